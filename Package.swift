@@ -1,0 +1,129 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every target of ours is built with: the four upcoming features, and no warning left standing.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+/// A library module, its dependencies and the catalog that documents it.
+func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// The tests of a module, always with the shared test support at hand.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name,
+    dependencies: dependencies + ["PharosTestSupport"],
+    swiftSettings: strict
+  )
+}
+
+let package = Package(
+  name: "pharos",
+  platforms: [.macOS("26.0")],
+  products: [
+    .library(name: "Pharos", targets: ["Pharos"]),
+    .executable(name: "pharos", targets: ["PharosCommand"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+  ],
+  targets: [
+    .target(name: "CPharos"),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+    // The pure modules: values in, values out.
+    module("PharosReports", []),
+    module("PharosAdvertising", ["PharosReports"]),
+    module("PharosEvents", ["PharosReports"]),
+    module("PharosPlaces", ["PharosReports"]),
+    module("PharosMonitoring", ["PharosReports", "PharosAdvertising", "PharosEvents"]),
+    module("PharosPositioning", ["PharosReports", "PharosEvents", "PharosPlaces"]),
+    module("PharosWire", ["PharosReports", "PharosAdvertising"]),
+    module("PharosCaptures", ["PharosReports", "PharosAdvertising"]),
+    module(
+      "PharosPipeline",
+      [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
+        "PharosWire", "PharosCaptures",
+      ]
+    ),
+    module("PharosSimulation", ["PharosReports", "PharosAdvertising", "PharosPlaces"]),
+
+    // The shells: sockets, files, threads, subscribers.
+    module("PharosFiles", ["CZlib"]),
+    module(
+      "PharosIngest",
+      [
+        "CPharos", "PharosReports", "PharosEvents", "PharosMonitoring", "PharosWire", "PharosPipeline",
+        .product(name: "Atomics", package: "swift-atomics"),
+        .product(name: "Logging", package: "swift-log"),
+      ] + nio
+    ),
+    module(
+      "PharosPublishing",
+      [
+        "PharosEvents", "PharosReports",
+        .product(name: "OpenCombine", package: "OpenCombine"),
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+      ]
+    ),
+    module(
+      "Pharos",
+      [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
+        "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]
+    ),
+    module(
+      "PharosService",
+      [
+        "Pharos", "PharosFiles", "PharosSimulation", "CPharos",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
+        "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
+        .product(name: "Yams", package: "Yams"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+        .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ] + nio
+    ),
+    .executableTarget(
+      name: "PharosCommand",
+      dependencies: [
+        "PharosService", "PharosCaptures", "PharosSimulation",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+
+    // Tests.
+    .target(
+      name: "PharosTestSupport",
+      dependencies: ["PharosReports"],
+      path: "Tests/PharosTestSupport",
+      swiftSettings: strict
+    ),
+  ]
+)

@@ -1,0 +1,149 @@
+public import PharosReports
+
+/// One published decision: what, about whom, when, and why.
+public struct Event: Hashable, Sendable {
+  /// Identifies the decision: the same one carries the same id in every replay and second delivery.
+  public let id: EventID
+  /// What was decided.
+  public let kind: EventKind
+  /// When it happened: for an exit its deadline, not the moment when somebody noticed.
+  public let time: Timestamp
+  /// When it was decided, computed from inputs alone; events are published in this order.
+  public let decidedAt: Timestamp
+  /// The stage that decided: 0 the server itself, 1 what one observer hears, 2 what compares observers.
+  public let stage: UInt8
+  /// Whom the decision is about.
+  public let subject: SubjectID
+  /// The application it is for, or an empty string where it is for all.
+  public let application: String
+  /// The region or zone it is about, or an empty string where there is none.
+  public let region: String
+  /// Orders what one subject's decisions leave equal otherwise.
+  public let ordinal: UInt64
+  /// What there is to say about it.
+  public let detail: EventDetail
+
+  /// Makes an event and its id.
+  ///
+  /// - Parameters:
+  ///   - stream: the name of the stream, which is part of the id.
+  ///   - kind: what was decided.
+  ///   - time: when it happened.
+  ///   - decidedAt: when it was decided.
+  ///   - stage: the stage that decided.
+  ///   - subject: whom it is about.
+  ///   - application: the application it is for.
+  ///   - region: the region or zone it is about.
+  ///   - counter: how many decisions of this kind this subject, application and region had before; with them and
+  ///     the stream it makes the id.
+  ///   - ordinal: orders what is equal otherwise.
+  ///   - detail: what there is to say.
+  public init(
+    stream: String,
+    kind: EventKind,
+    time: Timestamp,
+    decidedAt: Timestamp,
+    stage: UInt8,
+    subject: SubjectID,
+    application: String = "",
+    region: String = "",
+    counter: UInt64,
+    ordinal: UInt64 = 0,
+    detail: EventDetail
+  ) {
+    self.id = EventID(
+      stream: stream,
+      application: application,
+      region: region,
+      subject: subject,
+      kind: kind,
+      counter: counter
+    )
+    self.kind = kind
+    self.time = time
+    self.decidedAt = decidedAt
+    self.stage = stage
+    self.subject = subject
+    self.application = application
+    self.region = region
+    self.ordinal = ordinal
+    self.detail = detail
+  }
+}
+
+extension Event {
+  /// Whether an event is published before another: by decision time, stage, subject, application, region, kind
+  /// and ordinal, so that neither threads nor batches show in the order.
+  public static func isOrderedBefore(_ left: Event, _ right: Event) -> Bool {
+    if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
+    if left.stage != right.stage { return left.stage < right.stage }
+    if left.subject != right.subject { return left.subject < right.subject }
+    if left.application != right.application {
+      return left.application.utf8.lexicographicallyPrecedes(right.application.utf8)
+    }
+    if left.region != right.region { return left.region.utf8.lexicographicallyPrecedes(right.region.utf8) }
+    if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
+    return left.ordinal < right.ordinal
+  }
+}
+
+/// What can be decided; the order of the cases is the order of events that are equal otherwise.
+public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
+  /// The state of a region changed, or was asked for.
+  case regionState
+  /// A subject entered a region.
+  case regionEnter
+  /// A subject left a region.
+  case regionExit
+  /// Nobody can tell any more where a subject stands.
+  case regionUnmonitored
+  /// A beacon has been unmonitored for longer than its region holds it.
+  case regionHoldExceeded
+  /// A region was refused because the application holds as many as it may.
+  case regionLimitExceeded
+  /// The beacons that an observer ranged in the last second.
+  case ranging
+  /// A beacon came into a zone.
+  case zoneEnter
+  /// A beacon left a zone.
+  case zoneExit
+  /// An observer is heard, for the first time or again.
+  case observerOnline
+  /// An observer has fallen silent for longer than it ever does.
+  case observerOffline
+  /// An observer started anew.
+  case observerRestarted
+  /// A beacon told the state of its battery.
+  case beaconBattery
+  /// The wall clock of the server was set.
+  case clockStepped
+  /// An estimated location.
+  case fix
+  /// A subject began to stay somewhere.
+  case visitArrive
+  /// A subject ended a stay.
+  case visitDepart
+
+  /// The CloudEvents type.
+  public var type: String {
+    switch self {
+    case .regionState: "pharos.region.state"
+    case .regionEnter: "pharos.region.enter"
+    case .regionExit: "pharos.region.exit"
+    case .regionUnmonitored: "pharos.region.unmonitored"
+    case .regionHoldExceeded: "pharos.region.holdExceeded"
+    case .regionLimitExceeded: "pharos.region.limitExceeded"
+    case .ranging: "pharos.ranging"
+    case .zoneEnter: "pharos.zone.enter"
+    case .zoneExit: "pharos.zone.exit"
+    case .observerOnline: "pharos.observer.online"
+    case .observerOffline: "pharos.observer.offline"
+    case .observerRestarted: "pharos.observer.restarted"
+    case .beaconBattery: "pharos.beacon.battery"
+    case .clockStepped: "pharos.clock.stepped"
+    case .fix: "pharos.fix"
+    case .visitArrive: "pharos.visit.arrive"
+    case .visitDepart: "pharos.visit.depart"
+    }
+  }
+}

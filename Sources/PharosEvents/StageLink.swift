@@ -1,0 +1,179 @@
+public import PharosReports
+
+/// What stage one hands to stage two: what one observer found out that concerns a comparison of observers.
+public enum StageLink: Hashable, Sendable {
+  /// How one observer heard one beacon in one second.
+  case summary(TrackSummary)
+  /// A beacon came, went or became unmonitored at one observer, for a region about beacons.
+  case presence(PresenceChange)
+  /// An observer went down or came back.
+  case observer(ObserverChange)
+
+  /// When stage one decided it: links reach stage two in this order.
+  public var decidedAt: Timestamp {
+    switch self {
+    case .summary(let summary): summary.decidedAt
+    case .presence(let change): change.decidedAt
+    case .observer(let change): change.decidedAt
+    }
+  }
+
+  /// Whether a link reaches stage two before another: by decision time, observer, sort and beacon, so that neither
+  /// threads nor batches show in the order.
+  public static func isOrderedBefore(_ left: StageLink, _ right: StageLink) -> Bool {
+    if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
+    if left.observer != right.observer { return left.observer < right.observer }
+    return left.ordinal < right.ordinal
+  }
+
+  /// The observer it comes from.
+  public var observer: ObserverID {
+    switch self {
+    case .summary(let summary): summary.observer
+    case .presence(let change): change.observer
+    case .observer(let change): change.observer
+    }
+  }
+
+  /// Counts the links and events of one observer.
+  public var ordinal: UInt64 {
+    switch self {
+    case .summary(let summary): summary.ordinal
+    case .presence(let change): change.ordinal
+    case .observer(let change): change.ordinal
+    }
+  }
+}
+
+/// How one observer heard one beacon in one second.
+public struct TrackSummary: Hashable, Sendable {
+  /// Who heard it.
+  public var observer: ObserverID
+  /// Which beacon.
+  public var beacon: BeaconID
+  /// The end of the second.
+  public var until: Timestamp
+  /// When stage one could tell: the end of the second and the observer's lag.
+  public var decidedAt: Timestamp
+  /// How many samples fell in it.
+  public var count: UInt32
+  /// The mean level in dBm, corrected by the observer's offset.
+  public var mean: Double
+  /// The variance of the level in dB².
+  public var variance: Double
+  /// When the beacon was last heard in it.
+  public var lastHeard: Timestamp
+  /// Counts the links and events of the observer.
+  public var ordinal: UInt64
+
+  /// Makes a summary.
+  public init(
+    observer: ObserverID,
+    beacon: BeaconID,
+    until: Timestamp,
+    decidedAt: Timestamp,
+    count: UInt32,
+    mean: Double,
+    variance: Double,
+    lastHeard: Timestamp,
+    ordinal: UInt64
+  ) {
+    self.observer = observer
+    self.beacon = beacon
+    self.until = until
+    self.decidedAt = decidedAt
+    self.count = count
+    self.mean = mean
+    self.variance = variance
+    self.lastHeard = lastHeard
+    self.ordinal = ordinal
+  }
+}
+
+/// A beacon came, went or became unmonitored at one observer.
+public struct PresenceChange: Hashable, Sendable {
+  /// The observer.
+  public var observer: ObserverID
+  /// The beacon.
+  public var beacon: BeaconID
+  /// The application and the region about beacons whose rules decided it.
+  public var application: String
+  /// The region's identifier.
+  public var region: String
+  /// Where the beacon stands at this observer now.
+  public var state: RegionState
+  /// When it happened.
+  public var time: Timestamp
+  /// When stage one decided it.
+  public var decidedAt: Timestamp
+  /// Counts the links and events of the observer.
+  public var ordinal: UInt64
+  /// Why.
+  public var evidence: Evidence
+
+  /// Makes a change.
+  public init(
+    observer: ObserverID,
+    beacon: BeaconID,
+    application: String,
+    region: String,
+    state: RegionState,
+    time: Timestamp,
+    decidedAt: Timestamp,
+    ordinal: UInt64,
+    evidence: Evidence
+  ) {
+    self.observer = observer
+    self.beacon = beacon
+    self.application = application
+    self.region = region
+    self.state = state
+    self.time = time
+    self.decidedAt = decidedAt
+    self.ordinal = ordinal
+    self.evidence = evidence
+  }
+}
+
+/// An observer went down or came back.
+public struct ObserverChange: Hashable, Sendable {
+  /// Which observer.
+  public var observer: ObserverID
+  /// Whether it is heard.
+  public var isUp: Bool
+  /// When it happened.
+  public var time: Timestamp
+  /// When stage one decided it.
+  public var decidedAt: Timestamp
+  /// Counts the links and events of the observer.
+  public var ordinal: UInt64
+
+  /// Makes a change.
+  public init(observer: ObserverID, isUp: Bool, time: Timestamp, decidedAt: Timestamp, ordinal: UInt64) {
+    self.observer = observer
+    self.isUp = isUp
+    self.time = time
+    self.decidedAt = decidedAt
+    self.ordinal = ordinal
+  }
+}
+
+/// What stage one gives back for a run of inputs.
+public struct StageOutput: Sendable {
+  /// The decisions about observers.
+  public var events: [Event] = []
+  /// What stage two needs.
+  public var links: [StageLink] = []
+
+  /// Starts empty.
+  public init() {}
+
+  /// Whether there is nothing in it.
+  public var isEmpty: Bool { events.isEmpty && links.isEmpty }
+
+  /// Empties it and keeps its storage.
+  public mutating func removeAll() {
+    events.removeAll(keepingCapacity: true)
+    links.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,175 @@
+/// A transmitter's identity: what tells one beacon from another.
+///
+/// One flat value of 40 bytes rather than an enum with payloads: it is the key of the track table, hashed and
+/// compared for every advert.
+public struct BeaconID: Hashable, Sendable {
+  /// What the identity is made of.
+  public enum Kind: UInt8, Hashable, Sendable {
+    /// Proximity UUID, major and minor: an iBeacon's or an AltBeacon's.
+    case proximity
+    /// Eddystone-UID: a namespace of 10 bytes and an instance of 6.
+    case eddystone
+    /// The device address alone.
+    case address
+  }
+
+  /// UUID bytes 0 to 7, or namespace bytes 0 to 7.
+  let high: UInt64
+  /// UUID bytes 8 to 15, or the last 2 bytes of the namespace and the 6 of the instance.
+  let low: UInt64
+  /// The address where it is part of the key: bit 63 set, then its kind, then its 48 bits; otherwise 0.
+  let addressWord: UInt64
+  /// Major and minor, otherwise 0.
+  let tail: UInt32
+  /// What the identity is made of.
+  public let kind: Kind
+
+  init(kind: Kind, high: UInt64, low: UInt64, tail: UInt32, addressWord: UInt64) {
+    self.kind = kind
+    self.high = high
+    self.low = low
+    self.tail = tail
+    self.addressWord = addressWord
+  }
+
+  /// An iBeacon or AltBeacon.
+  public static func proximity(_ uuid: UUID128, major: UInt16, minor: UInt16) -> BeaconID {
+    BeaconID(
+      kind: .proximity,
+      high: uuid.high,
+      low: uuid.low,
+      tail: UInt32(major) << 16 | UInt32(minor),
+      addressWord: 0
+    )
+  }
+
+  /// An Eddystone-UID beacon; of `instance` the low 48 bits count.
+  public static func eddystone(_ namespace: EddystoneNamespace, instance: UInt64) -> BeaconID {
+    BeaconID(
+      kind: .eddystone,
+      high: namespace.high,
+      low: UInt64(namespace.low) << 48 | instance & 0xFFFF_FFFF_FFFF,
+      tail: 0,
+      addressWord: 0
+    )
+  }
+
+  /// A device known by its address alone, whatever it advertises.
+  public static func address(_ address: DeviceAddress) -> BeaconID {
+    BeaconID(kind: .address, high: 0, low: 0, tail: 0, addressWord: word(of: address))
+  }
+
+  /// The same identity with the address as a further part of the key (`key: mac`).
+  public func keyed(by address: DeviceAddress) -> BeaconID {
+    BeaconID(kind: kind, high: high, low: low, tail: tail, addressWord: BeaconID.word(of: address))
+  }
+
+  /// The proximity UUID, if the identity has one.
+  public var uuid: UUID128? { kind == .proximity ? UUID128(high: high, low: low) : nil }
+  /// The major number, if the identity has one.
+  public var major: UInt16? { kind == .proximity ? UInt16(truncatingIfNeeded: tail >> 16) : nil }
+  /// The minor number, if the identity has one.
+  public var minor: UInt16? { kind == .proximity ? UInt16(truncatingIfNeeded: tail) : nil }
+
+  /// The Eddystone namespace, if the identity has one.
+  public var namespace: EddystoneNamespace? {
+    kind == .eddystone ? EddystoneNamespace(high: high, low: UInt16(truncatingIfNeeded: low >> 48)) : nil
+  }
+  /// The Eddystone instance in the low 48 bits, if the identity has one.
+  public var instance: UInt64? { kind == .eddystone ? low & 0xFFFF_FFFF_FFFF : nil }
+
+  /// The device address, where it is part of the key.
+  ///
+  /// Its kind is not part of the key, since some formats do not tell it.
+  public var address: DeviceAddress? {
+    addressWord >> 63 == 1 ? DeviceAddress(bits: addressWord, kind: .unknown) : nil
+  }
+
+  private static func word(of address: DeviceAddress) -> UInt64 { 1 << 63 | address.bits }
+}
+
+extension BeaconID: Comparable {
+  /// Orders identities by kind, then by their bytes.
+  public static func < (left: BeaconID, right: BeaconID) -> Bool {
+    (left.kind.rawValue, left.high, left.low, left.tail, left.addressWord)
+      < (right.kind.rawValue, right.high, right.low, right.tail, right.addressWord)
+  }
+}
+
+extension BeaconID: CustomStringConvertible {
+  /// The canonical text: `UUID/major/minor`, `eddystone:namespace/instance` or `mac:address`; `@address` behind
+  /// it where the address is part of the key.
+  public var description: String {
+    let suffix = address.map { "@\($0)" } ?? ""
+    switch kind {
+    case .proximity:
+      return "\(UUID128(high: high, low: low))/\(tail >> 16)/\(tail & 0xFFFF)\(suffix)"
+    case .eddystone:
+      return
+        "eddystone:\(Hex.text(high, bytes: 8))\(Hex.text(low >> 48, bytes: 2))/\(Hex.text(low, bytes: 6))"
+        + suffix
+    case .address:
+      return "mac:" + suffix.dropFirst()
+    }
+  }
+
+  /// Reads the canonical text back, or nil if it is none.
+  public init?(_ text: some StringProtocol) {
+    let halves = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let body = halves.first else { return nil }
+    let id: BeaconID
+    if body.hasPrefix("mac:") {
+      guard halves.count == 1, let address = DeviceAddress(body.dropFirst(4)) else { return nil }
+      id = .address(address)
+    } else if body.hasPrefix("eddystone:") {
+      let parts = body.dropFirst(10).split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, let namespace = EddystoneNamespace(parts[0]) else { return nil }
+      guard let instance = OctetText.parse(parts[1], octets: 6) else { return nil }
+      id = .eddystone(namespace, instance: instance)
+    } else {
+      let parts = body.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 3, let uuid = UUID128(parts[0]) else { return nil }
+      guard let major = UInt16(parts[1]), let minor = UInt16(parts[2]) else { return nil }
+      id = .proximity(uuid, major: major, minor: minor)
+    }
+    guard halves.count == 2 else {
+      self = id
+      return
+    }
+    guard let address = DeviceAddress(halves[1]) else { return nil }
+    self = id.keyed(by: address)
+  }
+}
+
+/// The 10 bytes that name the owner of a set of Eddystone-UID beacons.
+public struct EddystoneNamespace: Hashable, Comparable, Sendable {
+  /// Bytes 0 to 7, the first one most significant.
+  public let high: UInt64
+  /// Bytes 8 and 9.
+  public let low: UInt16
+
+  /// Makes a namespace from its two parts.
+  public init(high: UInt64, low: UInt16) {
+    self.high = high
+    self.low = low
+  }
+
+  /// Reads 20 hexadecimal digits.
+  public init?(_ text: some StringProtocol) {
+    guard let bytes = Hex.bytes(text), bytes.count == 10 else { return nil }
+    self.init(
+      high: bytes[0..<8].reduce(0) { $0 << 8 | UInt64($1) },
+      low: UInt16(bytes[8]) << 8 | UInt16(bytes[9])
+    )
+  }
+
+  /// Orders namespaces by their bytes.
+  public static func < (left: EddystoneNamespace, right: EddystoneNamespace) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+}
+
+extension EddystoneNamespace: CustomStringConvertible {
+  /// 20 hexadecimal digits.
+  public var description: String { Hex.text(high, bytes: 8) + Hex.text(UInt64(low), bytes: 2) }
+}

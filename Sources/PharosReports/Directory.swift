@@ -1,0 +1,143 @@
+/// What is known about an observer before it is heard.
+public struct ObserverEntry: Hashable, Sendable {
+  /// How an observer proves that its silence about a beacon means something.
+  public enum Liveness: String, Hashable, Sendable {
+    /// By heartbeats and by other traffic, whichever it has; assumed if it never had either.
+    case auto
+    /// By heartbeats only.
+    case heartbeat
+    /// By adverts of any beacon only.
+    case traffic
+    /// Not at all: it is taken to live.
+    case assumed
+  }
+
+  /// Which observer.
+  public var id: ObserverID
+  /// Its name for people.
+  public var name: String?
+  /// What is added to every level that it hears.
+  ///
+  /// - Units: dB.
+  public var rssiOffset: Double
+  /// How its silence is judged.
+  public var liveness: Liveness
+  /// Its lag, or nil to learn it.
+  public var lag: TimeSpan?
+
+  /// Makes an entry.
+  public init(
+    id: ObserverID,
+    name: String? = nil,
+    rssiOffset: Double = 0,
+    liveness: Liveness = .auto,
+    lag: TimeSpan? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.rssiOffset = rssiOffset
+    self.liveness = liveness
+    self.lag = lag
+  }
+}
+
+/// What is known about a beacon before it is heard.
+public struct BeaconEntry: Hashable, Sendable {
+  /// Which beacon or beacons.
+  public var constraint: BeaconConstraint
+  /// Whether the device address is part of its identity (`key: mac`).
+  public var keyedByAddress: Bool
+  /// Its name for people.
+  public var name: String?
+  /// Its level at one metre in dBm, in place of what it advertises itself.
+  public var measuredPower: Double?
+  /// Its advertising interval.
+  public var interval: TimeSpan?
+
+  /// Makes an entry.
+  public init(
+    constraint: BeaconConstraint,
+    keyedByAddress: Bool = false,
+    name: String? = nil,
+    measuredPower: Double? = nil,
+    interval: TimeSpan? = nil
+  ) {
+    self.constraint = constraint
+    self.keyedByAddress = keyedByAddress
+    self.name = name
+    self.measuredPower = measuredPower
+    self.interval = interval
+  }
+}
+
+/// A place made of observers; a beacon is in at most one leaf zone at a time.
+public struct Zone: Hashable, Sendable {
+  /// The zone's identifier.
+  public var identifier: String
+  /// Its name for people.
+  public var name: String?
+  /// The observers that stand in it.
+  public var observers: [ObserverID]
+  /// The zones that one can walk to from it; empty means any.
+  public var adjacent: [String]
+  /// The beacons it places; empty means all that some region asks about.
+  public var beacons: [BeaconConstraint]
+
+  /// Makes a zone.
+  public init(
+    identifier: String,
+    name: String? = nil,
+    observers: [ObserverID],
+    adjacent: [String] = [],
+    beacons: [BeaconConstraint] = []
+  ) {
+    self.identifier = identifier
+    self.name = name
+    self.observers = observers
+    self.adjacent = adjacent
+    self.beacons = beacons
+  }
+}
+
+/// All that a site declares: who asks, who hears, what is known, and where it stands.
+public struct Site: Hashable, Sendable {
+  /// The name of the stream of events; part of every event's id and source.
+  public var stream: String
+  /// The applications, each identifier once.
+  public var applications: [Application]
+  /// What is known about observers.
+  public var observers: [ObserverEntry]
+  /// What is known about beacons.
+  public var beacons: [BeaconEntry]
+  /// The zones.
+  public var zones: [Zone]
+  /// Companies other than Apple whose frames of iBeacon layout count as iBeacons.
+  public var iBeaconCompanies: [UInt16]
+  /// The path-loss exponent of log-distance ranging.
+  public var pathLossExponent: Double
+
+  /// The path-loss exponent unless a site says otherwise.
+  ///
+  /// 2.0 is free space; furnished indoor lines of sight measure 1.6 to 2.5 (Rappaport, Wireless Communications,
+  /// table 4.2).
+  public static let defaultPathLossExponent = 2.0
+
+  /// Makes a site.
+  public init(
+    stream: String = "pharos",
+    applications: [Application] = [],
+    observers: [ObserverEntry] = [],
+    beacons: [BeaconEntry] = [],
+    zones: [Zone] = [],
+    iBeaconCompanies: [UInt16] = [],
+    pathLossExponent: Double = Site.defaultPathLossExponent
+  ) {
+    self.stream = stream
+    self.applications = applications
+    self.observers = observers
+    self.beacons = beacons
+    self.zones = zones
+    self.iBeaconCompanies = iBeaconCompanies
+    self.pathLossExponent = pathLossExponent
+  }
+}

@@ -1,0 +1,145 @@
+/// JSON text as it is written: values appended in order, commas and quotes taken care of.
+///
+/// Foundation-free, so that the pure modules can say what they decided. The caller opens and closes containers in
+/// pairs; numbers that JSON cannot hold (NaN, infinities) become null.
+public struct JSONText: Sendable {
+  /// The text so far, UTF-8.
+  public private(set) var utf8: [UInt8] = []
+  private var needsComma = false
+
+  /// Starts an empty text.
+  public init() {}
+
+  /// The text so far.
+  public var text: String { String(decoding: utf8, as: UTF8.self) }
+
+  /// Empties the text and keeps its storage.
+  public mutating func removeAll() {
+    utf8.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
+  /// Opens an object, as the value of a key if one is given.
+  public mutating func openObject(_ key: StaticString? = nil) { open(UInt8(ascii: "{"), key) }
+
+  /// Closes an object.
+  public mutating func closeObject() { close(UInt8(ascii: "}")) }
+
+  /// Opens an array, as the value of a key if one is given.
+  public mutating func openArray(_ key: StaticString? = nil) { open(UInt8(ascii: "["), key) }
+
+  /// Closes an array.
+  public mutating func closeArray() { close(UInt8(ascii: "]")) }
+
+  /// Ends a line of JSON lines: the next value starts anew.
+  public mutating func newLine() {
+    utf8.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  /// Writes a key and a string.
+  public mutating func member(_ key: StaticString, _ value: String) {
+    write(key: key)
+    write(value)
+  }
+
+  /// Writes a key and a string, or nothing for nil.
+  public mutating func member(_ key: StaticString, ifPresent value: String?) {
+    if let value { member(key, value) }
+  }
+
+  /// Writes a key and a whole number.
+  public mutating func member(_ key: StaticString, _ value: some BinaryInteger) {
+    write(key: key)
+    write(literal: String(value))
+  }
+
+  /// Writes a key and a number; with `decimals`, rounded to so many.
+  public mutating func member(_ key: StaticString, _ value: Double, decimals: Int? = nil) {
+    write(key: key)
+    write(number: value, decimals: decimals)
+  }
+
+  /// Writes a key and a truth value.
+  public mutating func member(_ key: StaticString, _ value: Bool) {
+    write(key: key)
+    write(literal: value ? "true" : "false")
+  }
+
+  /// Writes a key and null.
+  public mutating func null(_ key: StaticString) {
+    write(key: key)
+    write(literal: "null")
+  }
+
+  /// Writes a string as an element of an array.
+  public mutating func element(_ value: String) {
+    separate()
+    write(value)
+  }
+
+  /// Writes a whole number as an element of an array.
+  public mutating func element(_ value: some BinaryInteger) {
+    separate()
+    write(literal: String(value))
+  }
+
+  private mutating func open(_ bracket: UInt8, _ key: StaticString?) {
+    if let key { write(key: key) } else { separate() }
+    utf8.append(bracket)
+    needsComma = false
+  }
+
+  private mutating func close(_ bracket: UInt8) {
+    utf8.append(bracket)
+    needsComma = true
+  }
+
+  private mutating func separate() {
+    if needsComma { utf8.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+
+  private mutating func write(key: StaticString) {
+    separate()
+    utf8.append(UInt8(ascii: "\""))
+    key.withUTF8Buffer { utf8.append(contentsOf: $0) }
+    utf8.append(UInt8(ascii: "\""))
+    utf8.append(UInt8(ascii: ":"))
+  }
+
+  private mutating func write(literal: String) { utf8.append(contentsOf: literal.utf8) }
+
+  private mutating func write(number: Double, decimals: Int?) {
+    guard number.isFinite else { return write(literal: "null") }
+    var value = number
+    if let decimals {
+      var scale = 1.0
+      for _ in 0..<decimals { scale *= 10 }
+      let scaled = (number * scale).rounded()
+      if scaled.magnitude < 9e15 { value = scaled / scale }
+    }
+    if value == value.rounded(), value.magnitude < 9e15 {
+      write(literal: String(Int64(value)))
+    } else {
+      write(literal: value.description)
+    }
+  }
+
+  private mutating func write(_ string: String) {
+    utf8.append(UInt8(ascii: "\""))
+    for byte in string.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        utf8.append(UInt8(ascii: "\\"))
+        utf8.append(byte)
+      case 0x0A: utf8.append(contentsOf: "\\n".utf8)
+      case 0x0D: utf8.append(contentsOf: "\\r".utf8)
+      case 0x09: utf8.append(contentsOf: "\\t".utf8)
+      case 0..<0x20, 0x7F: utf8.append(contentsOf: "\\u00\(Hex.text(CollectionOfOne(byte)))".utf8)
+      default: utf8.append(byte)
+      }
+    }
+    utf8.append(UInt8(ascii: "\""))
+  }
+}

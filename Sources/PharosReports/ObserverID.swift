@@ -1,0 +1,87 @@
+/// Who heard an advert: the identity that an observer gives itself inside its datagrams.
+///
+/// The source address of a datagram is never the identity: it changes behind NAT.
+public enum ObserverID: Hashable, Sendable {
+  /// A 48-bit extended unique identifier, usually the gateway's MAC.
+  case eui48(UInt64)
+  /// A 64-bit extended unique identifier, as reelyActive's receivers have.
+  case eui64(UInt64)
+  /// A UUID, as handsets have.
+  case uuid(UUID128)
+  /// A name of 1 to 64 bytes of UTF-8.
+  case name(String)
+
+  /// The longest name in bytes of UTF-8.
+  public static let longestName = 64
+
+  /// Reads an identity as people and formats write it, or nil if it is empty or longer than a name may be.
+  ///
+  /// Six or eight octets (with colons, dashes or nothing between them) are an EUI-48 or EUI-64, 32 digits with
+  /// or without dashes are a UUID; all else is a name. One identity has one value, however it was written.
+  public init?(_ text: some StringProtocol) {
+    if let bits = OctetText.parse(text, octets: 6) {
+      self = .eui48(bits)
+    } else if let bits = OctetText.parse(text, octets: 8) {
+      self = .eui64(bits)
+    } else if let uuid = UUID128(text) {
+      self = .uuid(uuid)
+    } else {
+      let count = text.utf8.count
+      guard count > 0, count <= ObserverID.longestName else { return nil }
+      self = .name(String(text))
+    }
+  }
+
+  /// A number that is the same in every process: what spreads observers over shards.
+  ///
+  /// Not secret and not for tables that strangers can fill; those have a keyed hash.
+  ///
+  /// - Source: FNV-1a over the words, then the finaliser of MurmurHash3 (Appleby).
+  public var stableHash: UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    switch self {
+    case .eui48(let bits), .eui64(let bits): hash = (hash ^ bits) &* 0x100_0000_01B3
+    case .uuid(let uuid):
+      hash = (hash ^ uuid.high) &* 0x100_0000_01B3
+      hash = (hash ^ uuid.low) &* 0x100_0000_01B3
+    case .name(let name):
+      for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+    hash = (hash ^ hash >> 33) &* 0xFF51_AFD7_ED55_8CCD
+    hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53
+    return hash ^ hash >> 33
+  }
+}
+
+extension ObserverID: CustomStringConvertible {
+  /// The canonical text; ``init(_:)`` reads it back to the same value.
+  public var description: String {
+    switch self {
+    case .eui48(let bits): Hex.octets(bits, bytes: 6)
+    case .eui64(let bits): Hex.octets(bits, bytes: 8)
+    case .uuid(let uuid): uuid.description
+    case .name(let name): name
+    }
+  }
+}
+
+extension ObserverID: Comparable {
+  /// Orders identities by sort, then by value.
+  public static func < (left: ObserverID, right: ObserverID) -> Bool {
+    switch (left, right) {
+    case (.eui48(let left), .eui48(let right)), (.eui64(let left), .eui64(let right)): left < right
+    case (.uuid(let left), .uuid(let right)): left < right
+    case (.name(let left), .name(let right)): left.utf8.lexicographicallyPrecedes(right.utf8)
+    default: left.rank < right.rank
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .eui48: 0
+    case .eui64: 1
+    case .uuid: 2
+    case .name: 3
+    }
+  }
+}

@@ -1,0 +1,262 @@
+/// One thing that an observer said it heard, measured or did.
+///
+/// Fixed in size and free of references: what varies in length (payloads, access points, motion samples) lies in
+/// the batch that holds the report, and a report says where. A million of them cost no allocation each.
+public struct Report: Equatable, Sendable {
+  /// Who reports: an index into ``ReportBatch/observers``.
+  public var observer: UInt32
+  /// R: when the datagram was received, or the packet's time in a capture.
+  public var received: Timestamp
+  /// What the sender said about when it happened.
+  public var timing: ReportTiming
+  /// What happened.
+  public var body: ReportBody
+
+  /// Makes a report.
+  public init(observer: UInt32, received: Timestamp, timing: ReportTiming, body: ReportBody) {
+    self.observer = observer
+    self.received = received
+    self.timing = timing
+    self.body = body
+  }
+}
+
+/// What a sender says about when the thing it reports happened.
+public enum ReportTiming: Equatable, Sendable {
+  /// Nothing, or only whole seconds: the receive time stands.
+  case received
+  /// So long before the datagram was sent. No clock but the gateway's stop-watch matters.
+  case age(TimeSpan)
+  /// At this time by the sender's own clock, which stage one corrects by an offset per observer.
+  case sent(Timestamp)
+}
+
+/// What an observer reports.
+public enum ReportBody: Equatable, Sendable {
+  /// An advert that its radio heard.
+  case advert(Advert)
+  /// A beacon that its platform ranged: what an iOS app can know.
+  case rangedBeacon(RangedBeacon)
+  /// Whether and how its radio scans.
+  case scanState(ScanState)
+  /// A Wi-Fi scan; the range is of ``ReportBatch/accessPoints``.
+  case wifiScan(Range<UInt32>)
+  /// Motion, raw or as steps; the range is of ``ReportBatch/motionSamples``.
+  case motion(Range<UInt32>)
+  /// A location from outside Pharos: GNSS or a visual positioning service.
+  case outsideFix(OutsideFix)
+  /// Its display was turned on.
+  case displayOn
+  /// It lives, and this is how its radio fares.
+  case heartbeat(Heartbeat)
+  /// The head of the datagram that the reports behind it came in.
+  case transmission(Transmission)
+}
+
+/// One BLE advertising report, as heard by one observer at one time.
+public struct Advert: Equatable, Sendable {
+  /// Which advertising PDU brought it.
+  public enum PDU: UInt8, Sendable {
+    /// Connectable, scannable, undirected.
+    case connectable
+    /// Connectable, directed: it carries no data.
+    case directed
+    /// Scannable, not connectable.
+    case scannable
+    /// Neither connectable nor scannable: what most beacons send.
+    case nonConnectable
+    /// The answer to a scan request.
+    case scanResponse
+    /// Extended advertising.
+    case extended
+    /// The format that brought it does not tell.
+    case unknown
+  }
+
+  /// The advertiser's address, or nil if it was anonymous.
+  public var address: DeviceAddress?
+  /// The level, or nil if the radio had none.
+  public var rssi: RSSI?
+  /// The PDU that brought it.
+  public var pdu: PDU
+  /// The advertising channel 37, 38 or 39, or 0 if not told.
+  public var channel: UInt8
+  /// The advertising set (SID) of an extended advert, or 255 if it has none.
+  public var advertisingSet: UInt8
+  /// Where its AD structures lie in ``ReportBatch/payloads``.
+  public var payload: Range<UInt32>
+
+  /// Makes an advert.
+  public init(
+    address: DeviceAddress?,
+    rssi: RSSI?,
+    pdu: PDU = .unknown,
+    channel: UInt8 = 0,
+    advertisingSet: UInt8 = 255,
+    payload: Range<UInt32>
+  ) {
+    self.address = address
+    self.rssi = rssi
+    self.pdu = pdu
+    self.channel = channel
+    self.advertisingSet = advertisingSet
+    self.payload = payload
+  }
+}
+
+/// A beacon as a handset's platform reports it: identity and level, without payload or address.
+public struct RangedBeacon: Equatable, Sendable {
+  /// Which beacon.
+  public var beacon: BeaconID
+  /// Its level, or nil if the platform had none.
+  public var rssi: RSSI?
+  /// The platform's own estimate of the distance, or nil where it had none.
+  public var accuracy: Meters?
+
+  /// Makes a ranged beacon.
+  public init(beacon: BeaconID, rssi: RSSI?, accuracy: Meters?) {
+    self.beacon = beacon
+    self.rssi = rssi
+    self.accuracy = accuracy
+  }
+}
+
+/// How an observer's radio scans; silence while it does not scan is no evidence.
+public enum ScanState: UInt8, Equatable, Sendable {
+  /// Not at all.
+  case off
+  /// In windows, as a phone does in the background.
+  case windowed
+  /// All the time.
+  case foreground
+}
+
+/// One access point in a Wi-Fi scan.
+public struct AccessPoint: Equatable, Sendable {
+  /// The basic service set identifier: the address of the radio.
+  public var bssid: DeviceAddress
+  /// Its level, or nil if the platform had none.
+  public var rssi: RSSI?
+  /// The centre frequency in MHz, or 0 if not told.
+  public var frequency: UInt16
+  /// How long before the report it was last heard: platforms repeat stale entries.
+  public var lastHeard: TimeSpan
+
+  /// Makes an access point.
+  public init(bssid: DeviceAddress, rssi: RSSI?, frequency: UInt16, lastHeard: TimeSpan) {
+    self.bssid = bssid
+    self.rssi = rssi
+    self.frequency = frequency
+    self.lastHeard = lastHeard
+  }
+}
+
+/// One sample of motion.
+public struct MotionSample: Equatable, Sendable {
+  /// What was sampled.
+  public enum Kind: UInt8, Sendable {
+    /// Acceleration with gravity, three axes of the device, m/s².
+    case accelerometer
+    /// Turn rate, three axes of the device, rad/s.
+    case gyroscope
+    /// Magnetic field, three axes of the device, µT.
+    case magnetometer
+    /// Orientation as the vector part of a unit quaternion.
+    case rotationVector
+    /// Air pressure in hPa, in `x`.
+    case barometer
+    /// A step that the handset detected: length in metres in `x`, heading in radians from north in `y`.
+    case step
+  }
+
+  /// What was sampled.
+  public var kind: Kind
+  /// How long before the report it was sampled.
+  public var age: TimeSpan
+  /// The first value.
+  public var x: Float
+  /// The second value, or 0.
+  public var y: Float
+  /// The third value, or 0.
+  public var z: Float
+
+  /// Makes a sample.
+  public init(kind: Kind, age: TimeSpan, x: Float, y: Float, z: Float) {
+    self.kind = kind
+    self.age = age
+    self.x = x
+    self.y = y
+    self.z = z
+  }
+}
+
+/// A location that came from outside Pharos.
+public struct OutsideFix: Equatable, Sendable {
+  /// What made it.
+  public enum Source: UInt8, Sendable {
+    /// A satellite receiver.
+    case gnss
+    /// A visual positioning service.
+    case vps
+  }
+
+  /// Degrees north, WGS 84.
+  public var latitude: Double
+  /// Degrees east, WGS 84.
+  public var longitude: Double
+  /// The radius meant to hold 68 % of truths.
+  public var horizontalAccuracy: Meters
+  /// The speed in m/s, or nil if not known.
+  public var speed: Float?
+  /// What made it.
+  public var source: Source
+
+  /// Makes a fix.
+  public init(
+    latitude: Double,
+    longitude: Double,
+    horizontalAccuracy: Meters,
+    speed: Float?,
+    source: Source
+  ) {
+    self.latitude = latitude
+    self.longitude = longitude
+    self.horizontalAccuracy = horizontalAccuracy
+    self.speed = speed
+    self.source = source
+  }
+}
+
+/// A sign of life with what the radio saw since the last one.
+public struct Heartbeat: Equatable, Sendable {
+  /// How many adverts the radio heard since the last heartbeat, or nil if the format does not tell.
+  public var advertsHeard: UInt32?
+  /// The share of time that the radio listened, 0 to 1, or nil if the format does not tell.
+  public var scanDuty: Float?
+  /// How many adverts the gateway dropped since the last heartbeat.
+  public var dropped: UInt32
+
+  /// Makes a heartbeat.
+  public init(advertsHeard: UInt32? = nil, scanDuty: Float? = nil, dropped: UInt32 = 0) {
+    self.advertsHeard = advertsHeard
+    self.scanDuty = scanDuty
+    self.dropped = dropped
+  }
+}
+
+/// The head of a datagram from a sender that numbers what it sends.
+public struct Transmission: Equatable, Sendable {
+  /// A number that grows whenever the sender starts anew.
+  public var bootID: UInt32
+  /// Counts the sender's datagrams since it started.
+  public var sequence: UInt32
+  /// How long the sender has been up.
+  public var uptime: TimeSpan
+
+  /// Makes a head.
+  public init(bootID: UInt32, sequence: UInt32, uptime: TimeSpan) {
+    self.bootID = bootID
+    self.sequence = sequence
+    self.uptime = uptime
+  }
+}

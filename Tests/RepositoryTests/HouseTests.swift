@@ -1,0 +1,171 @@
+import Foundation
+import PharosTestSupport
+import Testing
+
+/// The rules of the house that no compiler checks: who may import whom, what is pure, what is left lying about.
+@Suite("The house")
+struct HouseTests {
+  /// What each module may import of ours: the arrows of the design, section 3.
+  static let arrows: [String: Set<String>] = [
+    "PharosReports": [],
+    "PharosAdvertising": ["PharosReports"],
+    "PharosEvents": ["PharosReports"],
+    "PharosPlaces": ["PharosReports"],
+    "PharosMonitoring": ["PharosReports", "PharosAdvertising", "PharosEvents"],
+    "PharosPositioning": ["PharosReports", "PharosEvents", "PharosPlaces"],
+    "PharosWire": ["PharosReports", "PharosAdvertising"],
+    "PharosCaptures": ["PharosReports", "PharosAdvertising"],
+    "PharosSimulation": ["PharosReports", "PharosAdvertising", "PharosPlaces"],
+    "PharosPipeline": [
+      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+      "PharosPositioning", "PharosWire", "PharosCaptures",
+    ],
+    "PharosFiles": ["CZlib"],
+    "PharosIngest": [
+      "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
+      "PharosPipeline",
+    ],
+    "PharosPublishing": ["PharosReports", "PharosEvents"],
+    "Pharos": [
+      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+      "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
+      "PharosPublishing",
+    ],
+    "PharosService": [
+      "CPharos", "Pharos", "PharosFiles", "PharosSimulation", "PharosReports", "PharosAdvertising",
+      "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosPositioning", "PharosWire",
+      "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
+    ],
+    "PharosCommand": ["PharosService", "PharosCaptures", "PharosSimulation"],
+  ]
+
+  /// The modules that take values and give values: no I/O, no clock, no task.
+  static let pure = [
+    "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+    "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
+  ]
+
+  @Test("a module imports only what the arrows allow", arguments: arrows.keys.sorted())
+  func arrow(module: String) throws {
+    let allowed = try #require(Self.arrows[module])
+    let files = try Self.swiftFiles(in: "Sources/\(module)")
+    #expect(!files.isEmpty, "the module has no source")
+    for file in files {
+      for name in file.imports where name.hasPrefix("Pharos") || name == "CPharos" || name == "CZlib" {
+        #expect(allowed.contains(name), "\(file.path) imports \(name)")
+      }
+    }
+  }
+
+  @Test("every folder of Sources is a module with arrows of its own")
+  func noStrangers() throws {
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: SharedData.repository.appending(path: "Sources").path
+    )
+    #expect(Set(folders) == Set(Self.arrows.keys).union(["CPharos", "CZlib"]))
+  }
+
+  @Test("a pure module imports nothing with I/O, a clock or tasks in it", arguments: pure)
+  func purity(module: String) throws {
+    // Glibc is there for the simulator's logarithm and cosine alone.
+    let allowed: Set<String> = module == "PharosSimulation" ? ["Glibc", "Musl"] : []
+    let banned = ["Task {", "Task.detached", "ContinuousClock", "SuspendingClock", "Task.sleep", "print("]
+    for file in try Self.swiftFiles(in: "Sources/\(module)") {
+      for name in file.imports where !name.hasPrefix("Pharos") {
+        #expect(allowed.contains(name), "\(file.path) imports \(name)")
+      }
+      for word in banned {
+        #expect(!file.code.contains(word), "\(file.path) uses \(word)")
+      }
+    }
+  }
+
+  @Test("OpenCombine is imported by PharosPublishing alone")
+  func openCombine() throws {
+    for file in try Self.swiftFiles(in: "Sources") where file.imports.contains("OpenCombine") {
+      #expect(file.path.hasPrefix("Sources/PharosPublishing/"), "\(file.path) imports OpenCombine")
+    }
+  }
+
+  @Test("nothing is left lying about")
+  func leftovers() throws {
+    let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "HA" + "CK", "fatalError(\"un"]
+    for file in try Self.swiftFiles(in: "Sources") + Self.swiftFiles(in: "Tests") {
+      for word in words where file.text.contains(word) {
+        Issue.record("\(file.path) contains \(word)")
+      }
+    }
+  }
+
+  @Test("no test sleeps")
+  func sleepless() throws {
+    let calls = ["sle" + "ep(", "usle" + "ep("]
+    for file in try Self.swiftFiles(in: "Tests") {
+      for call in calls where file.code.contains(call) {
+        Issue.record("\(file.path) calls \(call)")
+      }
+    }
+  }
+
+  @Test("every module has a page of documentation", arguments: arrows.keys.sorted())
+  func documented(module: String) {
+    let page = SharedData.repository.appending(path: "Sources/\(module)/\(module).docc/\(module).md")
+    #expect(FileManager.default.fileExists(atPath: page.path), "\(page.path) is missing")
+  }
+
+  @Test("the top level holds what it should and nothing else")
+  func topLevel() throws {
+    let known: Set<String> = [
+      "Package.swift", "Sources", "Tests", "Captures", "Benchmarks", "README.md", ".ci", ".gitignore",
+      ".swift-format", "LICENSE", ".git", ".build", "Package.resolved", ".swiftpm",
+    ]
+    let names = try FileManager.default.contentsOfDirectory(atPath: SharedData.repository.path)
+    for name in names where !known.contains(name) {
+      #expect(name.hasPrefix(".build"), "\(name) does not belong at the top level")
+    }
+  }
+
+  private static func swiftFiles(in folder: String) throws -> [SourceFile] {
+    let root = SharedData.repository
+    let found = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+    return try (found?.allObjects ?? []).compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+      .sorted()
+      .map { name in
+        let path = "\(folder)/\(name)"
+        return SourceFile(
+          path: path,
+          text: try String(contentsOf: root.appending(path: path), encoding: .utf8)
+        )
+      }
+  }
+}
+
+/// A source file as the rules look at it.
+private struct SourceFile {
+  let path: String
+  let text: String
+
+  /// The text without whole-line comments.
+  var code: String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+      .filter { !$0.drop(while: { $0 == " " }).hasPrefix("//") }
+      .joined(separator: "\n")
+  }
+
+  /// The modules that it imports.
+  var imports: [String] {
+    code.split(separator: "\n").compactMap { line in
+      var words = line.split(separator: " ")
+      while let first = words.first, first != "import" {
+        guard first.hasPrefix("@") || ["public", "package", "internal", "private"].contains(first) else {
+          return nil
+        }
+        words.removeFirst()
+      }
+      guard words.count >= 2 else { return nil }
+      let kinds = ["struct", "class", "enum", "func", "protocol", "var", "typealias"]
+      let name = kinds.contains(String(words[1])) && words.count >= 3 ? words[2] : words[1]
+      return name.split(separator: ".").first.map(String.init)
+    }
+  }
+}
