@@ -1,0 +1,82 @@
+public import OpenCombine
+import PharosEvents
+
+/// A stream of decisions, as an OpenCombine publisher and as an `AsyncSequence`.
+///
+/// A value that says what to subscribe to; nothing is kept before somebody subscribes, or asks for the
+/// ``sequence``. Demand is honoured exactly: a subscriber that asks for three gets three, and what comes meanwhile
+/// waits in its queue, at most as much as ``buffering(_:onDrop:)`` or ``failing(beyond:)`` says.
+///
+/// Elements arrive on a serial queue of the subscription's own, one at a time. A closure given to `sink` inside an
+/// actor must be marked `@Sendable`: it does not run on the actor.
+public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
+  let hub: EventHub
+  let select: @Sendable ([Event]) -> [Output]
+  let overflow: Overflow<Failure>
+
+  /// How many elements a queue holds unless a subscriber says otherwise.
+  ///
+  /// About a second's worth of a busy site: 2,000 tags that change rooms at once and 100 handsets that range.
+  public static var defaultLimit: Int { 4_096 }
+
+  /// Starts a subscription.
+  ///
+  /// - Parameter subscriber: who receives the elements.
+  public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+    let subscription = EventSubscription(publisher: self, downstream: AnySubscriber(subscriber))
+    subscriber.receive(subscription: subscription)
+    subscription.start()
+  }
+
+  /// The same elements for `for await`.
+  ///
+  /// The queue fills from the moment of asking, so nothing is missed between asking and the first iteration. For one
+  /// consumer; ask again for another.
+  public var sequence: EventSequence<Output, Failure> { EventSequence(self) }
+}
+
+extension EventPublisher where Failure == Never {
+  /// The same stream with another limit; what is dropped beyond it is told to a closure.
+  ///
+  /// - Parameters:
+  ///   - limit: how many elements wait at most, at least 1.
+  ///   - onDrop: called with the number of elements that were just dropped, on the sender's thread: count, and return.
+  /// - Returns: the stream.
+  public func buffering(_ limit: Int, onDrop: (@Sendable (Int) -> Void)? = nil) -> EventPublisher {
+    EventPublisher(
+      hub: hub,
+      select: select,
+      overflow: .dropOldest(limit: Swift.max(1, limit), onDrop: onDrop)
+    )
+  }
+
+  /// The same stream, which ends with an error instead of dropping anything.
+  ///
+  /// - Parameter limit: how many elements wait at most, at least 1.
+  /// - Returns: the stream, whose failure is ``PublishingError/overflow(limit:)``.
+  public func failing(beyond limit: Int = defaultLimit) -> EventPublisher<Output, PublishingError> {
+    let limit = Swift.max(1, limit)
+    return EventPublisher<Output, PublishingError>(
+      hub: hub,
+      select: select,
+      overflow: .fail(limit: limit, .overflow(limit: limit))
+    )
+  }
+}
+
+/// Why a stream ended before its source did.
+public enum PublishingError: Error, Hashable, Sendable {
+  /// The subscriber left more elements waiting than its limit allows.
+  case overflow(limit: Int)
+}
+
+extension PublishingError: CustomStringConvertible {
+  /// What happened and what to do about it.
+  public var description: String {
+    switch self {
+    case .overflow(let limit):
+      "the subscriber left more than \(limit) events waiting; take them faster, raise the limit of "
+        + "failing(beyond:), or accept losses with buffering(_:onDrop:)"
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Dispatch
+import OpenCombine
+import PharosEvents
+import Synchronization
+
+/// One OpenCombine subscription: its queue, its demand, and the serial queue on which its subscriber is called.
+///
+/// `@unchecked Sendable` because OpenCombine's subscribers are not Sendable: `downstream` is touched on `executor`
+/// alone, which is serial; everything else is behind the mutex or immutable. A Dispatch queue and not a task, since
+/// a subscriber may block: it then holds a thread of its own and none of the few that all tasks share.
+final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
+  private typealias Queue = SubscriptionQueue<Output, Failure>
+
+  private struct State {
+    var demand = Subscribers.Demand.none
+    /// Whether a drain is on its way, so that one wake-up serves many batches.
+    var isScheduled = false
+    var isCancelled = false
+    var queue: Queue?
+    var registration: UInt64?
+  }
+
+  private let hub: EventHub
+  private let state = Mutex(State())
+  private let executor = DispatchQueue(label: "pharos.subscription")
+  private var downstream: AnySubscriber<Output, Failure>?
+
+  /// How many elements are taken at a time, so that a cancellation is noticed soon.
+  private static var stride: Int { 64 }
+
+  init(publisher: EventPublisher<Output, Failure>, downstream: AnySubscriber<Output, Failure>) {
+    hub = publisher.hub
+    self.downstream = downstream
+    let queue = Queue(
+      select: publisher.select,
+      overflow: publisher.overflow,
+      wake: { [weak self] in self?.schedule() }
+    )
+    state.withLock { $0.queue = queue }
+  }
+
+  /// Begins to receive batches; called once the subscriber knows its subscription.
+  func start() {
+    guard let queue = state.withLock({ $0.isCancelled ? nil : $0.queue }) else { return }
+    let id = hub.add(Registration(queue: queue, subscription: self))
+    let isCancelled = state.withLock { state in
+      state.registration = id
+      return state.isCancelled
+    }
+    if isCancelled { hub.remove(id) }
+  }
+
+  func request(_ demand: Subscribers.Demand) {
+    state.withLock { $0.demand += demand }
+    schedule()
+  }
+
+  func cancel() {
+    let registration = state.withLock { state in
+      state.isCancelled = true
+      state.queue = nil
+      return state.registration
+    }
+    if let registration { hub.remove(registration) }
+    executor.async { self.downstream = nil }
+  }
+
+  private func schedule() {
+    let isFirst = state.withLock { state in
+      guard !state.isCancelled, !state.isScheduled else { return false }
+      state.isScheduled = true
+      return true
+    }
+    if isFirst { executor.async { self.drain() } }
+  }
+
+  /// Delivers as much as there is and the demand allows; runs on the executor.
+  private func drain() {
+    state.withLock { $0.isScheduled = false }
+    while let (queue, allowance) = allowance() {
+      switch queue.take(upTo: allowance) {
+      case .nothing:
+        // Taken back: what was not delivered may still be asked for.
+        return giveBack(allowance)
+      case .elements(let elements):
+        giveBack(allowance - elements.count)
+        deliver(elements)
+      case .finished(let failure):
+        return complete(failure)
+      }
+    }
+    completeIfFinished()
+  }
+
+  /// Reserves demand for the next elements, or nil if there is none.
+  private func allowance() -> (Queue, Int)? {
+    state.withLock { state in
+      guard !state.isCancelled, let queue = state.queue, state.demand > .none else { return nil }
+      let count = min(state.demand.max ?? Self.stride, Self.stride)
+      state.demand -= count
+      return (queue, count)
+    }
+  }
+
+  private func giveBack(_ count: Int) {
+    if count > 0 { state.withLock { $0.demand += count } }
+  }
+
+  private func deliver(_ elements: ArraySlice<Output>) {
+    for element in elements {
+      guard !state.withLock({ $0.isCancelled }), let downstream else { return }
+      let more = downstream.receive(element)
+      if more > .none { state.withLock { $0.demand += more } }
+    }
+  }
+
+  /// A completion needs no demand: told as soon as the queue is empty.
+  private func completeIfFinished() {
+    guard let queue = state.withLock({ $0.isCancelled ? nil : $0.queue }) else { return }
+    if case .finished(let failure) = queue.take(upTo: 0) { complete(failure) }
+  }
+
+  private func complete(_ failure: Failure?) {
+    let wasCancelled = state.withLock { state in
+      defer { state.isCancelled = true }
+      state.queue = nil
+      return state.isCancelled
+    }
+    guard !wasCancelled, let downstream else { return }
+    self.downstream = nil
+    downstream.receive(completion: failure.map { .failure($0) } ?? .finished)
+  }
+}
+
+/// What the hub holds of a subscription: keeps it alive until it is cancelled or finished.
+private final class Registration<Queue: EventSink>: EventSink {
+  private let queue: Queue
+  private let subscription: any Subscription & Sendable
+
+  init(queue: Queue, subscription: any Subscription & Sendable) {
+    self.queue = queue
+    self.subscription = subscription
+  }
+
+  func offer(_ batch: [Event]) { queue.offer(batch) }
+  func finish() { queue.finish() }
+}

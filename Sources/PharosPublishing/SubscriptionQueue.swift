@@ -1,0 +1,185 @@
+import PharosEvents
+import Synchronization
+
+/// The bounded queue of one subscription: batches in, runs of elements out.
+///
+/// It holds no thread and no task. Whoever drains it is told through `wake` that there is something to take, or waits
+/// in ``next()``.
+final class SubscriptionQueue<Output: Sendable, Failure: Error>: EventSink {
+  /// What ``take(upTo:)`` found.
+  enum Taken {
+    /// Elements, in order, at least one.
+    case elements(ArraySlice<Output>)
+    /// Nothing now.
+    case nothing
+    /// Nothing now or ever.
+    case finished(Failure?)
+  }
+
+  private struct State {
+    /// Runs of elements, oldest first; `head` is the first one that is not taken.
+    var runs: [ArraySlice<Output>] = []
+    var head = 0
+    var count = 0
+    var dropped = 0
+    /// Set once nothing more is accepted.
+    var end: End?
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private enum End {
+    case finished
+    case overflowed(Failure)
+  }
+
+  private let state = Mutex(State())
+  private let select: @Sendable ([Event]) -> [Output]
+  private let overflow: Overflow<Failure>
+  private let wake: @Sendable () -> Void
+
+  init(
+    select: @escaping @Sendable ([Event]) -> [Output],
+    overflow: Overflow<Failure>,
+    wake: @escaping @Sendable () -> Void
+  ) {
+    self.select = select
+    self.overflow = overflow
+    self.wake = wake
+  }
+
+  /// How many elements were dropped because the subscriber did not take them in time.
+  var dropped: Int { state.withLock { $0.dropped } }
+
+  func offer(_ batch: [Event]) {
+    let elements = select(batch)
+    guard !elements.isEmpty else { return }
+    let (waiter, dropped) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
+      guard state.end == nil else { return (nil, 0) }
+      let dropped = append(elements, to: &state)
+      defer { state.waiter = nil }
+      return (state.waiter, dropped)
+    }
+    waiter?.resume()
+    wake()
+    if dropped > 0, case .dropOldest(_, let onDrop) = overflow { onDrop?(dropped) }
+  }
+
+  func finish() {
+    let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      if state.end == nil { state.end = .finished }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume()
+    wake()
+  }
+
+  /// Takes up to so many elements of the oldest run.
+  func take(upTo most: Int) -> Taken {
+    state.withLock { state in
+      guard state.head < state.runs.count else {
+        switch state.end {
+        case nil: return .nothing
+        case .finished: return .finished(nil)
+        case .overflowed(let failure): return .finished(failure)
+        }
+      }
+      let run = state.runs[state.head]
+      let taken = run.prefix(most)
+      state.count -= taken.count
+      if taken.count == run.count {
+        state.runs[state.head] = []
+        state.head += 1
+        compact(&state)
+      } else {
+        state.runs[state.head] = run.dropFirst(taken.count)
+      }
+      return .elements(taken)
+    }
+  }
+
+  /// Waits for elements; nil once there will be none.
+  func next() async throws(Failure) -> ArraySlice<Output>? {
+    while true {
+      switch take(upTo: .max) {
+      case .elements(let elements): return elements
+      case .finished(nil): return nil
+      case .finished(let failure?): throw failure
+      case .nothing: await waitForOffer()
+      }
+      if Task.isCancelled { return nil }
+    }
+  }
+
+  private func waitForOffer() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let resumeNow = state.withLock { state in
+          if state.head < state.runs.count || state.end != nil || Task.isCancelled { return true }
+          state.waiter = continuation
+          return false
+        }
+        if resumeNow { continuation.resume() }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        defer { state.waiter = nil }
+        return state.waiter
+      }
+      waiter?.resume()
+    }
+  }
+
+  /// Appends, and makes room as the policy says.
+  ///
+  /// - Returns: how many elements were dropped.
+  private func append(_ elements: [Output], to state: inout State) -> Int {
+    switch overflow {
+    case .dropOldest(let limit, _):
+      let kept = elements.suffix(limit)
+      state.runs.append(kept)
+      state.count += kept.count
+      var dropped = elements.count - kept.count
+      while state.count > limit {
+        let run = state.runs[state.head]
+        let excess = min(state.count - limit, run.count)
+        state.runs[state.head] = run.dropFirst(excess)
+        state.count -= excess
+        dropped += excess
+        if excess == run.count { state.head += 1 }
+      }
+      compact(&state)
+      state.dropped += dropped
+      return dropped
+    case .fail(let limit, let failure):
+      let room = limit - state.count
+      let kept = elements.prefix(room)
+      if !kept.isEmpty {
+        state.runs.append(kept)
+        state.count += kept.count
+      }
+      if kept.count < elements.count {
+        state.dropped += elements.count - kept.count
+        state.end = .overflowed(failure)
+      }
+      return 0
+    }
+  }
+
+  /// Gives back the room of taken runs once they are the larger part, so that taking stays cheap on average.
+  private func compact(_ state: inout State) {
+    guard state.head == state.runs.count || state.head > 32 && state.head * 2 > state.runs.count else {
+      return
+    }
+    state.runs.removeFirst(state.head)
+    state.head = 0
+  }
+}
+
+/// What a full queue does.
+enum Overflow<Failure: Error>: Sendable {
+  /// Drops the oldest elements beyond the limit, counts them and says so.
+  case dropOldest(limit: Int, onDrop: (@Sendable (Int) -> Void)?)
+  /// Delivers what it holds, then ends with the error.
+  case fail(limit: Int, Failure)
+}

@@ -1,0 +1,134 @@
+import OpenCombine
+import PharosEvents
+import PharosPublishing
+import PharosReports
+import Testing
+
+@Suite("Streams of a hub", .timeLimit(.minutes(1)))
+struct EventStreamTests {
+  private func ranging(_ observer: String, second: Int64, constraint: BeaconConstraint) -> Event {
+    Event(
+      stream: "test",
+      kind: .ranging,
+      time: Timestamp(seconds: second),
+      decidedAt: Timestamp(seconds: second),
+      stage: 1,
+      subject: .observer(.name(observer)),
+      application: "default",
+      counter: UInt64(second),
+      detail: .ranging(constraint: constraint, beacons: [])
+    )
+  }
+
+  @Test("each stream carries what it names and nothing else")
+  func selection() async {
+    let hub = EventHub()
+    let uuid = UUID128(high: 1, low: 2)
+    let lobby = hub.events(in: "lobby").sequence
+    let gallery = hub.events(in: nil, application: "gallery").sequence
+    let handset = hub.events(for: .observer(.name("handset"))).sequence
+    let exits = hub.events(of: [.regionExit]).sequence
+    let near = hub.ranging(.proximity(uuid)).sequence
+    let words = hub.regionEvents.sequence
+    let batches = hub.batches.sequence
+    hub.publish(batch(0..<2, region: "lobby") + batch(2..<3, region: "hall"))
+    hub.publish(batch(3..<5, region: "lobby", application: "gallery"))
+    hub.publish([
+      ranging("handset", second: 5, constraint: .proximity(uuid)),
+      ranging("other", second: 6, constraint: .proximity(uuid, major: 1)),
+    ])
+    hub.finish()
+    #expect(await collect(lobby).map(\.number) == [0, 1])
+    #expect(await collect(gallery).map(\.number) == [3, 4])
+    #expect(await collect(handset).map(\.number) == [0, 1, 2, 3, 4, 5])
+    #expect(await collect(exits).isEmpty)
+    #expect(await collect(near).map(\.observer) == [.name("handset")])
+    #expect(await collect(words).count == 7)
+    #expect(await collect(batches).map(\.count) == [3, 2, 2])
+  }
+
+  @Test("publisher and sequence give the same events")
+  func twins() async {
+    let hub = EventHub()
+    let recorder = Recorder<Event, Never>(initial: 1, each: 1)
+    hub.events.subscribe(recorder)
+    let sequence = hub.events.sequence
+    async let fromSequence = collect(sequence)
+    for start in stride(from: 0, to: 1_000, by: 13) { hub.publish(batch(start..<min(1_000, start + 13))) }
+    hub.finish()
+    await recorder.wait { $0.isComplete }
+    #expect(await fromSequence == recorder.elements)
+    #expect(recorder.elements.count == 1_000)
+  }
+
+  @Test("a sequence counts what it drops, and lets go of its queue")
+  func dropped() async {
+    let hub = EventHub()
+    do {
+      let sequence = hub.events.buffering(10).sequence
+      hub.publish(batch(0..<25))
+      #expect(sequence.dropped == 15)
+      #expect(hub.subscriptionCount == 1)
+    }
+    #expect(hub.subscriptionCount == 0)
+  }
+
+  @Test("a sequence that must not lose throws")
+  func throwing() async {
+    let hub = EventHub()
+    let sequence = hub.events.failing(beyond: 2).sequence
+    hub.publish(batch(0..<3))
+    var numbers: [Int] = []
+    do {
+      for try await event in sequence { numbers.append(event.number) }
+      Issue.record("the sequence ended without an error")
+    } catch {
+      #expect(error == .overflow(limit: 2))
+    }
+    #expect(numbers == [0, 1])
+  }
+
+  @Test("a cancelled task stops waiting")
+  func cancellation() async {
+    let hub = EventHub()
+    let sequence = hub.events.sequence
+    let task = Task { await collect(sequence).count }
+    task.cancel()
+    #expect(await task.value == 0)
+  }
+
+  @Test("coalescing keeps the newest event about each thing, in order")
+  func coalescing() async throws {
+    let hub = EventHub()
+    let sequence = hub.ranging().sequence
+    let coalesced = hub.events.sequence.coalesced(every: .milliseconds(1))
+    let uuid = UUID128(high: 1, low: 2)
+    for second in 0..<50 {
+      hub.publish([
+        ranging("a", second: Int64(second), constraint: .proximity(uuid)),
+        ranging("b", second: Int64(second), constraint: .proximity(uuid)),
+      ])
+    }
+    hub.finish()
+    #expect(await collect(sequence).count == 100)
+    var last: [SubjectID: Int] = [:]
+    var count = 0
+    for try await events in coalesced {
+      #expect(Set(events.map(\.subject)).count == events.count)
+      for event in events {
+        #expect(event.number >= last[event.subject, default: 0])
+        last[event.subject] = event.number
+      }
+      count += events.count
+    }
+    #expect(last == [.observer(.name("a")): 49, .observer(.name("b")): 49])
+    #expect(count <= 100)
+  }
+}
+
+/// All elements of a stream that ends.
+func collect<S: AsyncSequence & Sendable>(_ sequence: S) async -> [S.Element] where S.Failure == Never {
+  var elements: [S.Element] = []
+  for await element in sequence { elements.append(element) }
+  return elements
+}
