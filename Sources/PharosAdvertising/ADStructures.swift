@@ -1,0 +1,60 @@
+/// One AD structure: its type and where its data lie in the payload that was walked.
+public struct ADStructure: Hashable, Sendable {
+  /// What the data mean.
+  public let type: ADType
+  /// Where the data lie, without the length and the type in front of them; may be empty.
+  public let payload: Range<Int>
+
+  /// Makes a structure.
+  @inlinable
+  public init(type: ADType, payload: Range<Int>) {
+    self.type = type
+    self.payload = payload
+  }
+}
+
+/// A walk over the AD structures of one advert, without allocation.
+///
+/// It holds an offset and no bytes, so it can be kept where a span cannot; every call is given the same payload.
+/// Legacy payloads (31 bytes) and joined extended ones (up to 1,650) are walked alike. What stands before a fault
+/// is always given:
+/// * a length of zero ends the walk, and what follows is padding, zeros or not;
+/// * a length that runs past the end ends the walk and sets ``isMalformed``.
+///
+/// The same type may come twice, and a structure of any length is given as it stands: whether it is long enough
+/// for what its type says is for the reader of the type to judge.
+///
+/// - Shape: length L (1 byte, 0 to 255), type (1 byte), L − 1 bytes of data; and so on.
+/// - Source: Bluetooth Core Specification 5.4, Vol 3, Part C, 11.
+public struct ADStructures: Sendable {
+  /// Where the next structure begins.
+  @usableFromInline
+  var offset = 0
+
+  /// Whether a length ran past the end of the payload; known once ``next(in:)`` has given nil.
+  @inlinable public var isMalformed: Bool { endsInFault }
+
+  @usableFromInline
+  var endsInFault = false
+
+  /// Starts at the first structure.
+  @inlinable
+  public init() {}
+
+  /// The next structure, or nil at the end of what can be read.
+  @inlinable
+  public mutating func next(in payload: RawSpan) -> ADStructure? {
+    guard offset < payload.byteCount else { return nil }
+    let length = Int(unsafe payload.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+    let end = offset + 1 + length
+    guard length > 0, end <= payload.byteCount else {
+      endsInFault = length > 0
+      offset = payload.byteCount
+      return nil
+    }
+    let type = ADType(rawValue: unsafe payload.unsafeLoad(fromByteOffset: offset + 1, as: UInt8.self))
+    let data = offset + 2..<end
+    offset = end
+    return ADStructure(type: type, payload: data)
+  }
+}
