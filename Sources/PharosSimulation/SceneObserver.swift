@@ -1,0 +1,139 @@
+public import PharosPlaces
+public import PharosReports
+
+extension Scene {
+  /// Who listens: a fixed gateway, or a handset that somebody carries about.
+  public struct Observer: Hashable, Sendable {
+    /// What it tells of what it hears.
+    public enum Reporting: Hashable, Sendable {
+      /// Every advert, as gateways do.
+      case adverts
+      /// For each beacon a mean level since its last datagram, as the platforms of handsets allow.
+      case rangedBeacons
+    }
+
+    /// How it tells that it lives.
+    public struct Heartbeats: Hashable, Sendable {
+      /// The time from one to the next.
+      public var period: TimeSpan
+      /// Whether they tell how the radio fares: adverts heard, scan duty, drops.
+      public var tellsStatistics: Bool
+
+      /// Makes heartbeats.
+      public init(period: TimeSpan, tellsStatistics: Bool = true) {
+        self.period = period
+        self.tellsStatistics = tellsStatistics
+      }
+    }
+
+    /// When its radio listens: for `window` out of each `interval`, on one of three channels in turn.
+    public struct Scan: Hashable, Sendable {
+      /// The time from one window to the next.
+      public var interval: TimeSpan
+      /// How long it listens of that.
+      public var window: TimeSpan
+
+      /// Makes a scan pattern.
+      public init(interval: TimeSpan = .milliseconds(100), window: TimeSpan = .milliseconds(100)) {
+        self.interval = interval
+        self.window = window
+      }
+
+      /// The share of time that the radio listens.
+      public var duty: Double { interval > .zero ? window / interval : 0 }
+    }
+
+    /// Who it says it is.
+    public var id: ObserverID
+    /// Where its datagrams come from: a host as text.
+    public var sourceAddress: String
+    /// The UDP port that its datagrams come from.
+    public var sourcePort: UInt16
+    /// Where it is.
+    public var path: Path
+    /// What it tells.
+    public var reporting: Reporting
+    /// How often it sends what it heard, which has an age by then; zero means at once.
+    public var batchPeriod: TimeSpan
+    /// How it tells that it lives, or nil for never.
+    public var heartbeats: Heartbeats?
+    /// When its radio listens.
+    public var scan: Scan
+    /// The scan state that it reports whenever it starts, or nil for none.
+    public var scanState: ScanState?
+    /// What its antenna adds to every level.
+    ///
+    /// - Units: dB.
+    public var gain: Double
+    /// The error of each level that it reports.
+    ///
+    /// - Units: dB, one standard deviation.
+    public var noise: Double
+    /// The level at which it receives every second advert.
+    ///
+    /// - Units: dBm.
+    public var sensitivity: Double
+    /// How fast its clock runs against true time: ages and up-time are counted with it.
+    ///
+    /// - Units: parts per million; crystals lie within ±50.
+    public var clockDrift: Double
+    /// The boot id that it starts with; every start anew counts it up.
+    public var bootID: UInt32
+    /// What the body of its carrier takes from the level straight behind them.
+    ///
+    /// - Units: dB.
+    public var bodyLoss: Double
+    /// When its display is turned on.
+    public var displayOn: [TimeSpan]
+    /// The network between it and the server.
+    public var network: Network
+    /// What goes wrong with it.
+    public var faults: [Fault]
+
+    /// Makes an observer.
+    public init(
+      id: ObserverID,
+      sourceAddress: String,
+      sourcePort: UInt16 = 50_001,
+      path: Path,
+      reporting: Reporting = .adverts,
+      batchPeriod: TimeSpan = .milliseconds(200),
+      heartbeats: Heartbeats? = Heartbeats(period: .seconds(5)),
+      scan: Scan = Scan(),
+      scanState: ScanState? = nil,
+      gain: Double = 0,
+      noise: Double = 0.5,
+      sensitivity: Double = -92,
+      clockDrift: Double = 0,
+      bootID: UInt32 = 1,
+      bodyLoss: Double = 0,
+      displayOn: [TimeSpan] = [],
+      network: Network = Network(),
+      faults: [Fault] = []
+    ) {
+      self.id = id
+      self.sourceAddress = sourceAddress
+      self.sourcePort = sourcePort
+      self.path = path
+      self.reporting = reporting
+      self.batchPeriod = batchPeriod
+      self.heartbeats = heartbeats
+      self.scan = scan
+      self.scanState = scanState
+      self.gain = gain
+      self.noise = noise
+      self.sensitivity = sensitivity
+      self.clockDrift = clockDrift
+      self.bootID = bootID
+      self.bodyLoss = bodyLoss
+      self.displayOn = displayOn
+      self.network = network
+      self.faults = faults
+    }
+
+    /// Whether a fault of a kind holds at a time.
+    public func has(_ kind: Fault.Kind, at time: TimeSpan) -> Bool {
+      faults.contains { $0.kind == kind && $0.window.contains(time) }
+    }
+  }
+}
