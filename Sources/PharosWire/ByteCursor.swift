@@ -1,0 +1,89 @@
+/// A place in a datagram that moves on with every field read; the bytes themselves are handed in.
+///
+/// Multi-byte numbers are big-endian, as in all binary formats here. Nothing is read beyond the end.
+struct ByteCursor {
+  /// Where the next field begins.
+  private(set) var offset: Int
+  /// Behind the last byte that may be read.
+  let end: Int
+
+  /// A cursor over some of the bytes.
+  init(_ range: Range<Int>) {
+    offset = range.lowerBound
+    end = range.upperBound
+  }
+
+  /// How many bytes are left.
+  var remaining: Int { end - offset }
+
+  /// Passes over some bytes and says where they lie.
+  mutating func take(_ count: Int) throws(DatagramRefusal) -> Range<Int> {
+    guard count <= remaining else { throw .tooShort }
+    let start = offset
+    offset += count
+    return start..<offset
+  }
+
+  /// Reads one byte.
+  mutating func u8(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt8 {
+    bytes.byte(at: try take(1).lowerBound)
+  }
+
+  /// Reads one byte as a signed number.
+  mutating func i8(_ bytes: RawSpan) throws(DatagramRefusal) -> Int8 { Int8(bitPattern: try u8(bytes)) }
+
+  /// Reads two bytes.
+  mutating func u16(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt16 {
+    bytes.u16(at: try take(2).lowerBound)
+  }
+
+  /// Reads four bytes.
+  mutating func u32(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt32 {
+    bytes.u32(at: try take(4).lowerBound)
+  }
+
+  /// Reads six bytes.
+  mutating func u48(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt64 {
+    bytes.u48(at: try take(6).lowerBound)
+  }
+
+  /// Reads eight bytes.
+  mutating func u64(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt64 {
+    bytes.u64(at: try take(8).lowerBound)
+  }
+
+  /// Reads a number of single precision.
+  mutating func f32(_ bytes: RawSpan) throws(DatagramRefusal) -> Float { Float(bitPattern: try u32(bytes)) }
+
+  /// Reads a number of double precision.
+  mutating func f64(_ bytes: RawSpan) throws(DatagramRefusal) -> Double { Double(bitPattern: try u64(bytes)) }
+}
+
+extension RawSpan {
+  /// All of it.
+  var wholeRange: Range<Int> { 0..<byteCount }
+
+  /// One byte.
+  func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+  /// Two bytes, the first most significant.
+  func u16(at offset: Int) -> UInt16 {
+    UInt16(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
+  }
+
+  /// Four bytes, the first most significant.
+  func u32(at offset: Int) -> UInt32 {
+    UInt32(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  /// Six bytes, the first most significant.
+  func u48(at offset: Int) -> UInt64 { UInt64(u16(at: offset)) << 32 | UInt64(u32(at: offset + 2)) }
+
+  /// Six bytes, the last most significant: the order of addresses on the air.
+  func u48Reversed(at offset: Int) -> UInt64 { u48(at: offset).byteSwapped >> 16 }
+
+  /// Eight bytes, the first most significant.
+  func u64(at offset: Int) -> UInt64 {
+    UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}

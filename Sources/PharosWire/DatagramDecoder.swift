@@ -1,0 +1,55 @@
+public import PharosReports
+
+/// Decodes datagrams of any format and counts what it decoded and refused.
+///
+/// Each shard has its own; apart from the counters it has no state, so that neither the order of the
+/// datagrams nor how they were spread over shards changes a report.
+public struct DatagramDecoder: Sendable {
+  /// What was decoded and refused so far.
+  public private(set) var counters = DatagramCounters()
+
+  /// Makes a decoder with all counters at zero.
+  public init() {}
+
+  /// Appends the reports of a datagram to a batch and says its format, or leaves the batch as it was and says
+  /// why.
+  ///
+  /// - Parameters:
+  ///   - datagram: the whole payload of one UDP datagram.
+  ///   - received: R, the time at which it was received.
+  ///   - batch: what the reports are appended to.
+  /// - Returns: the format, or why the datagram was refused.
+  public mutating func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch
+  ) -> Result<WireFormat, DatagramRefusal> {
+    guard !datagram.isEmpty else { return .failure(refuse(nil, .empty)) }
+    guard let format = WireFormat(recognising: datagram) else { return .failure(refuse(nil, .unrecognised)) }
+    let before = batch.reports.count
+    do throws(DatagramRefusal) {
+      switch format {
+      case .raddec: try RaddecFormat.decode(datagram, received: received, into: &batch)
+      case .pharos: try PharosFormat.decode(datagram, received: received, into: &batch)
+      case .json: try JSONFormat.decode(datagram, received: received, into: &batch)
+      case .ingics: try IngicsFormat.decode(datagram, received: received, into: &batch)
+      case .huawei: try HuaweiFormat.decode(datagram, received: received, into: &batch)
+      }
+    } catch {
+      return .failure(refuse(format, error))
+    }
+    counters.count(format, reports: batch.reports.count - before)
+    return .success(format)
+  }
+
+  /// Counts a datagram whose end was lost because it was longer than the receive buffer; its reports are lost
+  /// too.
+  public mutating func refuseTruncated(_ beginning: RawSpan) -> DatagramRefusal {
+    refuse(WireFormat(recognising: beginning), .truncated)
+  }
+
+  private mutating func refuse(_ format: WireFormat?, _ reason: DatagramRefusal) -> DatagramRefusal {
+    counters.count(format, reason)
+    return reason
+  }
+}

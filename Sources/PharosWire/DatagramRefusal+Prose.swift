@@ -1,0 +1,45 @@
+extension DatagramRefusal: CustomStringConvertible {
+  /// What an operator reads: what is wrong with the datagram, what was expected, and what to do.
+  public var description: String {
+    switch self {
+    case .empty:
+      "The datagram is empty. Expected at least one report; check what the gateway was told to send."
+    case .unrecognised:
+      "The datagram begins like no format that Pharos knows. Expected raddec (0x10), a Pharos datagram"
+        + " (PHAR), JSON ({ or [), Ingics text ($) or Huawei (HW); choose one of these in the gateway's"
+        + " settings, and check that no other program sends to this port."
+    case .truncated:
+      "The datagram is longer than the buffer that received it, so its end is lost. Let the gateway put"
+        + " fewer reports into a datagram."
+    case .unsupportedVersion:
+      "The datagram says a version or a flag that this Pharos does not know. Update Pharos, or let the"
+        + " gateway send version 1."
+    case .tooShort:
+      "The datagram ends in the middle of a field. It was cut on its way, or its sender miscounts;"
+        + " compare what is sent with what arrives."
+    case .lengthMismatch:
+      "A length inside the datagram does not agree with the bytes that are there. It was cut or its"
+        + " sender miscounts; compare what is sent with what arrives."
+    case .checksum:
+      "The checksum of the datagram is wrong. It was damaged on its way, or the sender computes another"
+        + " sum than all preceding bytes modulo 256."
+    case .noObserver:
+      "The datagram does not say who heard what it reports. Put the gateway's identity into it: in"
+        + " JSON, a field named observer."
+    case .badIdentity:
+      "An identity in the datagram is none. Expected a MAC of 6 octets, an EUI-64 of 8, a UUID, or for"
+        + " observers a name of 1 to 64 bytes without control characters; correct it in the gateway's"
+        + " settings."
+    case .badField:
+      "A field of the datagram holds a value that it cannot have: a level outside -128 to 127 dBm, a"
+        + " negative age, an unknown code. Compare the sender with the page on its format in the"
+        + " documentation."
+    case .badText:
+      "The text of the datagram is malformed. Expected valid JSON in UTF-8, or the fields of an Ingics"
+        + " line, with an even number of hexadecimal digits; look at it with pharos inspect --datagrams."
+    case .nothingUnderstood:
+      "The datagram is well formed but holds no report that Pharos understands. Compare its field names"
+        + " with the page on JSON fields in the documentation, or send it to another port."
+    }
+  }
+}

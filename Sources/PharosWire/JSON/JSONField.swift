@@ -1,0 +1,129 @@
+/// The members of objects that are understood, and the names they go by.
+///
+/// Names are compared without regard to case, dashes, underscores and spaces. The article "JSON fields" lists
+/// them.
+package enum JSONField: UInt8, CaseIterable {
+  // Who, and what about it.
+  case observer, room, name, address, addressType, id, rssi, age, time
+  // What was heard.
+  case data, manufacturerData, serviceData, serviceUUID, pdu, channel, advertisingSet
+  // What beacon it is.
+  case beacon, uuid, major, minor, namespace, instance, accuracy
+  // raddec.
+  case transmitter, transmitterType, signature, packets
+  // Lists and single reports.
+  case adverts, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
+  // The parts of those.
+  case advertsHeard, scanDuty, dropped, state, accessPoints, bssid, frequency, lastHeard, samples, kind, x, y,
+    z
+  case latitude, longitude, speed, source, type
+  // The head of a datagram.
+  case bootID, sequence, uptime
+
+  /// The names it goes by, in lower case, without dashes, underscores and spaces.
+  package var names: [StaticString] {
+    switch self {
+    case .observer:
+      [
+        "observer", "observerid", "gateway", "gatewayid", "gatewaymac", "gw", "gwmac", "scanner",
+        "receiverid",
+      ]
+    case .room: ["room"]
+    case .name: ["name"]
+    case .address: ["address", "mac", "addr", "macaddress", "bdaddr"]
+    case .addressType: ["addresstype", "addrtype", "mactype"]
+    case .id: ["id"]
+    case .rssi: ["rssi"]
+    case .age: ["age", "agems"]
+    case .time: ["time", "timestamp", "ts"]
+    case .data: ["data", "payload", "rawdata", "adv", "advdata"]
+    case .manufacturerData: ["manufacturerdata"]
+    case .serviceData: ["servicedata"]
+    case .serviceUUID: ["servicedatauuid"]
+    case .pdu: ["pdu"]
+    case .channel: ["channel"]
+    case .advertisingSet: ["advertisingset", "sid"]
+    case .beacon: ["beacon"]
+    case .uuid: ["uuid", "proximityuuid"]
+    case .major: ["major"]
+    case .minor: ["minor"]
+    case .namespace: ["namespace"]
+    case .instance: ["instance"]
+    case .accuracy: ["accuracy", "horizontalaccuracy", "distance"]
+    case .transmitter: ["transmitterid"]
+    case .transmitterType: ["transmitteridtype"]
+    case .signature: ["rssisignature"]
+    case .packets: ["packets"]
+    case .adverts: ["adverts"]
+    case .rangedBeacons: ["rangedbeacons", "beacons"]
+    case .heartbeat: ["heartbeat"]
+    case .displayOn: ["displayon"]
+    case .scanState: ["scanstate"]
+    case .wifiScan: ["wifiscan"]
+    case .motion: ["motion"]
+    case .fix: ["fix", "outsidefix"]
+    case .advertsHeard: ["advertsheard"]
+    case .scanDuty: ["scanduty"]
+    case .dropped: ["dropped"]
+    case .state: ["state"]
+    case .accessPoints: ["accesspoints"]
+    case .bssid: ["bssid"]
+    case .frequency: ["frequency"]
+    case .lastHeard: ["lastheard"]
+    case .samples: ["samples"]
+    case .kind: ["kind"]
+    case .x: ["x"]
+    case .y: ["y"]
+    case .z: ["z"]
+    case .latitude: ["latitude", "lat"]
+    case .longitude: ["longitude", "lon", "lng"]
+    case .speed: ["speed"]
+    case .source: ["source"]
+    case .type: ["type"]
+    case .bootID: ["bootid"]
+    case .sequence: ["sequence", "seq"]
+    case .uptime: ["uptime"]
+    }
+  }
+
+  /// All names with their fields, sorted by length and then by what they say, so that few need to be
+  /// compared.
+  private static let table: [(name: StaticString, field: JSONField)] = JSONField.allCases
+    .flatMap { field in field.names.map { (name: $0, field: field) } }
+    .sorted { $0.name.utf8CodeUnitCount < $1.name.utf8CodeUnitCount }
+
+  /// Where in the table the names of each length begin; the last entry is the end of the table.
+  private static let starts: [Int] = (0...longest + 1).map { length in
+    table.firstIndex { $0.name.utf8CodeUnitCount >= length } ?? table.count
+  }
+
+  private static let longest = table.last?.name.utf8CodeUnitCount ?? 0
+
+  /// The field that a key names, or nil if it names none that is understood.
+  init?(_ bytes: RawSpan, key: Range<Int>) {
+    let length = key.reduce(0) { JSONField.isLeftOut(bytes.byte(at: $1)) ? $0 : $0 + 1 }
+    guard length <= JSONField.longest else { return nil }
+    for entry in JSONField.table[JSONField.starts[length]..<JSONField.starts[length + 1]]
+    where JSONField.matches(bytes, key, entry.name) {
+      self = entry.field
+      return
+    }
+    return nil
+  }
+
+  private static func matches(_ bytes: RawSpan, _ key: Range<Int>, _ name: StaticString) -> Bool {
+    var index = 0
+    for offset in key {
+      let ascii = bytes.byte(at: offset)
+      if isLeftOut(ascii) { continue }
+      let lower = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= ascii ? ascii | 0x20 : ascii
+      guard lower == name.utf8Start[index] else { return false }
+      index += 1
+    }
+    return true
+  }
+
+  private static func isLeftOut(_ ascii: UInt8) -> Bool {
+    ascii == UInt8(ascii: "_") || ascii == UInt8(ascii: "-") || ascii == UInt8(ascii: " ")
+  }
+}

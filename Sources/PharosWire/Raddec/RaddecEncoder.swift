@@ -1,0 +1,81 @@
+import PharosReports
+
+/// Writes sightings as raddec datagrams.
+public enum RaddecEncoder {
+  /// The most AD bytes that a packet can hold: its length is one byte, and so is that of the PDU within.
+  public static let longestData = 247
+
+  /// The datagram of a sighting, or nil if raddec cannot say it.
+  ///
+  /// It cannot if an observer has but a name, if there are more than 15 receivers or packets, if a packet's
+  /// data is longer than ``longestData``, or if the time lies before 1970.
+  public static func encode(_ sighting: RaddecSighting) -> [UInt8]? {
+    guard sighting.receivers.count <= 15, sighting.packets.count <= RaddecLayout.mostPackets else {
+      return nil
+    }
+    guard sighting.packets.allSatisfy({ $0.data.count <= longestData }) else { return nil }
+    var bytes: [UInt8] = [RaddecLayout.flag, 0, 0]
+    let random = sighting.transmitter.kind == .random
+    bytes.append((random ? RaddecIdentifierType.rnd48 : .eui48).rawValue)
+    bytes.append(sighting.transmitter.bits, bytes: 6)
+    bytes.append(UInt8(sighting.receivers.count))
+    for receiver in sighting.receivers {
+      guard append(receiver, to: &bytes) else { return nil }
+    }
+    if let time = sighting.time {
+      guard time.nanoseconds >= 0 else { return nil }
+      bytes.append(RaddecLayout.timestampFlag)
+      bytes.append(UInt64(time.nanoseconds) / 1_000_000, bytes: 6)
+    }
+    if !sighting.packets.isEmpty {
+      bytes.append(RaddecLayout.packetsFlag)
+      bytes.append(UInt8(sighting.packets.count))
+      for packet in sighting.packets { append(packet, of: sighting.transmitter, to: &bytes) }
+    }
+    bytes.put(UInt64(bytes.count + 1), bytes: 2, at: 1)
+    bytes.append(bytes.reduce(0, &+))
+    return bytes
+  }
+
+  private static func append(_ receiver: RaddecSighting.Receiver, to bytes: inout [UInt8]) -> Bool {
+    // 127 stands for 0 dBm, which means that there was no level.
+    bytes.append(UInt8(max(-127, Int(receiver.rssi?.dBm ?? 0)) + 127))
+    bytes.append(receiver.decodings)
+    switch receiver.observer {
+    case .eui48(let bits):
+      bytes.append(RaddecIdentifierType.eui48.rawValue)
+      bytes.append(bits, bytes: 6)
+    case .eui64(let bits):
+      bytes.append(RaddecIdentifierType.eui64.rawValue)
+      bytes.append(u64: bits)
+    case .uuid(let uuid):
+      bytes.append(RaddecIdentifierType.uuid128.rawValue)
+      bytes.append(u64: uuid.high)
+      bytes.append(u64: uuid.low)
+    case .name:
+      return false
+    }
+    return true
+  }
+
+  private static func append(
+    _ packet: RaddecSighting.Packet,
+    of transmitter: DeviceAddress,
+    to bytes: inout [UInt8]
+  ) {
+    let type: UInt8 =
+      switch packet.pdu {
+      case .connectable: 0
+      case .directed: 1
+      case .nonConnectable, .extended, .unknown: 2
+      case .scanResponse: 4
+      case .scannable: 6
+      }
+    let length = UInt8(packet.data.count + 6)
+    bytes.append(length + 2)
+    bytes.append(type | (transmitter.kind == .random ? 0x40 : 0))
+    bytes.append(length)
+    bytes.append(transmitter.bits.byteSwapped >> 16, bytes: 6)
+    bytes.append(contentsOf: packet.data)
+  }
+}
