@@ -1,0 +1,133 @@
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "addresses.h"
+
+/* Since Linux 4.12; the C library's headers of some systems do not name it. */
+#if defined(__linux__) && !defined(SO_MEMINFO)
+#define SO_MEMINFO 55
+#endif
+
+/* The place of the drop counter among the numbers of SO_MEMINFO (linux/sock_diag.h). */
+enum { MEMORY_NUMBERS = 16, MEMORY_DROPS = 8 };
+
+static int result_of(int outcome) { return outcome < 0 ? -errno : 0; }
+
+int pharos_close(int descriptor) { return result_of(close(descriptor)); }
+
+int pharos_set_close_on_exec(int descriptor) { return result_of(fcntl(descriptor, F_SETFD, FD_CLOEXEC)); }
+
+int pharos_connect(const pharos_address *address, int send_buffer) {
+  struct sockaddr_storage storage;
+  socklen_t length = pharos_address_to(address, &storage);
+  if (length == 0) return -EAFNOSUPPORT;
+  int descriptor = socket(storage.ss_family, SOCK_DGRAM, 0);
+  if (descriptor < 0) return -errno;
+  pharos_set_close_on_exec(descriptor);
+  if (send_buffer > 0) setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+  if (connect(descriptor, (struct sockaddr *)&storage, length) < 0) {
+    int error = errno;
+    close(descriptor);
+    return -error;
+  }
+  return descriptor;
+}
+
+int pharos_wait_writable(int descriptor, int milliseconds) {
+  struct pollfd wanted = {.fd = descriptor, .events = POLLOUT};
+  int ready = poll(&wanted, 1, milliseconds);
+  if (ready < 0) return errno == EINTR ? 0 : -errno;
+  return ready > 0;
+}
+
+int pharos_set_receive_buffer(int descriptor, int bytes) {
+#if defined(SO_RCVBUFFORCE)
+  if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) == 0) return 0;
+#endif
+  return result_of(setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes));
+}
+
+int pharos_receive_buffer(int descriptor) {
+  int bytes = 0;
+  socklen_t length = sizeof bytes;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &bytes, &length) < 0) return -errno;
+#if defined(__linux__)
+  bytes /= 2;
+#endif
+  return bytes;
+}
+
+int64_t pharos_kernel_drops(int descriptor) {
+#if defined(__linux__)
+  uint32_t numbers[MEMORY_NUMBERS] = {0};
+  socklen_t length = sizeof numbers;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_MEMINFO, numbers, &length) < 0) return -errno;
+  if (length < (MEMORY_DROPS + 1) * sizeof numbers[0]) return -ENOTSUP;
+  return numbers[MEMORY_DROPS];
+#else
+  (void)descriptor;
+  return -ENOTSUP;
+#endif
+}
+
+int pharos_set_reuse_port(int descriptor) {
+  int yes = 1;
+  return result_of(setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes));
+}
+
+int pharos_probe_bind(const pharos_address *address) {
+  struct sockaddr_storage storage;
+  socklen_t length = pharos_address_to(address, &storage);
+  if (length == 0) return -EAFNOSUPPORT;
+  int descriptor = socket(storage.ss_family, SOCK_DGRAM, 0);
+  if (descriptor < 0) return -errno;
+  int outcome = result_of(bind(descriptor, (struct sockaddr *)&storage, length));
+  close(descriptor);
+  return outcome;
+}
+
+int pharos_datagram_socket_version(int descriptor) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &length) < 0) return -errno;
+  if (type != SOCK_DGRAM) return -EPROTOTYPE;
+  struct sockaddr_storage storage = {0};
+  length = sizeof storage;
+  if (getsockname(descriptor, (struct sockaddr *)&storage, &length) < 0) return -errno;
+  if (storage.ss_family == AF_INET) return 4;
+  return storage.ss_family == AF_INET6 ? 6 : -EAFNOSUPPORT;
+}
+
+int pharos_local_address(int descriptor, pharos_address *address) {
+  struct sockaddr_storage storage = {0};
+  socklen_t length = sizeof storage;
+  if (getsockname(descriptor, (struct sockaddr *)&storage, &length) < 0) return -errno;
+  *address = pharos_address_from(&storage);
+  return address->version == 0 ? -EAFNOSUPPORT : 0;
+}
+
+static int64_t nanoseconds_of(clockid_t clock) {
+  struct timespec now = {0};
+  clock_gettime(clock, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t pharos_clock_since_boot(void) {
+#if defined(__linux__)
+  return nanoseconds_of(CLOCK_BOOTTIME);
+#else
+  /* Elsewhere this one counts while the machine is suspended. */
+  return nanoseconds_of(CLOCK_MONOTONIC);
+#endif
+}
+
+int64_t pharos_clock_wall(void) { return nanoseconds_of(CLOCK_REALTIME); }

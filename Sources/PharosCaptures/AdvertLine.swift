@@ -1,0 +1,130 @@
+public import PharosAdvertising
+public import PharosReports
+
+/// One advertising report as a line of JSON: what `inspect --adverts` prints.
+///
+/// - Shape: `frame`, `index`, `time` (text, nine decimals), `addr`, `addr_type`, `pdu`, `rssi` (null if the
+///   radio had none, left out if the capture's framing has none), `data` (hex), and where present `ibeacon`,
+///   `altbeacon`, `eddystone`, `observer`.
+public struct AdvertLine: Sendable, Equatable {
+  /// What is known of the level.
+  public enum Level: Sendable, Equatable {
+    /// The framing has no place for one.
+    case notRecorded
+    /// The radio had none.
+    case notAvailable
+    /// The level as written.
+    ///
+    /// - Units: dBm.
+    case dBm(Int8)
+  }
+
+  /// The number of the packet, from 1.
+  public var frame: Int
+  /// The place of the report within the packet.
+  public var index: Int
+  /// When it was captured, or nil if the capture does not say.
+  public var time: Timestamp?
+  /// The advertiser, or nil if it was anonymous.
+  public var address: DeviceAddress?
+  /// The PDU's name, or nil if not told.
+  public var pdu: String?
+  /// What is known of the level.
+  public var level: Level
+  /// The AD structures.
+  public var data: ArraySlice<UInt8>
+  /// Whether the checksum was right, printed only where it was not.
+  public var isCRCRight = true
+  /// Whether `data` is all, printed only where it is not.
+  public var isComplete = true
+  /// Who heard it, where a datagram names an observer.
+  public var observer: ObserverID?
+
+  /// The line of a report found by ``AdvertExtractor``.
+  public init(_ report: AdvertisingReport) {
+    frame = report.frame
+    index = report.index
+    time = report.time
+    address = report.address
+    pdu = report.pdu.rawValue
+    level = !report.hasRSSI ? .notRecorded : report.level.map { .dBm($0) } ?? .notAvailable
+    data = report.data
+    isCRCRight = report.isCRCRight ?? true
+    isComplete = report.isComplete
+  }
+
+  /// The line of an advert that a datagram brought, or nil if the report is of another sort.
+  public init?(_ report: Report, in batch: borrowing ReportBatch, frame: Int, index: Int) {
+    guard case .advert(let advert) = report.body else { return nil }
+    self.frame = frame
+    self.index = index
+    time = report.received
+    address = advert.address
+    pdu = AdvertLine.name(of: advert.pdu)
+    level = advert.rssi.map { .dBm($0.dBm) } ?? .notAvailable
+    data = batch.payloads[Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)]
+    observer = batch.observers[Int(report.observer)]
+  }
+
+  private static func name(of pdu: Advert.PDU) -> String? {
+    switch pdu {
+    case .connectable: AdvertisingPDU.advInd.rawValue
+    case .directed: AdvertisingPDU.advDirectInd.rawValue
+    case .scannable: AdvertisingPDU.advScanInd.rawValue
+    case .nonConnectable: AdvertisingPDU.advNonconnInd.rawValue
+    case .scanResponse: AdvertisingPDU.scanRsp.rawValue
+    case .extended: AdvertisingPDU.advExtInd.rawValue
+    case .unknown: nil
+    }
+  }
+}
+
+extension AdvertLine {
+  /// Appends the line with its line feed.
+  public func append(to json: inout JSONText, decoder: FrameDecoder = FrameDecoder()) {
+    json.openObject()
+    json.member("frame", frame)
+    json.member("index", index)
+    json.member("time", orNull: time?.epochText)
+    json.member("addr", orNull: address?.description)
+    let kind = address.map { AdvertisingReport.AddressKind($0.kind) } ?? .anonymous
+    json.member("addr_type", kind.rawValue)
+    json.member("pdu", orNull: pdu)
+    switch level {
+    case .notRecorded: break
+    case .notAvailable: json.null("rssi")
+    case .dBm(let level): json.member("rssi", Int(level))
+    }
+    json.member("data", Hex.text(data))
+    if !isCRCRight { json.member("crc_ok", false) }
+    if !isComplete { json.member("complete", false) }
+    appendFrames(to: &json, decoder)
+    json.member("observer", ifPresent: observer?.description)
+    json.closeObject()
+    json.newLine()
+  }
+
+  /// Appends the first beacon frame of each family that the payload holds.
+  private func appendFrames(to json: inout JSONText, _ decoder: FrameDecoder) {
+    let payload = data.span.bytes
+    var structures = ADStructures()
+    var seen = (iBeacon: false, altBeacon: false, eddystone: false)
+    while let structure = structures.next(in: payload) {
+      switch decoder.frame(of: structure, in: payload) {
+      case .iBeacon(let frame) where !seen.iBeacon:
+        seen.iBeacon = true
+        frame.append(to: &json)
+      case .altBeacon(let frame) where !seen.altBeacon:
+        seen.altBeacon = true
+        frame.append(to: &json)
+      case .some(let frame) where frame.isEddystone && !seen.eddystone:
+        seen.eddystone = true
+        // Behind the two bytes of the service's UUID.
+        let serviceData = data.dropFirst(structure.payload.lowerBound + 2)
+          .prefix(structure.payload.count - 2)
+        frame.appendEddystone(serviceData: serviceData, to: &json)
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+public import PharosReports
+
+/// One advertising report found in a capture: what a radio heard, or what a controller told of it.
+public struct AdvertisingReport: Sendable, Equatable {
+  /// Whether a device says who it is, and how.
+  public enum AddressKind: String, Sendable, Equatable {
+    /// Registered with the IEEE.
+    case `public`
+    /// Made by the device.
+    case random
+    /// No address at all.
+    case anonymous
+    /// Of a type that no specification names.
+    case unknown
+
+    /// What the kind of an address is called.
+    init(_ kind: DeviceAddress.Kind) {
+      switch kind {
+      case .public: self = .public
+      case .random: self = .random
+      case .unknown: self = .unknown
+      }
+    }
+  }
+
+  /// The modulation.
+  public enum PHY: UInt8, Sendable, Equatable {
+    /// One megabit a second, all that legacy advertising uses.
+    case oneMegabit = 1
+    /// Two megabits a second, on secondary channels only.
+    case twoMegabit = 2
+    /// Coded, for long range.
+    case coded = 3
+  }
+
+  /// The number of the packet that brought it, of the last where data came in several.
+  public var frame: Int
+  /// Its place within that packet, from 0.
+  public var index: Int
+  /// When the packet was captured, or nil if the capture does not say.
+  public var time: Timestamp?
+  /// The advertiser, or nil if it was anonymous.
+  public var address: DeviceAddress?
+  /// The PDU that brought it.
+  public var pdu: AdvertisingPDU
+  /// Whether the capture's framing has a level at all.
+  public var hasRSSI: Bool
+  /// The level as written, or nil for none: the framing has none, marks it invalid, or says 127.
+  ///
+  /// - Units: dBm.
+  public var level: Int8?
+  /// The AD structures.
+  public var data: ArraySlice<UInt8>
+  /// The channel index 0 to 39, where the framing tells it.
+  ///
+  /// A hint only: tools differ in whether they write indices or frequencies.
+  public var channel: UInt8?
+  /// The advertising set (SID), or 255 if there is none.
+  public var advertisingSet: UInt8
+  /// The modulation, on the primary channel where a controller tells it; nil if not told.
+  public var primaryPHY: PHY?
+  /// The transmit power that the PDU states, or nil for none.
+  ///
+  /// - Units: dBm.
+  public var transmitPower: Int8?
+  /// Whether the link-layer checksum is right, or nil where a controller has checked it already.
+  public var isCRCRight: Bool?
+  /// Whether `data` is all that the advertiser sent; if not, more follows in a chain, or was lost.
+  public var isComplete: Bool
+
+  /// The level, or nil if there is none; 0 too means that there is none.
+  public var rssi: RSSI? { level.flatMap { RSSI(reported: $0) } }
+
+  /// Whether the address is public or random, or that there is none.
+  public var addressKind: AddressKind {
+    guard let address else { return .anonymous }
+    return AddressKind(address.kind)
+  }
+
+  /// Makes a report.
+  public init(
+    frame: Int,
+    index: Int = 0,
+    time: Timestamp?,
+    address: DeviceAddress?,
+    pdu: AdvertisingPDU,
+    hasRSSI: Bool = true,
+    level: Int8? = nil,
+    data: ArraySlice<UInt8>,
+    channel: UInt8? = nil,
+    advertisingSet: UInt8 = 255,
+    primaryPHY: PHY? = nil,
+    transmitPower: Int8? = nil,
+    isCRCRight: Bool? = nil,
+    isComplete: Bool = true
+  ) {
+    self.frame = frame
+    self.index = index
+    self.time = time
+    self.address = address
+    self.pdu = pdu
+    self.hasRSSI = hasRSSI
+    self.level = level == 127 ? nil : level
+    self.data = data
+    self.channel = channel
+    self.advertisingSet = advertisingSet
+    self.primaryPHY = primaryPHY
+    self.transmitPower = transmitPower == 127 ? nil : transmitPower
+    self.isCRCRight = isCRCRight
+    self.isComplete = isComplete
+  }
+}
+
+extension AdvertisingReport {
+  /// Appends it to a batch as an advert that an observer heard at the given time.
+  ///
+  /// The time is the caller's to give, since a packet may lack one: usually `time`, otherwise that of the
+  /// packet before.
+  public func append(to batch: inout ReportBatch, observer: ObserverID, received: Timestamp) {
+    let payload = batch.append(payload: data)
+    let advert = Advert(
+      address: address,
+      rssi: rssi,
+      pdu: pdu.kind,
+      channel: channel.flatMap { (37...39).contains($0) ? $0 : nil } ?? 0,
+      advertisingSet: advertisingSet,
+      payload: payload
+    )
+    batch.append(
+      Report(
+        observer: batch.index(of: observer),
+        received: received,
+        timing: .received,
+        body: .advert(advert)
+      )
+    )
+  }
+}

@@ -1,0 +1,62 @@
+/// The order in which a number's bytes stand.
+enum ByteOrder: Sendable {
+  /// The most significant byte first.
+  case big
+  /// The least significant byte first.
+  case little
+}
+
+/// Bytes counted from zero, with numbers read from them.
+///
+/// A slice keeps the indices of the array it was cut from; here offsets are those of the format's own tables.
+/// Every read is checked: callers compare with ``count`` first, and a mistake traps instead of reading on.
+struct ByteView {
+  /// The bytes.
+  let bytes: ArraySlice<UInt8>
+  /// How many there are.
+  let count: Int
+  private let base: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    count = bytes.count
+    base = bytes.startIndex
+  }
+
+  /// The byte at an offset.
+  subscript(_ offset: Int) -> UInt8 { bytes[base + offset] }
+
+  /// `length` bytes from an offset on.
+  func slice(_ offset: Int, _ length: Int) -> ArraySlice<UInt8> {
+    bytes[(base + offset)..<(base + offset + length)]
+  }
+
+  /// All bytes from an offset on.
+  func dropping(_ offset: Int) -> ByteView { ByteView(bytes[(base + offset)...]) }
+
+  /// Two bytes as a number.
+  func u16(_ offset: Int, _ order: ByteOrder) -> UInt16 {
+    let first = UInt16(self[offset])
+    let second = UInt16(self[offset + 1])
+    return order == .big ? first << 8 | second : second << 8 | first
+  }
+
+  /// Four bytes as a number.
+  func u32(_ offset: Int, _ order: ByteOrder) -> UInt32 {
+    let first = UInt32(u16(offset, order))
+    let second = UInt32(u16(offset + 2, order))
+    return order == .big ? first << 16 | second : second << 16 | first
+  }
+
+  /// Eight bytes as a number.
+  func u64(_ offset: Int, _ order: ByteOrder) -> UInt64 {
+    let first = UInt64(u32(offset, order))
+    let second = UInt64(u32(offset + 4, order))
+    return order == .big ? first << 32 | second : second << 32 | first
+  }
+
+  /// Six bytes in reversed order, as radios send device addresses.
+  func address(_ offset: Int) -> UInt64 {
+    UInt64(u16(offset + 4, .little)) << 32 | UInt64(u32(offset, .little))
+  }
+}

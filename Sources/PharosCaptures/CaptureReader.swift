@@ -1,0 +1,176 @@
+import PharosReports
+
+/// Reads captures as their bytes come in: pcap, pcapng and btsnoop, recognised from the first bytes.
+///
+/// A push parser, so that memory never grows with the file and no file is ever opened here: append a chunk,
+/// take what ``next()`` gives until it gives nil, and so on; after the last chunk call ``finish()``. How the
+/// bytes were cut into chunks never changes what comes out.
+///
+/// - Throws: One ``CaptureError`` at most, by `next()` at damage or by `finish()` at a cut; then nothing more
+///   is given.
+public struct CaptureReader: Sendable {
+  /// The format of a capture file.
+  public enum Format: Sendable, Equatable {
+    /// Classic pcap, either byte order, microseconds or nanoseconds.
+    case pcap
+    /// pcapng.
+    case pcapng
+    /// btsnoop.
+    case btsnoop
+  }
+
+  /// The format, known once enough bytes came.
+  public private(set) var format: Format?
+  private var buffer = CaptureBuffer()
+  private var pcap = PcapFormat()
+  private var pcapng = PcapngFormat()
+  private var btsnoop = BtsnoopFormat()
+  private var hasFailed = false
+  private var isFresh = true
+  private var unfinished: (part: String, missing: UInt64)?
+
+  /// Makes a reader that has read nothing.
+  public init() {}
+
+  /// The interfaces described so far: those of the present section in pcapng, otherwise the one there is.
+  public var interfaces: [CaptureInterface] {
+    switch format {
+    case .pcap: pcap.interface.map { [$0] } ?? []
+    case .pcapng: pcapng.interfaces
+    case .btsnoop: btsnoop.interface.map { [$0] } ?? []
+    case nil: []
+    }
+  }
+
+  /// The comment of the present pcapng section.
+  public var comment: String? { pcapng.comment }
+
+  /// The program that wrote the present pcapng section, as it names itself.
+  public var application: String? { pcapng.application }
+
+  /// How far the capture has been read.
+  ///
+  /// - Units: bytes.
+  public var offset: UInt64 { buffer.offset }
+
+  /// Takes the next bytes of the file.
+  public mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
+
+  /// Takes the next bytes of the file.
+  public mutating func append(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { append($0) } }
+
+  /// Takes the next bytes of the file.
+  public mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append($0) } }
+
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard !hasFailed, !bytes.isEmpty else { return }
+    isFresh = false
+    buffer.append(bytes)
+  }
+
+  /// The next packet or local block, or nil when more bytes are needed.
+  public mutating func next() throws(CaptureError) -> CaptureItem? {
+    guard !hasFailed else { return nil }
+    do throws(CaptureError) {
+      while true {
+        switch try step() {
+        case .item(let item): return item
+        case .passed: continue
+        case .needsMore(let part, let missing):
+          unfinished = (part, missing)
+          return nil
+        }
+      }
+    } catch {
+      fail()
+      throw error
+    }
+  }
+
+  /// The next packet, or nil when more bytes are needed; local blocks are passed over.
+  public mutating func nextPacket() throws(CaptureError) -> Packet? {
+    while let item = try next() {
+      if case .packet(let packet) = item { return packet }
+    }
+    return nil
+  }
+
+  /// Says that no more bytes will come, once `next()` gave nil.
+  ///
+  /// - Throws: That the file ends in the middle of something, unless damage was told already.
+  public mutating func finish() throws(CaptureError) {
+    guard !hasFailed else { return }
+    if isFresh { throw CaptureError(.empty, at: 0) }
+    let isWhole = buffer.count == 0 && !buffer.isSkipping && isBetweenParts
+    guard !isWhole else { return }
+    let offset = pcapng.offsetOfSkipped ?? buffer.offset
+    let part = unfinished
+    fail()
+    throw CaptureError(.cut(part: part?.part ?? "its first bytes", missing: part?.missing), at: offset)
+  }
+
+  /// Whether the header was read and no block is half passed over.
+  private var isBetweenParts: Bool {
+    switch format {
+    case .pcap: pcap.interface != nil
+    case .pcapng: pcapng.section > 0 && pcapng.offsetOfSkipped == nil
+    case .btsnoop: btsnoop.interface != nil
+    case nil: false
+    }
+  }
+
+  private mutating func fail() {
+    hasFailed = true
+    buffer.removeAll()
+  }
+
+  private mutating func step() throws(CaptureError) -> CaptureStep {
+    switch format {
+    case .pcap: try pcap.step(&buffer)
+    case .pcapng: try pcapng.step(&buffer)
+    case .btsnoop: try btsnoop.step(&buffer)
+    case nil: try recognise()
+    }
+  }
+}
+
+extension CaptureReader {
+  /// Tells the format from the first four bytes; only btsnoop needs eight.
+  private mutating func recognise() throws(CaptureError) -> CaptureStep {
+    guard buffer.count >= 4 else {
+      return .needsMore(part: "its first bytes", missing: UInt64(4 - buffer.count))
+    }
+    let view = buffer.view
+    let magic = view.u32(0, .big)
+    if PcapFormat.variant(ofMagic: magic) != nil {
+      format = .pcap
+    } else if magic == PcapngFormat.BlockType.section {
+      format = .pcapng
+    } else if PcapFormat.isModified(magic: magic) {
+      throw CaptureError(.modifiedPcap, at: 0)
+    } else if let program = CaptureReader.compressor(magic: magic) {
+      throw CaptureError(.compressed(program: program), at: 0)
+    } else {
+      guard view.bytes.starts(with: BtsnoopFormat.magic.prefix(view.count)) else {
+        throw CaptureError(.notACapture(firstBytes: Hex.text(view.bytes.prefix(4))), at: 0)
+      }
+      guard view.count >= 8 else {
+        return .needsMore(part: "its first bytes", missing: UInt64(8 - view.count))
+      }
+      format = .btsnoop
+    }
+    return .passed
+  }
+
+  /// The program that made a compressed file, told from its first four bytes.
+  private static func compressor(magic: UInt32) -> String? {
+    switch magic {
+    case 0x28B5_2FFD: "zstd"
+    case 0xFD37_7A58: "xz"
+    case 0x0422_4D18: "lz4"
+    case 0x425A_6800...0x425A_68FF: "bzip2"
+    case 0x1F8B_0000...0x1F8B_FFFF: "gzip"
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,89 @@
+extension IPAddress: CustomStringConvertible {
+  /// Dotted decimal, or IPv6 text with the longest run of zeros left out.
+  ///
+  /// - Source: RFC 5952; an embedded IPv4 address is written as `inet_ntop` does it.
+  public var description: String {
+    guard version == .v6 else { return IPAddress.dotted(UInt32(truncatingIfNeeded: low)) }
+    if high == 0, low >> 32 == 0xFFFF {
+      return "::ffff:" + IPAddress.dotted(UInt32(truncatingIfNeeded: low))
+    }
+    if high == 0, low >> 32 == 0, low >> 16 != 0 {
+      return "::" + IPAddress.dotted(UInt32(truncatingIfNeeded: low))
+    }
+    let groups = (0..<8).map { index in
+      UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> UInt64(48 - index % 4 * 16))
+    }
+    let texts = groups.map { String($0, radix: 16) }
+    guard let gap = IPAddress.longestRunOfZeros(groups) else { return texts.joined(separator: ":") }
+    return texts[..<gap.lowerBound].joined(separator: ":") + "::"
+      + texts[gap.upperBound...].joined(separator: ":")
+  }
+
+  private static func dotted(_ bits: UInt32) -> String {
+    "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)"
+  }
+
+  /// The first of the longest runs of at least two zero groups.
+  private static func longestRunOfZeros(_ groups: [UInt16]) -> Range<Int>? {
+    var longest = 0..<1
+    var start = 0
+    for (index, group) in groups.enumerated() {
+      if group != 0 { start = index + 1 }
+      if index + 1 - start > longest.count { longest = start..<(index + 1) }
+    }
+    return longest.count > 1 ? longest : nil
+  }
+}
+
+extension IPAddress {
+  /// Reads an address from text, IPv4 in dotted decimal or IPv6 with or without `::`.
+  ///
+  /// Zones (`%eth0`) and embedded dotted decimal are not read.
+  public init?(_ text: some StringProtocol) {
+    let octets = text.split(separator: ".", omittingEmptySubsequences: false)
+    if octets.count == 4 {
+      var bits: UInt32 = 0
+      for octet in octets {
+        guard octet.utf8.count <= 3, octet.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        guard let value = UInt8(octet) else { return nil }
+        bits = bits << 8 | UInt32(value)
+      }
+      self.init(v4: bits)
+    } else {
+      guard let groups = IPAddress.groups(of: String(text)) else { return nil }
+      let words = groups.map { UInt64($0) }
+      self.init(
+        v6: words[0] << 48 | words[1] << 32 | words[2] << 16 | words[3],
+        words[4] << 48 | words[5] << 32 | words[6] << 16 | words[7]
+      )
+    }
+  }
+
+  /// The eight groups that IPv6 text stands for.
+  private static func groups(of text: String) -> [UInt16]? {
+    var sides: [[UInt16]] = [[]]
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count >= 3, parts.count <= 9 else { return nil }
+    for (index, part) in parts.enumerated() {
+      if part.isEmpty {
+        // An empty part is the gap itself; at either end of the text the gap shows as two of them.
+        let isEnd = index == 0 || index == parts.count - 1
+        let isBeside = index == 0 ? parts[1].isEmpty : parts[index - 1].isEmpty
+        if isEnd {
+          guard isBeside else { return nil }
+          if index > 0, sides.count == 1 { sides.append([]) }
+        } else {
+          if sides.count == 2 { return nil }
+          sides.append([])
+        }
+        continue
+      }
+      guard part.utf8.count <= 4, let group = UInt16(part, radix: 16), part.first != "+" else { return nil }
+      sides[sides.count - 1].append(group)
+    }
+    let count = sides.reduce(0) { $0 + $1.count }
+    if sides.count == 1 { return count == 8 ? sides[0] : nil }
+    guard count < 8 else { return nil }
+    return sides[0] + [UInt16](repeating: 0, count: 8 - count) + sides[1]
+  }
+}

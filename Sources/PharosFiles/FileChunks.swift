@@ -1,0 +1,162 @@
+/// A file, or standard input, as chunks of bytes; what gzip packed is unpacked on the way.
+///
+/// Whether a file is packed is told from its first two bytes, not from its name. Damage in packed data gives
+/// what was good before it and then one error.
+public struct FileChunks: ~Copyable, Sendable {
+  /// How far a file has been read.
+  public struct Progress: Sendable, Equatable {
+    /// The bytes of the file read so far, as they lie on the disk.
+    public var read: UInt64
+    /// The length of the file, or nil where it has none: pipes and terminals.
+    public var total: UInt64?
+
+    /// Makes a progress.
+    public init(read: UInt64, total: UInt64?) {
+      self.read = read
+      self.total = total
+    }
+  }
+
+  /// The length of a chunk; what a disk and a page cache deliver in one go.
+  ///
+  /// - Units: bytes.
+  public static let chunkLength = 262_144
+
+  /// The path as it was given.
+  public let path: String
+  /// How far the file has been read.
+  public private(set) var progress: Progress
+  private let file: FileDescriptor
+  private var space = [UInt8](repeating: 0, count: FileChunks.chunkLength)
+  private var raw: [UInt8] = []
+  private var rawStart = 0
+  private var isAtEnd = false
+  private var mode = Mode.unknown
+  private var inflater: Inflater?
+  private var pendingError: FileError?
+
+  private enum Mode {
+    case unknown
+    case plain
+    case gzip
+    case ended
+  }
+
+  /// Opens a file to read; `-` is standard input.
+  ///
+  /// - Throws: That it cannot be opened.
+  public init(path: String) throws(FileError) {
+    let file = try FileDescriptor(reading: path)
+    self.path = path
+    progress = Progress(read: 0, total: file.length)
+    self.file = file
+  }
+
+  /// Whether the file is packed, known once the first chunk was read.
+  public var isCompressed: Bool { mode == .gzip }
+
+  /// The next chunk of at most ``chunkLength`` bytes, never empty, or nil at the end.
+  ///
+  /// - Throws: Damage or a failure of the operating system, once; then the file counts as ended.
+  public mutating func next() throws(FileError) -> [UInt8]? {
+    if let error = pendingError {
+      pendingError = nil
+      mode = .ended
+      throw error
+    }
+    do throws(FileError) {
+      if mode == .unknown { try recognise() }
+      switch mode {
+      case .plain: return try nextPlain()
+      case .gzip: return try nextInflated()
+      case .unknown, .ended: return nil
+      }
+    } catch {
+      mode = .ended
+      throw error
+    }
+  }
+
+  /// Reads until the two bytes that tell gzip are there.
+  private mutating func recognise() throws(FileError) {
+    while raw.count < 2, !isAtEnd { try fill() }
+    guard raw.starts(with: [0x1F, 0x8B]) else {
+      mode = .plain
+      return
+    }
+    mode = .gzip
+    inflater = Inflater()
+    if inflater == nil { throw FileError(.outOfMemory, path: path) }
+  }
+
+  private mutating func nextPlain() throws(FileError) -> [UInt8]? {
+    if raw.isEmpty { try fill() }
+    guard !raw.isEmpty else { return nil }
+    let chunk = raw
+    raw = []
+    return chunk
+  }
+
+  /// Unpacks until a chunk is full or the file has no more.
+  private mutating func nextInflated() throws(FileError) -> [UInt8]? {
+    var chunk = [UInt8](repeating: 0, count: FileChunks.chunkLength)
+    var produced = 0
+    while produced < chunk.count {
+      if rawStart == raw.count {
+        raw.removeAll(keepingCapacity: true)
+        rawStart = 0
+        // What was unpacked already is given first, then the error.
+        do throws(FileError) { try fill() } catch { pendingError = error }
+        if pendingError != nil { break }
+      }
+      if raw.isEmpty {
+        if inflater?.isBetweenMembers == false { note(.cutGzip(offset: progress.read)) }
+        break
+      }
+      let outcome = inflate(into: &chunk, from: &produced)
+      if outcome == .damaged { note(.damagedGzip(offset: offset)) }
+      if outcome == .outOfMemory { note(.outOfMemory) }
+      if pendingError != nil { break }
+    }
+    if produced > 0 {
+      chunk.removeSubrange(produced...)
+      return chunk
+    }
+    if let error = pendingError {
+      pendingError = nil
+      throw error
+    }
+    return nil
+  }
+
+  /// Where in the packed file the first byte stands that was not unpacked yet.
+  private var offset: UInt64 { progress.read - UInt64(raw.count - rawStart) }
+
+  private mutating func note(_ problem: FileError.Problem) { pendingError = FileError(problem, path: path) }
+
+  private mutating func inflate(into chunk: inout [UInt8], from produced: inout Int) -> Inflater.Outcome {
+    let start = produced
+    let result = raw.withUnsafeBytes { input in
+      chunk.withUnsafeMutableBytes { output in
+        inflater?.inflate(
+          UnsafeRawBufferPointer(rebasing: input[rawStart...]),
+          into: UnsafeMutableRawBufferPointer(rebasing: output[start...])
+        )
+      }
+    }
+    guard let result else { return .damaged }
+    rawStart += result.consumed
+    produced += result.produced
+    return result.outcome
+  }
+
+  /// Reads once, behind what is there already.
+  private mutating func fill() throws(FileError) {
+    guard !isAtEnd else { return }
+    let result = space.withUnsafeMutableBytes { file.read(into: $0) }
+    let count = try result.get()
+    raw.append(contentsOf: space[..<count])
+    progress.read += UInt64(count)
+    isAtEnd = count == 0
+  }
+}

@@ -1,0 +1,84 @@
+/// A file, or standard output, that is written through a buffer and packed with gzip if its name ends in
+/// `.gz`.
+///
+/// Finish it with ``close()``: a sink that just goes out of use loses what was not flushed, as a process does
+/// that is killed.
+public struct FileSink: ~Copyable, Sendable {
+  /// How much is gathered before it is written.
+  ///
+  /// - Units: bytes.
+  private static let bufferLength = 262_144
+
+  /// The path as it was given.
+  public let path: String
+  /// How many bytes were taken, before packing.
+  public private(set) var count: UInt64 = 0
+  private let file: FileDescriptor
+  private var buffer: [UInt8] = []
+  private var deflater: Deflater?
+
+  /// Makes a file anew; `-` is standard output.
+  ///
+  /// - Throws: That it cannot be made.
+  public init(path: String) throws(FileError) {
+    var deflater: Deflater?
+    if path.hasSuffix(".gz") {
+      deflater = Deflater()
+      if deflater == nil { throw FileError(.outOfMemory, path: path) }
+    }
+    let file = try FileDescriptor(writing: path)
+    self.path = path
+    self.file = file
+    self.deflater = deflater
+    buffer.reserveCapacity(FileSink.bufferLength)
+  }
+
+  /// Takes bytes, writing them out when enough have gathered.
+  public mutating func write(_ bytes: [UInt8]) throws(FileError) { try write(bytes.span.bytes) }
+
+  /// Takes bytes, writing them out when enough have gathered.
+  public mutating func write(_ bytes: RawSpan) throws(FileError) {
+    bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
+    count += UInt64(bytes.byteCount)
+    if buffer.count >= FileSink.bufferLength { try pass(.none) }
+  }
+
+  /// Takes the UTF-8 of a text.
+  public mutating func write(_ text: String) throws(FileError) {
+    buffer.append(contentsOf: text.utf8)
+    count += UInt64(text.utf8.count)
+    if buffer.count >= FileSink.bufferLength { try pass(.none) }
+  }
+
+  /// Hands everything to the operating system, so that another process can read it.
+  public mutating func flush() throws(FileError) { try pass(.sync) }
+
+  /// Waits until everything is on the disk.
+  public mutating func sync() throws(FileError) {
+    try flush()
+    try file.sync()
+  }
+
+  /// Writes what is left, ends the packed data and closes the file.
+  ///
+  /// - Throws: What could not be written: the file is then not whole.
+  public consuming func close() throws(FileError) {
+    try pass(.finish)
+    try file.close()
+  }
+
+  private mutating func pass(_ flush: Deflater.Flush) throws(FileError) {
+    // What could not be written is not tried again: after a failure the file is not whole anyhow.
+    var gathered: [UInt8] = []
+    swap(&gathered, &buffer)
+    if deflater == nil {
+      try file.write(gathered.span.bytes)
+    } else {
+      var packed: [UInt8] = []
+      deflater?.deflate(gathered.span.bytes, flush, into: &packed)
+      try file.write(packed.span.bytes)
+    }
+    gathered.removeAll(keepingCapacity: true)
+    swap(&gathered, &buffer)
+  }
+}
