@@ -74,6 +74,8 @@ public struct Event: Hashable, Sendable {
 extension Event {
   /// Whether an event is published before another: by decision time, stage, subject, application, region, kind
   /// and ordinal, so that neither threads nor batches show in the order.
+  ///
+  /// Zones are ordered by kind before name: a beacon leaves one before it enters the next.
   public static func isOrderedBefore(_ left: Event, _ right: Event) -> Bool {
     if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
     if left.stage != right.stage { return left.stage < right.stage }
@@ -81,7 +83,8 @@ extension Event {
     if left.application != right.application {
       return left.application.utf8.lexicographicallyPrecedes(right.application.utf8)
     }
-    if left.region != right.region { return left.region.utf8.lexicographicallyPrecedes(right.region.utf8) }
+    let (leftRegion, rightRegion) = (left.kind.isZone ? "" : left.region, right.kind.isZone ? "" : right.region)
+    if leftRegion != rightRegion { return leftRegion.utf8.lexicographicallyPrecedes(rightRegion.utf8) }
     if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
     return left.ordinal < right.ordinal
   }
@@ -103,10 +106,10 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case regionLimitExceeded
   /// The beacons that an observer ranged in the last second.
   case ranging
-  /// A beacon came into a zone.
-  case zoneEnter
   /// A beacon left a zone.
   case zoneExit
+  /// A beacon came into a zone.
+  case zoneEnter
   /// An observer is heard, for the first time or again.
   case observerOnline
   /// An observer has fallen silent for longer than it ever does.
@@ -123,6 +126,9 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case visitArrive
   /// A subject ended a stay.
   case visitDepart
+
+  /// Whether it is about zones, of which a beacon is in one at a time.
+  var isZone: Bool { self == .zoneExit || self == .zoneEnter }
 
   /// The CloudEvents type.
   public var type: String {

@@ -72,6 +72,14 @@ struct EventTests {
     }
   }
 
+  @Test("a beacon leaves a zone before it enters the next, whatever they are called", arguments: ["a", "z"])
+  func zones(next: String) {
+    let leave = event(kind: .zoneExit, application: "", region: "m")
+    let enter = event(kind: .zoneEnter, application: "", region: next)
+    #expect(Event.isOrderedBefore(leave, enter))
+    #expect(!Event.isOrderedBefore(enter, leave))
+  }
+
   @Test("a CloudEvent has what CloudEvents 1.0 asks for, and the evidence")
   func cloudEvent() throws {
     var evidence = Evidence(rule: .adaptiveSilence)

@@ -1,0 +1,202 @@
+import PharosCaptures
+public import PharosReports
+import PharosWire
+
+/// Turns the bytes of a capture or a recording into inputs of a ``Pipeline``.
+///
+/// Push style, as the reader below it: append a chunk, take inputs until there are none, and so on; after the last chunk
+/// call ``finish()`` and take what is left. UDP datagrams are decoded by their wire formats; Bluetooth packets become adverts that a given
+/// observer heard, since a radio capture names none. R is the packet's time, never going back; a packet that has
+/// no time takes that of the one before.
+///
+/// It throws one ``CaptureFeedError`` at most, after everything before the damage was given.
+public struct CaptureFeed: Sendable {
+  /// Who is taken to have heard Bluetooth packets.
+  public let observer: ObserverID
+  /// Whether a site was found in it: a recording of a server's inputs.
+  public private(set) var isRecording = false
+
+  private var reader = CaptureReader()
+  private var assembler = DatagramAssembler()
+  private var extractor = AdvertExtractor()
+  private var decoder = DatagramDecoder()
+  private var tally = CaptureFeedCounters()
+  private var batch = ReportBatch()
+  private var waiting: PipelineInput?
+  private var damage: CaptureFeedError?
+  private var isDamageTold = false
+  private var latest: Timestamp?
+
+  /// Starts with nothing read.
+  ///
+  /// - Parameter observer: who is taken to have heard Bluetooth packets.
+  public init(observer: ObserverID) { self.observer = observer }
+
+  /// What was found so far.
+  public var counters: CaptureFeedCounters {
+    var counters = tally
+    counters.udp = assembler.counters
+    counters.bluetooth = extractor.counters
+    counters.datagrams = decoder.counters
+    return counters
+  }
+
+  /// The R of the last packet or input, if there was any.
+  public var latestTime: Timestamp? { latest }
+
+  /// How far the file has been read.
+  ///
+  /// - Units: bytes.
+  public var offset: UInt64 { reader.offset }
+
+  /// Takes the next bytes of the file.
+  public mutating func append(_ bytes: [UInt8]) { reader.append(bytes) }
+
+  /// Takes the next bytes of the file.
+  public mutating func append(_ bytes: RawSpan) { reader.append(bytes) }
+
+  /// The next input, or nil when more bytes are needed.
+  ///
+  /// - Parameter maxReports: how many reports a batch has when it is given; the last datagram may bring some more.
+  /// - Returns: the input.
+  /// - Throws: damage, once, after everything before it was given.
+  public mutating func next(maxReports: Int = 1_024) throws(CaptureFeedError) -> PipelineInput? {
+    if let input = waiting {
+      waiting = nil
+      return input
+    }
+    while damage == nil, batch.reports.count < max(1, maxReports), waiting == nil {
+      guard let item = read() else { break }
+      switch item {
+      case .packet(let packet): take(packet)
+      case .block(let block): take(block)
+      }
+    }
+    if !batch.isEmpty { return .reports(takeBatch()) }
+    if let input = waiting {
+      waiting = nil
+      return input
+    }
+    if let damage, !isDamageTold {
+      isDamageTold = true
+      throw damage
+    }
+    return nil
+  }
+
+  /// Says that no more bytes will come, once `next()` gave nil.
+  ///
+  /// - Throws: that the file ends in the middle of something, unless damage was told already.
+  public mutating func finish() throws(CaptureFeedError) {
+    guard damage == nil else { return }
+    do {
+      try reader.finish()
+    } catch {
+      damage = .capture(error)
+      isDamageTold = true
+      throw .capture(error)
+    }
+  }
+
+  /// The reader's next item; damage is kept until what came before it was given.
+  private mutating func read() -> CaptureItem? {
+    do {
+      return try reader.next()
+    } catch {
+      damage = .capture(error)
+      return nil
+    }
+  }
+
+  private mutating func takeBatch() -> ReportBatch {
+    defer { batch = ReportBatch() }
+    return batch
+  }
+
+  // MARK: Packets
+
+  private mutating func take(_ packet: Packet) {
+    tally.packets &+= 1
+    let received = stamp(packet.time)
+    guard packet.linkType.isBluetooth else { return takeDatagram(in: packet, received) }
+    let before = batch.reports.count
+    // Its own copy: the extractor hands over reports while the batch takes them.
+    var filled = ReportBatch()
+    swap(&filled, &batch)
+    extractor.forEachReport(in: packet) { report in
+      report.append(to: &filled, observer: observer, received: received)
+    }
+    swap(&filled, &batch)
+    tally.reports &+= UInt64(batch.reports.count - before)
+  }
+
+  private mutating func takeDatagram(in packet: Packet, _ received: Timestamp) {
+    guard let datagram = assembler.add(packet) else { return }
+    guard !datagram.isSnapped else {
+      _ = decoder.refuseTruncated(datagram.payload.span.bytes)
+      return
+    }
+    let before = batch.reports.count
+    _ = decoder.decode(datagram.payload.span.bytes, received: received, into: &batch)
+    tally.reports &+= UInt64(batch.reports.count - before)
+  }
+
+  /// R of a packet: its time, held at the latest where it goes back.
+  private mutating func stamp(_ time: Timestamp?) -> Timestamp {
+    let latest = latest ?? time ?? Timestamp(nanoseconds: 0)
+    guard let time else {
+      tally.timeless &+= 1
+      self.latest = latest
+      return latest
+    }
+    if time < latest { tally.backwards &+= 1 }
+    let received = max(time, latest)
+    self.latest = received
+    return received
+  }
+
+  // MARK: Blocks
+
+  private mutating func take(_ block: LocalBlock) {
+    guard block.type == RecordedInput.blockType, let content = block.content else {
+      tally.foreignBlocks &+= 1
+      return
+    }
+    do {
+      waiting = input(of: try RecordedInput(decoding: content))
+      tally.otherInputs &+= 1
+    } catch {
+      damage = .recording(error, offset: reader.offset)
+    }
+  }
+
+  private mutating func input(of recorded: RecordedInput) -> PipelineInput {
+    switch recorded {
+    case .site(let site):
+      isRecording = true
+      return .site(site)
+    case .tick(let instant):
+      latest = max(latest ?? instant, instant)
+      return .tick(through: instant)
+    case .change(let change, let instant):
+      latest = max(latest ?? instant, instant)
+      return .change(change, at: instant)
+    case .clockStep(let step, let instant):
+      latest = max(latest ?? instant, instant)
+      return .clockStep(step, at: instant)
+    }
+  }
+}
+
+extension LinkType {
+  /// Whether packets of this type hold Bluetooth rather than IP.
+  fileprivate var isBluetooth: Bool {
+    switch self {
+    case .bluetoothH4, .bluetoothH4WithDirection, .ppi, .bluetoothLE, .bluetoothLEWithHeader, .linuxMonitor,
+      .nordicBLE,
+      .btsnoopHCI, .btsnoopH4, .btsnoopMonitor, .btsnoopSimulator:
+      true
+    default: false
+    }
+  }
+}

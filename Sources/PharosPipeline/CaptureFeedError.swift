@@ -1,0 +1,25 @@
+public import PharosCaptures
+
+/// Why a capture or recording could not be read further; everything before was given.
+public enum CaptureFeedError: Error, Equatable, Sendable {
+  /// The file is damaged, cut off or no capture.
+  case capture(CaptureError)
+  /// An input of a recording is damaged: the block that ends at the offset.
+  case recording(RecordingError, offset: UInt64)
+
+  /// Whether the file just ends too early, as one does that is still being written.
+  public var isCut: Bool {
+    guard case .capture(let error) = self, case .cut = error.problem else { return false }
+    return true
+  }
+}
+
+extension CaptureFeedError: CustomStringConvertible {
+  /// What is wrong, where, and what to do.
+  public var description: String {
+    switch self {
+    case .capture(let error): error.description
+    case .recording(let error, let offset): "at byte \(offset): \(error)"
+    }
+  }
+}

@@ -1,0 +1,151 @@
+public import PharosEvents
+public import PharosPositioning
+public import PharosReports
+
+/// Brings the shards of stage one together again: one stream of events in one order, and stage two behind it.
+///
+/// Each shard hands over what it decided, with a watermark: nothing it hands over later is decided at or before it. What
+/// all shards are past is final, and only that is released, in the order of `Event.isOrderedBefore`. How many shards there
+/// are, and how often they hand over, therefore never shows.
+///
+/// Whoever shares the work among threads keeps to three rules:
+/// - changes and steps of the clock are given before any shard's watermark reaches their instant;
+/// - a change is given to the engines before the reports of its instant;
+/// - all calls come from one thread.
+public struct EventMerger: Sendable {
+  /// Up to where everything was released.
+  public private(set) var released = Timestamp.distantPast
+  /// What stage two has done so far.
+  public var positioningCounters: PositioningCounters { stageTwo.counters }
+
+  private let stream: String
+  private var stageTwo: StageTwo
+  private var watermarks: [Timestamp]
+  private var events: [Event] = []
+  private var links: [StageLink] = []
+  private var order: [LinkPlace] = []
+  private var changes: [(change: RegionChange, instant: Timestamp)] = []
+  private var refusals: [String: UInt64] = [:]
+  private var clockSteps: UInt64 = 0
+
+  /// Starts with a site and the number of shards that will hand over.
+  public init(shards: Int, site: Site, limits: PositioningLimits = PositioningLimits()) {
+    stream = site.stream
+    stageTwo = StageTwo(site: site, limits: limits)
+    watermarks = Array(repeating: .distantPast, count: max(1, shards))
+  }
+
+  /// Takes what a shard decided; nothing that it hands over later is decided at or before the watermark.
+  public mutating func offer(
+    _ output: borrowing StageOutput,
+    from shard: Int,
+    finalThrough watermark: Timestamp
+  ) {
+    events.append(contentsOf: output.events)
+    links.append(contentsOf: output.links)
+    guard watermarks.indices.contains(shard) else { return }
+    watermarks[shard] = max(watermarks[shard], watermark)
+  }
+
+  /// Takes a region change that the limit has let pass.
+  public mutating func apply(_ change: RegionChange, at instant: Timestamp) {
+    let place = changes.lastIndex { $0.instant <= instant }.map { $0 + 1 } ?? 0
+    changes.insert((change, instant), at: place)
+  }
+
+  /// Tells that a region was refused because its application holds as many as it may.
+  public mutating func refuse(application: String, region: String, limit: Int, at instant: Timestamp) {
+    let counter = (refusals[application] ?? 0) + 1
+    refusals[application] = counter
+    events.append(
+      Event(
+        stream: stream,
+        kind: .regionLimitExceeded,
+        time: instant,
+        decidedAt: instant,
+        stage: 0,
+        subject: .none,
+        application: application,
+        region: region,
+        counter: counter,
+        ordinal: counter,
+        detail: .regionLimit(limit: limit, refused: region)
+      )
+    )
+  }
+
+  /// Tells that the wall clock was set by so much, so that all later times are mapped anew.
+  public mutating func stepClock(by step: TimeSpan, at instant: Timestamp) {
+    clockSteps += 1
+    events.append(
+      Event(
+        stream: stream,
+        kind: .clockStepped,
+        time: instant,
+        decidedAt: instant,
+        stage: 0,
+        subject: .none,
+        counter: clockSteps,
+        ordinal: clockSteps,
+        detail: .clockStep(step)
+      )
+    )
+  }
+
+  /// Releases what has become final, in order.
+  public mutating func take() -> [Event] {
+    guard let final = watermarks.min(), final > released else { return [] }
+    released = final
+    runStageTwo(through: final)
+    guard !events.isEmpty else { return [] }
+    let pending = events.partition { $0.decidedAt <= final }
+    var ready = Array(events[pending...])
+    events.removeSubrange(pending...)
+    ready.sort(by: Event.isOrderedBefore)
+    return ready
+  }
+
+  private mutating func runStageTwo(through final: Timestamp) {
+    order.removeAll(keepingCapacity: true)
+    for (index, link) in links.enumerated() where link.decidedAt <= final {
+      order.append(
+        LinkPlace(decidedAt: link.decidedAt, observer: link.observer, ordinal: link.ordinal, index: index)
+      )
+    }
+    order.sort(by: LinkPlace.isOrderedBefore)
+    var next = 0
+    for place in order {
+      while next < changes.count, changes[next].instant <= place.decidedAt {
+        stageTwo.apply(changes[next].change, at: changes[next].instant, into: &events)
+        next += 1
+      }
+      stageTwo.take(links[place.index], into: &events)
+    }
+    if order.count == links.count {
+      links.removeAll(keepingCapacity: true)
+    } else if !order.isEmpty {
+      links.removeAll { $0.decidedAt <= final }
+    }
+    while next < changes.count, changes[next].instant <= final {
+      stageTwo.apply(changes[next].change, at: changes[next].instant, into: &events)
+      next += 1
+    }
+    changes.removeFirst(next)
+    stageTwo.advance(to: final, into: &events)
+  }
+}
+
+/// What orders a link, and where it lies: links are several times as large, so that these are sorted in their place.
+private struct LinkPlace: Sendable {
+  let decidedAt: Timestamp
+  let observer: ObserverID
+  let ordinal: UInt64
+  let index: Int
+
+  /// The order of `StageLink.isOrderedBefore`.
+  static func isOrderedBefore(_ left: LinkPlace, _ right: LinkPlace) -> Bool {
+    if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
+    if left.observer != right.observer { return left.observer < right.observer }
+    return left.ordinal < right.ordinal
+  }
+}

@@ -1,0 +1,226 @@
+public import PharosEvents
+public import PharosMonitoring
+public import PharosPositioning
+public import PharosReports
+
+/// The two stages composed on one thread: inputs in, events in their order out.
+///
+/// What `process` runs, and the measure of what a server on many threads must give. The events depend on the inputs
+/// alone: neither the size of the batches, nor ticks between them, nor the number of shards changes a byte.
+///
+/// Inputs come in order of their receive time R. One that goes back is moved to where the pipeline stands, and
+/// counted. An event is given as soon as no input to come can precede it, so ``ingest(_:)`` holds back what was
+/// decided at the last R, since more reports of that instant may follow, until ``advance(to:)`` or ``finish(tail:)``.
+public struct Pipeline: Sendable {
+  /// What came in and what was made of it, apart from what the stages count.
+  public private(set) var counters = PipelineCounters()
+
+  private var shards: [StageOne]
+  private var merger: EventMerger
+  private var registry: RegionRegistry
+  private var board = StandingBoard()
+  private var output = StageOutput()
+  private var owners: [Int] = []
+  /// The R of the last input.
+  private var latest = Timestamp.distantPast
+  /// The least R that a report may have.
+  private var reportFloor = Timestamp.distantPast
+  /// The least R that a change may have: behind every report, so that it comes first at its own instant.
+  private var changeFloor = Timestamp.distantPast
+
+  /// Starts with a site and a number of shards among which its observers are spread.
+  ///
+  /// - Throws: the first refusal that a declared application meets.
+  public init(
+    site: Site,
+    shards: Int = 1,
+    monitoring: MonitoringLimits = MonitoringLimits(),
+    positioning: PositioningLimits = PositioningLimits()
+  ) throws(RegionRefusal) {
+    registry = try RegionRegistry(site: site)
+    let engine = StageOne(site: site, limits: monitoring)
+    self.shards = Array(repeating: engine, count: max(1, shards))
+    merger = EventMerger(shards: max(1, shards), site: site, limits: positioning)
+  }
+
+  /// Takes reports and gives what has become final.
+  public mutating func ingest(_ batch: borrowing ReportBatch) -> [Event] {
+    assignOwners(batch)
+    var count: UInt64 = 0
+    for report in batch.reports {
+      let observer = Int(report.observer)
+      guard owners.indices.contains(observer) else {
+        counters.strayReports &+= 1
+        continue
+      }
+      var report = report
+      if report.received < reportFloor {
+        report.received = reportFloor
+        counters.backwardReports &+= 1
+      }
+      latest = report.received
+      reportFloor = latest
+      shards[owners[observer]].ingest(report, in: batch, into: &output)
+      count &+= 1
+    }
+    counters.reports &+= count
+    guard count > 0 else { return [] }
+    changeFloor = latest + .oneNanosecond
+    return release(through: latest - .oneNanosecond)
+  }
+
+  /// Says that all inputs up to an instant were given, and gives all that is due by then.
+  public mutating func advance(to instant: Timestamp) -> [Event] {
+    guard instant != .distantFuture, instant > merger.released else { return [] }
+    latest = max(latest, instant)
+    reportFloor = max(reportFloor, instant + .oneNanosecond)
+    changeFloor = max(changeFloor, instant + .oneNanosecond)
+    return release(through: instant)
+  }
+
+  /// Takes a change of the regions and gives what has become final.
+  ///
+  /// One that is refused for the limit gives an event that says so and changes nothing else; ``check(_:)`` tells
+  /// beforehand, and why.
+  public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
+    let instant = enter(at: instant)
+    let forgotten = forgottenRegion(change)
+    do {
+      try registry.accept(change)
+    } catch {
+      counters.refusedChanges &+= 1
+      if case .regionLimitExceeded(let limit, let application, let identifier) = error {
+        merger.refuse(application: application, region: identifier, limit: limit, at: instant)
+      }
+      return release(through: instant - .oneNanosecond)
+    }
+    counters.changes &+= 1
+    for index in shards.indices { shards[index].apply(change, at: instant, into: &output) }
+    merger.apply(change, at: instant)
+    let events = release(through: instant - .oneNanosecond)
+    if let forgotten { board.forget(application: forgotten.application, region: forgotten.region) }
+    return events
+  }
+
+  /// Whether a change would be accepted now.
+  ///
+  /// - Throws: why it would be refused.
+  public func check(_ change: RegionChange) throws(RegionRefusal) {
+    var trial = registry
+    try trial.accept(change)
+  }
+
+  /// Notes that the wall clock was set by so much, and gives what has become final.
+  public mutating func stepClock(by step: TimeSpan, at instant: Timestamp) -> [Event] {
+    let instant = enter(at: instant)
+    merger.stepClock(by: step, at: instant)
+    return release(through: instant - .oneNanosecond)
+  }
+
+  /// Takes any input but a site, with which a pipeline begins.
+  public mutating func take(_ input: borrowing PipelineInput) -> [Event] {
+    switch copy input {
+    case .site: []
+    case .reports(let batch): ingest(batch)
+    case .change(let change, let instant): apply(change, at: instant)
+    case .tick(let instant): advance(to: instant)
+    case .clockStep(let step, let instant): stepClock(by: step, at: instant)
+    }
+  }
+
+  /// Ends at the last input, or so much later, and gives what is left to say.
+  public mutating func finish(tail: TimeSpan? = nil) -> [Event] {
+    guard latest != .distantPast else { return [] }
+    return advance(to: latest + (tail.map { max(.zero, $0) } ?? .zero))
+  }
+
+  /// Who is inside which region, as far as events were given.
+  public func insideNow() -> [Standing] { board.inside }
+
+  /// The applications and their regions as they are now.
+  public var applications: [Application] { registry.applications }
+
+  /// What stage one counted, all shards together.
+  public var monitoringCounters: MonitoringCounters {
+    var sum = MonitoringCounters()
+    for shard in shards { sum.add(shard.counters) }
+    return sum
+  }
+
+  /// What stage two counted.
+  public var positioningCounters: PositioningCounters { merger.positioningCounters }
+
+  /// How the observers fare, in their order.
+  public func observers() -> [ObserverStatus] { shards.flatMap { $0.observers() }.sorted { $0.id < $1.id } }
+
+  // MARK: The parts
+
+  /// The shard of each observer of a batch.
+  private mutating func assignOwners(_ batch: borrowing ReportBatch) {
+    owners.removeAll(keepingCapacity: true)
+    let count = UInt64(shards.count)
+    for observer in batch.observers { owners.append(count == 1 ? 0 : Int(observer.stableHash % count)) }
+  }
+
+  /// The instant at which an input that is no report takes its place.
+  private mutating func enter(at instant: Timestamp) -> Timestamp {
+    let place = max(instant, changeFloor)
+    if place != instant { counters.backwardChanges &+= 1 }
+    latest = max(latest, place)
+    reportFloor = max(reportFloor, place)
+    changeFloor = place
+    return place
+  }
+
+  /// Brings all shards to an instant and gives what has become final.
+  private mutating func release(through instant: Timestamp) -> [Event] {
+    let instant = max(instant, merger.released)
+    for index in shards.indices {
+      shards[index].advance(to: instant, into: &output)
+      merger.offer(output, from: index, finalThrough: instant)
+      output.removeAll()
+    }
+    let events = merger.take()
+    counters.events &+= UInt64(events.count)
+    for event in events { board.note(event) }
+    return events
+  }
+
+  /// The region whose rows a change drops without a word: one that is stopped, or replaced by another question.
+  private func forgottenRegion(_ change: RegionChange) -> (application: String, region: String)? {
+    switch change {
+    case .stopMonitoring(let application, let identifier): return (application, identifier)
+    case .startMonitoring(let application, let region, assuming: _):
+      let old = registry.applications.first { $0.identifier == application }?.regions
+        .first { $0.identifier == region.identifier }
+      guard let old, !old.asksTheSame(as: region) else { return nil }
+      return (application, region.identifier)
+    case .setRotation, .startRanging, .stopRanging, .requestState: return nil
+    }
+  }
+}
+
+extension TimeSpan {
+  fileprivate static let oneNanosecond = TimeSpan(nanoseconds: 1)
+}
+
+/// What a pipeline took in, apart from what its stages count.
+public struct PipelineCounters: Hashable, Sendable {
+  /// Reports.
+  public var reports: UInt64 = 0
+  /// Reports whose receive time went back, and was moved to where the pipeline stood.
+  public var backwardReports: UInt64 = 0
+  /// Reports that name no observer of their batch; they are passed over.
+  public var strayReports: UInt64 = 0
+  /// Region changes that were accepted.
+  public var changes: UInt64 = 0
+  /// Region changes that were refused.
+  public var refusedChanges: UInt64 = 0
+  /// Inputs other than reports whose time went back, and was moved to where the pipeline stood.
+  public var backwardChanges: UInt64 = 0
+  /// Events given.
+  public var events: UInt64 = 0
+
+  /// Starts at zero.
+  public init() {}
+}

@@ -1,0 +1,106 @@
+import PharosReports
+
+extension Application: Recordable {
+  func write(to writer: inout FieldWriter) {
+    writer.write(identifier)
+    writer.write(regions)
+    writer.write(ranging)
+    writer.write(rotation)
+    writer.write(Int64(regionLimit))
+  }
+
+  init(from reader: inout FieldReader) throws(RecordingError) {
+    self.init(identifier: try reader.text())
+    regions = try reader.list(Region.self)
+    ranging = try reader.list(RangingRequest.self)
+    rotation = try reader.list(RegionNode.self)
+    regionLimit = Int(try reader.number(Int64.self))
+  }
+}
+
+extension ObserverEntry: Recordable {
+  func write(to writer: inout FieldWriter) {
+    id.write(to: &writer)
+    writer.write(name)
+    writer.write(rssiOffset)
+    switch liveness {
+    case .auto: writer.write(0 as UInt8)
+    case .heartbeat: writer.write(1 as UInt8)
+    case .traffic: writer.write(2 as UInt8)
+    case .assumed: writer.write(3 as UInt8)
+    }
+    writer.write(lag)
+  }
+
+  init(from reader: inout FieldReader) throws(RecordingError) {
+    self.init(id: try ObserverID(from: &reader))
+    name = try reader.optional(String.self)
+    rssiOffset = try reader.double()
+    switch try reader.byte() {
+    case 0: liveness = .auto
+    case 1: liveness = .heartbeat
+    case 2: liveness = .traffic
+    case 3: liveness = .assumed
+    case let tag: throw reader.failure(.unknownTag(field: "liveness", tag: tag))
+    }
+    lag = try reader.optional(TimeSpan.self)
+  }
+}
+
+extension BeaconEntry: Recordable {
+  func write(to writer: inout FieldWriter) {
+    constraint.write(to: &writer)
+    writer.write(keyedByAddress)
+    writer.write(name)
+    writer.write(measuredPower)
+    writer.write(interval)
+  }
+
+  init(from reader: inout FieldReader) throws(RecordingError) {
+    self.init(constraint: try BeaconConstraint(from: &reader))
+    keyedByAddress = try reader.flag()
+    name = try reader.optional(String.self)
+    measuredPower = try reader.optional(Double.self)
+    interval = try reader.optional(TimeSpan.self)
+  }
+}
+
+extension Zone: Recordable {
+  func write(to writer: inout FieldWriter) {
+    writer.write(identifier)
+    writer.write(name)
+    writer.write(observers)
+    writer.write(adjacent)
+    writer.write(beacons)
+  }
+
+  init(from reader: inout FieldReader) throws(RecordingError) {
+    let identifier = try reader.text()
+    let name = try reader.optional(String.self)
+    self.init(identifier: identifier, name: name, observers: try reader.list(ObserverID.self))
+    adjacent = try reader.list(String.self)
+    beacons = try reader.list(BeaconConstraint.self)
+  }
+}
+
+extension Site: Recordable {
+  func write(to writer: inout FieldWriter) {
+    writer.write(stream)
+    writer.write(applications)
+    writer.write(observers)
+    writer.write(beacons)
+    writer.write(zones)
+    writer.write(iBeaconCompanies)
+    writer.write(pathLossExponent)
+  }
+
+  init(from reader: inout FieldReader) throws(RecordingError) {
+    self.init(stream: try reader.text())
+    applications = try reader.list(Application.self)
+    observers = try reader.list(ObserverEntry.self)
+    beacons = try reader.list(BeaconEntry.self)
+    zones = try reader.list(Zone.self)
+    iBeaconCompanies = try reader.list(UInt16.self)
+    pathLossExponent = try reader.double()
+  }
+}

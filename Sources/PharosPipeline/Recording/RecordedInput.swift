@@ -1,0 +1,64 @@
+public import PharosReports
+
+/// An input of a server that is no datagram, as a recording carries it: the content of one local-use block.
+public enum RecordedInput: Hashable, Sendable {
+  /// The site that the server started with; the first input of every recording.
+  case site(Site)
+  /// The server had all inputs up to here: the last input of a recording that was ended in order.
+  case tick(through: Timestamp)
+  /// The regions changed.
+  case change(RegionChange, at: Timestamp)
+  /// The wall clock was set by so much.
+  case clockStep(TimeSpan, at: Timestamp)
+
+  /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
+  public static let blockType: UInt32 = 0x8050_4852
+
+  /// The version of the content's layout.
+  public static let version: UInt8 = 1
+
+  /// The content of the block.
+  ///
+  /// - Shape: 0 version; 1 kind; 2 zeros; 4 receive time, i64 nanoseconds; 12 the kind's own fields. Big-endian.
+  public var encoded: [UInt8] {
+    var writer = FieldWriter()
+    writer.write(RecordedInput.version)
+    switch self {
+    case .site(let site):
+      RecordedInput.writeHead(kind: 0, at: Timestamp(nanoseconds: 0), to: &writer)
+      site.write(to: &writer)
+    case .tick(let instant): RecordedInput.writeHead(kind: 1, at: instant, to: &writer)
+    case .change(let change, let instant):
+      RecordedInput.writeHead(kind: 2, at: instant, to: &writer)
+      change.write(to: &writer)
+    case .clockStep(let span, let instant):
+      RecordedInput.writeHead(kind: 3, at: instant, to: &writer)
+      span.write(to: &writer)
+    }
+    return writer.bytes
+  }
+
+  /// Reads the content of a block.
+  public init(decoding content: ArraySlice<UInt8>) throws(RecordingError) {
+    var reader = FieldReader(content)
+    let version = try reader.byte()
+    guard version == RecordedInput.version else { throw reader.failure(.version(version)) }
+    let kind = try reader.byte()
+    guard try reader.number(UInt16.self) == 0 else { throw reader.failure(.version(version)) }
+    let instant = try Timestamp(from: &reader)
+    switch kind {
+    case 0: self = .site(try Site(from: &reader))
+    case 1: self = .tick(through: instant)
+    case 2: self = .change(try RegionChange(from: &reader), at: instant)
+    case 3: self = .clockStep(try TimeSpan(from: &reader), at: instant)
+    default: throw reader.failure(.kind(kind))
+    }
+    try reader.finish()
+  }
+
+  private static func writeHead(kind: UInt8, at instant: Timestamp, to writer: inout FieldWriter) {
+    writer.write(kind)
+    writer.write(0 as UInt16)
+    instant.write(to: &writer)
+  }
+}

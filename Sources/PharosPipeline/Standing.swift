@@ -1,0 +1,75 @@
+public import PharosEvents
+public import PharosReports
+
+/// Somebody who is inside a region.
+public struct Standing: Hashable, Sendable {
+  /// The application.
+  public var application: String
+  /// The region's identifier.
+  public var region: String
+  /// Who is inside.
+  public var subject: SubjectID
+  /// Since when, where an event said it.
+  public var since: Timestamp
+
+  /// Makes a standing.
+  public init(application: String, region: String, subject: SubjectID, since: Timestamp) {
+    self.application = application
+    self.region = region
+    self.subject = subject
+    self.since = since
+  }
+}
+
+/// Who is inside what, kept from the events alone: what `process` ends by saying.
+public struct StandingBoard: Sendable {
+  private struct Key: Hashable, Sendable {
+    let application: String
+    let region: String
+    let subject: SubjectID
+  }
+
+  private struct Row: Sendable {
+    var state: RegionState
+    var since: Timestamp
+  }
+
+  private var rows: [Key: Row] = [:]
+
+  /// Starts with nobody inside.
+  public init() {}
+
+  /// Takes an event; other kinds than changes of state are passed over.
+  ///
+  /// Who becomes unmonitored is no longer listed, but its visit goes on if it is found inside again.
+  public mutating func note(_ event: Event) {
+    guard event.kind == .regionState, case .region(let transition) = event.detail, !transition.isAnswer else {
+      return
+    }
+    let key = Key(application: event.application, region: event.region, subject: event.subject)
+    switch transition.to {
+    case .inside:
+      let isSameVisit = rows[key]?.state == .unmonitored
+      let since = isSameVisit ? rows[key]?.since ?? event.time : event.time
+      rows[key] = Row(state: .inside, since: since)
+    case .unmonitored: rows[key]?.state = .unmonitored
+    case .outside, .unknown: rows[key] = nil
+    }
+  }
+
+  /// Forgets a region that is no longer monitored.
+  public mutating func forget(application: String, region: String) {
+    rows = rows.filter { $0.key.application != application || $0.key.region != region }
+  }
+
+  /// Who is inside, by application, region and subject.
+  public var inside: [Standing] {
+    rows.filter { $0.value.state == .inside }
+      .map { Standing(application: $0.application, region: $0.region, subject: $0.subject, since: $1.since) }
+      .sorted { left, right in
+        if left.application != right.application { return left.application < right.application }
+        if left.region != right.region { return left.region < right.region }
+        return left.subject < right.subject
+      }
+  }
+}

@@ -1,0 +1,128 @@
+public import PharosReports
+
+/// The regions of all applications as stage two sees them: those about beacons in full, of the others what they ask
+/// about, since a zone without a list of its own places every beacon that some region asks about.
+struct BeaconRegions: Sendable {
+  /// What names a region.
+  struct Key: Hashable, Sendable {
+    let application: String
+    let identifier: String
+  }
+
+  /// One region and since when it is monitored.
+  struct Entry: Sendable {
+    let key: Key
+    var region: Region
+    /// The state that a row starts from.
+    var assuming: RegionState
+    /// When monitoring began; the far past for what the site declares.
+    var since: Timestamp
+    /// Whether it came with a rotation tree.
+    var isRotated: Bool
+
+    /// Whether an observer counts for this region about beacons.
+    func counts(_ observer: ObserverID) -> Bool {
+      guard case .beacon(let observers) = region.subject else { return false }
+      return observers?.contains(observer) ?? true
+    }
+  }
+
+  /// The entries by place; a place that is free is nil.
+  private(set) var entries: [Entry?] = []
+  /// Grows with every change of what is asked about.
+  private(set) var epoch: UInt32 = 0
+  private var places: [Key: Int] = [:]
+  private var free: [Int] = []
+
+  /// Starts with what the site declares.
+  init(site: Site) {
+    for application in site.applications {
+      for region in application.regions {
+        let key = Key(application: application.identifier, identifier: region.identifier)
+        _ = set(Entry(key: key, region: region, assuming: .unknown, since: .distantPast, isRotated: false))
+      }
+      for region in BeaconRegions.flatten(application.rotation) {
+        let key = Key(application: application.identifier, identifier: region.identifier)
+        _ = set(Entry(key: key, region: region, assuming: .unknown, since: .distantPast, isRotated: true))
+      }
+    }
+  }
+
+  /// The place of a region, if it is monitored.
+  func place(of key: Key) -> Int? { places[key] }
+
+  /// Whether some region asks about a beacon.
+  func asks(about beacon: BeaconID) -> Bool {
+    entries.contains { $0?.region.constraint.matches(beacon) ?? false }
+  }
+
+  /// Puts a region in; the place whose rows are no longer valid, if there is one.
+  ///
+  /// A region that asks the same of the same beacons and observers keeps its rows: only its flags are new.
+  mutating func set(_ entry: Entry) -> Int? {
+    epoch &+= 1
+    guard let place = places[entry.key], let old = entries[place] else {
+      let place = free.popLast() ?? entries.count
+      if place == entries.count { entries.append(entry) } else { entries[place] = entry }
+      places[entry.key] = place
+      return nil
+    }
+    guard old.region.asksTheSame(as: entry.region) else {
+      entries[place] = entry
+      return place
+    }
+    entries[place]?.region = entry.region
+    entries[place]?.isRotated = entry.isRotated
+    return nil
+  }
+
+  /// Takes a region out; the place whose rows are no longer valid.
+  mutating func remove(_ key: Key) -> Int? {
+    guard let place = places.removeValue(forKey: key) else { return nil }
+    epoch &+= 1
+    entries[place] = nil
+    free.append(place)
+    return place
+  }
+
+  /// Puts a rotation tree in the place of the application's old one; the places whose rows are no longer valid.
+  mutating func setRotation(_ tree: [RegionNode], of application: String, at time: Timestamp) -> [Int] {
+    let regions = BeaconRegions.flatten(tree)
+    let kept = Set(regions.map(\.identifier))
+    var invalid: [Int] = []
+    for entry in entries {
+      guard let entry, entry.isRotated, entry.key.application == application else { continue }
+      if !kept.contains(entry.key.identifier), let place = remove(entry.key) { invalid.append(place) }
+    }
+    for region in regions {
+      let key = Key(application: application, identifier: region.identifier)
+      let entry = Entry(key: key, region: region, assuming: .unknown, since: time, isRotated: true)
+      if let place = set(entry) { invalid.append(place) }
+    }
+    return invalid
+  }
+
+  private static func flatten(_ nodes: [RegionNode]) -> [Region] {
+    nodes.flatMap { [$0.region] + flatten($0.children) }
+  }
+}
+
+extension Region {
+  /// Whether another region asks the same of the same beacons and observers, so that rows outlive the exchange.
+  public func asksTheSame(as other: Region) -> Bool {
+    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
+      && presence == other.presence
+  }
+}
+
+extension BeaconConstraint {
+  /// The one beacon that the constraint is about, if nothing is left open.
+  var onlyBeacon: BeaconID? {
+    switch self {
+    case .proximity(let uuid, let major?, let minor?): .proximity(uuid, major: major, minor: minor)
+    case .eddystone(let namespace, let instance?): .eddystone(namespace, instance: instance)
+    case .address(let address): .address(address)
+    case .proximity, .eddystone: nil
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/// How much stage two keeps at most.
+public struct PositioningLimits: Hashable, Sendable {
+  /// How many beacons it keeps a state for; beyond that the stalest go first.
+  public var tags: Int
+  /// How many observers that hear one beacon at the same time are told apart for one region.
+  public var observersPerRow: Int
+
+  /// Makes limits.
+  ///
+  /// 65,536 beacons are 30 times a large site; 64 gateways within the reach of one tag are more than any floor has.
+  public init(tags: Int = 65_536, observersPerRow: Int = 64) {
+    self.tags = max(16, tags)
+    self.observersPerRow = max(1, observersPerRow)
+  }
+}
+
+/// What stage two has done so far.
+public struct PositioningCounters: Hashable, Sendable {
+  /// Summaries of tracks taken.
+  public var summaries: UInt64 = 0
+  /// Presence changes taken.
+  public var presenceChanges: UInt64 = 0
+  /// Observers gone down or come back.
+  public var observerChanges: UInt64 = 0
+  /// Presence changes for a region that is not, or no longer, monitored.
+  public var strayChanges: UInt64 = 0
+  /// Observers that heard a beacon beside more others than are told apart.
+  public var crowdedOut: UInt64 = 0
+  /// Beacons forgotten because there were too many.
+  public var evictions: UInt64 = 0
+  /// Beacons that a state is kept for.
+  public var tags: Int = 0
+
+  /// Starts at zero.
+  public init() {}
+}

@@ -1,0 +1,228 @@
+import PharosEvents
+import PharosReports
+
+extension StageTwo {
+  /// How long a live observer must have heard nothing of a beacon before it counts as outside.
+  ///
+  /// 30 s, as for regions about observers.
+  static let neverHeardAfter = TimeSpan.seconds(30)
+
+  /// Takes that a beacon came, went or became unmonitored at one observer.
+  mutating func note(_ change: PresenceChange, into events: inout [Event]) {
+    let key = BeaconRegions.Key(application: change.application, identifier: change.region)
+    guard let region = regions.place(of: key), let entry = regions.entries[region],
+      entry.counts(change.observer)
+    else { return countStray() }
+    let place = place(of: change.beacon, into: &events)
+    let limit = limits.observersPerRow
+    let hasRoom = tags.update(place) { tag in
+      let row = tag.row(of: region, assuming: entry.assuming, since: entry.since)
+      switch change.state {
+      case .inside: return tag.rows[row].hear(change, limit: limit)
+      case .outside: tag.rows[row].lose(change)
+      case .unmonitored:
+        tag.rows[row].goDark(
+          change.observer,
+          time: change.time,
+          lastHeard: change.evidence.lastHeard,
+          evidence: change.evidence
+        )
+      case .unknown: break
+      }
+      return true
+    }
+    if hasRoom == false { countCrowdedOut() }
+    touch(place)
+  }
+
+  /// Monitors a region from now on.
+  mutating func start(
+    _ region: Region,
+    of application: String,
+    assuming state: RegionState,
+    into events: inout [Event]
+  ) {
+    let key = BeaconRegions.Key(application: application, identifier: region.identifier)
+    let isKept = regions.place(of: key).flatMap { regions.entries[$0] }?.region.asksTheSame(as: region)
+    let entry = BeaconRegions.Entry(
+      key: key,
+      region: region,
+      assuming: state,
+      since: now,
+      isRotated: false
+    )
+    if let place = regions.set(entry) { forgetRows(of: place) }
+    guard isKept != true, state != .unknown, case .beacon = region.subject else { return }
+    guard let beacon = region.constraint.onlyBeacon, !region.keyedByAddress else { return }
+    guard let slot = regions.place(of: key) else { return }
+    let place = place(of: beacon, into: &events)
+    let now = now
+    _ = tags.update(place) { tag in
+      let row = tag.row(of: slot, assuming: state, since: now)
+      if state == .inside { tag.rows[row].assumptionDeadline = now + StageTwo.neverHeardAfter }
+    }
+    touch(place)
+  }
+
+  /// Forgets where all beacons stand towards a region: without a word, as nobody asks any more.
+  mutating func forgetRows(of region: Int) {
+    for place in tags.slots { _ = tags.update(place) { $0.removeRow(of: region) } }
+  }
+
+  /// Says once where a beacon stands.
+  mutating func answer(
+    _ application: String,
+    _ identifier: String,
+    _ subject: SubjectID,
+    into events: inout [Event]
+  ) {
+    let key = BeaconRegions.Key(application: application, identifier: identifier)
+    guard case .beacon(let beacon) = subject, let region = regions.place(of: key),
+      let entry = regions.entries[region], case .beacon = entry.region.subject
+    else { return }
+    let evidence = Evidence(rule: .requested)
+    let place = place(of: beacon, into: &events)
+    let known = tags[place]?.rows.first { $0.region == region }?.state ?? .unknown
+    let state = known == .unknown && isHeardByNobody(entry) ? .outside : known
+    let counter = tags.update(place) { tag -> (UInt64, Timestamp?) in
+      let row = tag.row(of: region, assuming: entry.assuming, since: entry.since)
+      tag.rows[row].counter += 1
+      return (tag.rows[row].counter, tag.rows[row].enteredAt)
+    }
+    guard let (counter, enteredAt) = counter else { return }
+    let transition = RegionTransition(
+      from: state,
+      to: state,
+      refinement: beacon,
+      enteredAt: enteredAt,
+      isAnswer: true,
+      evidence: evidence
+    )
+    events.append(event(.regionState, key, beacon, time: now, counter: counter, transition))
+  }
+
+  /// Concludes where a beacon stands towards each region, and raises the alarms that are due.
+  mutating func settleRows(_ place: Int, into events: inout [Event]) {
+    let count = tags[place]?.rows.count ?? 0
+    for index in 0..<count where tags[place]?.rows[index].isDue(at: now) ?? false {
+      reconsiderAssumption(place, index)
+      let change = tags.update(place) { $0.rows[index].settle() }
+      if let change, let change { tell(change, place, index, into: &events) }
+      raiseAlarm(place, index, into: &events)
+    }
+  }
+
+  /// Tells of the rows of a beacon that is being forgotten.
+  mutating func evictRows(_ place: Int, into events: inout [Event]) {
+    let count = tags[place]?.rows.count ?? 0
+    let now = now
+    for index in 0..<count {
+      let change = tags.update(place) { $0.rows[index].evict(at: now) }
+      if let change, let change { tell(change, place, index, into: &events) }
+    }
+  }
+
+  private mutating func reconsiderAssumption(_ place: Int, _ index: Int) {
+    guard let row = tags[place]?.rows[index], row.assumptionDeadline <= now,
+      let entry = regions.entries[row.region]
+    else { return }
+    let isRefuted = isHeardByNobody(entry)
+    let now = now
+    _ = tags.update(place) { tag in
+      if isRefuted {
+        tag.rows[index].giveUpAssumption(at: now)
+      } else {
+        tag.rows[index].assumptionDeadline = now + StageTwo.neverHeardAfter
+      }
+    }
+  }
+
+  /// Whether an observer that counts has been up long enough for its silence to mean something.
+  private func isHeardByNobody(_ entry: BeaconRegions.Entry) -> Bool {
+    let bound = now - StageTwo.neverHeardAfter
+    return entry.since <= bound && live.contains { entry.counts($0.key) && $0.value <= bound }
+  }
+
+  private mutating func raiseAlarm(_ place: Int, _ index: Int, into events: inout [Event]) {
+    guard let tag = tags[place], tag.rows[index].holdDeadline <= now else { return }
+    let row = tag.rows[index]
+    guard let entry = regions.entries[row.region] else { return }
+    let counter = tags.update(place) { tag in
+      tag.rows[index].holdDeadline = .distantFuture
+      tag.rows[index].counter += 1
+      return tag.rows[index].counter
+    }
+    var evidence = Evidence(rule: .observerOutage)
+    evidence.window = entry.region.maximumHold
+    let transition = RegionTransition(
+      from: row.lastKnown,
+      to: .unmonitored,
+      refinement: tag.beacon,
+      enteredAt: row.enteredAt,
+      evidence: evidence
+    )
+    let alarm = event(
+      .regionHoldExceeded,
+      entry.key,
+      tag.beacon,
+      time: now,
+      counter: counter ?? 0,
+      transition
+    )
+    events.append(alarm)
+  }
+
+  private mutating func tell(
+    _ change: RegionRow.Change,
+    _ place: Int,
+    _ index: Int,
+    into events: inout [Event]
+  ) {
+    guard let tag = tags[place], let entry = regions.entries[tag.rows[index].region] else { return }
+    let isUnmonitored = change.to == .unmonitored
+    let deadline = now + entry.region.maximumHold
+    let counter = tags.update(place) { tag in
+      tag.rows[index].counter += 1
+      if isUnmonitored { tag.rows[index].holdDeadline = deadline }
+      return tag.rows[index].counter
+    }
+    let transition = RegionTransition(
+      from: change.from,
+      to: change.to,
+      refinement: tag.beacon,
+      observer: change.observer,
+      enteredAt: change.enteredAt,
+      evidence: change.evidence
+    )
+    var kinds = [EventKind.regionState]
+    if change.isEnter, entry.region.notifyOnEntry { kinds.append(.regionEnter) }
+    if change.isExit, entry.region.notifyOnExit { kinds.append(.regionExit) }
+    if isUnmonitored { kinds.append(.regionUnmonitored) }
+    for kind in kinds {
+      events.append(event(kind, entry.key, tag.beacon, time: change.time, counter: counter ?? 0, transition))
+    }
+  }
+
+  private func event(
+    _ kind: EventKind,
+    _ key: BeaconRegions.Key,
+    _ beacon: BeaconID,
+    time: Timestamp,
+    counter: UInt64,
+    _ transition: RegionTransition
+  ) -> Event {
+    Event(
+      stream: stream,
+      kind: kind,
+      time: time,
+      decidedAt: now,
+      stage: 2,
+      subject: .beacon(beacon),
+      application: key.application,
+      region: key.identifier,
+      counter: counter,
+      ordinal: counter,
+      detail: .region(transition)
+    )
+  }
+}

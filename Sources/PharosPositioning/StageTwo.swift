@@ -1,0 +1,202 @@
+public import PharosEvents
+public import PharosReports
+
+/// Stage two: what compares observers.
+///
+/// Regions about beacons (a tag is inside as long as any gateway hears it) and zones (which room is it in?). It takes
+/// the links of stage one in their order and knows no other clock: what it decides depends on the links, the region
+/// changes and the site alone, not on when, or in which portions, they are handed over.
+///
+/// ``advance(to:into:)`` promises that every link and change up to that instant has been given. Conclusions are drawn
+/// once an instant is complete, so a beacon that one gateway loses at the very instant at which the next one hears it
+/// has not left.
+public struct StageTwo: Sendable {
+  /// What has been done so far.
+  public private(set) var counters = PositioningCounters()
+
+  let stream: String
+  let limits: PositioningLimits
+  let rules: ZoneRules
+  let plan: ZonePlan
+  var regions: BeaconRegions
+  var tags = TagTable()
+  var deadlines = DeadlineQueue()
+  /// Since when each observer that is up has been up.
+  var live: [ObserverID: Timestamp] = [:]
+  /// The places of what was touched at the present instant.
+  var dirty: [Int] = []
+  var now = Timestamp.distantPast
+  private var scores: [ZoneTrack.Score] = []
+
+  /// Starts with a site; its regions are monitored from the beginning.
+  public init(site: Site, limits: PositioningLimits = PositioningLimits(), rules: ZoneRules = ZoneRules()) {
+    self.stream = site.stream
+    self.limits = limits
+    self.rules = rules
+    self.plan = ZonePlan(site: site)
+    self.regions = BeaconRegions(site: site)
+  }
+
+  /// Takes what stage one found out; links come ordered by `StageLink.isOrderedBefore`.
+  public mutating func take(_ link: StageLink, into events: inout [Event]) {
+    run(before: link.decidedAt, into: &events)
+    switch link {
+    case .summary(let summary):
+      counters.summaries &+= 1
+      hear(summary, into: &events)
+    case .presence(let change):
+      counters.presenceChanges &+= 1
+      note(change, into: &events)
+    case .observer(let change):
+      counters.observerChanges &+= 1
+      if change.isUp { recover(change) } else { goDark(change) }
+    }
+  }
+
+  /// Decides all that is due up to an instant, given that every link and change up to it has been taken.
+  public mutating func advance(to instant: Timestamp, into events: inout [Event]) {
+    run(before: instant, into: &events)
+    settle(into: &events)
+    fire(through: instant, into: &events)
+  }
+
+  /// Takes a change of the regions, which the limit has already let pass; it comes before all links of its instant.
+  public mutating func apply(_ change: RegionChange, at instant: Timestamp, into events: inout [Event]) {
+    run(before: instant, into: &events)
+    settle(into: &events)
+    switch change {
+    case .startMonitoring(let application, let region, let assuming):
+      start(region, of: application, assuming: assuming, into: &events)
+    case .stopMonitoring(let application, let identifier):
+      let key = BeaconRegions.Key(application: application, identifier: identifier)
+      if let place = regions.remove(key) { forgetRows(of: place) }
+    case .setRotation(let application, let tree):
+      for place in regions.setRotation(tree, of: application, at: now) { forgetRows(of: place) }
+    case .requestState(let application, let identifier, let subject):
+      answer(application, identifier, subject, into: &events)
+    case .startRanging, .stopRanging: break
+    }
+  }
+
+  // MARK: Time
+
+  /// Completes the instants before one, which becomes the present.
+  private mutating func run(before instant: Timestamp, into events: inout [Event]) {
+    guard instant > now else { return }
+    settle(into: &events)
+    fire(through: Timestamp(nanoseconds: instant.nanoseconds - 1), into: &events)
+    now = instant
+  }
+
+  /// Looks at every beacon that is due, each at its own instant.
+  private mutating func fire(through instant: Timestamp, into events: inout [Event]) {
+    while let entry = deadlines.pop(through: instant) {
+      guard let tag = tags[entry.slot], tag.generation == entry.generation, tag.wake == entry.due else {
+        continue
+      }
+      _ = tags.update(entry.slot) { $0.wake = .distantFuture }
+      guard tag.due <= entry.due else {
+        put(entry.slot, off: tag.due)
+        continue
+      }
+      now = max(now, entry.due)
+      touch(entry.slot)
+      settle(into: &events)
+    }
+  }
+
+  /// Draws the conclusions about all that was touched at the present instant.
+  private mutating func settle(into events: inout [Event]) {
+    guard !dirty.isEmpty else { return }
+    var places: [Int] = []
+    swap(&places, &dirty)
+    for place in places {
+      settleRows(place, into: &events)
+      settleZone(place, into: &events)
+      arm(place)
+    }
+    places.removeAll(keepingCapacity: true)
+    swap(&places, &dirty)
+  }
+
+  /// Notes that something was said about a beacon.
+  mutating func touch(_ place: Int) {
+    let isNew = tags.update(place) { tag in
+      defer { tag.isDirty = true }
+      return !tag.isDirty
+    }
+    if isNew ?? false { dirty.append(place) }
+  }
+
+  private mutating func arm(_ place: Int) {
+    let now = now
+    let (plan, rules) = (plan, rules)
+    let due = tags.update(place) { tag -> Timestamp in
+      tag.isDirty = false
+      var due = tag.zone.wake(after: now, plan: plan, rules: rules)
+      for row in tag.rows { due = min(due, row.holdDeadline, row.assumptionDeadline) }
+      tag.due = due
+      return due
+    }
+    if let due { put(place, off: due) }
+  }
+
+  /// Has the queue bring a beacon up at an instant, unless it does so earlier.
+  private mutating func put(_ place: Int, off due: Timestamp) {
+    let generation = tags.update(place) { tag -> UInt32? in
+      guard due < tag.wake else { return nil }
+      tag.wake = due
+      return tag.generation
+    }
+    guard let generation, let generation else { return }
+    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
+  }
+
+  // MARK: Beacons
+
+  /// The place of a beacon, made if it is missing and if need be by forgetting others.
+  mutating func place(of beacon: BeaconID, into events: inout [Event]) -> Int {
+    if let place = tags.place(of: beacon) {
+      let now = now
+      _ = tags.update(place) { $0.touched = now }
+      return place
+    }
+    if tags.count >= limits.tags {
+      for place in tags.stalest(max(1, limits.tags / 16)) { evict(place, into: &events) }
+    }
+    let place = tags.place(adding: beacon, at: now)
+    counters.tags = tags.count
+    return place
+  }
+
+  private mutating func evict(_ place: Int, into events: inout [Event]) {
+    counters.evictions &+= 1
+    evictRows(place, into: &events)
+    dirty.removeAll { $0 == place }
+    tags.remove(place)
+    counters.tags = tags.count
+  }
+
+  /// Counts a presence change for a region that is not monitored.
+  mutating func countStray() { counters.strayChanges &+= 1 }
+
+  /// Counts an observer that there was no room for.
+  mutating func countCrowdedOut() { counters.crowdedOut &+= 1 }
+
+  private mutating func settleZone(_ place: Int, into events: inout [Event]) {
+    guard !plan.zones.isEmpty else { return }
+    let now = now
+    let (plan, rules) = (plan, rules)
+    var scratch: [ZoneTrack.Score] = []
+    swap(&scratch, &scores)
+    let outcome = tags.update(place) { tag -> (BeaconID, ZoneTrack.Move, UInt64)? in
+      let move = tag.zone.settle(at: now, plan: plan, rules: rules, scores: &scratch)
+      guard let move else { return nil }
+      tag.zone.counter += 1
+      return (tag.beacon, move, tag.zone.counter)
+    }
+    swap(&scratch, &scores)
+    guard let outcome, let (beacon, move, counter) = outcome else { return }
+    tell(move, about: beacon, counter: counter, into: &events)
+  }
+}

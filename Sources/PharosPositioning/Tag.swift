@@ -1,0 +1,108 @@
+import PharosReports
+
+/// All that stage two keeps about one beacon.
+struct Tag: Sendable {
+  /// Which beacon.
+  let beacon: BeaconID
+  /// Which of the beacons that had this place in the table.
+  let generation: UInt32
+  /// When something was last said about it.
+  var touched: Timestamp
+  /// When it wants to be looked at again.
+  var due = Timestamp.distantFuture
+  /// When the queue of deadlines brings it up: no later than ``due``, and then it is put back if it is too early.
+  var wake = Timestamp.distantFuture
+  /// Whether its place in the table is taken.
+  var isLive = true
+  /// Whether something was said about it at the present instant.
+  var isDirty = false
+  /// Where it stands towards regions about beacons, by the regions' places.
+  var rows: [RegionRow] = []
+  /// Which zone it is in.
+  var zone = ZoneTrack()
+  /// What the transitions of forgotten rows have counted up to: a new row goes on from there, so that no id is given
+  /// twice.
+  var retired: UInt64
+
+  /// The row of a region, made if it is missing.
+  mutating func row(of region: Int, assuming state: RegionState, since: Timestamp) -> Int {
+    if let index = rows.firstIndex(where: { $0.region == region }) { return index }
+    rows.append(RegionRow(region: region, assuming: state, since: since, counter: retired))
+    return rows.count - 1
+  }
+
+  /// Forgets the row of a region.
+  mutating func removeRow(of region: Int) {
+    guard let index = rows.firstIndex(where: { $0.region == region }) else { return }
+    retired = max(retired, rows.remove(at: index).counter)
+  }
+
+  /// Whether forgetting it would lose where it is.
+  var isSomewhere: Bool {
+    zone.zone != nil || rows.contains { $0.state == .inside || $0.state == .unmonitored }
+  }
+
+  /// The highest count of its transitions.
+  var highestCounter: UInt64 { rows.reduce(max(retired, zone.counter)) { max($0, $1.counter) } }
+}
+
+/// The beacons that stage two knows, each at a place that stays its own.
+struct TagTable: Sendable {
+  /// The places, taken and free.
+  var slots: Range<Int> { store.indices }
+  /// How many there are.
+  var count: Int { places.count }
+
+  /// The beacons by place, changed where they lie: moving one out and in would cost more than most changes.
+  private var store: [Tag] = []
+  private var places: [BeaconID: Int] = [:]
+  private var free: [Int] = []
+  private var generations: UInt32 = 0
+  private var retired: UInt64 = 0
+
+  /// The beacon at a place, or nil where the place is free.
+  subscript(place: Int) -> Tag? { store.indices.contains(place) && store[place].isLive ? store[place] : nil }
+
+  /// The place of a beacon, if it is known.
+  func place(of beacon: BeaconID) -> Int? { places[beacon] }
+
+  /// The place of a beacon, which is added if it is missing.
+  mutating func place(adding beacon: BeaconID, at instant: Timestamp) -> Int {
+    if let place = places[beacon] { return place }
+    generations &+= 1
+    var tag = Tag(beacon: beacon, generation: generations, touched: instant, retired: retired)
+    tag.zone.counter = retired
+    let place = free.popLast() ?? store.count
+    if place == store.count { store.append(tag) } else { store[place] = tag }
+    places[beacon] = place
+    return place
+  }
+
+  /// Changes one beacon where it lies.
+  mutating func update<Result>(_ place: Int, _ body: (inout Tag) -> Result) -> Result? {
+    guard store.indices.contains(place), store[place].isLive else { return nil }
+    return body(&store[place])
+  }
+
+  /// Forgets a beacon.
+  mutating func remove(_ place: Int) {
+    guard let tag = self[place] else { return }
+    retired = max(retired, tag.highestCounter)
+    places[tag.beacon] = nil
+    store[place].isLive = false
+    store[place].rows = []
+    store[place].zone = ZoneTrack()
+    free.append(place)
+  }
+
+  /// The places to forget when there are too many: those that are nowhere first, then the stalest.
+  func stalest(_ count: Int) -> [Int] {
+    let ranked = store.indices.filter { store[$0].isLive }
+      .map { place in
+        let tag = store[place]
+        return (rank: tag.isSomewhere ? 1 : 0, touched: tag.touched, beacon: tag.beacon, place: place)
+      }
+      .sorted { ($0.rank, $0.touched, $0.beacon) < ($1.rank, $1.touched, $1.beacon) }
+    return ranked.prefix(count).map(\.place)
+  }
+}

@@ -1,0 +1,60 @@
+import PharosPipeline
+import PharosReports
+import Testing
+
+@Suite("The same inputs give the same bytes")
+struct DeterminismTests {
+  /// How the same inputs are cut: a number of shards, the size of a batch, and the seed of ticks, if any.
+  private static let cuts: [(shards: Int, batchSize: Int, ticks: UInt64?)] = [
+    (1, 1, nil), (1, 64, nil), (2, .max, nil), (2, 3, nil), (3, 64, nil), (7, 1, nil), (7, .max, nil),
+    (1, .max, 1),
+    (3, 1, 3), (7, 64, 4),
+  ]
+
+  @Test(
+    "at any shard count, batch size and with ticks anywhere",
+    arguments: [(101, false), (102, true), (103, true)] as [(UInt64, Bool)]
+  )
+  func identical(seed: UInt64, changes: Bool) throws {
+    let inputs = Traffic.inputs(seed: seed, count: 600, changes: changes)
+    let expected = try Traffic.lines(inputs)
+    #expect(expected.count > 100, "the inputs decide too little to prove anything")
+    for (shards, batchSize, ticks) in Self.cuts {
+      let lines = try Traffic.lines(
+        inputs,
+        shards: shards,
+        batchSize: batchSize,
+        ticks: ticks.map { $0 &+ seed }
+      )
+      let place = "\(shards) shards, batches of \(batchSize), \(ticks == nil ? "no ticks" : "ticks")"
+      #expect(lines == expected, "\(place): \(Self.firstDifference(lines, expected))")
+    }
+  }
+
+  @Test("events of both stages and of the server are among them")
+  func coverage() throws {
+    let lines = try Traffic.lines(Traffic.inputs(seed: 101, count: 1_500, changes: true))
+    for type in [
+      "pharos.region.enter", "pharos.region.exit", "pharos.region.state", "pharos.zone.enter",
+      "pharos.region.limitExceeded", "pharos.ranging",
+    ] {
+      #expect(lines.contains { $0.contains("\"type\":\"\(type)\"") }, "no \(type)")
+    }
+    #expect(lines.contains { $0.contains("\"subjectKind\":\"beacon\"") })
+    #expect(lines.contains { $0.contains("\"subjectKind\":\"observer\"") })
+  }
+
+  @Test("no id is given twice")
+  func uniqueIDs() throws {
+    let lines = try Traffic.lines(Traffic.inputs(seed: 104, count: 1_500, changes: true), shards: 3)
+    let ids = lines.compactMap { $0.split(separator: "\"id\":\"").last?.prefix(32) }
+    #expect(Set(ids).count == lines.count)
+  }
+
+  private static func firstDifference(_ left: [String], _ right: [String]) -> String {
+    for (index, pair) in zip(left, right).enumerated() where pair.0 != pair.1 {
+      return "line \(index):\n\(pair.0)\n\(pair.1)"
+    }
+    return "\(left.count) lines instead of \(right.count)"
+  }
+}

@@ -1,0 +1,129 @@
+import PharosEvents
+import PharosPipeline
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@Suite("The merger")
+struct EventMergerTests {
+  private static func event(_ seconds: Double, _ observer: String, _ ordinal: UInt64) -> Event {
+    let instant = Traffic.start + .seconds(seconds)
+    return Event(
+      stream: "test",
+      kind: .observerOnline,
+      time: instant,
+      decidedAt: instant,
+      stage: 1,
+      subject: .observer(.name(observer)),
+      counter: ordinal,
+      ordinal: ordinal,
+      detail: .observer(ObserverTransition())
+    )
+  }
+
+  private static func output(_ events: [Event]) -> StageOutput {
+    var output = StageOutput()
+    output.events = events
+    return output
+  }
+
+  @Test("nothing is released before every shard is past it")
+  func watermark() {
+    var merger = EventMerger(shards: 2, site: Site())
+    merger.offer(Self.output([Self.event(1, "a", 1)]), from: 0, finalThrough: Traffic.start + .seconds(5))
+    #expect(merger.take().isEmpty)
+    merger.offer(Self.output([]), from: 1, finalThrough: Traffic.start + .milliseconds(999))
+    #expect(merger.take().isEmpty)
+    merger.offer(Self.output([]), from: 1, finalThrough: Traffic.start + .seconds(1))
+    #expect(merger.take() == [Self.event(1, "a", 1)])
+    #expect(merger.take().isEmpty)
+    #expect(merger.released == Traffic.start + .seconds(1))
+  }
+
+  @Test("however shards hand over, the order is that of the events", arguments: [1, 2, 3, 4] as [UInt64])
+  func anyInterleaving(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var queues = (0..<3).map { shard in
+      (0..<100).map {
+        Self.event(Double($0 / 3) + Double.random(in: 0..<1, using: &random), "\(shard)", UInt64($0))
+      }
+      .sorted(by: Event.isOrderedBefore)
+    }
+    let expected = queues.flatMap { $0 }.sorted(by: Event.isOrderedBefore)
+    var merger = EventMerger(shards: 3, site: Site())
+    var events: [Event] = []
+    while queues.contains(where: { !$0.isEmpty }) {
+      let shard = Int.random(in: 0..<3, using: &random)
+      let count = min(Int.random(in: 0...7, using: &random), queues[shard].count)
+      let portion = Array(queues[shard].prefix(count))
+      queues[shard].removeFirst(count)
+      let past =
+        queues[shard].first.map { $0.decidedAt - TimeSpan(nanoseconds: 1) } ?? Traffic.start + .seconds(99)
+      merger.offer(Self.output(portion), from: shard, finalThrough: past)
+      events += merger.take()
+    }
+    #expect(events == expected)
+  }
+
+  @Test("a watermark that goes back, and a shard that there is not, change nothing")
+  func oddOffers() {
+    var merger = EventMerger(shards: 1, site: Site())
+    merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start + .seconds(5))
+    merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start)
+    merger.offer(Self.output([]), from: 7, finalThrough: Traffic.start)
+    #expect(merger.take().isEmpty)
+    #expect(merger.released == Traffic.start + .seconds(5))
+  }
+
+  @Test("refusals and steps of the clock come before what the stages decided at the same instant")
+  func serverEvents() {
+    var merger = EventMerger(shards: 1, site: Site())
+    merger.offer(Self.output([Self.event(1, "a", 1)]), from: 0, finalThrough: Traffic.start)
+    merger.refuse(application: "x", region: "y", limit: 20, at: Traffic.start + .seconds(1))
+    merger.stepClock(by: .seconds(2), at: Traffic.start + .seconds(1))
+    merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start + .seconds(1))
+    #expect(merger.take().map(\.kind) == [.clockStepped, .regionLimitExceeded, .observerOnline])
+  }
+
+  @Test("links of all shards reach stage two in their order, changes before those of their instant")
+  func stageTwo() {
+    var merger = EventMerger(shards: 2, site: Site())
+    let region = Region(
+      identifier: "hall",
+      constraint: .proximity(Traffic.uuid),
+      subject: .beacon(observers: nil)
+    )
+    let beacon = BeaconID.proximity(Traffic.uuid, major: 1, minor: 1)
+    func link(_ observer: String, _ state: RegionState, _ seconds: Double) -> StageOutput {
+      let instant = Traffic.start + .seconds(seconds)
+      var output = StageOutput()
+      output.links = [
+        .presence(
+          PresenceChange(
+            observer: .name(observer),
+            beacon: beacon,
+            application: "x",
+            region: "hall",
+            state: state,
+            time: instant,
+            decidedAt: instant,
+            ordinal: 1,
+            evidence: Evidence(rule: .samples)
+          )
+        )
+      ]
+      return output
+    }
+    merger.offer(link("b", .outside, 9), from: 1, finalThrough: Traffic.start + .seconds(8))
+    merger.offer(link("b", .inside, 3), from: 1, finalThrough: Traffic.start + .seconds(8))
+    merger.apply(.startMonitoring(application: "x", region), at: Traffic.start + .seconds(2))
+    merger.offer(link("a", .inside, 2), from: 0, finalThrough: Traffic.start + .seconds(2))
+    let entered = merger.take()
+    #expect(entered.map(\.kind) == [.regionState, .regionEnter])
+    #expect(entered.allSatisfy { $0.time == Traffic.start + .seconds(2) })
+    merger.offer(link("a", .outside, 6), from: 0, finalThrough: Traffic.start + .seconds(20))
+    #expect(merger.take().isEmpty, "the beacon is still inside at b")
+    merger.offer(StageOutput(), from: 1, finalThrough: Traffic.start + .seconds(20))
+    #expect(merger.take().map(\.kind) == [.regionState, .regionExit])
+  }
+}

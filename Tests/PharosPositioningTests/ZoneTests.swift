@@ -1,0 +1,195 @@
+import PharosEvents
+import PharosPositioning
+import PharosReports
+import Testing
+
+/// One picture: a line for each observer, which stands in the zone of its letter, a column for each second.
+///
+/// A digit is a level (`5` is −50 dBm), `-` silence, `D` and `U` an observer that goes down or comes back.
+@Suite("Zones")
+struct ZoneTests {
+  private static func zones(_ adjacent: [String: [String]] = [:]) -> [Zone] {
+    ["a", "b", "c"].map { Zone(identifier: $0, observers: [.name($0)], adjacent: adjacent[$0] ?? []) }
+  }
+
+  private static func run(
+    _ lines: [String],
+    zones: [Zone] = zones(),
+    regions: [Region] = [LinkScript.region()],
+    until seconds: Double = 200
+  ) -> [Event] {
+    var links: [StageLink] = []
+    for (row, line) in lines.enumerated() {
+      let name = ["a", "b", "c"][row]
+      for (second, mark) in line.enumerated() {
+        switch mark {
+        case "-": break
+        case "D": links.append(LinkScript.link(name, isUp: false, at: Double(second)))
+        case "U": links.append(LinkScript.link(name, isUp: true, at: Double(second)))
+        default:
+          let level = -10 * Double(mark.wholeNumberValue ?? 0)
+          links.append(LinkScript.summary(name, level, at: Double(second)))
+        }
+      }
+    }
+    return LinkScript.events(LinkScript.site(regions, zones: zones), links, until: seconds)
+  }
+
+  private static func words(_ events: [Event]) -> [String] {
+    events.map { event in
+      let verb = event.kind == .zoneEnter ? "+" : "-"
+      return "\(verb)\(event.region)@\(Int((event.time - LinkScript.start).seconds))"
+    }
+  }
+
+  @Test("a zone is entered once it has won by the margin for the dwell")
+  func enter() throws {
+    let events = Self.run(["66666666", "88888888"], until: 7)
+    #expect(Self.words(events) == ["+a@3"])
+    let move = try #require(events.first?.move)
+    #expect(move.from == nil && move.to == "a" && move.reason == .margin)
+    #expect(move.margin == 20)
+    #expect(move.dwell == .seconds(3))
+  }
+
+  @Test("without the margin nothing is sure, and nothing is said")
+  func notSureAtFirst() {
+    #expect(Self.run(["66666666", "66666666"], until: 7).isEmpty)
+  }
+
+  @Test("a walk from one zone into the next changes zones once")
+  func walk() {
+    let steps = [String(repeating: "5", count: 15) + String(repeating: "8", count: 25)]
+    let other = String(repeating: "8", count: 15) + String(repeating: "5", count: 25)
+    let events = Self.run(steps + [other], until: 40)
+    #expect(
+      events.map(\.kind) == [.zoneEnter, .zoneExit, .zoneEnter]
+        || events.map(\.kind) == [.zoneEnter, .zoneEnter, .zoneExit]
+    )
+    #expect(Set(Self.words(events).map { $0.prefix(2) }) == ["+a", "-a", "+b"])
+    let exit = events.first { $0.kind == .zoneExit }
+    let delay = exit.map { ($0.time - LinkScript.time(15)).seconds } ?? .infinity
+    #expect(delay >= 3 && delay <= 8, "the change took \(delay) s")
+  }
+
+  @Test("a body in the way for two seconds changes nothing")
+  func shadow() {
+    let events = Self.run(["555555555588555555555555", "777777777777777777777777"], until: 23)
+    #expect(Self.words(events) == ["+a@3"])
+  }
+
+  @Test("a single loud advert changes nothing")
+  func spike() {
+    var links = (0..<20).map { LinkScript.summary("a", -70, at: Double($0)) }
+    links.append(LinkScript.summary("b", -30, at: 10, count: 1))
+    let events = LinkScript.events(LinkScript.site(zones: Self.zones()), links, until: 19)
+    #expect(Self.words(events) == ["+a@3"])
+  }
+
+  @Test("a zone that is not adjacent is believed only after the longer dwell")
+  func adjacency() {
+    let near = String(repeating: "5", count: 10) + String(repeating: "9", count: 50)
+    let far = String(repeating: "9", count: 10) + String(repeating: "5", count: 50)
+    let open = Self.run([near, far], until: 59)
+    let walled = Self.run([near, far], zones: Self.zones(["a": ["c"]]), until: 59)
+    let first = open.first { $0.region == "b" }?.time ?? .distantFuture
+    let second = walled.first { $0.region == "b" }?.time ?? .distantFuture
+    #expect((second - first).seconds >= 11)
+    #expect(walled.first { $0.region == "b" }?.move?.dwell == .seconds(15))
+  }
+
+  @Test("silence at all observers ends the stay")
+  func silence() {
+    let events = Self.run([String(repeating: "6", count: 40)])
+    #expect(events.map(\.kind) == [.zoneEnter, .zoneExit])
+    #expect(events.last?.move?.reason == .silence)
+    let gap = events.last.map { ($0.time - LinkScript.time(39)).seconds } ?? 0
+    #expect(gap >= 10 && gap <= 30, "left after \(gap) s")
+  }
+
+  @Test("silence of a loud live observer counts against its zone")
+  func silentRoom() {
+    let events = Self.run([String(repeating: "5", count: 20), String(repeating: "7", count: 60)], until: 59)
+    #expect(Set(Self.words(events).map { $0.prefix(2) }) == ["+a", "-a", "+b"])
+  }
+
+  @Test("an observer that goes down makes its beacons unsure and hands them to nobody next door")
+  func outage() {
+    let dead = String(repeating: "5", count: 20) + "D"
+    let next = String(repeating: "7", count: 180)
+    let events = Self.run([dead, next], until: 179)
+    #expect(Self.words(events) == ["+a@3", "-a@20"])
+    #expect(events.last?.move?.reason == .observerDown)
+    #expect(events.last?.move?.to == nil)
+  }
+
+  @Test("a beacon that walks away during the outage is found next door")
+  func movedDuringOutage() {
+    let dead = String(repeating: "5", count: 20) + "D"
+    let next = String(repeating: "7", count: 40) + String(repeating: "5", count: 40)
+    let events = Self.run([dead, next], until: 79)
+    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a", "+b"])
+  }
+
+  @Test("after the outage the beacon is found where it stayed")
+  func recovery() {
+    let dead = String(repeating: "5", count: 20) + "D---------U" + String(repeating: "5", count: 20)
+    let next = String(repeating: "7", count: 60)
+    let events = Self.run([dead, next], until: 50)
+    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a", "+a"])
+  }
+
+  @Test("a zone beaten without a clear winner is left as not sure")
+  func notSure() {
+    let own = String(repeating: "5", count: 10) + String(repeating: "9", count: 40)
+    let left = String(repeating: "9", count: 10) + String(repeating: "5", count: 40)
+    let events = Self.run([own, left, left], until: 49)
+    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a"])
+    #expect(events.last?.move?.reason == .notSure)
+  }
+
+  @Test("a beacon that speaks every ten seconds keeps its zone")
+  func slowBeacon() {
+    let line = String(repeating: "6---------", count: 20)
+    let events = Self.run([line], until: 195)
+    #expect(events.map(\.kind) == [.zoneEnter])
+  }
+
+  @Test("a zone places the beacons that it lists, otherwise those that a region asks about")
+  func placedBeacons() {
+    let other = BeaconID.proximity(UUID128(high: 1, low: 2), major: 3, minor: 4)
+    let links = (0..<10).flatMap {
+      [
+        LinkScript.summary("a", -60, at: Double($0), beacon: other),
+        LinkScript.summary("b", -60, at: Double($0)),
+      ]
+    }
+    var zones = Self.zones()
+    #expect(LinkScript.events(LinkScript.site(zones: zones), links, until: 9).map(\.region) == ["b"])
+    zones[0].beacons = [.proximity(UUID128(high: 1, low: 2))]
+    #expect(
+      LinkScript.events(LinkScript.site(zones: zones), links, until: 9).map(\.region) == ["b", "a"].sorted()
+    )
+  }
+
+  @Test(
+    "a beacon is in one zone at a time, and enters and exits alternate",
+    arguments: [1, 2, 3, 4, 5] as [UInt64]
+  )
+  func invariants(seed: UInt64) {
+    let links = RandomLinks.make(seed: seed, count: 4_000)
+    let events = LinkScript.events(LinkScript.site(zones: Self.zones()), links, until: 5_000)
+    var zone: [SubjectID: String] = [:]
+    for group in RandomLinks.byInstant(events.filter { $0.move != nil }) {
+      for event in group where event.kind == .zoneExit {
+        #expect(zone[event.subject] == event.region)
+        zone[event.subject] = nil
+      }
+      for event in group where event.kind == .zoneEnter {
+        #expect(zone[event.subject] == nil)
+        zone[event.subject] = event.region
+      }
+    }
+    #expect(events.contains { $0.kind == .zoneEnter })
+  }
+}
