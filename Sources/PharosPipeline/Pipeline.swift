@@ -95,7 +95,9 @@ public struct Pipeline: Sendable {
       return release(through: instant - .oneNanosecond)
     }
     counters.changes &+= 1
-    for index in shards.indices { shards[index].apply(change, at: instant, into: &output) }
+    for index in shards.indices where change.reaches(shard: index, of: shards.count) {
+      shards[index].apply(change, at: instant, into: &output)
+    }
     merger.apply(change, at: instant)
     let events = release(through: instant - .oneNanosecond)
     if let forgotten { board.forget(application: forgotten.application, region: forgotten.region) }

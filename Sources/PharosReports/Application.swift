@@ -79,6 +79,15 @@ public enum RegionChange: Hashable, Sendable {
   case requestState(application: String, identifier: String, subject: SubjectID)
 }
 
+extension RegionChange {
+  /// Whether a shard has to hear of the change: all do, but a question about an observer is answered by the one shard
+  /// that the observer's reports reach.
+  public func reaches(shard: Int, of count: Int) -> Bool {
+    guard case .requestState(_, _, subject: .observer(let observer)) = self else { return true }
+    return Int(observer.stableHash % UInt64(count)) == shard
+  }
+}
+
 /// Where a subject stands towards a region.
 public enum RegionState: UInt8, Hashable, Sendable {
   /// Not determined yet.

@@ -1,0 +1,62 @@
+/// How a level becomes a distance.
+public enum DistanceModel: Hashable, Sendable {
+  /// Log-distance path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
+  case logDistance(exponent: Double)
+  /// A fitted curve: d = a × (level ÷ measured power)^b + c, as phones are calibrated for AltBeacon.
+  case curveFit(a: Double, b: Double, c: Double)
+
+  /// The distance and its standard deviation.
+  ///
+  /// - Parameters:
+  ///   - level: the filtered level in dBm.
+  ///   - deviation: the standard deviation of the level in dB.
+  ///   - measuredPower: the level at one metre in dBm.
+  /// - Returns: both in metres, or nil where the model has no answer.
+  public func distance(
+    level: Double,
+    deviation: Double,
+    measuredPower: Double
+  ) -> (meters: Double, deviation: Double)? {
+    guard let meters = meters(level: level, measuredPower: measuredPower) else { return nil }
+    guard let nearer = self.meters(level: level + deviation / 2, measuredPower: measuredPower) else {
+      return nil
+    }
+    guard let farther = self.meters(level: level - deviation / 2, measuredPower: measuredPower) else {
+      return nil
+    }
+    return (meters, abs(farther - nearer))
+  }
+
+  private func meters(level: Double, measuredPower: Double) -> Double? {
+    let meters: Double
+    switch self {
+    case .logDistance(let exponent):
+      guard exponent > 0 else { return nil }
+      meters = Logarithm.power(10, (measuredPower - level) / (10 * exponent))
+    case .curveFit(let a, let b, let c):
+      guard measuredPower != 0, level / measuredPower > 0 else { return nil }
+      meters = a * Logarithm.power(level / measuredPower, b) + c
+    }
+    return meters.isFinite && meters >= 0 ? meters : nil
+  }
+
+  /// The level at one metre that would explain a level at a known distance, by log-distance only.
+  func measuredPower(level: Double, meters: Double) -> Double? {
+    guard case .logDistance(let exponent) = self, meters > 0 else { return nil }
+    return level + 10 * exponent * Logarithm.base2(meters) / Logarithm.base2(10)
+  }
+}
+
+/// How ranging smooths levels and turns them into distances.
+public struct RangingModels: Hashable, Sendable {
+  /// The filter of the levels.
+  public var filter: LevelFilterKind
+  /// The distance model, or nil for log-distance with the site's exponent.
+  public var distance: DistanceModel?
+
+  /// Makes a choice; the defaults are the design's.
+  public init(filter: LevelFilterKind = .kalman, distance: DistanceModel? = nil) {
+    self.filter = filter
+    self.distance = distance
+  }
+}

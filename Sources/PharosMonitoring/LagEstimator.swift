@@ -1,0 +1,81 @@
+import PharosReports
+
+/// An observer's lag L: the age that 99.9 % of its reports stay within, between 0.5 s and 10 s.
+///
+/// A histogram with eight steps to each doubling, halved every 4,096 reports. It is read at once when a report is older than
+/// L (so L grows at once) and otherwise every 1,024 reports (so it shrinks slowly). Until a thousand reports have come, the
+/// quantile is the oldest age seen.
+struct LagEstimator: Sendable {
+  /// The least lag: what a gateway's own batching usually takes.
+  static let least = TimeSpan.milliseconds(500)
+  /// The greatest lag: what waits longer is a backlog, not a lag.
+  static let greatest = TimeSpan.seconds(10)
+
+  /// The lag.
+  private(set) var lag: TimeSpan
+  private let isGiven: Bool
+  /// Reports within the least lag: nearly all.
+  private var prompt: Float = 0
+  private var bins: [Float]
+  private var total: Float = 0
+  private var sinceRead = 0
+
+  /// Starts from a given lag, which then stays, or from the least.
+  init(given: TimeSpan?) {
+    lag = max(.zero, given ?? LagEstimator.least)
+    isGiven = given != nil
+    bins = given == nil ? Array(repeating: 0, count: 1 + 8 * 5) : []
+  }
+
+  /// Takes the age of a report.
+  mutating func note(age: TimeSpan) {
+    guard !isGiven else { return }
+    if age <= LagEstimator.least {
+      prompt += 1
+    } else {
+      bins[LagEstimator.bin(of: age)] += 1
+    }
+    total += 1
+    sinceRead += 1
+    guard age > lag || sinceRead >= 1_024 else { return }
+    sinceRead = 0
+    lag = quantile
+    guard total >= 4_096 else { return }
+    prompt /= 2
+    total = prompt
+    for index in bins.indices {
+      bins[index] /= 2
+      total += bins[index]
+    }
+  }
+
+  private var quantile: TimeSpan {
+    var above: Float = 0
+    var bin = bins.count - 1
+    while bin > 0 {
+      above += bins[bin]
+      if above > total * 0.001 { break }
+      bin -= 1
+    }
+    return min(LagEstimator.upperEdge(of: bin), LagEstimator.greatest)
+  }
+
+  /// Bin 0 is up to 0.5 s; then eight bins for each doubling; the last one holds all that is older.
+  private static func bin(of age: TimeSpan) -> Int {
+    guard age > least else { return 0 }
+    var edge = least.nanoseconds
+    for octave in 0..<5 {
+      if age.nanoseconds <= edge * 2 {
+        return 1 + octave * 8 + Int(min(7, (age.nanoseconds - edge - 1) * 8 / edge))
+      }
+      edge *= 2
+    }
+    return 40
+  }
+
+  private static func upperEdge(of bin: Int) -> TimeSpan {
+    guard bin > 0 else { return least }
+    let base = least.nanoseconds << Int64((bin - 1) / 8)
+    return TimeSpan(nanoseconds: base + base * Int64((bin - 1) % 8 + 1) / 8)
+  }
+}

@@ -1,0 +1,61 @@
+/// What stage one has counted since it started; counts only grow, except ``tracks`` and ``observers``.
+public struct MonitoringCounters: Hashable, Sendable {
+  /// Reports of any sort.
+  public var reports: UInt64 = 0
+  /// Adverts and ranged beacons.
+  public var adverts: UInt64 = 0
+  /// Adverts that carried an identity that somebody asks about.
+  public var matched: UInt64 = 0
+  /// Adverts that nobody asks about.
+  public var unmatched: UInt64 = 0
+  /// Reports whose event time lay more than the observer's lag before their receive time.
+  public var late: UInt64 = 0
+  /// Adverts that joined the sample before them: other channels, scan responses, auxiliary PDUs.
+  public var joined: UInt64 = 0
+  /// Adverts without a level.
+  public var withoutLevel: UInt64 = 0
+  /// Reports whose receive time lay before that of an earlier input, and was moved to it.
+  public var backwards: UInt64 = 0
+  /// Datagrams that never came, by their sequence numbers.
+  public var sequenceGaps: UInt64 = 0
+  /// Datagrams that came twice, by their sequence numbers.
+  public var sequenceRepeats: UInt64 = 0
+  /// Observers that started anew.
+  public var restarts: UInt64 = 0
+  /// Datagrams of a boot that a later one had already replaced.
+  public var staleBoots: UInt64 = 0
+  /// Outages of observers.
+  public var outages: UInt64 = 0
+  /// Tracks that gave way to others.
+  public var trackEvictions: UInt64 = 0
+  /// Observers that gave way to others.
+  public var observerEvictions: UInt64 = 0
+  /// Tracks kept now.
+  public var tracks: UInt64 = 0
+  /// Observers kept now.
+  public var observers: UInt64 = 0
+
+  /// Starts at zero.
+  public init() {}
+
+  /// Adds the counts of another engine: shards are shown as one.
+  public mutating func add(_ other: MonitoringCounters) {
+    reports += other.reports
+    adverts += other.adverts
+    matched += other.matched
+    unmatched += other.unmatched
+    late += other.late
+    joined += other.joined
+    withoutLevel += other.withoutLevel
+    backwards += other.backwards
+    sequenceGaps += other.sequenceGaps
+    sequenceRepeats += other.sequenceRepeats
+    restarts += other.restarts
+    staleBoots += other.staleBoots
+    outages += other.outages
+    trackEvictions += other.trackEvictions
+    observerEvictions += other.observerEvictions
+    tracks += other.tracks
+    observers += other.observers
+  }
+}

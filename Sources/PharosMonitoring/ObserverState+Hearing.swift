@@ -1,0 +1,97 @@
+import PharosReports
+
+/// What became of an advert of one identity.
+enum HeardOutcome {
+  /// There is no track of it, or who asks about it must be looked up again.
+  case stranger
+  /// All is done: the match set, and whether the report joined a sample.
+  case settled(set: Int32, hasJoined: Bool)
+  /// There is something to publish, to compute or to set a timer for.
+  case attention(track: Int, Track.Outcome)
+}
+
+/// The path of nearly every advert: one probe, one track, nothing else. It works on one observer in place, since reading
+/// parts of it from outside would copy the whole.
+extension ObserverState {
+  /// The track of an identity.
+  func track(of beacon: BeaconID, hash: UInt64) -> Int? {
+    table.find(hash) { tracks[$0].beacon == beacon }
+  }
+
+  /// Hears an identity, if it has a track that is up to date.
+  mutating func hear(
+    _ beacon: BeaconID,
+    hash: UInt64,
+    power: Double?,
+    _ hearing: Hearing,
+    catalog: borrowing RegionCatalog,
+    filter: LevelFilterKind
+  ) -> HeardOutcome {
+    guard let track = track(of: beacon, hash: hash), tracks[track].epoch == epoch else { return .stranger }
+    return hear(track: track, power: power, hearing, catalog: catalog, filter: filter)
+  }
+
+  /// Hears a track's beacon.
+  mutating func hear(
+    track: Int,
+    power: Double?,
+    _ hearing: Hearing,
+    catalog: borrowing RegionCatalog,
+    filter: LevelFilterKind
+  ) -> HeardOutcome {
+    let time = hearing.time.event
+    guard !hearing.time.isLate else {
+      tracks[track].heardLate(at: time, places: catalog.sets[Int(tracks[track].matchSet)].policies.count)
+      return .attention(track: track, Track.Outcome())
+    }
+    let sample = Track.Sample(
+      time: time,
+      level: hearing.level,
+      key: hearing.sampleKey,
+      second: second(of: time)
+    )
+    let outcome = tracks[track].heard(
+      sample,
+      power: power,
+      catalog: catalog,
+      filter: filter,
+      canTell: isUp && scanState != .off
+    )
+    let set = Int(tracks[track].matchSet)
+    // Otherwise the deadline has only moved away, and the timer finds that out when it fires.
+    let isQuiet =
+      !outcome.needsAllowance && outcome.entered | outcome.confirmed == 0
+      && tracks[track].armedAt != .distantFuture && !catalog.sets[set].hasLevels
+      && (tracks[track].isListed || !catalog.sets[set].needsSeconds)
+    guard isQuiet else { return .attention(track: track, outcome) }
+    return .settled(set: Int32(set), hasJoined: outcome.hasJoined)
+  }
+
+  /// The first deadline of a track, or when it is forgotten if it has none.
+  func deadline(track: Int, catalog: borrowing RegionCatalog, retention: TimeSpan) -> Timestamp {
+    var first = Timestamp.distantFuture
+    var isHere = false
+    for place in 0..<catalog.sets[Int(tracks[track].matchSet)].policies.count
+    where tracks[track][presence: place].isHere {
+      isHere = true
+      guard !tracks[track][presence: place].isWaiting else { continue }
+      if let deadline = deadline(place, track: track, catalog: catalog) { first = min(first, deadline.time) }
+    }
+    return isHere ? first : tracks[track].lastHeard + retention
+  }
+
+  /// The deadline of one of a track's presences, if its silence says anything now.
+  func deadline(
+    _ place: Int,
+    track: Int,
+    catalog: borrowing RegionCatalog
+  ) -> (time: Timestamp, isLevel: Bool)? {
+    guard isUp, scanState != .off else { return nil }
+    return tracks[track][presence: place].deadline(
+      lastHeard: tracks[track].lastHeard,
+      silenceFrom: silenceFrom,
+      stretch: scanState == .windowed ? ObserverState.windowedStretch : 1,
+      rules: catalog.policies[Int(tracks[track][presence: place].policy)]
+    )
+  }
+}

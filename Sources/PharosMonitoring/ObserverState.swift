@@ -1,0 +1,124 @@
+import PharosReports
+
+/// All that stage one keeps about one observer; nothing here depends on another one.
+struct ObserverState: Sendable {
+  let id: ObserverID
+  let rssiOffset: Double
+  /// When its first report was received: the phase of its seconds, and what its counters go on from.
+  let firstHeard: Timestamp
+  /// When its latest report was received.
+  var lastReceived: Timestamp
+  var isLive = true
+
+  // Time.
+  var lag: LagEstimator
+  var clock = ClockOffset()
+
+  // Life.
+  var life: LifeSigns
+  var isUp = true
+  var scanState = ScanState.foreground
+  var scanChanged = Timestamp.distantPast
+  /// Silence counts from here on at the earliest: the last recovery, or the last change to scanning all the time.
+  var silenceFrom = Timestamp.distantPast
+  /// Since when it has been able to tell without a break.
+  var monitoringSince: Timestamp
+  var outageArmedAt = Timestamp.distantFuture
+  /// What proved its life last before it went down.
+  var heardBeforeOutage: Timestamp?
+  var sequence = SequenceCheck()
+
+  // Tracks.
+  var tracks: [Track] = []
+  var freeTracks: [Int32] = []
+  var table = IdentityTable()
+  var epoch: UInt32 = 0
+  var families: [UUID128: IntervalLearner] = [:]
+  var pendingTracks: [Int32] = []
+  var beaconOfAddress: [UInt64: Int32] = [:]
+  var batteryTold: [BeaconID: Timestamp] = [:]
+
+  // Regions and ranging.
+  var rows: [RegionRow] = []
+  var rowOfSlot: [Int32: Int32] = [:]
+  var pendingRows: [Int32] = []
+  var activeNodes: Set<Int32> = []
+  var ranging: [Int32: RangingState] = [:]
+  var listed: [Int32] = []
+  var nextSecond: Int64?
+  var secondArmedAt = Timestamp.distantFuture
+
+  // Counts.
+  var ordinal: UInt64 = 0
+  var lifeCounter: UInt64
+  var rangingCounter: UInt64
+  var adverts: UInt64 = 0
+  var late: UInt64 = 0
+  private var rateStart: Timestamp
+  private var rateCount = 0.0
+  private var rateBefore = 0.0
+
+  /// Silence while scanning in windows is stretched so many times.
+  ///
+  /// Phones scan about a third of the time in the background (Android's balanced mode: 1,024 of 4,096 ms).
+  static let windowedStretch = 4.0
+
+  init(id: ObserverID, entry: ObserverEntry?, received: Timestamp, time: Timestamp) {
+    self.id = id
+    rssiOffset = entry?.rssiOffset ?? 0
+    firstHeard = received
+    lastReceived = received
+    monitoringSince = time
+    lag = LagEstimator(given: entry?.lag)
+    life = LifeSigns(mode: entry?.liveness ?? .auto)
+    lifeCounter = UInt64(bitPattern: received.nanoseconds)
+    rangingCounter = lifeCounter
+    rateStart = received
+    life.begin(at: time)
+  }
+
+  /// Whether its silence says anything at all now.
+  var canTell: Bool { isUp && scanState != .off }
+
+  /// The second of its own count that a time falls in.
+  func second(of time: Timestamp) -> Int64 {
+    let span = (time - firstHeard).nanoseconds
+    return span >= 0 ? span / 1_000_000_000 : (span - 999_999_999) / 1_000_000_000
+  }
+
+  /// The end of a second of its own count.
+  func end(ofSecond second: Int64) -> Timestamp { firstHeard + .milliseconds((second + 1) * 1_000) }
+
+  mutating func countAdvert() {
+    adverts += 1
+    let span = lastReceived - rateStart
+    if span >= .seconds(10) {
+      rateBefore = rateCount / span.seconds
+      rateCount = 0
+      rateStart = lastReceived
+    }
+    rateCount += 1
+  }
+
+  /// How it fares.
+  var status: ObserverStatus {
+    let span = (lastReceived - rateStart).seconds
+    return ObserverStatus(
+      id: id,
+      firstHeard: firstHeard,
+      lastHeard: lastReceived,
+      isUp: isUp,
+      scanState: scanState,
+      bootID: sequence.bootID,
+      adverts: adverts,
+      advertsPerSecond: rateBefore > 0 || span < 1 ? rateBefore : rateCount / span,
+      lostDatagrams: sequence.lost,
+      datagrams: sequence.received,
+      late: late,
+      lag: lag.lag,
+      clockOffset: clock.offset,
+      allowedGap: life.allowedGap,
+      tracks: table.count
+    )
+  }
+}

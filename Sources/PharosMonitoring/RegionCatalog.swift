@@ -1,0 +1,247 @@
+import PharosReports
+
+/// Every region, ranging request, zone and directory entry, and who asks about which identity.
+///
+/// Slots are never reused, so that a track that still points to an old one sees that it is gone.
+struct RegionCatalog: Sendable {
+  /// One region of one application.
+  struct Slot: Sendable {
+    let application: String
+    var region: Region
+    let policy: UInt16
+    /// When monitoring began; the most distant past for what the site declares.
+    let since: Timestamp
+    /// The state to start from.
+    let assumed: RegionState
+    /// Whether it is a node of a rotation.
+    let isRotated: Bool
+    /// The node above it.
+    var parent: Int32?
+    /// Whether it is still monitored.
+    var isLive = true
+  }
+
+  /// One ranging request of one application.
+  struct Ranging: Sendable {
+    let application: String
+    var request: RangingRequest
+    var isLive = true
+  }
+
+  private(set) var slots: [Slot] = []
+  private(set) var rangings: [Ranging] = []
+  private(set) var policies: [PresencePolicy] = []
+  private(set) var sets: [MatchSet] = []
+  /// Whether any asker or entry has `key: mac`.
+  private(set) var hasKeys = false
+  /// Whether anybody asks about addresses.
+  private(set) var hasAddresses = false
+  let directory: [BeaconEntry]
+  var regionLimits: [String: Int] = [:]
+
+  private var policyNumbers: [PresencePolicy: UInt16] = [:]
+  private var setNumbers: [MatchSet: Int32] = [:]
+  private var slotsByConstraint: [BeaconConstraint: [Int32]] = [:]
+  private var rangingsByConstraint: [BeaconConstraint: [Int32]] = [:]
+  private var entriesByConstraint: [BeaconConstraint: [Int32]] = [:]
+  private var zonedConstraints: Set<BeaconConstraint> = []
+  private var zonesTakeAll = false
+  private var zoneObservers: Set<ObserverID> = []
+
+  init(site: Site) {
+    directory = site.beacons
+    for (index, entry) in site.beacons.enumerated() {
+      entriesByConstraint[entry.constraint.normal, default: []].append(Int32(index))
+      hasKeys = hasKeys || entry.keyedByAddress
+    }
+    for zone in site.zones {
+      zoneObservers.formUnion(zone.observers)
+      zonesTakeAll = zonesTakeAll || zone.beacons.isEmpty
+      for constraint in zone.beacons {
+        zonedConstraints.insert(constraint.normal)
+        noteSort(of: constraint, isKeyed: false)
+      }
+    }
+  }
+
+  /// Adds a region and gives its slot.
+  mutating func add(
+    _ region: Region,
+    application: String,
+    since: Timestamp,
+    assumed: RegionState = .unknown,
+    isRotated: Bool = false,
+    parent: Int32? = nil
+  ) -> Int32 {
+    let slot = Int32(slots.count)
+    slots.append(
+      Slot(
+        application: application,
+        region: region,
+        policy: number(of: region.presence),
+        since: since,
+        assumed: assumed,
+        isRotated: isRotated,
+        parent: parent
+      )
+    )
+    slotsByConstraint[region.constraint.normal, default: []].append(slot)
+    noteSort(of: region.constraint, isKeyed: region.keyedByAddress)
+    return slot
+  }
+
+  /// Takes a region out.
+  mutating func retire(_ slot: Int32) {
+    slots[Int(slot)].isLive = false
+    slotsByConstraint[slots[Int(slot)].region.constraint.normal]?.removeAll { $0 == slot }
+  }
+
+  /// The slot of an application's region, or nil.
+  func slot(application: String, identifier: String) -> Int32? {
+    slots.lastIndex { $0.isLive && $0.region.identifier == identifier && $0.application == application }
+      .map { Int32($0) }
+  }
+
+  /// Gives a region new notify flags and a new place in its tree.
+  mutating func update(_ slot: Int32, to region: Region, parent: Int32?) {
+    slots[Int(slot)].region = region
+    slots[Int(slot)].parent = parent
+  }
+
+  /// Adds a ranging request, or replaces that with the same constraint.
+  mutating func add(_ request: RangingRequest, application: String) {
+    noteSort(of: request.constraint, isKeyed: request.keyedByAddress)
+    if let old = ranging(application: application, constraint: request.constraint) {
+      rangings[Int(old)].request = request
+      return
+    }
+    rangingsByConstraint[request.constraint.normal, default: []].append(Int32(rangings.count))
+    rangings.append(Ranging(application: application, request: request))
+  }
+
+  /// The place of a ranging request, or nil.
+  func ranging(application: String, constraint: BeaconConstraint) -> Int32? {
+    rangings.lastIndex {
+      $0.isLive && $0.application == application && $0.request.constraint == constraint
+    }
+    .map { Int32($0) }
+  }
+
+  /// Takes a ranging request out.
+  mutating func retireRanging(_ place: Int32) {
+    rangings[Int(place)].isLive = false
+    rangingsByConstraint[rangings[Int(place)].request.constraint.normal]?.removeAll { $0 == place }
+  }
+
+  /// The most specific directory entries of a beacon, for its measured power and its interval.
+  func facts(of beacon: BeaconID) -> (measuredPower: Double?, interval: TimeSpan?) {
+    var facts: (measuredPower: Double?, interval: TimeSpan?) = (nil, nil)
+    guard !directory.isEmpty else { return facts }
+    for constraint in beacon.constraints {
+      for index in entriesByConstraint[constraint] ?? [] {
+        facts.measuredPower = facts.measuredPower ?? directory[Int(index)].measuredPower
+        facts.interval = facts.interval ?? directory[Int(index)].interval
+      }
+    }
+    return facts
+  }
+
+  /// Who asks about a beacon at an observer; `isKeyable` says whether its adverts come with an address that lasts.
+  mutating func match(_ beacon: BeaconID, observer: ObserverID, isKeyable: Bool) -> Int32 {
+    var set = MatchSet()
+    let isKeyed = beacon.kind != .address && beacon.address != nil
+    let keys = beacon.constraints
+    let isForced =
+      beacon.kind != .address && isKeyable
+      && keys.contains { key in
+        (entriesByConstraint[key] ?? []).contains { directory[Int($0)].keyedByAddress }
+      }
+    set.replacesPlain = isKeyed && isForced
+    func isAsking(_ keyedByAddress: Bool) -> Bool {
+      guard beacon.kind != .address else { return true }
+      return isKeyed ? keyedByAddress || isForced : !keyedByAddress && !isForced
+    }
+    var isAsked = false
+    for key in keys {
+      for slot in slotsByConstraint[key] ?? [] where isAsking(slots[Int(slot)].region.keyedByAddress) {
+        isAsked = true
+        add(slot, to: &set, observer: observer)
+      }
+      for place in rangingsByConstraint[key] ?? []
+      where isAsking(rangings[Int(place)].request.keyedByAddress) {
+        set.rangings.append(place)
+      }
+    }
+    if zoneObservers.contains(observer) {
+      set.isZoned =
+        isAsked && zonesTakeAll || isAsking(false) && keys.contains { zonedConstraints.contains($0) }
+    }
+    set.regions.sort { $0.slot < $1.slot }
+    set.beaconRegions.sort { $0.slot < $1.slot }
+    set.rangings.sort()
+    return number(of: set)
+  }
+
+  private func add(_ slot: Int32, to set: inout MatchSet, observer: ObserverID) {
+    let entry = slots[Int(slot)]
+    if case .beacon(let observers?) = entry.region.subject, !observers.contains(observer) { return }
+    let known = set.policies.firstIndex(of: entry.policy)
+    let place = known ?? min(set.policies.count, MatchSet.policyLimit - 1)
+    if place == set.policies.count { set.policies.append(entry.policy) }
+    set.hasLevels = set.hasLevels || entry.region.presence.exitRSSI != nil
+    let asker = MatchSet.Asker(slot: slot, place: Int32(place))
+    if entry.region.subject == .observer {
+      set.regions.append(asker)
+    } else {
+      set.beaconRegions.append(asker)
+    }
+  }
+
+  private mutating func number(of policy: PresencePolicy) -> UInt16 {
+    if let number = policyNumbers[policy] { return number }
+    let number = UInt16(truncatingIfNeeded: policies.count)
+    policies.append(policy)
+    policyNumbers[policy] = number
+    return number
+  }
+
+  private mutating func number(of set: MatchSet) -> Int32 {
+    if let number = setNumbers[set] { return number }
+    let number = Int32(sets.count)
+    sets.append(set)
+    setNumbers[set] = number
+    return number
+  }
+
+  private mutating func noteSort(of constraint: BeaconConstraint, isKeyed: Bool) {
+    if case .address = constraint { hasAddresses = true } else { hasKeys = hasKeys || isKeyed }
+  }
+}
+
+extension BeaconConstraint {
+  /// The same constraint without what is not looked at: an address's kind, an instance's high bits.
+  var normal: BeaconConstraint {
+    switch self {
+    case .proximity: self
+    case .eddystone(let namespace, let instance):
+      .eddystone(namespace, instance: instance.map { $0 & 0xFFFF_FFFF_FFFF })
+    case .address(let address): .address(DeviceAddress(bits: address.bits, kind: .unknown))
+    }
+  }
+}
+
+extension BeaconID {
+  /// The constraints that the identity fulfils, the most specific first.
+  var constraints: [BeaconConstraint] {
+    if let uuid {
+      return [
+        .proximity(uuid, major: major, minor: minor),
+        .proximity(uuid, major: major),
+        .proximity(uuid, minor: minor),
+        .proximity(uuid),
+      ]
+    }
+    if let namespace { return [.eddystone(namespace, instance: instance), .eddystone(namespace)] }
+    return address.map { [.address($0)] } ?? []
+  }
+}

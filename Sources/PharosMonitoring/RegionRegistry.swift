@@ -1,0 +1,110 @@
+public import PharosReports
+
+/// Every application's set of regions: accepts or refuses a change before any engine sees it.
+///
+/// One registry stands before all shards, so that the limit holds once and every engine can trust what it is given. A
+/// refused change leaves it as it was.
+public struct RegionRegistry: Sendable {
+  /// The applications in the order in which they came.
+  public private(set) var applications: [Application]
+  private let regionLimit: Int
+
+  /// Takes what a site declares; applications that come later hold as many regions as Core Location allows.
+  ///
+  /// - Throws: the first refusal that a declared application meets.
+  public init(site: Site) throws(RegionRefusal) {
+    applications = []
+    regionLimit = Application.defaultRegionLimit
+    for declared in site.applications {
+      guard position(of: declared.identifier) == nil else {
+        throw .duplicateApplication(declared.identifier)
+      }
+      try RegionRegistry.check(declared)
+      applications.append(declared)
+    }
+  }
+
+  /// Accepts a change, or says why not.
+  ///
+  /// An application that is not known yet is made with the default limit. Replacing a region by its identifier is
+  /// accepted at the limit. To stop what is not monitored changes nothing and is no error, as in Core Location.
+  ///
+  /// - Throws: the refusal; the registry is unchanged then.
+  public mutating func accept(_ change: RegionChange) throws(RegionRefusal) {
+    switch change {
+    case .startMonitoring(let name, let region, assuming: _):
+      try edit(name) { (application) throws(RegionRefusal) in
+        if let index = application.regions.firstIndex(where: { $0.identifier == region.identifier }) {
+          application.regions[index] = region
+        } else {
+          application.regions.append(region)
+        }
+      }
+    case .stopMonitoring(let name, let identifier):
+      guard let index = position(of: name) else { return }
+      applications[index].regions.removeAll { $0.identifier == identifier }
+    case .setRotation(let name, let nodes):
+      try edit(name) { (application) throws(RegionRefusal) in application.rotation = nodes }
+    case .startRanging(let name, let request):
+      try edit(name) { (application) throws(RegionRefusal) in
+        application.ranging.removeAll { $0.constraint == request.constraint }
+        application.ranging.append(request)
+      }
+    case .stopRanging(let name, let constraint):
+      guard let index = position(of: name) else { return }
+      applications[index].ranging.removeAll { $0.constraint == constraint }
+    case .requestState(let name, let identifier, subject: _):
+      guard let index = position(of: name), applications[index].hasRegion(identifier) else {
+        throw .unknownRegion(application: name, identifier: identifier)
+      }
+    }
+  }
+
+  private func position(of name: String) -> Int? { applications.firstIndex { $0.identifier == name } }
+
+  private mutating func edit(
+    _ name: String,
+    _ body: (inout Application) throws(RegionRefusal) -> Void
+  ) throws(RegionRefusal) {
+    let index = position(of: name)
+    var application =
+      index.map { applications[$0] } ?? Application(identifier: name, regionLimit: regionLimit)
+    try body(&application)
+    try RegionRegistry.check(application)
+    if let index { applications[index] = application } else { applications.append(application) }
+  }
+
+  private static func check(_ application: Application) throws(RegionRefusal) {
+    let name = application.identifier
+    guard !name.isEmpty else { throw .emptyApplication }
+    var seen: Set<String> = []
+    for region in application.regions + application.rotation.flatMap(\.allRegions) {
+      guard !region.identifier.isEmpty else { throw .emptyIdentifier(application: name) }
+      guard seen.insert(region.identifier).inserted else {
+        throw .duplicateIdentifier(application: name, identifier: region.identifier)
+      }
+      if let enter = region.presence.enterRSSI, let exit = region.presence.exitRSSI, exit >= enter {
+        throw .crossedLevels(application: name, identifier: region.identifier, enter: enter, exit: exit)
+      }
+    }
+    guard application.regions.count <= application.regionLimit else {
+      throw .regionLimitExceeded(
+        limit: application.regionLimit,
+        application: name,
+        identifier: application.regions[application.regionLimit].identifier
+      )
+    }
+  }
+}
+
+extension Application {
+  fileprivate func hasRegion(_ identifier: String) -> Bool {
+    regions.contains { $0.identifier == identifier }
+      || rotation.contains { $0.allRegions.contains { $0.identifier == identifier } }
+  }
+}
+
+extension RegionNode {
+  /// The regions of the node and of all below it, parents before children.
+  var allRegions: [Region] { [region] + children.flatMap(\.allRegions) }
+}

@@ -1,0 +1,30 @@
+import PharosReports
+
+/// Where one observer stands towards one region about observers.
+struct RegionRow: Sendable {
+  let slot: Int32
+  /// The published state.
+  var state: RegionState
+  /// The last known state before it became unmonitored.
+  var known: RegionState
+  /// How many tracks say that the observer is inside.
+  var tracksInside: Int32 = 0
+  /// When the visit began.
+  var enteredAt: Timestamp?
+  /// Counts the transitions; it goes on from the time at which monitoring began, and from its slot, so that no id is used
+  /// twice when an identifier is registered again.
+  var counter: UInt64
+  /// Whether changes are published: a node of a rotation may be rotated out.
+  var isActive: Bool
+  /// When a live observer's silence says that it is outside; the distant future if tracks decide.
+  var decideAt = Timestamp.distantFuture
+  /// Whether that time has passed and only proof of life is missing.
+  var isWaiting = false
+  var isLive = true
+}
+
+/// What an observer has told of one ranging request.
+struct RangingState: Sendable {
+  /// Whether the last event named a beacon, so that one without any must follow.
+  var hadBeacons = false
+}

@@ -1,0 +1,59 @@
+import PharosReports
+
+/// Follows a sender's boot ids and sequence numbers: what was lost, what came twice, when it started anew.
+struct SequenceCheck: Sendable {
+  /// What a datagram's head means.
+  enum Finding: Hashable {
+    /// The next one, or the first one.
+    case next
+    /// So many before it have not come.
+    case gap(UInt64)
+    /// One that had been counted as lost.
+    case reordered
+    /// One that had come already, or lies too far back to tell.
+    case repeated
+    /// The first of a later boot.
+    case restarted
+    /// One of a boot that a later one has replaced.
+    case staleBoot
+  }
+
+  private(set) var bootID: UInt32?
+  private(set) var received: UInt64 = 0
+  private(set) var lost: UInt64 = 0
+  private var highest: UInt32 = 0
+  /// Bit n: the number n below the highest has come.
+  private var seen: UInt64 = 1
+
+  /// A datagram came.
+  mutating func note(_ head: Transmission) -> Finding {
+    guard let boot = bootID, boot == head.bootID else {
+      if let boot = bootID, head.bootID < boot { return .staleBoot }
+      let isFirst = bootID == nil
+      bootID = head.bootID
+      highest = head.sequence
+      seen = 1
+      received += 1
+      return isFirst ? .next : .restarted
+    }
+    let ahead = Int32(bitPattern: head.sequence &- highest)
+    return ahead > 0 ? advance(by: UInt64(ahead), to: head.sequence) : lookBack(UInt64(-Int64(ahead)))
+  }
+
+  private mutating func advance(by steps: UInt64, to sequence: UInt32) -> Finding {
+    seen = (steps < 64 ? seen << steps : 0) | 1
+    highest = sequence
+    received += 1
+    lost += steps - 1
+    return steps == 1 ? .next : .gap(steps - 1)
+  }
+
+  private mutating func lookBack(_ steps: UInt64) -> Finding {
+    guard steps < 64, seen >> steps & 1 == 0 else { return .repeated }
+    seen |= 1 << steps
+    guard lost > 0 else { return .repeated }
+    lost -= 1
+    received += 1
+    return .reordered
+  }
+}

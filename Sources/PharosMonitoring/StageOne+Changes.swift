@@ -1,0 +1,242 @@
+import PharosEvents
+import PharosReports
+
+extension StageOne {
+  /// Performs a change that was accepted.
+  mutating func perform(_ change: RegionChange, into output: inout StageOutput) {
+    switch change {
+    case .startMonitoring(let application, let region, let assumed):
+      start(region, of: application, assuming: assumed, into: &output)
+    case .stopMonitoring(let application, let identifier):
+      guard let slot = catalog.slot(application: application, identifier: identifier) else { return }
+      guard !catalog.slots[Int(slot)].isRotated else { return }
+      retire(slot)
+      turnEpoch()
+      rotateAll([application], into: &output)
+    case .setRotation(let application, let nodes):
+      setRotation(nodes, of: application, into: &output)
+    case .startRanging(let application, let request):
+      catalog.add(request, application: application)
+      turnEpoch()
+      rematchAll(request.constraint, into: &output)
+    case .stopRanging(let application, let constraint):
+      guard let place = catalog.ranging(application: application, constraint: constraint) else { return }
+      catalog.retireRanging(place)
+      turnEpoch()
+    case .requestState(let application, let identifier, let subject):
+      guard case .observer(let id) = subject else { return }
+      tellState(of: identifier, application: application, observer: id, into: &output)
+    }
+  }
+
+  private mutating func start(
+    _ region: Region,
+    of application: String,
+    assuming assumed: RegionState,
+    into output: inout StageOutput
+  ) {
+    if let old = catalog.slot(application: application, identifier: region.identifier) {
+      let before = catalog.slots[Int(old)]
+      if !before.isRotated, before.region.isSame(as: region) {
+        catalog.update(old, to: region, parent: nil)
+        return
+      }
+      retire(old)
+    }
+    let slot = catalog.add(region, application: application, since: current, assumed: assumed)
+    turnEpoch()
+    rematchAll(region.constraint, into: &output)
+    if assumed == .inside, region.subject == .observer {
+      for index in states.indices where states[index].isLive {
+        _ = row(of: slot, observer: index, at: current)
+      }
+    }
+    rotateAll([application], into: &output)
+  }
+
+  /// Replaces a tree; a node whose region stays the same keeps its state.
+  private mutating func setRotation(
+    _ nodes: [RegionNode],
+    of application: String,
+    into output: inout StageOutput
+  ) {
+    var old: [String: Int32] = [:]
+    for place in catalog.slots.indices {
+      let slot = catalog.slots[place]
+      guard slot.isLive, slot.isRotated, slot.application == application else { continue }
+      old[slot.region.identifier] = Int32(place)
+    }
+    var kept: Set<Int32> = []
+    var constraints: [BeaconConstraint] = []
+    graft(nodes, of: application, under: nil, old, &kept, &constraints)
+    for slot in old.values.sorted() where !kept.contains(slot) { retire(slot) }
+    turnEpoch()
+    for constraint in constraints { rematchAll(constraint, into: &output) }
+    rotateAll([application], into: &output)
+  }
+
+  private mutating func graft(
+    _ nodes: [RegionNode],
+    of application: String,
+    under parent: Int32?,
+    _ old: [String: Int32],
+    _ kept: inout Set<Int32>,
+    _ constraints: inout [BeaconConstraint]
+  ) {
+    for node in nodes {
+      let slot: Int32
+      if let place = old[node.region.identifier], catalog.slots[Int(place)].region.isSame(as: node.region) {
+        slot = place
+        kept.insert(place)
+        catalog.update(place, to: node.region, parent: parent)
+      } else {
+        slot = catalog.add(
+          node.region,
+          application: application,
+          since: current,
+          isRotated: true,
+          parent: parent
+        )
+        constraints.append(node.region.constraint)
+      }
+      graft(node.children, of: application, under: slot, old, &kept, &constraints)
+    }
+  }
+
+  /// Takes a region and its rows out; nothing is published about it any more.
+  private mutating func retire(_ slot: Int32) {
+    catalog.retire(slot)
+    for index in states.indices {
+      guard let row = states[index].rowOfSlot.removeValue(forKey: slot) else { continue }
+      states[index].rows[Int(row)].isLive = false
+      states[index].activeNodes.remove(slot)
+    }
+  }
+
+  private mutating func rotateAll(_ applications: [String], into output: inout StageOutput) {
+    for application in applications where catalog.rotatedApplications.contains(application) {
+      for index in states.indices where states[index].isLive {
+        rotate(application, of: index, at: current, into: &output)
+      }
+    }
+  }
+
+  /// Every track looks again for who asks about it before it is used next.
+  private mutating func turnEpoch() {
+    epoch &+= 1
+    for index in states.indices { states[index].epoch = epoch }
+  }
+
+  /// The tracks that a constraint is about look now.
+  private mutating func rematchAll(_ constraint: BeaconConstraint, into output: inout StageOutput) {
+    for index in states.indices where states[index].isLive {
+      for track in states[index].tracks.indices where states[index].tracks[track].isLive {
+        guard constraint.matches(states[index].tracks[track].beacon) else { continue }
+        rematch(track: track, of: index, into: &output)
+      }
+    }
+  }
+
+  /// A track looks for who asks about it now; what it knows already decides for those who are new.
+  mutating func rematch(track: Int, of index: Int, into output: inout StageOutput) {
+    let beacon = states[index].tracks[track].beacon
+    let old = catalog.sets[Int(states[index].tracks[track].matchSet)]
+    let number = catalog.match(
+      beacon,
+      observer: states[index].id,
+      isKeyable: beacon.kind != .address && beacon.address != nil
+    )
+    let new = catalog.sets[Int(number)]
+    guard !new.isEmpty else {
+      states[index].listed.removeAll { $0 == Int32(track) }
+      states[index].tracks[track].isListed = false
+      forget(track: track, of: index)
+      return
+    }
+    states[index].tracks[track].rematch(
+      number,
+      epoch: states[index].epoch,
+      from: old.policies,
+      to: new.policies
+    )
+    allow(track: track, of: index)
+    for asker in new.regions where !old.regions.contains(where: { $0.slot == asker.slot }) {
+      meet(asker, track: track, of: index, into: &output)
+    }
+    for asker in new.beaconRegions where !old.beaconRegions.contains(where: { $0.slot == asker.slot }) {
+      let presence = states[index].tracks[track][presence: Int(asker.place)]
+      guard presence.isHere else { continue }
+      let state: RegionState = presence.isConfirmed ? .inside : .unmonitored
+      let evidence = evidence(.alreadyInside, Int(asker.place), track: track, of: index)
+      tell(state, slot: asker.slot, track: track, of: index, at: current, evidence, into: &output)
+    }
+    rearm(track: track, of: index)
+  }
+
+  /// A region that is new to a track whose presence under the same policy is decided already.
+  private mutating func meet(
+    _ asker: MatchSet.Asker,
+    track: Int,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
+    let row = row(of: asker.slot, observer: index, at: current)
+    let presence = states[index].tracks[track][presence: Int(asker.place)]
+    guard presence.isHere else { return }
+    states[index].rows[row].tracksInside += 1
+    states[index].rows[row].decideAt = .distantFuture
+    guard presence.isConfirmed else { return }
+    let change = RowChange(
+      to: .inside,
+      time: current,
+      refinement: states[index].tracks[track].beacon,
+      evidence: evidence(.alreadyInside, Int(asker.place), track: track, of: index)
+    )
+    set(row, of: index, change, into: &output)
+  }
+
+  /// Answers once where an observer stands.
+  private mutating func tellState(
+    of identifier: String,
+    application: String,
+    observer id: ObserverID,
+    into output: inout StageOutput
+  ) {
+    guard let slot = catalog.slot(application: application, identifier: identifier) else { return }
+    guard catalog.slots[Int(slot)].region.subject == .observer else { return }
+    if let index = place(of: id) {
+      let row = row(of: slot, observer: index, at: current)
+      answer(row: row, of: index, rule: .requested, at: current, into: &output)
+      return
+    }
+    // Never heard: nothing is kept for it, so that questions cost no memory.
+    let transition = RegionTransition(
+      from: .unknown,
+      to: .unknown,
+      isAnswer: true,
+      evidence: Evidence(rule: .requested)
+    )
+    output.events.append(
+      Event(
+        stream: stream,
+        kind: .regionState,
+        time: current,
+        decidedAt: current,
+        stage: 1,
+        subject: .observer(id),
+        application: application,
+        region: identifier,
+        counter: UInt64(bitPattern: current.nanoseconds),
+        detail: .region(transition)
+      )
+    )
+  }
+}
+
+extension Region {
+  /// Whether another region decides alike, so that replacing one by the other restarts nothing.
+  func isSame(as other: Region) -> Bool {
+    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
+      && presence == other.presence
+  }
+}

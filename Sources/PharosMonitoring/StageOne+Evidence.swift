@@ -1,0 +1,180 @@
+import PharosEvents
+import PharosReports
+
+extension StageOne {
+  /// When a fixed rule would have fired, for comparison.
+  static let fixedRule = TimeSpan.seconds(30)
+
+  /// What a decision about a track stood on.
+  func evidence(_ rule: Evidence.Rule, _ place: Int, track: Int, of index: Int) -> Evidence {
+    let entry = states[index].tracks[track]
+    let presence = entry[presence: place]
+    let policy = catalog.policies[Int(presence.policy)]
+    var evidence = Evidence(rule: rule)
+    evidence.lastHeard = entry.lastHeard
+    evidence.fixedRuleAt = entry.lastHeard + StageOne.fixedRule
+    if presence.allowed != .forever { evidence.allowedGap = presence.allowed }
+    if entry.intervals.interval > 0 { evidence.interval = .seconds(Double(entry.intervals.interval)) }
+    if entry.intervals.losses.received > 0 {
+      evidence.receptionShare = entry.intervals.losses.share
+      evidence.lossRun = entry.intervals.losses.meanRun
+    }
+    if let level = entry.filter.level(filter) {
+      evidence.level = level
+      evidence.levelDeviation = entry.filter.variance(filter).squareRoot()
+    }
+    if rule == .samples {
+      evidence.samples = max(1, policy.enterSamples)
+      let silence = AdaptiveSilence(learner: entry.intervals, family: nil, declared: entry.declaredInterval)
+      evidence.window = silence.enterWindow(policy)
+      evidence.threshold = policy.enterRSSI
+      if let level = evidence.level, let threshold = policy.enterRSSI { evidence.margin = level - threshold }
+    }
+    return evidence
+  }
+
+  /// Publishes a region's transition.
+  mutating func emit(
+    _ kind: EventKind,
+    _ transition: RegionTransition,
+    row: Int,
+    of index: Int,
+    at time: Timestamp,
+    into output: inout StageOutput
+  ) {
+    let slot = catalog.slots[Int(states[index].rows[row].slot)]
+    output.events.append(
+      Event(
+        stream: stream,
+        kind: kind,
+        time: time,
+        decidedAt: current,
+        stage: 1,
+        subject: .observer(states[index].id),
+        application: slot.application,
+        region: slot.region.identifier,
+        counter: states[index].rows[row].counter,
+        ordinal: nextOrdinal(of: index),
+        detail: .region(transition)
+      )
+    )
+  }
+
+  /// Publishes a change in an observer's life.
+  mutating func emit(
+    _ kind: EventKind,
+    _ transition: ObserverTransition,
+    at time: Timestamp,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
+    states[index].lifeCounter += 1
+    output.events.append(
+      Event(
+        stream: stream,
+        kind: kind,
+        time: time,
+        decidedAt: current,
+        stage: 1,
+        subject: .observer(states[index].id),
+        counter: states[index].lifeCounter,
+        ordinal: nextOrdinal(of: index),
+        detail: .observer(transition)
+      )
+    )
+  }
+
+  /// Tells stage two that an observer went down or came back.
+  mutating func link(isUp: Bool, at time: Timestamp, of index: Int, into output: inout StageOutput) {
+    let change = ObserverChange(
+      observer: states[index].id,
+      isUp: isUp,
+      time: time,
+      decidedAt: current,
+      ordinal: nextOrdinal(of: index)
+    )
+    output.links.append(.observer(change))
+  }
+
+  /// Tells stage two where a beacon stands at this observer, for the regions about beacons under one policy.
+  mutating func tell(
+    _ state: RegionState,
+    _ place: Int,
+    track: Int,
+    of index: Int,
+    at time: Timestamp,
+    _ evidence: Evidence,
+    into output: inout StageOutput
+  ) {
+    let number = Int(states[index].tracks[track].matchSet)
+    for asker in catalog.sets[number].beaconRegions where asker.place == Int32(place) {
+      tell(state, slot: asker.slot, track: track, of: index, at: time, evidence, into: &output)
+    }
+  }
+
+  /// Tells stage two where a beacon stands at this observer, for one region about beacons.
+  mutating func tell(
+    _ state: RegionState,
+    slot: Int32,
+    track: Int,
+    of index: Int,
+    at time: Timestamp,
+    _ evidence: Evidence,
+    into output: inout StageOutput
+  ) {
+    let entry = catalog.slots[Int(slot)]
+    guard entry.isLive else { return }
+    let change = PresenceChange(
+      observer: states[index].id,
+      beacon: states[index].tracks[track].beacon,
+      application: entry.application,
+      region: entry.region.identifier,
+      state: state,
+      time: time,
+      decidedAt: current,
+      ordinal: nextOrdinal(of: index),
+      evidence: evidence
+    )
+    output.links.append(.presence(change))
+  }
+
+  /// Publishes a beacon's battery, at most once an hour for each beacon and observer.
+  mutating func tellBattery(
+    _ millivolts: UInt16,
+    of address: DeviceAddress,
+    observer index: Int,
+    at time: Timestamp,
+    into output: inout StageOutput
+  ) {
+    var place = states[index].beaconOfAddress[address.bits].map { Int($0) }
+    if place == nil, catalog.hasAddresses {
+      let beacon = BeaconID.address(address)
+      place = states[index].track(of: beacon, hash: hash(beacon))
+    }
+    guard let place else { return }
+    let beacon = states[index].tracks[place].beacon
+    if let told = states[index].batteryTold[beacon], time - told < .minutes(60) { return }
+    states[index].batteryTold[beacon] = time
+    states[index].lifeCounter += 1
+    output.events.append(
+      Event(
+        stream: stream,
+        kind: .beaconBattery,
+        time: time,
+        decidedAt: current,
+        stage: 1,
+        subject: .beacon(beacon),
+        // Several observers may hear one beacon: the counter keeps their events apart.
+        counter: states[index].id.stableHash &+ states[index].lifeCounter,
+        ordinal: nextOrdinal(of: index),
+        detail: .battery(millivolts: millivolts, observer: states[index].id)
+      )
+    )
+  }
+
+  /// The next number of an observer's events and links.
+  mutating func nextOrdinal(of index: Int) -> UInt64 {
+    states[index].ordinal += 1
+    return states[index].ordinal
+  }
+}

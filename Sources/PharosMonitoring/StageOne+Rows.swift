@@ -1,0 +1,271 @@
+import PharosEvents
+import PharosReports
+
+/// A change of a row that is being published.
+struct RowChange {
+  var to: RegionState
+  var time: Timestamp
+  var refinement: BeaconID?
+  var evidence: Evidence
+}
+
+extension StageOne {
+  /// How long a live observer must have heard nothing of a region before it is outside.
+  ///
+  /// Thirty seconds: Core Location's and AltBeacon's usual patience.
+  static let patience = TimeSpan.seconds(30)
+
+  /// The row of a region at an observer, made now if it is the first match.
+  mutating func row(of slot: Int32, observer index: Int, at time: Timestamp) -> Int {
+    if let row = states[index].rowOfSlot[slot] { return Int(row) }
+    let entry = catalog.slots[Int(slot)]
+    let began = max(entry.since, states[index].monitoringSince)
+    let state = initialState(of: entry, began: began, observer: index, at: time)
+    var row = RegionRow(
+      slot: slot,
+      state: state,
+      known: state == .unmonitored ? entry.assumed : state,
+      counter: UInt64(bitPattern: max(entry.since, states[index].firstHeard).nanoseconds)
+        &+ UInt64(slot) &* 1_000,
+      isActive: !entry.isRotated || states[index].activeNodes.contains(slot)
+    )
+    if state == .inside { row.enteredAt = began }
+    if state == .inside || state == .unknown { row.decideAt = began + StageOne.patience }
+    let place = states[index].rows.count
+    states[index].rows.append(row)
+    states[index].rowOfSlot[slot] = Int32(place)
+    arm(row: place, of: index)
+    return place
+  }
+
+  private func initialState(
+    of slot: RegionCatalog.Slot,
+    began: Timestamp,
+    observer index: Int,
+    at time: Timestamp
+  ) -> RegionState {
+    guard states[index].canTell else { return .unmonitored }
+    switch slot.assumed {
+    case .inside: return .inside
+    case .outside: return .outside
+    case .unknown, .unmonitored:
+      return time >= began + StageOne.patience ? .outside : .unknown
+    }
+  }
+
+  /// Makes the rows of a new track, so that what was asked for is decided from now on.
+  mutating func meetRegions(
+    of track: Int,
+    observer index: Int,
+    at time: Timestamp,
+    into output: inout StageOutput
+  ) {
+    for asker in catalog.sets[Int(states[index].tracks[track].matchSet)].regions {
+      _ = row(of: asker.slot, observer: index, at: time)
+    }
+  }
+
+  /// Publishes what a sample meant to each policy's regions.
+  mutating func publish(
+    _ outcome: Track.Outcome,
+    track: Int,
+    of index: Int,
+    at time: Timestamp,
+    into output: inout StageOutput
+  ) {
+    let number = Int(states[index].tracks[track].matchSet)
+    for place in catalog.sets[number].policies.indices {
+      let bit: UInt64 = 1 << UInt64(place)
+      let hasEntered = outcome.entered & bit != 0
+      guard hasEntered || outcome.confirmed & bit != 0 else { continue }
+      if hasEntered { allow(track: track, of: index) }
+      let evidence = evidence(hasEntered ? .samples : .recovery, place, track: track, of: index)
+      tell(.inside, place, track: track, of: index, at: time, evidence, into: &output)
+      let change = RowChange(
+        to: .inside,
+        time: time,
+        refinement: states[index].tracks[track].beacon,
+        evidence: evidence
+      )
+      move(place, in: number, by: hasEntered ? 1 : 0, change, of: index, into: &output)
+    }
+  }
+
+  /// A deadline has passed and the observer lives: the beacon is gone.
+  mutating func leave(
+    _ place: Int,
+    track: Int,
+    of index: Int,
+    deadline: (time: Timestamp, isLevel: Bool),
+    hasWaited: Bool,
+    into output: inout StageOutput
+  ) {
+    let policy = catalog.policies[Int(states[index].tracks[track][presence: place].policy)]
+    let silence: Evidence.Rule =
+      switch policy.silence {
+      case .fixed: .fixedSilence
+      case .adaptive, .never: .adaptiveSilence
+      }
+    var evidence = evidence(deadline.isLevel ? .level : silence, place, track: track, of: index)
+    evidence.gap = deadline.time - states[index].tracks[track].lastHeard
+    if deadline.isLevel {
+      evidence.threshold = policy.exitRSSI
+      evidence.window = policy.exitDwell
+      if let level = evidence.level, let exit = policy.exitRSSI { evidence.margin = exit - level }
+    } else if let gap = evidence.gap, let interval = evidence.interval {
+      evidence.margin = (gap - interval).seconds
+    }
+    if hasWaited, states[index].life.lastProof > deadline.time {
+      evidence.waitedForProof = states[index].life.lastProof - deadline.time
+    }
+    guard states[index].tracks[track][presence: place].deadlinePassed() != nil else { return }
+    tell(.outside, place, track: track, of: index, at: deadline.time, evidence, into: &output)
+    let change = RowChange(
+      to: .outside,
+      time: deadline.time,
+      refinement: states[index].tracks[track].beacon,
+      evidence: evidence
+    )
+    let number = Int(states[index].tracks[track].matchSet)
+    move(place, in: number, by: -1, change, of: index, into: &output)
+  }
+
+  /// A track goes although its beacon may be here: nobody can tell any more.
+  mutating func abandon(
+    track: Int,
+    of index: Int,
+    rule: Evidence.Rule,
+    into output: inout StageOutput
+  ) {
+    let number = Int(states[index].tracks[track].matchSet)
+    for place in catalog.sets[number].policies.indices {
+      guard states[index].tracks[track][presence: place].isHere else { continue }
+      let evidence = evidence(rule, place, track: track, of: index)
+      _ = states[index].tracks[track][presence: place].deadlinePassed()
+      tell(.unmonitored, place, track: track, of: index, at: current, evidence, into: &output)
+      let change = RowChange(
+        to: .unmonitored,
+        time: current,
+        refinement: states[index].tracks[track].beacon,
+        evidence: evidence
+      )
+      move(place, in: number, by: -1, change, of: index, into: &output)
+    }
+  }
+
+  /// Counts a track in or out of the rows of a policy's regions, and publishes what changes by that.
+  private mutating func move(
+    _ place: Int,
+    in number: Int,
+    by step: Int32,
+    _ change: RowChange,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
+    var turned: [String] = []
+    for asker in catalog.sets[number].regions where asker.place == Int32(place) {
+      let slot = catalog.slots[Int(asker.slot)]
+      guard slot.isLive else { continue }
+      let row = row(of: asker.slot, observer: index, at: change.time)
+      let before = states[index].rows[row].tracksInside
+      states[index].rows[row].tracksInside = max(0, before + step)
+      let after = states[index].rows[row].tracksInside
+      if change.to == .inside { states[index].rows[row].decideAt = .distantFuture }
+      if change.to == .inside || after == 0 { set(row, of: index, change, into: &output) }
+      if slot.isRotated, (before == 0) != (after == 0), !turned.contains(slot.application) {
+        turned.append(slot.application)
+      }
+    }
+    for application in turned { rotate(application, of: index, at: change.time, into: &output) }
+  }
+
+  /// Gives a row a state and publishes the change, if it is one and the row is published at all.
+  mutating func set(_ row: Int, of index: Int, _ change: RowChange, into output: inout StageOutput) {
+    let before = states[index].rows[row]
+    guard before.isActive, before.state != change.to else { return }
+    let region = catalog.slots[Int(before.slot)].region
+    let basis = before.state == .unmonitored ? before.known : before.state
+    states[index].rows[row].state = change.to
+    if change.to != .unmonitored {
+      states[index].rows[row].known = change.to
+    } else {
+      states[index].rows[row].known = before.state
+      states[index].rows[row].decideAt = .distantFuture
+    }
+    if change.to == .inside, basis != .inside { states[index].rows[row].enteredAt = change.time }
+    var transition = RegionTransition(
+      from: before.state,
+      to: change.to,
+      refinement: change.refinement,
+      evidence: change.evidence
+    )
+    if change.to == .outside, basis == .inside { transition.enteredAt = before.enteredAt }
+    emit(.regionState, transition, row: row, of: index, at: change.time, into: &output)
+    switch change.to {
+    case .inside where basis != .inside && region.notifyOnEntry:
+      emit(.regionEnter, transition, row: row, of: index, at: change.time, into: &output)
+    case .outside where basis == .inside && region.notifyOnExit:
+      emit(.regionExit, transition, row: row, of: index, at: change.time, into: &output)
+    case .unmonitored:
+      emit(.regionUnmonitored, transition, row: row, of: index, at: change.time, into: &output)
+    case .inside, .outside, .unknown: break
+    }
+    if change.to == .outside { states[index].rows[row].enteredAt = nil }
+    states[index].rows[row].counter += 1
+  }
+
+  /// A row's time is up: a live observer that has heard nothing of the region is outside.
+  mutating func decide(row: Int, of index: Int, into output: inout StageOutput) {
+    guard row < states[index].rows.count, states[index].rows[row].isLive else { return }
+    let deadline = states[index].rows[row].decideAt
+    guard deadline != .distantFuture, states[index].canTell else { return }
+    guard firing(deadline, of: index) <= current else {
+      arm(row: row, of: index)
+      return
+    }
+    guard states[index].rows[row].tracksInside == 0 else {
+      states[index].rows[row].decideAt = .distantFuture
+      return
+    }
+    guard states[index].life.proves(after: deadline) else {
+      if !states[index].rows[row].isWaiting { states[index].pendingRows.append(Int32(row)) }
+      states[index].rows[row].isWaiting = true
+      return
+    }
+    states[index].rows[row].decideAt = .distantFuture
+    states[index].rows[row].isWaiting = false
+    var evidence = Evidence(rule: .neverHeard)
+    evidence.window = StageOne.patience
+    set(row, of: index, RowChange(to: .outside, time: deadline, evidence: evidence), into: &output)
+  }
+
+  /// A display was turned on: regions that want it tell their state again.
+  mutating func displayOn(at time: Timestamp, of index: Int, into output: inout StageOutput) {
+    for row in states[index].rows.indices {
+      let entry = states[index].rows[row]
+      guard entry.isLive, entry.isActive, entry.state == .inside else { continue }
+      guard catalog.slots[Int(entry.slot)].region.notifyEntryStateOnDisplay else { continue }
+      answer(row: row, of: index, rule: .displayOn, at: time, into: &output)
+    }
+  }
+
+  /// Tells a row's state without a change of it.
+  mutating func answer(
+    row: Int,
+    of index: Int,
+    rule: Evidence.Rule,
+    at time: Timestamp,
+    into output: inout StageOutput
+  ) {
+    let entry = states[index].rows[row]
+    let transition = RegionTransition(
+      from: entry.state,
+      to: entry.state,
+      enteredAt: entry.enteredAt,
+      isAnswer: true,
+      evidence: Evidence(rule: rule)
+    )
+    emit(.regionState, transition, row: row, of: index, at: time, into: &output)
+    states[index].rows[row].counter += 1
+  }
+}

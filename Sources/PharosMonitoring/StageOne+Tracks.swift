@@ -1,0 +1,240 @@
+import PharosEvents
+import PharosReports
+
+extension StageOne {
+  /// Hears one identity of an advert; true if somebody asks about it.
+  mutating func hear(
+    _ beacon: BeaconID,
+    power: Double?,
+    _ hearing: Hearing,
+    of index: Int,
+    into output: inout StageOutput
+  ) -> Bool {
+    var isMatched = false
+    if catalog.hasKeys, beacon.kind != .address, let address = hearing.keyAddress {
+      let keyed = beacon.address == nil ? beacon.keyed(by: address) : beacon
+      if let set = hearOne(keyed, power: power, hearing, of: index, into: &output) {
+        isMatched = true
+        if catalog.sets[Int(set)].replacesPlain { return true }
+      }
+    }
+    if hearOne(beacon, power: power, hearing, of: index, into: &output) != nil { isMatched = true }
+    return isMatched
+  }
+
+  /// Hears one key; gives the match set of its track, or nil if nobody asks about it.
+  private mutating func hearOne(
+    _ beacon: BeaconID,
+    power: Double?,
+    _ hearing: Hearing,
+    of index: Int,
+    into output: inout StageOutput
+  ) -> Int32? {
+    let hash = hash(beacon)
+    var found = states[index].hear(
+      beacon,
+      hash: hash,
+      power: power,
+      hearing,
+      catalog: catalog,
+      filter: filter
+    )
+    if case .stranger = found {
+      guard let track = track(of: beacon, hash: hash, hearing, of: index, into: &output) else { return nil }
+      found = states[index].hear(track: track, power: power, hearing, catalog: catalog, filter: filter)
+    }
+    switch found {
+    case .stranger: return nil
+    case .settled(let set, let hasJoined):
+      if hasJoined { count { $0.joined += 1 } }
+      return set
+    case .attention(let track, let outcome):
+      if outcome.hasJoined { count { $0.joined += 1 } }
+      attend(to: outcome, track: track, hearing, of: index, into: &output)
+      return states[index].tracks[track].matchSet
+    }
+  }
+
+  /// The track of an identity, made now if somebody asks about it and the report is on time.
+  private mutating func track(
+    of beacon: BeaconID,
+    hash: UInt64,
+    _ hearing: Hearing,
+    of index: Int,
+    into output: inout StageOutput
+  ) -> Int? {
+    if let track = states[index].track(of: beacon, hash: hash) {
+      // It is known, but who asks about it may have changed.
+      rematch(track: track, of: index, into: &output)
+      return states[index].tracks[track].isLive ? track : nil
+    }
+    let isKeyable = hearing.keyAddress != nil
+    // A hash of all that the answer depends on: identity, observer, epoch, and whether there is an address.
+    let mark = (hash ^ UInt64(epoch) << 40 ^ UInt64(index) << 1) | (isKeyable ? 1 : 0)
+    let place = Int(hash >> 20) & 4_095
+    if strangers[place] == mark { return nil }
+    let set = catalog.match(beacon, observer: states[index].id, isKeyable: isKeyable)
+    guard !catalog.sets[Int(set)].isEmpty else {
+      strangers[place] = mark
+      return nil
+    }
+    guard !hearing.time.isLate else { return nil }
+    return makeTrack(beacon, hash: hash, set: set, at: hearing.time.event, of: index, into: &output)
+  }
+
+  private mutating func makeTrack(
+    _ beacon: BeaconID,
+    hash: UInt64,
+    set: Int32,
+    at time: Timestamp,
+    of index: Int,
+    into output: inout StageOutput
+  ) -> Int {
+    if states[index].table.count >= limits.tracksPerObserver { evictTracks(of: index, into: &output) }
+    var track = Track(
+      beacon: beacon,
+      at: time,
+      matchSet: set,
+      epoch: states[index].epoch,
+      policies: catalog.sets[Int(set)].policies
+    )
+    let facts = catalog.facts(of: beacon)
+    track.measuredPower = facts.measuredPower
+    track.isPowerDeclared = facts.measuredPower != nil
+    track.declaredInterval = facts.interval.map { Float($0.seconds) }
+    let place: Int
+    if let free = states[index].freeTracks.popLast() {
+      place = Int(free)
+      track.armedAt = .distantFuture
+      states[index].tracks[place] = track
+    } else {
+      place = states[index].tracks.count
+      states[index].tracks.append(track)
+    }
+    states[index].table.insert(hash, place: place)
+    count { $0.tracks += 1 }
+    meetRegions(of: place, observer: index, at: time, into: &output)
+    return place
+  }
+
+  /// Does what a sample of a track asks for beyond the track itself.
+  private mutating func attend(
+    to outcome: Track.Outcome,
+    track: Int,
+    _ hearing: Hearing,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
+    if hearing.time.isLate {
+      rearm(track: track, of: index)
+      return
+    }
+    if outcome.needsAllowance { allow(track: track, of: index) }
+    if outcome.entered | outcome.confirmed != 0 {
+      let ownTime = max(states[index].tracks[track].lastHeard, states[index].monitoringSince)
+      publish(outcome, track: track, of: index, at: ownTime, into: &output)
+    }
+    rearm(track: track, of: index)
+    let set = Int(states[index].tracks[track].matchSet)
+    if catalog.sets[set].needsSeconds, !states[index].tracks[track].isListed { list(track: track, of: index) }
+    if states[index].tracks[track].beacon.kind == .eddystone, let address = hearing.keyAddress {
+      states[index].beaconOfAddress[address.bits] = Int32(track)
+    }
+  }
+
+  /// Computes anew how long a track may be silent, and keeps what it has learned for its family.
+  mutating func allow(track: Int, of index: Int) {
+    let intervals = states[index].tracks[track].intervals
+    var family: IntervalLearner?
+    if let uuid = states[index].tracks[track].beacon.uuid {
+      if intervals.losses.received >= 32 {
+        states[index].families[uuid] = intervals
+      } else if !intervals.isMature {
+        family = states[index].families[uuid]
+      }
+    }
+    let silence = AdaptiveSilence(
+      learner: intervals,
+      family: family,
+      declared: states[index].tracks[track].declaredInterval
+    )
+    let policies = catalog.sets[Int(states[index].tracks[track].matchSet)].policies
+    for place in policies.indices {
+      states[index].tracks[track][presence: place].allowed = silence.allowedGap(
+        catalog.policies[Int(policies[place])]
+      )
+    }
+  }
+
+  /// Sets a track's timer for its first deadline.
+  mutating func rearm(track: Int, of index: Int) {
+    let deadline = states[index].deadline(track: track, catalog: catalog, retention: limits.trackRetention)
+    arm(track: track, of: index, for: deadline)
+  }
+
+  /// A track's timer fired, or its observer proved that it lives: ends what is over.
+  mutating func settle(
+    track: Int,
+    of index: Int,
+    hasWaited: Bool = false,
+    into output: inout StageOutput
+  ) {
+    guard states[index].tracks[track].isLive else { return }
+    if states[index].tracks[track].epoch != states[index].epoch {
+      rematch(track: track, of: index, into: &output)
+      guard states[index].tracks[track].isLive else { return }
+    }
+    let policies = catalog.sets[Int(states[index].tracks[track].matchSet)].policies
+    var isHere = false
+    for place in policies.indices where states[index].tracks[track][presence: place].isHere {
+      isHere = true
+      guard let deadline = states[index].deadline(place, track: track, catalog: catalog) else { continue }
+      guard firing(deadline.time, of: index) <= current else { continue }
+      if states[index].life.proves(after: deadline.time) {
+        leave(place, track: track, of: index, deadline: deadline, hasWaited: hasWaited, into: &output)
+      } else if !states[index].tracks[track][presence: place].isWaiting {
+        states[index].tracks[track][presence: place].isWaiting = true
+        states[index].pendingTracks.append(Int32(track))
+      }
+    }
+    let forgotten = states[index].tracks[track].lastHeard + limits.trackRetention
+    if !isHere, firing(forgotten, of: index) <= current {
+      if states[index].tracks[track].isListed {
+        arm(track: track, of: index, for: current + .minutes(1))
+      } else {
+        forget(track: track, of: index)
+      }
+      return
+    }
+    rearm(track: track, of: index)
+  }
+
+  /// Takes a track that is outside everywhere out.
+  mutating func forget(track: Int, of index: Int) {
+    let beacon = states[index].tracks[track].beacon
+    states[index].table.remove(hash(beacon), place: track)
+    states[index].tracks[track].isLive = false
+    states[index].tracks[track].armedAt = .distantFuture
+    states[index].freeTracks.append(Int32(track))
+    states[index].batteryTold[beacon] = nil
+    if beacon.kind == .eddystone {
+      states[index].beaconOfAddress = states[index].beaconOfAddress.filter { $0.value != Int32(track) }
+    }
+    count { $0.tracks -= 1 }
+  }
+
+  /// Lets the stalest sixteenth of an observer's tracks go; those inside become unmonitored, which is no exit.
+  private mutating func evictTracks(of index: Int, into output: inout StageOutput) {
+    let tracks = states[index].tracks
+    let stalest = tracks.indices.filter { tracks[$0].isLive }.sorted {
+      (tracks[$0].lastHeard, tracks[$0].beacon) < (tracks[$1].lastHeard, tracks[$1].beacon)
+    }
+    for track in stalest.prefix(max(1, limits.tracksPerObserver / 16)) {
+      count { $0.trackEvictions += 1 }
+      abandon(track: track, of: index, rule: .eviction, into: &output)
+      states[index].listed.removeAll { $0 == Int32(track) }
+      states[index].tracks[track].isListed = false
+      forget(track: track, of: index)
+    }
+  }
+}

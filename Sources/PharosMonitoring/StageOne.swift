@@ -1,0 +1,185 @@
+import PharosAdvertising
+public import PharosEvents
+public import PharosReports
+
+/// Stage one: who hears which beacon, what that says about regions, and how near it is.
+///
+/// One value is one shard's engine. Everything in it is kept for each observer by itself, so that any spread of
+/// observers over engines gives the same events. Time is an input: see <doc:TimeAndOrder>.
+public struct StageOne: Sendable {
+  /// What has been counted since the start.
+  public private(set) var counters: MonitoringCounters = .init()
+
+  let stream: String
+  let limits: MonitoringLimits
+  let filter: LevelFilterKind
+  let distance: DistanceModel
+  let decoder: FrameDecoder
+  let entries: [ObserverID: ObserverEntry]
+  let hash = KeyedHash()
+  var catalog: RegionCatalog
+  var wheel = TimerWheel()
+  var observerTable = IdentityTable()
+  var states: [ObserverState] = []
+  var freeObservers: [Int32] = []
+  /// The receive time of the input, or the due time of the timer, that is being handled.
+  var current = Timestamp.distantPast
+  /// Hashes of identities that nobody asks about, so that strangers cost one look.
+  var strangers: [UInt64] = Array(repeating: 0, count: 4_096)
+  var epoch: UInt32 = 1
+  private var latest = Timestamp.distantPast
+  private var lastObserver: (id: ObserverID, index: Int)?
+
+  /// Makes an engine for a site that ``RegionRegistry`` has accepted.
+  public init(site: Site, limits: MonitoringLimits = .init()) {
+    self.init(site: site, limits: limits, models: RangingModels())
+  }
+
+  /// Makes an engine with other models of ranging than the default ones.
+  public init(site: Site, limits: MonitoringLimits = .init(), models: RangingModels) {
+    stream = site.stream
+    self.limits = limits
+    filter = models.filter
+    distance = models.distance ?? .logDistance(exponent: site.pathLossExponent)
+    decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
+    entries = Dictionary(site.observers.map { ($0.id, $0) }) { first, _ in first }
+    catalog = RegionCatalog(site: site)
+    for application in site.applications {
+      catalog.regionLimits[application.identifier] = application.regionLimit
+      for region in application.regions {
+        _ = catalog.add(region, application: application.identifier, since: .distantPast)
+      }
+      catalog.add(nodes: application.rotation, of: application.identifier, since: .distantPast)
+      for request in application.ranging { catalog.add(request, application: application.identifier) }
+    }
+  }
+
+  /// Handles one report, after everything that was due before it was received.
+  public mutating func ingest(
+    _ report: Report,
+    in batch: borrowing ReportBatch,
+    into output: inout StageOutput
+  ) {
+    let received = clamped(report.received)
+    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
+    current = received
+    counters.reports += 1
+    let index = observerIndex(of: batch.observers[Int(report.observer)], report, into: &output)
+    states[index].lastReceived = received
+    handle(report, of: index, in: batch, into: &output)
+  }
+
+  /// Fires everything that is due at or before the watermark.
+  ///
+  /// The caller promises that every input received at or before it has been given. Calling more or less often changes when
+  /// events appear, never which ones.
+  public mutating func advance(to watermark: Timestamp, into output: inout StageOutput) {
+    fire(through: watermark, into: &output)
+    latest = max(latest, watermark)
+  }
+
+  /// Handles a change that ``RegionRegistry`` has accepted, after everything that was due before it was received.
+  public mutating func apply(
+    _ change: RegionChange,
+    at received: Timestamp,
+    into output: inout StageOutput
+  ) {
+    let received = clamped(received)
+    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
+    current = received
+    perform(change, into: &output)
+  }
+
+  /// How every observer fares, in the order of their identities.
+  public func observers() -> [ObserverStatus] {
+    states.filter(\.isLive).map(\.status).sorted { $0.id < $1.id }
+  }
+
+  /// Where every observer stands towards every region that it has met, in the order of (observer, application, region).
+  public func standings() -> [RegionStanding] {
+    states.filter(\.isLive).sorted { $0.id < $1.id }.flatMap { state in
+      let rows = state.rows.filter { $0.isLive && $0.isActive }.map { row in
+        let slot = catalog.slots[Int(row.slot)]
+        return RegionStanding(
+          application: slot.application,
+          region: slot.region.identifier,
+          observer: state.id,
+          state: row.state,
+          enteredAt: row.enteredAt
+        )
+      }
+      return rows.sorted { ($0.application, $0.region) < ($1.application, $1.region) }
+    }
+  }
+
+  /// Counts, for the extensions.
+  mutating func count(_ change: (inout MonitoringCounters) -> Void) { change(&counters) }
+
+  private mutating func clamped(_ received: Timestamp) -> Timestamp {
+    guard received < latest else {
+      latest = received
+      return received
+    }
+    counters.backwards += 1
+    return latest
+  }
+
+  private mutating func observerIndex(
+    of id: ObserverID,
+    _ report: Report,
+    into output: inout StageOutput
+  ) -> Int {
+    if let last = lastObserver, last.id == id { return last.index }
+    let found = place(of: id)
+    let index = found ?? makeObserver(id, for: report, into: &output)
+    lastObserver = (id, index)
+    return index
+  }
+
+  /// The place of an observer that has been heard.
+  func place(of id: ObserverID) -> Int? { observerTable.find(hash(id)) { states[$0].id == id } }
+
+  private mutating func makeObserver(
+    _ id: ObserverID,
+    for report: Report,
+    into output: inout StageOutput
+  ) -> Int {
+    if observerTable.count >= limits.observers { evictObservers(into: &output) }
+    var time = current
+    if case .age(let age) = report.timing { time = current - max(.zero, age) }
+    var state = ObserverState(id: id, entry: entries[id], received: current, time: time)
+    state.epoch = epoch
+    let index: Int
+    if let free = freeObservers.popLast() {
+      index = Int(free)
+      states[index] = state
+    } else {
+      index = states.count
+      states.append(state)
+    }
+    observerTable.insert(hash(id), place: index)
+    counters.observers += 1
+    begin(index, at: time, into: &output)
+    return index
+  }
+
+  /// Lets the sixteenth of the observers go that was silent for longest, so that a flood of names costs little each.
+  private mutating func evictObservers(into output: inout StageOutput) {
+    lastObserver = nil
+    let stalest = states.indices.filter { states[$0].isLive }.sorted {
+      (states[$0].lastReceived, states[$0].id) < (states[$1].lastReceived, states[$1].id)
+    }
+    for index in stalest.prefix(max(1, limits.observers / 16)) {
+      counters.observerEvictions += 1
+      counters.observers -= 1
+      counters.tracks -= UInt64(states[index].table.count)
+      suspend(index, at: current, rule: .eviction, into: &output)
+      observerTable.remove(hash(states[index].id), place: index)
+      states[index].isLive = false
+      states[index].tracks = []
+      states[index].rows = []
+      states[index].listed = []
+      freeObservers.append(Int32(index))
+    }
+  }
+}

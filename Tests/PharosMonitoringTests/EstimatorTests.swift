@@ -1,0 +1,216 @@
+import Foundation
+import PharosEvents
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@testable import PharosMonitoring
+
+@Suite("What a track learns")
+struct EstimatorTests {
+  /// Gaps between samples of a beacon under losses that come in runs: Gilbert's channel.
+  struct Channel {
+    var interval: Double
+    var toBad: Double
+    var toGood: Double
+    private var isBad = false
+
+    init(interval: Double, toBad: Double, toGood: Double) {
+      self.interval = interval
+      self.toBad = toBad
+      self.toGood = toGood
+    }
+
+    mutating func nextGap(_ generator: inout SeededGenerator) -> Double {
+      var gap = 0.0
+      while true {
+        gap += interval + Double.random(in: 0...0.01, using: &generator)
+        let chance = Double.random(in: 0..<1, using: &generator)
+        isBad = isBad ? chance >= toGood : chance < toBad
+        if !isBad { return gap }
+      }
+    }
+  }
+
+  @Test(
+    "the interval and the share are learned through losses",
+    arguments: [(0.1, 0.0, 1.0), (0.35, 0.1, 0.5), (1.0, 0.2, 0.5), (1.0, 0.3, 0.2), (10.0, 0.3, 0.3)]
+  )
+  func interval(interval: Double, toBad: Double, toGood: Double) {
+    for seed in UInt64(1)...5 {
+      var generator = SeededGenerator(seed: seed)
+      var channel = Channel(interval: interval, toBad: toBad, toGood: toGood)
+      var learner = IntervalLearner()
+      for _ in 0..<400 { _ = learner.learn(gap: Float(channel.nextGap(&generator))) }
+      #expect(abs(Double(learner.interval) - interval) < interval * 0.1 + 0.01, "seed \(seed)")
+      let share = toGood / (toBad + toGood)
+      #expect(abs(learner.losses.share - share) < 0.15, "seed \(seed)")
+    }
+  }
+
+  @Test("a beacon that changes its interval is followed both ways, and its slow mode is kept in mind")
+  func modes() {
+    var learner = IntervalLearner()
+    for _ in 0..<40 { _ = learner.learn(gap: 5) }
+    #expect(abs(learner.interval - 5) < 0.01)
+    for _ in 0..<3 { _ = learner.learn(gap: 0.5) }
+    #expect(abs(learner.interval - 0.5) < 0.01)
+    #expect(learner.slowest == 5)
+    for _ in 0..<40 { _ = learner.learn(gap: 2) }
+    #expect(abs(learner.interval - 2) < 0.05)
+  }
+
+  @Test("one chance gap that is too short changes nothing")
+  func spike() {
+    var learner = IntervalLearner()
+    for step in 0..<60 { _ = learner.learn(gap: step == 30 ? 0.1 : 1) }
+    #expect(abs(learner.interval - 1) < 0.01)
+  }
+
+  @Test("the chance of a run of misses is the geometric one")
+  func runs() {
+    var losses = LossRuns()
+    for step in 0..<400 { _ = losses.note(missed: step % 4 == 0 ? 2 : 0) }
+    #expect(abs(losses.runChance - 0.25) < 0.01)
+    #expect(abs(losses.meanRun - 2) < 0.01)
+    let misses = losses.misses(ofChance: 1e-6)
+    let chance =
+      losses.runChance * (0..<Int(misses - 1)).reduce(1.0) { product, _ in product * losses.continuation }
+    #expect(chance <= 1e-6)
+    #expect(chance / losses.continuation > 1e-6)
+  }
+
+  @Test(
+    "adaptive silence seldom exits falsely and stays within floor and ceiling",
+    arguments: [(0.1, 0.05, 0.6), (1.0, 0.2, 0.5), (1.0, 0.4, 0.4), (10.0, 0.3, 0.3)]
+  )
+  func falseExits(interval: Double, toBad: Double, toGood: Double) {
+    var generator = SeededGenerator(seed: 7)
+    var channel = Channel(interval: interval, toBad: toBad, toGood: toGood)
+    var silence = AdaptiveSilence(learner: IntervalLearner(), family: nil, declared: nil)
+    let policy = PresencePolicy()
+    var falseExits = 0
+    var isBounded = true
+    for step in 0..<20_000 {
+      let gap = channel.nextGap(&generator)
+      let allowed = silence.allowedGap(policy).seconds
+      isBounded = isBounded && allowed >= 2 && allowed <= 300
+      if step > 1, gap > allowed { falseExits += 1 }
+      _ = silence.learner.learn(gap: Float(gap))
+    }
+    #expect(isBounded)
+    #expect(falseExits <= 1)
+  }
+
+  @Test(
+    "a fast beacon that is heard well is let go within seconds; declared facts and families shorten the start"
+  )
+  func allowed() {
+    var learner = IntervalLearner()
+    for _ in 0..<500 { _ = learner.learn(gap: 0.1) }
+    var silence = AdaptiveSilence(learner: learner, family: nil, declared: nil)
+    #expect(silence.allowedGap(PresencePolicy()) < .seconds(5))
+    #expect(silence.allowedGap(PresencePolicy(stillInterval: .seconds(10))) > .seconds(60))
+    #expect(silence.allowedGap(PresencePolicy(silence: .never)) == .forever)
+    #expect(silence.allowedGap(PresencePolicy(silence: .fixed(.seconds(30)))) == .seconds(30))
+    silence = AdaptiveSilence(learner: IntervalLearner(), family: nil, declared: nil)
+    #expect(silence.allowedGap(PresencePolicy()) == AdaptiveSilence.stranger)
+    silence.family = learner
+    #expect(silence.allowedGap(PresencePolicy()) < .seconds(15))
+    #expect(silence.enterWindow(PresencePolicy()) == .seconds(30))
+    silence.declared = 2
+    #expect(silence.enterWindow(PresencePolicy()) == .seconds(6))
+  }
+
+  @Test("the Kalman filter finds a level in noise and follows a step")
+  func kalman() {
+    var generator = SeededGenerator(seed: 3)
+    func noise() -> Double {
+      (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1, using: &generator) } * 4
+    }
+    var filter = KalmanLevel(first: -60 + noise())
+    for _ in 0..<200 { filter.add(-60 + noise(), after: 0.1) }
+    #expect(abs(filter.level + 60) < 3)
+    #expect(filter.variance < 4)
+    for _ in 0..<50 { filter.add(-80 + noise(), after: 0.1) }
+    #expect(abs(filter.level + 80) < 3)
+  }
+
+  @Test("windows: mean, median and trimmed mean of the last ten")
+  func windows() {
+    var window = LevelWindow()
+    #expect(window.mean == nil)
+    for level in [-10.0, -90, -60, -60, -60, -60, -60, -60, -60, -60, -30] { window.add(level) }
+    #expect(window.median == -60)
+    #expect(window.trimmedMean == -60)
+    #expect(window.mean == -60)
+    window.raiseLast(by: -30)
+    #expect(window.mean == -63)
+  }
+
+  @Test("distance by log-distance and by curve, and back", arguments: [1.6, 2.0, 3.0])
+  func distances(exponent: Double) throws {
+    let model = DistanceModel.logDistance(exponent: exponent)
+    for meters in [0.1, 1, 2.5, 30] {
+      let level = try #require(model.measuredPower(level: -59, meters: 1 / meters))
+      let found = try #require(model.distance(level: level, deviation: 1, measuredPower: -59))
+      #expect(abs(found.meters - meters) < meters * 1e-9)
+      let relative = found.deviation / meters
+      let expected = 0.23 / exponent
+      #expect(abs(relative - expected) < 0.01)
+    }
+    let curve = DistanceModel.curveFit(a: 0.9, b: 7.7, c: 0.1)
+    #expect(curve.distance(level: -59, deviation: 1, measuredPower: -59)?.meters == 1)
+    #expect(curve.distance(level: -59, deviation: 1, measuredPower: 0) == nil)
+  }
+
+  @Test("proximity holds its class until an edge is clearly crossed")
+  func proximity() {
+    var classifier = ProximityClassifier()
+    let classes = [0.49, 0.52, 0.56, 0.48, 0.44, 2.9, 3.1, 3.4, 2.9, 2.7].map { classifier.classify($0) }
+    #expect(
+      classes == [.immediate, .immediate, .near, .near, .immediate, .near, .near, .far, .far, .near]
+    )
+    let undetermined = classifier.classify(nil)
+    #expect(undetermined == .unknown)
+    let anew = classifier.classify(3.1)
+    #expect(anew == .far)
+  }
+
+  @Test("seconds take samples out of order and close as one")
+  func seconds() {
+    var buckets = SecondBuckets()
+    for (second, level) in [(3, -60.0), (5, -70), (4, -50), (3, -62), (5, -72)] {
+      buckets.add(second: Int64(second), at: Timestamp(seconds: Int64(second)), level: level)
+    }
+    let before = buckets.close(through: 2)
+    #expect(before == nil)
+    let early = buckets.close(through: 4)
+    #expect(early?.count == 3)
+    let mean = -172.0 / 3
+    #expect(early?.mean == mean)
+    let late = buckets.close(through: 5)
+    #expect(late?.variance == 2)
+    let nothing = buckets.close(through: 9)
+    #expect(nothing == nil)
+  }
+
+  @Test("logarithms and powers are those of the C library to the last digits", arguments: 0..<50)
+  func logarithms(seed: Int) {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    for _ in 0..<100 {
+      let value = Foundation.pow(10, Double.random(in: -12...12, using: &generator))
+      let difference = Logarithm.base2(value) - Foundation.log2(value)
+      #expect(abs(difference) < 1e-13)
+      let exponent = Double.random(in: -20...20, using: &generator)
+      let expected: Double = Foundation.pow(10, exponent)
+      let error = Logarithm.power(10, exponent) / expected - 1
+      #expect(abs(error) < 1e-13)
+    }
+    #expect(Logarithm.base2(1) == 0)
+    #expect(Logarithm.base2(8) == 3)
+    #expect(Logarithm.base2(0) == -.infinity)
+    #expect(Logarithm.power2(2_000) == .infinity)
+    #expect(Logarithm.power2(-2_000) == 0)
+  }
+}

@@ -1,0 +1,87 @@
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@testable import PharosMonitoring
+
+@Suite("The timing wheel and the table of identities")
+struct TimerWheelTests {
+  @Test("timers fire in order of (due, observer, target), as a sorted array would have it", arguments: 0..<20)
+  func order(seed: Int) {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    var wheel = TimerWheel()
+    var model: [TimerEntry] = []
+    var now: Int64 = seed % 2 == 0 ? 1_420_070_400_000_000_000 : -50_000_000_000
+    for _ in 0..<400 {
+      for _ in 0..<Int.random(in: 0..<6, using: &generator) {
+        let reach = [1_000, 20_000_000, 5_000_000_000, 3_600_000_000_000, 90_000_000_000_000_000]
+        let span = Int64.random(
+          in: 0...Int64(reach[Int.random(in: 0..<5, using: &generator)]),
+          using: &generator
+        )
+        let entry = TimerEntry(
+          due: Timestamp(nanoseconds: now + span),
+          observer: Int32.random(in: 0..<3, using: &generator),
+          target: .track(Int32.random(in: 0..<3, using: &generator))
+        )
+        wheel.set(entry)
+        model.append(entry)
+      }
+      now += Int64.random(in: 0...2_000_000_000, using: &generator)
+      let limit = Timestamp(nanoseconds: now)
+      var fired: [TimerEntry] = []
+      while let entry = wheel.next(through: limit) { fired.append(entry) }
+      let expected = model.filter { $0.due <= limit }.sorted {
+        TimerWheelTests.key($0) < TimerWheelTests.key($1)
+      }
+      model.removeAll { $0.due <= limit }
+      #expect(fired == expected)
+    }
+    var rest = 0
+    while wheel.next(through: .distantFuture) != nil { rest += 1 }
+    #expect(rest == model.count)
+  }
+
+  private static func key(_ entry: TimerEntry) -> (Int64, Int32, Int32) {
+    guard case .track(let track) = entry.target else { return (entry.due.nanoseconds, entry.observer, 0) }
+    return (entry.due.nanoseconds, entry.observer, track)
+  }
+
+  @Test("a timer that is set while others fire takes its place among them")
+  func reentrant() {
+    var wheel = TimerWheel()
+    func entry(_ seconds: Int64) -> TimerEntry {
+      TimerEntry(due: Timestamp(seconds: seconds), observer: 0, target: .outage)
+    }
+    wheel.set(entry(10))
+    wheel.set(entry(30))
+    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(10))
+    wheel.set(entry(20))
+    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(20))
+    wheel.set(entry(5))
+    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(5))
+    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(30))
+    #expect(wheel.next(through: Timestamp(seconds: 40)) == nil)
+  }
+
+  @Test(
+    "the table finds what was put in and not taken out, whatever the hashes",
+    arguments: [UInt64.max, 0xF]
+  )
+  func table(mask: UInt64) {
+    var generator = SeededGenerator(seed: mask)
+    var table = IdentityTable()
+    var hashes: [Int: UInt64] = [:]
+    for place in 0..<600 {
+      let hash = (generator.next() & mask) << (mask == 0xF ? 32 : 0)
+      table.insert(hash, place: place)
+      hashes[place] = hash
+      if place % 3 == 0, let gone = hashes.keys.sorted().first, let hash = hashes.removeValue(forKey: gone) {
+        table.remove(hash, place: gone)
+        #expect(table.find(hash) { $0 == gone } == nil)
+      }
+    }
+    #expect(table.count == hashes.count)
+    for (place, hash) in hashes { #expect(table.find(hash) { $0 == place } == place) }
+  }
+}
