@@ -1,0 +1,64 @@
+import CPharos
+public import PharosCaptures
+
+/// A UDP socket that sends to one address, many datagrams a call.
+///
+/// What `pharos replay`, the demo and the tests send with. It never waits by itself: the caller paces.
+public struct DatagramSender: ~Copyable {
+  private let descriptor: Int32
+
+  /// Opens a socket towards an address.
+  ///
+  /// - Parameters:
+  ///   - destination: where to send.
+  ///   - sendBuffer: the send buffer to ask for, in bytes.
+  /// - Throws: what the system says.
+  public init(to destination: Endpoint, sendBuffer: Int = 1 << 20) throws(SendError) {
+    var address = destination.system
+    let outcome = pharos_connect(&address, Int32(clamping: sendBuffer))
+    guard outcome >= 0 else { throw SendError(errno: -outcome) }
+    descriptor = outcome
+  }
+
+  deinit { _ = pharos_close(descriptor) }
+
+  /// Where the datagrams come from.
+  public var source: Endpoint? {
+    var address = pharos_address()
+    return pharos_local_address(descriptor, &address) == 0 ? Endpoint(address) : nil
+  }
+
+  /// Sends datagrams that lie one behind the other in some bytes, without waiting.
+  ///
+  /// - Parameters:
+  ///   - bytes: the datagrams.
+  ///   - ranges: where each of them lies in the bytes.
+  /// - Returns: how many the system took; fewer than all when the socket's buffer is full.
+  /// - Throws: what the system says about the first one, such as a refusal by the receiver's machine.
+  public func send(_ bytes: [UInt8], ranges: some Collection<Range<Int>>) throws(SendError) -> Int {
+    let outcome = bytes.withUnsafeBytes { buffer in
+      let datagrams = ranges.map { range in
+        let part = UnsafeRawBufferPointer(rebasing: buffer[range])
+        return pharos_datagram(bytes: part.baseAddress, length: UInt32(part.count), truncated: 0)
+      }
+      return pharos_send(descriptor, datagrams, UInt32(datagrams.count))
+    }
+    if outcome >= 0 { return Int(outcome) }
+    let error = SendError(errno: -outcome)
+    if error.isBufferFull { return 0 }
+    throw error
+  }
+
+  /// Sends one datagram and says whether the system took it.
+  public func send(_ bytes: [UInt8]) throws(SendError) -> Bool {
+    try send(bytes, ranges: CollectionOfOne(0..<bytes.count)) == 1
+  }
+
+  /// Waits until the socket takes datagrams again, blocking the thread: for threads of one's own.
+  ///
+  /// - Parameter milliseconds: how long to wait at most.
+  /// - Returns: whether it does.
+  public func waitUntilWritable(milliseconds: Int) -> Bool {
+    pharos_wait_writable(descriptor, Int32(clamping: milliseconds)) > 0
+  }
+}

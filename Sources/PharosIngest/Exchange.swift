@@ -1,0 +1,108 @@
+import Atomics
+import PharosEvents
+import PharosReports
+
+/// All that crosses between threads: the rings, and up to when each thread has done its part.
+///
+/// Inputs have a total order (R, loop, sequence). Loop i publishes its input watermark: all its inputs with R up to
+/// it are in the rings. A shard, the recorder and nobody else takes inputs, merged by R and loop, up to the smallest
+/// input watermark; so neither the loops' speed nor the kernel's choice of socket shows in what they make of them.
+final class Exchange: Sendable {
+  /// How many loops there are, and as many shards.
+  let loops: Int
+  /// From each loop (first index) to each shard (second index).
+  let toShards: [[Conveyor<ShardParcel, ReportBatch>]]
+  /// From each shard to the merger.
+  let toMerger: [Conveyor<ShardResult, StageOutput>]
+  /// Inputs other than reports, from loop 0 to the merger.
+  let serverInputs: SingleProducerRing<ServerInput>
+  /// From each loop to the recorder; empty where nothing is recorded.
+  let toRecorder: [Conveyor<RecorderParcel, DatagramLog>]
+
+  /// Released by its loop behind the pushes of the inputs that it covers, acquired by who takes them: seeing the
+  /// watermark is seeing the inputs.
+  private let inputWatermarks: [ManagedAtomic<Int64>]
+  /// Released by its shard behind the push of the decisions that it covers, acquired by the merger.
+  private let shardWatermarks: [ManagedAtomic<Int64>]
+  /// When a loop last took a datagram.
+  ///
+  /// Relaxed: it only chooses how often loops look, never what they decide.
+  private let lastTraffic = ManagedAtomic<Int64>(.min)
+  /// Whether the recorder still takes parcels.
+  ///
+  /// Relaxed: a loop that sees the change late pushes a few parcels more,
+  /// which the recorder throws away.
+  private let isRecording: ManagedAtomic<Bool>
+  /// Wakes the merger's loop.
+  let merger: Wake
+
+  /// The rings' sizes in containers.
+  ///
+  /// A loop makes at most one container for each shard and receive call of 64 datagrams: 256 of them are 16
+  /// thousand datagrams, some 15 ms of a saturated loop. The recorder's are for 1,024, as discs pause longer.
+  enum Capacity {
+    static let shards = 256
+    static let merger = 256
+    static let serverInputs = 256
+    static let recorder = 1_024
+  }
+
+  /// Makes the rings.
+  init(loops: Int, isRecording: Bool, merger: Wake) {
+    self.loops = loops
+    self.merger = merger
+    toShards = (0..<loops).map { _ in (0..<loops).map { _ in Conveyor(capacity: Capacity.shards) } }
+    toMerger = (0..<loops).map { _ in Conveyor(capacity: Capacity.merger) }
+    serverInputs = SingleProducerRing(capacity: Capacity.serverInputs)
+    toRecorder = isRecording ? (0..<loops).map { _ in Conveyor(capacity: Capacity.recorder) } : []
+    inputWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }
+    shardWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }
+    self.isRecording = ManagedAtomic(isRecording)
+  }
+
+  /// Whether a loop may take a further container of inputs: each ring that it may have to push to has room.
+  ///
+  /// Asked before a socket is drained, so that what was taken off it always finds room behind it.
+  func hasRoom(from loop: Int) -> Bool {
+    guard toShards[loop].allSatisfy({ $0.full.hasRoom }) else { return false }
+    return !records || toRecorder[loop].full.hasRoom
+  }
+
+  /// Whether it is the recorder that has no room.
+  func waitsForRecorder(_ loop: Int) -> Bool { records && !toRecorder[loop].full.hasRoom }
+
+  /// Whether inputs are recorded.
+  var records: Bool { isRecording.load(ordering: .relaxed) }
+
+  /// Ends the recording; ingest goes on.
+  func stopRecording() { isRecording.store(false, ordering: .relaxed) }
+
+  /// Says that all inputs of a loop with R up to a time are in the rings.
+  func publishInputs(of loop: Int, through time: Timestamp) {
+    inputWatermarks[loop].store(time.nanoseconds, ordering: .releasing)
+  }
+
+  /// Up to when the inputs of all loops are in the rings.
+  var inputsThrough: Timestamp {
+    Timestamp(nanoseconds: inputWatermarks.reduce(Int64.max) { min($0, $1.load(ordering: .acquiring)) })
+  }
+
+  /// Says that all decisions of a shard up to a time are in its ring.
+  func publishDecisions(of shard: Int, through time: Timestamp) {
+    // Sequentially consistent together with the merger's flag: either the shard sees that the merger waits, or the
+    // merger sees this watermark.
+    shardWatermarks[shard].store(time.nanoseconds, ordering: .sequentiallyConsistent)
+    if merger.isWaiting.load(ordering: .sequentiallyConsistent) { merger.signal() }
+  }
+
+  /// Up to when the decisions of a shard are in its ring.
+  func decisionsThrough(_ shard: Int) -> Timestamp {
+    Timestamp(nanoseconds: shardWatermarks[shard].load(ordering: .sequentiallyConsistent))
+  }
+
+  /// Notes that a datagram was taken.
+  func noteTraffic(at time: Timestamp) { lastTraffic.store(time.nanoseconds, ordering: .relaxed) }
+
+  /// When a datagram was last taken, or the distant past.
+  var latestTraffic: Timestamp { Timestamp(nanoseconds: lastTraffic.load(ordering: .relaxed)) }
+}

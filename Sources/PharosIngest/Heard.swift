@@ -1,0 +1,151 @@
+public import PharosCaptures
+public import PharosReports
+public import PharosWire
+
+/// An observer that is heard, whether or not the site knows it.
+public struct HeardObserver: Hashable, Sendable {
+  /// Who it says it is.
+  public var id: ObserverID
+  /// Where its last datagram came from.
+  public var source: Endpoint
+  /// The format of its last datagram.
+  public var format: WireFormat
+  /// When it was first heard.
+  public var firstHeard: Timestamp
+  /// When it was last heard.
+  public var lastHeard: Timestamp
+  /// Its reports in a second of late, or nil if it is too new to tell.
+  public var reportsPerSecond: Double?
+
+  /// Makes an entry.
+  public init(
+    id: ObserverID,
+    source: Endpoint,
+    format: WireFormat,
+    firstHeard: Timestamp,
+    lastHeard: Timestamp,
+    reportsPerSecond: Double?
+  ) {
+    self.id = id
+    self.source = source
+    self.format = format
+    self.firstHeard = firstHeard
+    self.lastHeard = lastHeard
+    self.reportsPerSecond = reportsPerSecond
+  }
+}
+
+/// A transmitter that an observer hears, whether or not some region asks about it.
+public struct HeardBeacon: Hashable, Sendable {
+  /// Who hears it.
+  public var observer: ObserverID
+  /// Its device address, or nil if it has none.
+  public var address: DeviceAddress?
+  /// The identities that its adverts carry, in order; empty for a device that is no beacon.
+  public var identities: [BeaconID]
+  /// The name that its adverts give, if they do.
+  public var name: String?
+  /// The last level, or nil if the radio had none.
+  public var rssi: RSSI?
+  /// When it was first heard.
+  public var firstHeard: Timestamp
+  /// When it was last heard.
+  public var lastHeard: Timestamp
+  /// Its adverts in a second of late, or nil if it is too new to tell.
+  public var advertsPerSecond: Double?
+
+  /// Makes an entry.
+  public init(
+    observer: ObserverID,
+    address: DeviceAddress?,
+    identities: [BeaconID],
+    name: String?,
+    rssi: RSSI?,
+    firstHeard: Timestamp,
+    lastHeard: Timestamp,
+    advertsPerSecond: Double?
+  ) {
+    self.observer = observer
+    self.address = address
+    self.identities = identities
+    self.name = name
+    self.rssi = rssi
+    self.firstHeard = firstHeard
+    self.lastHeard = lastHeard
+    self.advertsPerSecond = advertsPerSecond
+  }
+}
+
+/// All that is heard, registered or not, at one moment.
+public struct Heard: Hashable, Sendable {
+  /// The observers, by identity.
+  public var observers: [HeardObserver] = []
+  /// What they hear, by observer, the strongest first.
+  public var beacons: [HeardBeacon] = []
+
+  /// Starts with nothing.
+  public init() {}
+
+  /// Puts together what several loops heard: an observer whose port has changed is heard by two.
+  init(merging parts: [Heard]) {
+    var observers: [ObserverID: HeardObserver] = [:]
+    for observer in parts.flatMap(\.observers) {
+      observers[observer.id] = observers[observer.id].map { $0.merged(with: observer) } ?? observer
+    }
+    var beacons: [HeardBeacon.Key: HeardBeacon] = [:]
+    for beacon in parts.flatMap(\.beacons) {
+      beacons[beacon.key] = beacons[beacon.key].map { $0.merged(with: beacon) } ?? beacon
+    }
+    self.observers = observers.values.sorted { $0.id < $1.id }
+    self.beacons = beacons.values.sorted(by: HeardBeacon.isOrderedBefore)
+  }
+}
+
+extension HeardObserver {
+  /// The later of two entries, with the rates of both.
+  func merged(with other: HeardObserver) -> HeardObserver {
+    var merged = lastHeard >= other.lastHeard ? self : other
+    merged.firstHeard = min(firstHeard, other.firstHeard)
+    merged.reportsPerSecond = sum(reportsPerSecond, other.reportsPerSecond)
+    return merged
+  }
+}
+
+extension HeardBeacon {
+  /// What tells one entry from another.
+  struct Key: Hashable {
+    var observer: ObserverID
+    var address: DeviceAddress?
+    var identity: BeaconID?
+  }
+
+  /// What tells this entry from others: the address, or without one the identity.
+  var key: Key {
+    Key(observer: observer, address: address, identity: address == nil ? identities.first : nil)
+  }
+
+  /// The later of two entries, with the rates of both.
+  func merged(with other: HeardBeacon) -> HeardBeacon {
+    var merged = lastHeard >= other.lastHeard ? self : other
+    merged.firstHeard = min(firstHeard, other.firstHeard)
+    merged.name = merged.name ?? name ?? other.name
+    merged.advertsPerSecond = sum(advertsPerSecond, other.advertsPerSecond)
+    return merged
+  }
+
+  /// By observer, the strongest first, then by identity or address.
+  static func isOrderedBefore(_ left: HeardBeacon, _ right: HeardBeacon) -> Bool {
+    if left.observer != right.observer { return left.observer < right.observer }
+    let levels = (left.rssi?.dBm ?? .min, right.rssi?.dBm ?? .min)
+    if levels.0 != levels.1 { return levels.0 > levels.1 }
+    if let first = left.identities.first, let second = right.identities.first, first != second {
+      return first < second
+    }
+    return (left.address?.bits ?? 0) < (right.address?.bits ?? 0)
+  }
+}
+
+private func sum(_ left: Double?, _ right: Double?) -> Double? {
+  guard let left, let right else { return left ?? right }
+  return left + right
+}

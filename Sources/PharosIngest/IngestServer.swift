@@ -1,0 +1,156 @@
+import Atomics
+public import Logging
+import NIOCore
+import NIOPosix
+public import PharosCaptures
+public import PharosEvents
+import PharosMonitoring
+import PharosPipeline
+public import PharosReports
+import Synchronization
+
+/// Datagrams in, events out: sockets, loops, shards and the merger, running.
+///
+/// Events are delivered in batches from one thread, in the one order that the inputs decide; ``shutdown()`` takes
+/// everything through before it returns. What follows from what is decided by the pure modules: a recording of the
+/// inputs gives the same events byte for byte.
+public final class IngestServer: Sendable {
+  /// The sockets, in the order of the listeners and loops.
+  public let sockets: [SocketStatus]
+
+  private let exchange: Exchange
+  private let readers: MultiThreadedEventLoopGroup
+  private let consumers: MultiThreadedEventLoopGroup
+  private let loops: [NIOLoopBound<ReadingLoop>]
+  private let merger: NIOLoopBound<MergerLoop>
+  private let recorder: NIOLoopBound<RecorderLoop>?
+  /// Set by the first shutdown.
+  ///
+  /// Acquired and released, so that exactly one caller does the work.
+  private let isStopping = ManagedAtomic(false)
+  /// The last snapshot, once the loops are gone.
+  private let lastSnapshot = Mutex<IngestSnapshot?>(nil)
+
+  private init(parts: IngestParts, sockets: [SocketStatus]) {
+    self.sockets = sockets
+    exchange = parts.exchange
+    readers = parts.readers
+    consumers = parts.consumers
+    loops = parts.loops
+    merger = parts.merger
+    recorder = parts.recorder
+  }
+
+  /// Opens the sockets and begins.
+  ///
+  /// - Parameters:
+  ///   - site: what the site declares.
+  ///   - configuration: where to listen and how.
+  ///   - logger: where to say what an operator should know.
+  ///   - deliver: takes the events, in order, always on the same thread, which it should not hold up.
+  /// - Returns: the server, which listens.
+  /// - Throws: ``IngestError``; `RegionRefusal` if a declared application has more regions than it may hold; a
+  ///   `CaptureError` if the site is too large to be recorded.
+  public static func start(
+    site: Site,
+    configuration: IngestConfiguration,
+    logger: Logger,
+    deliver: @escaping @Sendable ([Event]) -> Void
+  ) async throws -> IngestServer {
+    try configuration.check()
+    let parts = try await IngestParts.make(
+      site: site,
+      configuration: configuration,
+      logger: logger,
+      deliver: deliver
+    )
+    do {
+      let binder = SocketBinder(loops: parts.loops, configuration: configuration, logger: logger)
+      let sockets = try await binder.bindAll()
+      parts.begin(configuration)
+      return IngestServer(parts: parts, sockets: sockets)
+    } catch {
+      await parts.dispose()
+      throw error
+    }
+  }
+
+  /// Where the listeners listen, each address once: with port 0 the one that the system chose.
+  public var localAddresses: [Endpoint] {
+    sockets.map(\.address).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// Changes the regions of an application, at an instant that has its place among all inputs.
+  ///
+  /// Returns once the change is accepted; an event says when it had consequences.
+  ///
+  /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
+  public func apply(_ change: RegionChange) async throws {
+    guard !isStopping.load(ordering: .acquiring) else { throw IngestError.stopped }
+    let loop = loops[0]
+    do {
+      try await loop.eventLoop.scheduleTask(in: .zero) {
+        let answer = loop.eventLoop.makePromise(of: Void.self)
+        loop.value.request(change, answer: answer)
+        return answer.futureResult
+      }.futureResult.flatMap { $0 }.get()
+    } catch is EventLoopError {
+      throw IngestError.stopped
+    }
+  }
+
+  /// What has been counted and is seen; after the shutdown, what was counted by then.
+  public func snapshot() async -> IngestSnapshot {
+    if let last = lastSnapshot.withLock({ $0 }) { return last }
+    let live = try? await liveSnapshot()
+    return live ?? lastSnapshot.withLock { $0 } ?? IngestSnapshot()
+  }
+
+  /// Stops: a last drain of the sockets, everything through to the events, the recording ended; then the threads.
+  ///
+  /// A second call returns at once.
+  public func shutdown() async {
+    guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    do {
+      try await drain()
+      let last = try await liveSnapshot()
+      lastSnapshot.withLock { $0 = last }
+    } catch {
+      // Only an event loop that is gone refuses, and these go below.
+      assertionFailure("the loops ended before the shutdown: \(error)")
+    }
+    try? await readers.shutdownGracefully()
+    try? await consumers.shutdownGracefully()
+  }
+
+  /// Takes everything through, in the order of the data: sockets, shards, merger, recorder.
+  private func drain() async throws {
+    let drained = loops.map { loop in loop.eventLoop.flatSubmit { loop.value.stopReading() } }
+    for future in drained { try await future.get() }
+    var end = Timestamp.distantPast
+    for loop in loops { end = max(end, try await loop.eventLoop.submit { loop.value.freeze() }.get()) }
+    let last = end
+    let finished = loops.map { loop in loop.eventLoop.flatSubmit { loop.value.finish(at: last) } }
+    for future in finished { try await future.get() }
+    try await merger.eventLoop.submit { [merger] in merger.value.run() }.get()
+    if let recorder {
+      try await recorder.eventLoop.submit { recorder.value.finish(through: last) }.get()
+    }
+  }
+
+  private func liveSnapshot() async throws -> IngestSnapshot {
+    var parts: [LoopSnapshot] = []
+    for loop in loops {
+      parts.append(
+        try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.snapshot() }.futureResult.get()
+      )
+    }
+    var snapshot = IngestSnapshot(loops: parts)
+    (snapshot.positioning, snapshot.deliveredThrough) = try await merger.eventLoop.scheduleTask(in: .zero) {
+      [merger] in (merger.value.merger.positioningCounters, merger.value.releasedThrough)
+    }.futureResult.get()
+    snapshot.sockets = sockets
+    snapshot.isRecording = recorder != nil && exchange.records
+    return snapshot
+  }
+}

@@ -1,0 +1,139 @@
+public import PharosCaptures
+public import PharosMonitoring
+public import PharosPositioning
+public import PharosReports
+public import PharosWire
+
+/// What ingest has counted and sees, put together from all loops at about one moment.
+public struct IngestSnapshot: Sendable {
+  /// When it was taken, by the clock that R is taken from.
+  public var time = Timestamp.distantPast
+  /// Datagrams received.
+  public var datagrams: UInt64 = 0
+  /// Their bytes.
+  public var bytes: UInt64 = 0
+  /// What was decoded and refused, by format and reason.
+  public var decoding = DatagramCounters()
+  /// Who sent what was refused, the sender with the most refusals first; bounded, the stalest are forgotten.
+  public var refusedSources: [RefusedSource] = []
+  /// Datagrams longer than the largest that is taken; also counted as refused.
+  public var truncated: UInt64 = 0
+  /// Datagrams that the kernel dropped because a receive buffer was full.
+  public var kernelDrops: UInt64 = 0
+  /// How often a socket had to wait because a queue between threads was full; nothing is lost by it.
+  public var queueWaits: UInt64 = 0
+  /// Reports that were decoded by one loop and decided by another.
+  public var forwarded: UInt64 = 0
+  /// Passing errors of sockets.
+  public var socketErrors: UInt64 = 0
+  /// Entries that the bounded tables forgot to make room.
+  public var tableEvictions: UInt64 = 0
+  /// What stage one counted.
+  public var monitoring = MonitoringCounters()
+  /// What stage two counted.
+  public var positioning = PositioningCounters()
+  /// How the observers fare, by identity.
+  public var observers: [ObserverStatus] = []
+  /// All that is heard, registered or not.
+  public var heard = Heard()
+  /// The sockets.
+  public var sockets: [SocketStatus] = []
+  /// Up to when all events have been delivered.
+  public var deliveredThrough = Timestamp.distantPast
+  /// Whether inputs are being recorded.
+  public var isRecording = false
+
+  /// Starts with nothing.
+  public init() {}
+}
+
+/// One socket.
+public struct SocketStatus: Hashable, Sendable {
+  /// Where it listens.
+  public var address: Endpoint
+  /// Which loop reads it.
+  public var loop: Int
+  /// The receive buffer that the kernel granted.
+  ///
+  /// - Units: bytes, as they are asked for.
+  public var receiveBuffer: Int
+
+  /// Makes a status.
+  public init(address: Endpoint, loop: Int, receiveBuffer: Int) {
+    self.address = address
+    self.loop = loop
+    self.receiveBuffer = receiveBuffer
+  }
+}
+
+/// What one loop contributes to a snapshot.
+struct LoopSnapshot: Sendable {
+  var time: Timestamp
+  var counters: LoopCounters
+  var intake: IntakeCounters
+  var decoding: DatagramCounters
+  var refusedSources: [RefusedSource]
+  var tableEvictions: UInt64
+  var shardWaits: UInt64
+  var monitoring: MonitoringCounters
+  var observers: [ObserverStatus]
+  var heard: Heard
+}
+
+extension ReadingLoop {
+  /// What this loop contributes to a snapshot.
+  func snapshot() -> LoopSnapshot {
+    LoopSnapshot(
+      time: clock.last,
+      counters: counters,
+      intake: intake.counters,
+      decoding: intake.decoder.counters,
+      refusedSources: intake.refusals.sources,
+      tableEvictions: intake.heard.evictions + intake.refusals.evictions,
+      shardWaits: shard.waits,
+      monitoring: shard.engine.counters,
+      observers: shard.engine.observers(),
+      heard: intake.heard.heard(at: clock.last)
+    )
+  }
+}
+
+extension IngestSnapshot {
+  /// Puts the loops' contributions together.
+  init(loops: [LoopSnapshot]) {
+    self.init()
+    time = loops.map(\.time).max() ?? .distantPast
+    for loop in loops {
+      datagrams += loop.intake.datagrams
+      bytes += loop.intake.bytes
+      truncated += loop.intake.truncated
+      kernelDrops += loop.counters.kernelDrops
+      queueWaits += loop.counters.ringWaits + loop.shardWaits
+      forwarded += loop.intake.forwarded
+      socketErrors += loop.counters.socketErrors
+      tableEvictions += loop.tableEvictions
+      decoding += loop.decoding
+      monitoring.add(loop.monitoring)
+    }
+    observers = loops.flatMap(\.observers).sorted { $0.id < $1.id }
+    heard = Heard(merging: loops.map(\.heard))
+    refusedSources = RefusedSource.merged(loops.flatMap(\.refusedSources))
+  }
+}
+
+extension RefusedSource {
+  /// One entry for each sender, the one with the most refusals first.
+  static func merged(_ sources: [RefusedSource]) -> [RefusedSource] {
+    var merged: [IPAddress: RefusedSource] = [:]
+    for source in sources {
+      guard let known = merged[source.source] else {
+        merged[source.source] = source
+        continue
+      }
+      var later = known.lastRefused >= source.lastRefused ? known : source
+      later.count = known.count + source.count
+      merged[source.source] = later
+    }
+    return merged.values.sorted { ($0.count, $1.source.description) > ($1.count, $0.source.description) }
+  }
+}

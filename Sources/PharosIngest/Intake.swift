@@ -1,0 +1,139 @@
+import PharosCaptures
+import PharosReports
+import PharosWire
+
+/// What one loop makes of datagrams: reports sorted by the shard they belong to, counters, and the tables for people.
+///
+/// A value without sockets, rings or clocks; the loop hands it datagrams and ships what has gathered.
+struct Intake {
+  /// What the datagrams of one receive call have in common.
+  struct Call {
+    /// R.
+    var received: Timestamp
+    /// The socket that received them.
+    var destination: Endpoint
+    /// Whether the recorder is to get them.
+    var isRecorded: Bool
+  }
+
+  private let shard: Int
+  private let shards: Int
+  /// Decodes and counts.
+  private(set) var decoder = DatagramDecoder()
+  /// Reports for the own shard.
+  var incoming = ReportBatch()
+  /// Reports for the other shards; the own shard's place stays empty.
+  var outgoing: [ReportBatch]
+  /// The own shard's reports of a datagram that also has others'.
+  private var mixed = ReportBatch()
+  /// What the recorder is to get.
+  var log = DatagramLog()
+  /// Lines for the log about datagrams that were refused.
+  var lines: [RefusalTable.Line] = []
+
+  /// What has been counted.
+  private(set) var counters = IntakeCounters()
+  /// All that is heard.
+  private(set) var heard: HeardTable
+  /// Who sends what is refused.
+  private(set) var refusals = RefusalTable()
+  private var sampler = HeardSampler()
+
+  /// Makes the intake of one loop.
+  init(shard: Int, shards: Int, iBeaconCompanies: [UInt16]) {
+    self.shard = shard
+    self.shards = shards
+    outgoing = Array(repeating: ReportBatch(), count: shards)
+    heard = HeardTable(iBeaconCompanies: iBeaconCompanies)
+  }
+
+  /// Takes one datagram: decodes it, or counts why it cannot be.
+  ///
+  /// - Parameters:
+  ///   - bytes: what was received of it.
+  ///   - isTruncated: whether it was longer than that.
+  ///   - call: what it has in common with the others of its receive call.
+  ///   - source: who sent it, asked only where somebody wants to know.
+  mutating func take(
+    _ bytes: UnsafeRawBufferPointer,
+    isTruncated: Bool,
+    of call: Call,
+    source: () -> Endpoint
+  ) {
+    counters.datagrams &+= 1
+    counters.bytes &+= UInt64(bytes.count)
+    guard !isTruncated else {
+      // Its beginning may well decode, to something that was never said; so the recording does not get it either.
+      counters.truncated &+= 1
+      refuse(decoder.refuseTruncated(bytes.bytes), from: source(), at: call.received)
+      return
+    }
+    if call.isRecorded { log.append(bytes, from: source(), to: call.destination) }
+    let mark = incoming.mark
+    let first = incoming.reports.count
+    switch decoder.decode(bytes.bytes, received: call.received, into: &incoming) {
+    case .failure(let refusal):
+      refuse(refusal, from: source(), at: call.received)
+    case .success(let format):
+      if let weight = sampler.look(at: call.received) {
+        heard.note(
+          first..<incoming.reports.count,
+          of: incoming,
+          from: source(),
+          format: format,
+          weight: weight,
+          budget: &sampler.budget
+        )
+      }
+      if shards > 1 { forward(from: first, mark: mark) }
+    }
+  }
+
+  /// Moves the reports behind a mark that belong to other shards into the batches for those.
+  private mutating func forward(from first: Int, mark: ReportBatch.Mark) {
+    var isMixed = false
+    var known: (observer: UInt32, shard: Int)?
+    for position in first..<incoming.reports.count {
+      let report = incoming.reports[position]
+      let destination: Int
+      if let known, known.observer == report.observer {
+        destination = known.shard
+      } else {
+        let hash = incoming.observers[Int(report.observer)].stableHash
+        destination = Int(hash % UInt64(shards))
+        known = (report.observer, destination)
+      }
+      guard destination != shard else {
+        if isMixed { mixed.append(report, from: incoming) }
+        continue
+      }
+      if !isMixed {
+        isMixed = true
+        for own in first..<position { mixed.append(incoming.reports[own], from: incoming) }
+      }
+      outgoing[destination].append(report, from: incoming)
+      counters.forwarded &+= 1
+    }
+    guard isMixed else { return }
+    incoming.removeAll(behind: mark)
+    for report in mixed.reports { incoming.append(report, from: mixed) }
+    mixed.removeAll()
+  }
+
+  private mutating func refuse(_ reason: DatagramRefusal, from source: Endpoint, at time: Timestamp) {
+    guard let line = refusals.note(reason, from: source.address, at: time) else { return }
+    lines.append(line)
+  }
+}
+
+/// What an intake has counted.
+struct IntakeCounters: Equatable, Sendable {
+  /// Datagrams that were received.
+  var datagrams: UInt64 = 0
+  /// Their bytes.
+  var bytes: UInt64 = 0
+  /// Datagrams that were longer than a slot.
+  var truncated: UInt64 = 0
+  /// Reports that went to another loop's shard.
+  var forwarded: UInt64 = 0
+}

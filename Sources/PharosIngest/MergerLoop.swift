@@ -1,0 +1,79 @@
+import Atomics
+import PharosEvents
+import PharosMonitoring
+import PharosPipeline
+import PharosReports
+
+/// The one consumer of all shards: restores the order of events and delivers them.
+///
+/// Lives on an event loop of its own, so that neither stage two nor whoever takes the events holds up a socket.
+final class MergerLoop {
+  private let exchange: Exchange
+  private let deliver: @Sendable ([Event]) -> Void
+  private(set) var merger: EventMerger
+  private let nothing = StageOutput()
+  /// Results that were popped and not offered yet; its storage is kept.
+  private var arrived: [(shard: Int, result: ShardResult)] = []
+  /// Up to when some shard has decided something.
+  private var decidedThrough = Timestamp.distantPast
+
+  /// Makes a merger.
+  init(exchange: Exchange, merger: EventMerger, deliver: @escaping @Sendable ([Event]) -> Void) {
+    self.exchange = exchange
+    self.merger = merger
+    self.deliver = deliver
+  }
+
+  /// Up to when all events have been delivered.
+  var releasedThrough: Timestamp { merger.released }
+
+  /// Delivers what has become final.
+  func run() {
+    exchange.merger.begin()
+    while true {
+      let marks = collect()
+      let events = merger.take()
+      if !events.isEmpty { deliver(events) }
+      let isWaiting = decidedThrough > merger.released
+      exchange.merger.isWaiting.store(isWaiting, ordering: .sequentiallyConsistent)
+      // A shard that moved on before it could see the flag wakes nobody, so look once more.
+      guard isWaiting, (0..<exchange.loops).contains(where: { exchange.decisionsThrough($0) > marks[$0] })
+      else {
+        return
+      }
+    }
+  }
+
+  /// Takes what has arrived, in the order that the watermarks promise: seeing a shard's watermark or result is seeing
+  /// all results and server inputs that it covers, so these are looked for afterwards and given before it.
+  private func collect() -> [Timestamp] {
+    let marks = (0..<exchange.loops).map { exchange.decisionsThrough($0) }
+    for shard in 0..<exchange.loops {
+      while let result = exchange.toMerger[shard].full.pop() { arrived.append((shard, result)) }
+    }
+    while let input = exchange.serverInputs.pop() { take(input) }
+    for index in arrived.indices {
+      let shard = arrived[index].shard
+      merger.offer(arrived[index].result.output, from: shard, finalThrough: arrived[index].result.through)
+      decidedThrough = max(decidedThrough, arrived[index].result.through)
+      arrived[index].result.output.removeAll()
+      exchange.toMerger[shard].giveBack(arrived[index].result.output)
+    }
+    arrived.removeAll(keepingCapacity: true)
+    for shard in 0..<exchange.loops { merger.offer(nothing, from: shard, finalThrough: marks[shard]) }
+    return marks
+  }
+
+  private func take(_ input: ServerInput) {
+    decidedThrough = max(decidedThrough, input.received)
+    switch input.content {
+    case .change(let change, refusal: let refusal):
+      guard let refusal else { return merger.apply(change, at: input.received) }
+      // Refused for another reason, it was malformed: who asked knows, and there is nothing that others need to know.
+      guard case .regionLimitExceeded(let limit, let application, let identifier) = refusal else { return }
+      merger.refuse(application: application, region: identifier, limit: limit, at: input.received)
+    case .clockStep(let step):
+      merger.stepClock(by: step, at: input.received)
+    }
+  }
+}

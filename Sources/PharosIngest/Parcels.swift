@@ -1,0 +1,93 @@
+import PharosCaptures
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+
+/// Inputs of one loop on their way to one shard, all with the same R.
+struct ShardParcel: Sendable {
+  /// What there is.
+  enum Content: Sendable {
+    /// Reports of observers that belong to the shard.
+    case reports(ReportBatch)
+    /// A change of an application's regions, accepted already; every shard gets it.
+    case change(RegionChange)
+  }
+
+  /// R of everything in it.
+  var received: Timestamp
+  /// What there is.
+  var content: Content
+}
+
+/// Decisions of one shard on their way to the merger.
+struct ShardResult: Sendable {
+  /// What was decided.
+  var output: StageOutput
+  /// All that the shard decided up to this time has been sent with it.
+  var through: Timestamp
+}
+
+/// An input that no observer sent.
+struct ServerInput: Sendable {
+  /// What happened.
+  enum Content: Sendable {
+    /// An application asked for a change of its regions, which was accepted unless there is a refusal.
+    case change(RegionChange, refusal: RegionRefusal?)
+    /// The wall clock was set by so much.
+    case clockStep(TimeSpan)
+  }
+
+  /// Its R, given out by loop 0.
+  var received: Timestamp
+  /// What happened.
+  var content: Content
+}
+
+/// Inputs of one loop on their way to the recorder, all with the same R.
+struct RecorderParcel: Sendable {
+  /// What there is.
+  enum Content: Sendable {
+    /// Datagrams as they were received.
+    case datagrams(DatagramLog)
+    /// Something else.
+    case server(ServerInput.Content)
+  }
+
+  /// R of everything in it.
+  var received: Timestamp
+  /// What there is.
+  var content: Content
+}
+
+/// Datagrams as they were received: their bytes one behind the other.
+struct DatagramLog: Sendable {
+  /// One datagram.
+  struct Entry: Sendable {
+    /// Who sent it.
+    var source: Endpoint
+    /// The socket that received it.
+    var destination: Endpoint
+    /// Where its bytes end; they begin where those of the one before end.
+    var end: Int
+  }
+
+  /// The datagrams in order.
+  private(set) var entries: [Entry] = []
+  /// Their bytes.
+  private(set) var bytes: [UInt8] = []
+
+  /// Whether there is nothing in it.
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Appends a datagram.
+  mutating func append(_ datagram: UnsafeRawBufferPointer, from source: Endpoint, to destination: Endpoint) {
+    bytes.append(contentsOf: datagram)
+    entries.append(Entry(source: source, destination: destination, end: bytes.count))
+  }
+
+  /// Empties it and keeps its storage.
+  mutating func removeAll() {
+    entries.removeAll(keepingCapacity: true)
+    bytes.removeAll(keepingCapacity: true)
+  }
+}

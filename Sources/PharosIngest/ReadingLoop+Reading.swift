@@ -1,0 +1,120 @@
+import Logging
+import NIOCore
+import PharosCaptures
+import PharosReports
+import PharosWire
+
+extension ReadingLoop {
+  /// How many datagrams one socket may bring before the loop turns to its other work.
+  static let fairShare = 2_048
+
+  /// NIO has read a datagram: takes it and what else there is.
+  func readable(_ listener: Listener) {
+    switch phase {
+    case .running, .draining:
+      let taken = pass(listener, share: ReadingLoop.fairShare)
+      if taken.isBlocked { listener.block() }
+      runShard()
+    case .drained, .frozen, .finishing, .finished:
+      // The socket is closed; what NIO had read in that moment came after the end.
+      _ = listener.takeHeld()
+    }
+  }
+
+  /// A socket error that passes by itself: counted, and told to who looks closely.
+  func noteSocketError(_ error: any Error, at listener: Listener) {
+    counters.socketErrors += 1
+    logger.debug(
+      "a socket reported an error",
+      metadata: [LogKey.listener: "\(listener.localAddress)", LogKey.error: "\(error)"]
+    )
+  }
+
+  /// Takes datagrams off a socket, 64 a call, each call with an R of its own.
+  ///
+  /// - Returns: how many there were, and whether there would be more but no room for them.
+  func pass(_ listener: Listener, share: Int) -> (datagrams: Int, isBlocked: Bool) {
+    var taken = 0
+    while taken < share {
+      // Room is looked for first: what has been taken off the socket always gets into the rings.
+      guard exchange.hasRoom(from: index) else {
+        counters.ringWaits += 1
+        noteRecorderStall()
+        return (taken, true)
+      }
+      recorderStalledSince = nil
+      let received = clock.next()
+      let call = Intake.Call(
+        received: received,
+        destination: listener.localAddress,
+        isRecorded: exchange.records
+      )
+      let held = listener.takeHeld()
+      for datagram in held { take(datagram, of: call) }
+      let count = listener.receive(into: &drain)
+      for slot in 0..<count {
+        if slot + 2 < count { drain.prefetch(slot + 2) }
+        let (bytes, isTruncated) = drain.datagram(slot)
+        intake.take(bytes, isTruncated: isTruncated, of: call) { drain.source(slot) }
+      }
+      ship(received)
+      taken += held.count + count
+      guard count == DatagramDrain.slots else { break }
+    }
+    if taken > 0 {
+      exchange.noteTraffic(at: clock.last)
+      listener.sinceTick += taken
+    }
+    return (taken, false)
+  }
+
+  /// Takes a datagram that NIO has read, into a buffer one byte longer than the largest that is taken.
+  private func take(_ datagram: Listener.Held, of call: Intake.Call) {
+    datagram.bytes.withUnsafeReadableBytes { bytes in
+      let largest = configuration.largestDatagram
+      let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
+      intake.take(taken, isTruncated: bytes.count > largest, of: call) { datagram.source }
+    }
+  }
+
+  /// Pushes what was taken to the rings and publishes the watermark that covers it.
+  private func ship(_ received: Timestamp) {
+    for destination in 0..<exchange.loops {
+      let isOwn = destination == index
+      guard !(isOwn ? intake.incoming.isEmpty : intake.outgoing[destination].isEmpty) else { continue }
+      let conveyor = exchange.toShards[index][destination]
+      var batch = conveyor.empty.pop() ?? ReportBatch()
+      if isOwn { swap(&batch, &intake.incoming) } else { swap(&batch, &intake.outgoing[destination]) }
+      push(ShardParcel(received: received, content: .reports(batch)), to: conveyor.full)
+    }
+    if !intake.log.isEmpty {
+      let conveyor = exchange.toRecorder[index]
+      var datagrams = conveyor.empty.pop() ?? DatagramLog()
+      swap(&datagrams, &intake.log)
+      push(RecorderParcel(received: received, content: .datagrams(datagrams)), to: conveyor.full)
+    }
+    exchange.publishInputs(of: index, through: received)
+    if !intake.lines.isEmpty { sayRefusals() }
+  }
+
+  /// Pushes what room was seen for.
+  func push<Load>(_ load: Load, to ring: SingleProducerRing<Load>) {
+    let isPushed = ring.push(load)
+    precondition(isPushed, "room in the ring was seen before; only this loop pushes")
+  }
+
+  private func sayRefusals() {
+    for line in intake.lines {
+      logger.warning(
+        "refused a datagram",
+        metadata: [
+          LogKey.source: "\(line.source)",
+          LogKey.reason: "\(line.reason.name)",
+          LogKey.explanation: "\(line.reason)",
+          LogKey.suppressed: "\(line.suppressed)",
+        ]
+      )
+    }
+    intake.lines.removeAll()
+  }
+}

@@ -1,0 +1,113 @@
+import Logging
+import PharosCaptures
+import PharosPipeline
+import PharosReports
+
+/// Writes all inputs in their total order.
+///
+/// Lives on an event loop of its own, since its sink may wait for a disc. Whatever goes wrong with it ends the
+/// recording, says so once, and leaves ingest alone.
+final class RecorderLoop {
+  /// How many bytes are gathered before the sink gets them.
+  private static let chunk = 1 << 20
+
+  private let exchange: Exchange
+  private let sink: @Sendable ([UInt8]) throws -> Void
+  private let logger: Logger
+  private var writer: RecordingWriter
+  private var hasEnded = false
+
+  /// Makes a recorder.
+  init(
+    exchange: Exchange,
+    writer: RecordingWriter,
+    sink: @escaping @Sendable ([UInt8]) throws -> Void,
+    logger: Logger
+  ) {
+    self.exchange = exchange
+    self.writer = writer
+    self.sink = sink
+    self.logger = logger
+  }
+
+  /// Writes what the loops' watermarks allow.
+  func run() {
+    let limit = exchange.inputsThrough
+    // Looked at behind the watermark: a loop stops pushing before it publishes a watermark without its parcels.
+    if !exchange.records { hasEnded = true }
+    while let loop = nextLoop(upTo: limit), let parcel = exchange.toRecorder[loop].full.pop() {
+      take(parcel, from: loop)
+    }
+    attempt { try flush() }
+  }
+
+  /// Writes the rest and the instant at which all ended.
+  func finish(through end: Timestamp) {
+    run()
+    attempt {
+      try writer.finish(through: end)
+      try flush()
+    }
+    hasEnded = true
+  }
+
+  /// The loop whose parcel comes first by R and loop.
+  private func nextLoop(upTo limit: Timestamp) -> Int? {
+    var first: (received: Timestamp, loop: Int)?
+    for (loop, conveyor) in exchange.toRecorder.enumerated() {
+      guard let received = conveyor.full.withFirst({ $0.received }), received <= limit else { continue }
+      if let first, first.received <= received { continue }
+      first = (received, loop)
+    }
+    return first?.loop
+  }
+
+  private func take(_ parcel: consuming RecorderParcel, from loop: Int) {
+    let received = parcel.received
+    switch parcel.content {
+    case .server(.change(let change, refusal: _)):
+      // A refused change is refused again, with the same event, when the recording is run.
+      attempt { try writer.write(change, at: received) }
+    case .server(.clockStep(let step)):
+      attempt { try writer.write(.clockStep(step, at: received)) }
+    case .datagrams(var datagrams):
+      attempt { try write(datagrams, received: received) }
+      datagrams.removeAll()
+      exchange.toRecorder[loop].giveBack(datagrams)
+    }
+    if writer.pendingCount >= RecorderLoop.chunk { attempt { try flush() } }
+  }
+
+  private func write(_ datagrams: DatagramLog, received: Timestamp) throws {
+    var start = 0
+    for entry in datagrams.entries {
+      try writer.write(
+        datagram: datagrams.bytes.span.bytes.extracting(start..<entry.end),
+        from: entry.source,
+        to: entry.destination,
+        received: received
+      )
+      start = entry.end
+    }
+  }
+
+  private func flush() throws {
+    guard writer.pendingCount > 0 else { return }
+    try sink(writer.takeBytes())
+  }
+
+  /// Does a part of the work unless the recording has ended; a failure ends it.
+  private func attempt(_ body: () throws -> Void) {
+    guard !hasEnded else { return }
+    do {
+      try body()
+    } catch {
+      hasEnded = true
+      exchange.stopRecording()
+      logger.error(
+        "recording stopped: it could not be written; ingest goes on",
+        metadata: [LogKey.error: "\(error)"]
+      )
+    }
+  }
+}

@@ -1,0 +1,108 @@
+public import PharosCaptures
+public import PharosReports
+public import PharosWire
+
+/// The datagrams of one sender that were refused.
+public struct RefusedSource: Hashable, Sendable {
+  /// Where they came from.
+  public var source: IPAddress
+  /// How many there were.
+  public var count: UInt64
+  /// Why the last one was refused.
+  public var lastReason: DatagramRefusal
+  /// When it was.
+  public var lastRefused: Timestamp
+}
+
+/// Counts refused datagrams by sender and says when one is worth a line in the log.
+///
+/// Bounded: strangers can send from any number of addresses. When the table is full, the eighth of it that has been
+/// quiet longest makes room, so that a flood costs a sort every hundred strangers and not one each.
+struct RefusalTable {
+  /// What a line in the log says.
+  struct Line: Equatable {
+    var source: IPAddress
+    var reason: DatagramRefusal
+    /// How many datagrams of the same sender and reason were refused since the last line about them.
+    var suppressed: UInt64
+  }
+
+  /// How long after a line the next one about the same sender and reason may follow.
+  static let quiet = TimeSpan.minutes(1)
+  /// How many lines there may be in one such time, whoever they are about: a flood from made-up addresses must not
+  /// fill the disc.
+  static let linesPerPeriod = 20
+
+  fileprivate struct Reason {
+    var kind: DatagramRefusal
+    var lastLine: Timestamp
+    var suppressed: UInt64
+  }
+
+  fileprivate struct Entry {
+    var refused: RefusedSource
+    var reasons: [Reason]
+  }
+
+  private let capacity: Int
+  private var entries: [IPAddress: Entry] = [:]
+  private var periodStart = Timestamp.distantPast
+  private var linesInPeriod = 0
+  /// How many senders were forgotten to make room.
+  private(set) var evictions: UInt64 = 0
+
+  /// Makes an empty table.
+  init(capacity: Int = 1_024) { self.capacity = capacity }
+
+  /// The senders, the one with the most refusals first.
+  var sources: [RefusedSource] { RefusedSource.merged(entries.values.map(\.refused)) }
+
+  /// Counts a refused datagram and gives the line to log, if it is time for one.
+  mutating func note(_ reason: DatagramRefusal, from source: IPAddress, at time: Timestamp) -> Line? {
+    if entries[source] == nil {
+      if entries.count >= capacity { evict() }
+      let refused = RefusedSource(source: source, count: 0, lastReason: reason, lastRefused: time)
+      entries[source] = Entry(refused: refused, reasons: [])
+    }
+    guard let suppressed = entries[source]?.count(reason, at: time) else { return nil }
+    if time - periodStart >= RefusalTable.quiet {
+      periodStart = time
+      linesInPeriod = 0
+    }
+    guard linesInPeriod < RefusalTable.linesPerPeriod else { return nil }
+    linesInPeriod += 1
+    entries[source]?.lined(reason, at: time)
+    return Line(source: source, reason: reason, suppressed: suppressed)
+  }
+
+  private mutating func evict() {
+    let stalest = entries.values
+      .map { (time: $0.refused.lastRefused, source: $0.refused.source) }
+      .sorted { $0.time < $1.time }
+      .prefix(max(1, capacity / 8))
+    for entry in stalest { entries.removeValue(forKey: entry.source) }
+    evictions += UInt64(stalest.count)
+  }
+}
+
+extension RefusalTable.Entry {
+  /// Counts a refusal; gives how many were kept quiet if a line may be written.
+  fileprivate mutating func count(_ reason: DatagramRefusal, at time: Timestamp) -> UInt64? {
+    refused.count += 1
+    refused.lastReason = reason
+    refused.lastRefused = time
+    guard let index = reasons.firstIndex(where: { $0.kind == reason }) else {
+      reasons.append(RefusalTable.Reason(kind: reason, lastLine: .distantPast, suppressed: 1))
+      return 0
+    }
+    defer { reasons[index].suppressed += 1 }
+    return time - reasons[index].lastLine >= RefusalTable.quiet ? reasons[index].suppressed : nil
+  }
+
+  /// Notes that a line was written, whose own datagram is no longer a suppressed one.
+  fileprivate mutating func lined(_ reason: DatagramRefusal, at time: Timestamp) {
+    guard let index = reasons.firstIndex(where: { $0.kind == reason }) else { return }
+    reasons[index].lastLine = time
+    reasons[index].suppressed = 0
+  }
+}

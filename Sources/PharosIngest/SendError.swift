@@ -1,0 +1,31 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Why the system did not send a datagram.
+public struct SendError: Error, Hashable, Sendable {
+  /// The system's number for it.
+  public let errno: Int32
+
+  /// Makes an error from the system's number.
+  public init(errno: Int32) { self.errno = errno }
+
+  /// Whether the socket only has no room at the moment.
+  var isBufferFull: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS }
+
+  /// Whether nobody listens at the destination: its machine answered an earlier datagram so.
+  public var isRefused: Bool { errno == ECONNREFUSED }
+}
+
+extension SendError: CustomStringConvertible {
+  /// What failed and what to do.
+  public var description: String {
+    isRefused
+      ? "cannot send: nobody listens at the destination. Start `pharos serve` there, or check host and port."
+      : "cannot send: \(String(cString: strerror(errno))) (errno \(errno))."
+  }
+}

@@ -1,0 +1,101 @@
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+
+/// One shard of stage one: takes inputs from all loops in their total order and hands on what it decides.
+struct Shard {
+  /// How much there was to do.
+  enum Progress {
+    /// Nothing is left that may be taken yet.
+    case upToDate
+    /// There is more to do at once.
+    case more
+    /// The merger has no room; what is left is done at the next tick.
+    case waiting
+  }
+
+  /// How many parcels are taken in a run, so that the loop gets to its sockets in between.
+  static let parcelsPerRun = 256
+
+  private let index: Int
+  private let exchange: Exchange
+  private(set) var engine: StageOne
+  private var output = StageOutput()
+  /// R of the input that was taken last.
+  private var latest = Timestamp.distantPast
+  /// Everything due up to this time has been decided.
+  private(set) var through = Timestamp.distantPast
+  /// How often the merger had no room.
+  private(set) var waits: UInt64 = 0
+
+  /// Makes a shard.
+  init(index: Int, exchange: Exchange, engine: StageOne) {
+    self.index = index
+    self.exchange = exchange
+    self.engine = engine
+  }
+
+  /// Takes what the loops' watermarks allow.
+  mutating func run() -> Progress {
+    let limit = exchange.inputsThrough
+    guard limit > through else { return .upToDate }
+    guard exchange.toMerger[index].full.hasRoom else {
+      waits += 1
+      return .waiting
+    }
+    var budget = Shard.parcelsPerRun
+    while let next = nextParcel(upTo: limit) {
+      guard budget > 0 else {
+        // Of parcels with the same R some may have been taken already; all that is due before it has fired.
+        let before = next.received - TimeSpan(nanoseconds: 1)
+        if latest < next.received { engine.advance(to: before, into: &output) }
+        handOn(through: before)
+        return .more
+      }
+      budget -= 1
+      take(from: next.loop)
+    }
+    engine.advance(to: limit, into: &output)
+    handOn(through: limit)
+    return .upToDate
+  }
+
+  /// The first parcel by R and loop, if the watermarks cover it.
+  private func nextParcel(upTo limit: Timestamp) -> (received: Timestamp, loop: Int)? {
+    var first: (received: Timestamp, loop: Int)?
+    for loop in 0..<exchange.loops {
+      guard let received = exchange.toShards[loop][index].full.withFirst({ $0.received }) else { continue }
+      guard received <= limit else { continue }
+      if let first, first.received <= received { continue }
+      first = (received, loop)
+    }
+    return first
+  }
+
+  private mutating func take(from loop: Int) {
+    let conveyor = exchange.toShards[loop][index]
+    guard let parcel = conveyor.full.pop() else { return }
+    latest = parcel.received
+    switch parcel.content {
+    case .change(let change):
+      engine.apply(change, at: parcel.received, into: &output)
+    case .reports(var batch):
+      for report in batch.reports { engine.ingest(report, in: batch, into: &output) }
+      batch.removeAll()
+      conveyor.giveBack(batch)
+    }
+  }
+
+  private mutating func handOn(through time: Timestamp) {
+    through = max(through, time)
+    let hasOutput = !output.isEmpty
+    if hasOutput {
+      let result = ShardResult(output: output, through: through)
+      output = exchange.toMerger[index].empty.pop() ?? StageOutput()
+      let isPushed = exchange.toMerger[index].full.push(result)
+      precondition(isPushed, "room in the ring was seen before; only this shard pushes")
+    }
+    exchange.publishDecisions(of: index, through: through)
+    if hasOutput { exchange.merger.signal() }
+  }
+}

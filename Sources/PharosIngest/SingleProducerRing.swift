@@ -1,0 +1,88 @@
+import Atomics
+
+/// A bounded queue from one thread to one other.
+///
+/// What crosses between loops crosses here and nowhere else. A push or pop costs a few nanoseconds and no lock; a
+/// full ring refuses, and its producer waits, so that nothing is lost.
+///
+/// The one reviewed `@unchecked Sendable` of this module. It is safe because each stored property has one owner: the
+/// producer writes `storage` slots from `tail` to `head + capacity` and `knownHead`; the consumer reads and empties
+/// slots from `head` to `tail` and writes `knownTail`; the two counters are atomics. Which loop is the producer and
+/// which the consumer of a ring is fixed by ``Exchange``.
+final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
+  private let mask: Int
+  private let storage: UnsafeMutablePointer<Element>
+  /// Counts what was popped.
+  ///
+  /// Released by the consumer after it has emptied a slot, acquired by the producer before
+  /// it fills that slot again: otherwise the filling could be seen before the emptying.
+  private let head = ManagedAtomic<Int>(0)
+  /// Counts what was pushed.
+  ///
+  /// Released by the producer after it has filled a slot, acquired by the consumer before
+  /// it reads that slot: otherwise the slot could be read before it is filled.
+  private let tail = ManagedAtomic<Int>(0)
+  /// The producer's last view of `head`: it looks at the shared counter only when the ring seems full.
+  private var knownHead = 0
+  /// The consumer's last view of `tail`: it looks at the shared counter only when the ring seems empty.
+  private var knownTail = 0
+
+  /// Makes a ring with room for at least so many elements.
+  init(capacity: Int) {
+    precondition(capacity > 0, "a ring needs room for an element")
+    var size = 1
+    while size < capacity { size <<= 1 }
+    mask = size - 1
+    storage = .allocate(capacity: size)
+  }
+
+  deinit {
+    while pop() != nil {}
+    storage.deallocate()
+  }
+
+  /// How many elements there is room for.
+  var capacity: Int { mask + 1 }
+
+  /// Whether a push would succeed; asked by the producer, for whom a yes stays true until it pushes.
+  var hasRoom: Bool {
+    // Relaxed: only the producer writes `tail`.
+    let end = tail.load(ordering: .relaxed)
+    if end &- knownHead <= mask { return true }
+    knownHead = head.load(ordering: .acquiring)
+    return end &- knownHead <= mask
+  }
+
+  /// Appends an element, or refuses it if the ring is full; called by the producer.
+  func push(_ element: consuming Element) -> Bool {
+    guard hasRoom else { return false }
+    let end = tail.load(ordering: .relaxed)
+    (storage + (end & mask)).initialize(to: element)
+    tail.store(end &+ 1, ordering: .releasing)
+    return true
+  }
+
+  /// Whether there is nothing to pop; asked by the consumer.
+  var isEmpty: Bool {
+    // Relaxed: only the consumer writes `head`.
+    let start = head.load(ordering: .relaxed)
+    if start != knownTail { return false }
+    knownTail = tail.load(ordering: .acquiring)
+    return start == knownTail
+  }
+
+  /// What a closure makes of the element that is next to be popped, or nil if there is none; called by the consumer.
+  func withFirst<Result>(_ body: (borrowing Element) -> Result) -> Result? {
+    guard !isEmpty else { return nil }
+    return body(storage[head.load(ordering: .relaxed) & mask])
+  }
+
+  /// Takes the oldest element, or nil if there is none; called by the consumer.
+  func pop() -> Element? {
+    guard !isEmpty else { return nil }
+    let start = head.load(ordering: .relaxed)
+    let element = (storage + (start & mask)).move()
+    head.store(start &+ 1, ordering: .releasing)
+    return element
+  }
+}

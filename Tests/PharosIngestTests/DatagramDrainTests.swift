@@ -1,0 +1,94 @@
+import CPharos
+import PharosCaptures
+import PharosTestSupport
+import Testing
+
+@testable import PharosIngest
+
+@Suite("The drain of a socket", .serialized)
+struct DatagramDrainTests {
+  @Test("takes 64 datagrams a call, whole and in order, with where they came from")
+  func takesInOrder() throws {
+    let socket = try TestSocket()
+    let sender = try DatagramSender(to: socket.address)
+    let sizes = (0..<200).map { $0 * 300 + 1 }
+    for size in sizes { try sender.sendWaiting(Array(repeating: UInt8(size & 255), count: size)) }
+    var drain = try DatagramDrain(capacity: 65_536)
+    var counts: [Int] = []
+    var taken: [Int] = []
+    while counts.last != 0 {
+      let count = drain.receive(from: socket.descriptor)
+      counts.append(count)
+      for slot in 0..<count {
+        let (bytes, isTruncated) = drain.datagram(slot)
+        #expect(!isTruncated)
+        #expect(bytes.allSatisfy { $0 == UInt8(bytes.count & 255) })
+        #expect(drain.source(slot) == sender.source)
+        taken.append(bytes.count)
+      }
+    }
+    #expect(counts == [64, 64, 64, 8, 0])
+    #expect(taken == sizes)
+  }
+
+  @Test("says which datagrams were longer than a slot")
+  func tellsTruncation() throws {
+    let socket = try TestSocket()
+    let sender = try DatagramSender(to: socket.address)
+    for size in [99, 100, 101, 5_000] { try sender.sendWaiting(Array(repeating: 7, count: size)) }
+    var drain = try DatagramDrain(capacity: 100)
+    #expect(drain.receive(from: socket.descriptor) == 4)
+    let datagrams = (0..<4).map { drain.datagram($0) }
+    #expect(datagrams.map(\.bytes.count) == [99, 100, 100, 100])
+    #expect(datagrams.map(\.isTruncated) == [false, false, true, true])
+  }
+
+  @Test("accounts with the kernel for every datagram that was sent")
+  func countsKernelDrops() throws {
+    let socket = try TestSocket(receiveBuffer: 8_192)
+    let sender = try DatagramSender(to: socket.address)
+    let sent = 500
+    for _ in 0..<sent { try sender.sendWaiting(Array(repeating: 1, count: 400)) }
+    var drain = try DatagramDrain(capacity: 1_024)
+    var received = 0
+    while true {
+      let count = drain.receive(from: socket.descriptor)
+      guard count > 0 else { break }
+      received += count
+    }
+    let drops = pharos_kernel_drops(socket.descriptor)
+    #expect(received < sent)
+    #expect(Int64(received) + drops == Int64(sent))
+  }
+
+  @Test("gives nothing for a descriptor that is none, and refuses slots of a silly size")
+  func toleratesNonsense() throws {
+    var drain = try DatagramDrain(capacity: 64)
+    #expect(drain.receive(from: -1) == 0)
+    for capacity in [0, 63, 65_537] {
+      #expect(throws: IngestError.outOfMemory) { _ = try DatagramDrain(capacity: capacity) }
+    }
+  }
+
+  @Test("grants the receive buffer that is asked for in the unit it was asked in")
+  func grantsBuffers() throws {
+    let socket = try TestSocket(receiveBuffer: 100_000)
+    #expect(pharos_receive_buffer(socket.descriptor) == 100_000)
+  }
+
+  @Test("sends many datagrams in one call and says how many were taken")
+  func sendsMany() throws {
+    let socket = try TestSocket()
+    let sender = try DatagramSender(to: socket.address)
+    let bytes = Array(0..<UInt8(200))
+    #expect(try sender.send(bytes, ranges: (0..<200).map { 0..<$0 }) == 200)
+    var drain = try DatagramDrain(capacity: 1_024)
+    var lengths: [Int] = []
+    while true {
+      let count = drain.receive(from: socket.descriptor)
+      guard count > 0 else { break }
+      lengths += (0..<count).map { drain.datagram($0).bytes.count }
+    }
+    #expect(lengths == Array(0..<200))
+  }
+}

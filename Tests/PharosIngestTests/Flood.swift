@@ -1,0 +1,25 @@
+import Foundation
+import PharosCaptures
+
+@testable import PharosIngest
+
+/// Somebody who sends as fast as a thread can, until nobody listens any more.
+enum Flood {
+  /// How many datagrams were sent.
+  static func send(to address: Endpoint) async -> UInt64 {
+    await withCheckedContinuation { continuation in
+      Thread {
+        var sent: UInt64 = 0
+        if let sender = try? DatagramSender(to: address) {
+          let datagram = Samples.raddec(observer: 1, minor: 1)
+          // The loopback interface tells a sender when the receiver's socket is closed.
+          while let isTaken = try? sender.send(datagram) {
+            sent += isTaken ? 1 : 0
+          }
+        }
+        continuation.resume(returning: sent)
+      }
+      .start()
+    }
+  }
+}

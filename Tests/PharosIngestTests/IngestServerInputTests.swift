@@ -1,0 +1,105 @@
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+import Synchronization
+import Testing
+
+@testable import PharosIngest
+
+@Suite("Inputs of a server that no observer sends", .serialized, .timeLimit(.minutes(1)))
+struct IngestServerInputTests {
+  @Test(
+    "refuses the 21st region, says so in an event, and still replaces one of the twenty",
+    arguments: [1, 2]
+  )
+  func keepsTheLimit(loops: Int) async throws {
+    let harness = try await ServerHarness.start { $0.loops = loops }
+    func region(_ number: Int) -> Region {
+      Region(identifier: "r\(number)", constraint: .proximity(Samples.uuid, major: 1, minor: UInt16(number)))
+    }
+    // Two of the site's own are there already.
+    for number in 0..<18 {
+      try await harness.server.apply(.startMonitoring(application: "app", region(number)))
+    }
+    let refusal = RegionRefusal.regionLimitExceeded(limit: 20, application: "app", identifier: "r18")
+    await #expect(throws: refusal) {
+      try await harness.server.apply(.startMonitoring(application: "app", region(18)))
+    }
+    try await harness.server.apply(.startMonitoring(application: "app", region(7)))
+    await harness.output.wait { events in events.contains { $0.kind == .regionLimitExceeded } }
+    await harness.server.shutdown()
+    let event = try #require(harness.output.all.first { $0.kind == .regionLimitExceeded })
+    #expect(event.detail == .regionLimit(limit: 20, refused: "r18"))
+    #expect(event.application == "app")
+    #expect(harness.output.all.count { $0.kind == .regionLimitExceeded } == 1)
+  }
+
+  @Test("does not start with a site that breaks the limit")
+  func checksTheSite() async throws {
+    let regions = (0..<21).map { Region(identifier: "\($0)", constraint: .proximity(Samples.uuid)) }
+    let site = Site(applications: [Application(identifier: "app", regions: regions)])
+    await #expect(throws: RegionRefusal.self) { _ = try await ServerHarness.start(site: site) }
+  }
+
+  @Test("tells of a step of the wall clock and decides nothing by it", arguments: [3_600.0, -3_600.0])
+  func survivesClockSteps(seconds: Double) async throws {
+    let clock = ManualClock()
+    let harness = try await ServerHarness.start(isRecording: true) { $0.clock = clock.ingest }
+    let start = clock.ingest.wall()
+    let sender = try harness.sender()
+    try sender.sendWaiting(Samples.raddec(observer: 1, minor: 1))
+    _ = await harness.snapshot(datagrams: 1)
+    clock.setWall(by: .seconds(seconds))
+    clock.pass(.milliseconds(1_500))
+    await harness.output.wait { events in events.contains { $0.kind == .clockStepped } }
+    try sender.sendWaiting(Samples.raddec(observer: 2, minor: 1))
+    _ = await harness.snapshot(datagrams: 2)
+    await harness.server.shutdown()
+    let events = harness.output.all
+    let step = try #require(events.first { $0.kind == .clockStepped })
+    #expect(step.detail == .clockStep(.seconds(seconds)))
+    #expect(events.allSatisfy { $0.decidedAt >= start && $0.decidedAt < start + .seconds(2) })
+    #expect(try harness.replayed(shards: 2) == events)
+    #expect(harness.logs.lines.contains { $0.hasPrefix("notice the wall clock was set") })
+  }
+
+  @Test("takes a step forward for good as long as nothing was heard: a machine that learns the date late")
+  func followsTheFirstStep() async throws {
+    let clock = ManualClock()
+    let harness = try await ServerHarness.start { $0.clock = clock.ingest }
+    let start = clock.ingest.wall()
+    clock.setWall(by: .seconds(1e9))
+    clock.pass(.milliseconds(1_500))
+    await harness.output.wait { events in events.contains { $0.kind == .clockStepped } }
+    try harness.sender().sendWaiting(Samples.raddec(observer: 1, minor: 1))
+    await harness.output.wait { events in events.contains { $0.kind == .observerOnline } }
+    await harness.server.shutdown()
+    let online = try #require(harness.output.all.first { $0.kind == .observerOnline })
+    #expect(online.time >= start + .seconds(1e9))
+  }
+
+  @Test("goes on without its recording when that cannot be written, and says so once")
+  func survivesAFullDisc() async throws {
+    struct DiscFull: Error {}
+    let written = Mutex(0)
+    let harness = try await ServerHarness.start {
+      $0.record = { bytes in
+        let total = written.withLock { total in
+          total += bytes.count
+          return total
+        }
+        if total > 4_000 { throw DiscFull() }
+      }
+    }
+    #expect(await harness.server.snapshot().isRecording)
+    let sender = try harness.sender()
+    for number in 0..<200 { try sender.sendWaiting(Samples.raddec(observer: UInt64(number), minor: 1)) }
+    _ = await harness.snapshot(datagrams: 200)
+    while await harness.server.snapshot().isRecording { await Task.yield() }
+    try sender.sendWaiting(Samples.raddec(observer: 200, minor: 1))
+    _ = await harness.snapshot(datagrams: 201)
+    await harness.server.shutdown()
+    #expect(harness.output.all.count { $0.kind == .observerOnline } == 201)
+    #expect(harness.logs.lines.count { $0.hasPrefix("error recording stopped") } == 1)
+  }
+}

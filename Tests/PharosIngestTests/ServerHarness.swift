@@ -1,0 +1,123 @@
+import Logging
+import PharosCaptures
+import PharosEvents
+import PharosPipeline
+import PharosReports
+import Synchronization
+import Testing
+
+@testable import PharosIngest
+
+/// A server under test, with what it delivered, recorded and logged.
+final class ServerHarness: Sendable {
+  /// What the server gave out so far.
+  final class Output: Sendable {
+    private let events = Mutex<[Event]>([])
+    private let recording = Mutex<[UInt8]>([])
+    private let signals: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) =
+      AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+    func take(_ batch: [Event]) {
+      events.withLock { $0 += batch }
+      signals.continuation.yield()
+    }
+
+    func record(_ bytes: [UInt8]) { recording.withLock { $0 += bytes } }
+
+    var all: [Event] { events.withLock { $0 } }
+    var recorded: [UInt8] { recording.withLock { $0 } }
+
+    /// Waits until the events so far fulfil a condition.
+    func wait(until condition: ([Event]) -> Bool) async {
+      if condition(all) { return }
+      for await _ in signals.stream where condition(all) { return }
+    }
+  }
+
+  let server: IngestServer
+  let output: Output
+  let logs: LogLines
+
+  private init(server: IngestServer, output: Output, logs: LogLines) {
+    self.server = server
+    self.output = output
+    self.logs = logs
+  }
+
+  static func start(
+    site: Site = Samples.site,
+    listeners: [ListenAddress] = [ListenAddress(host: "127.0.0.1", port: 0)],
+    isRecording: Bool = false,
+    configure: (inout IngestConfiguration) -> Void = { _ in }
+  ) async throws -> ServerHarness {
+    let output = Output()
+    let logs = LogLines()
+    var configuration = IngestConfiguration(listeners: listeners)
+    if isRecording { configuration.record = { output.record($0) } }
+    configure(&configuration)
+    let server = try await IngestServer.start(
+      site: site,
+      configuration: configuration,
+      logger: Logger(label: "test") { _ in logs },
+      deliver: { output.take($0) }
+    )
+    return ServerHarness(server: server, output: output, logs: logs)
+  }
+
+  /// A socket that sends to the server's first address.
+  func sender() throws -> DatagramSender {
+    let address = try #require(server.localAddresses.first)
+    return try DatagramSender(to: address)
+  }
+
+  /// Waits until the server has received so many datagrams, and gives its counters.
+  func snapshot(datagrams: UInt64) async -> IngestSnapshot {
+    while true {
+      let snapshot = await server.snapshot()
+      if snapshot.datagrams + snapshot.kernelDrops >= datagrams { return snapshot }
+      await Task.yield()
+    }
+  }
+
+  /// The events that one thread makes of the recording.
+  func replayed(shards: Int) throws -> [Event] {
+    var feed = CaptureFeed(observer: .name("none"))
+    feed.append(output.recorded)
+    var pipeline: Pipeline?
+    var events: [Event] = []
+    while let input = try feed.next(maxReports: 17) {
+      if case .site(let site) = input { pipeline = try Pipeline(site: site, shards: shards) }
+      events += pipeline?.take(input) ?? []
+    }
+    try feed.finish()
+    return events + (pipeline?.finish() ?? [])
+  }
+}
+
+/// Keeps log lines instead of printing them.
+final class LogLines: LogHandler, Sendable {
+  private let kept = Mutex<[String]>([])
+
+  /// The lines: level, message and metadata in alphabetical order.
+  var lines: [String] { kept.withLock { $0 } }
+
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set {}
+  }
+
+  var logLevel: Logger.Level {
+    get { .info }
+    set {}
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set {}
+  }
+
+  func log(event: LogEvent) {
+    let pairs = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.sorted().joined(separator: " ")
+    kept.withLock { $0.append("\(event.level) \(event.message) \(pairs)") }
+  }
+}
