@@ -57,8 +57,8 @@ let package = Package(
     module("PharosEvents", ["PharosReports"]),
     module("PharosPlaces", ["PharosReports"]),
     module("PharosMonitoring", ["PharosReports", "PharosAdvertising", "PharosEvents"]),
-    module("PharosPositioning", ["PharosReports", "PharosEvents", "PharosPlaces"]),
-    module("PharosWire", ["PharosReports", "PharosAdvertising"]),
+    module("PharosPositioning", ["PharosReports", "PharosEvents"]),
+    module("PharosWire", ["PharosReports"]),
     module("PharosCaptures", ["PharosReports", "PharosAdvertising"]),
     module(
       "PharosPipeline",
@@ -74,7 +74,8 @@ let package = Package(
     module(
       "PharosIngest",
       [
-        "CPharos", "PharosReports", "PharosEvents", "PharosMonitoring", "PharosWire", "PharosPipeline",
+        "CPharos", "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
         .product(name: "Atomics", package: "swift-atomics"),
         .product(name: "Logging", package: "swift-log"),
       ] + nio
@@ -121,9 +122,57 @@ let package = Package(
     // Tests.
     .target(
       name: "PharosTestSupport",
-      dependencies: ["PharosReports"],
       path: "Tests/PharosTestSupport",
       swiftSettings: strict
+    ),
+    .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    tests("RepositoryTests", []),
+    tests("AllocationTests", ["PharosReports", "PharosAdvertising", "CAllocationCounter"]),
+    tests("PharosReportsTests", ["PharosReports"]),
+    tests("PharosEventsTests", ["PharosReports", "PharosEvents"]),
+    tests("PharosAdvertisingTests", ["PharosReports", "PharosAdvertising"]),
+    tests("PharosPlacesTests", ["PharosReports", "PharosPlaces"]),
+    tests("PharosWireTests", ["PharosReports", "PharosWire"]),
+    tests("PharosCapturesTests", ["PharosReports", "PharosAdvertising", "PharosCaptures"]),
+    tests("PharosFilesTests", ["PharosFiles"]),
+    tests("PharosMonitoringTests", ["PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring"]),
+    tests("PharosPositioningTests", ["PharosReports", "PharosEvents", "PharosPositioning"]),
+    tests(
+      "PharosPipelineTests",
+      [
+        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosPositioning",
+        "PharosWire", "PharosCaptures", "PharosPipeline",
+      ]
+    ),
+    tests(
+      "PharosIngestTests",
+      [
+        "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
+        "PharosCaptures", "PharosPipeline", "PharosIngest",
+        .product(name: "Atomics", package: "swift-atomics"),
+        .product(name: "Logging", package: "swift-log"),
+      ] + nio
+    ),
+    tests(
+      "PharosServiceTests",
+      [
+        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
+        "PharosService",
+        .product(name: "Logging", package: "swift-log"),
+      ]
+    ),
+    tests("PharosTests", ["Pharos", "PharosReports", .product(name: "OpenCombine", package: "OpenCombine")]),
+    tests(
+      "PharosSimulationTests",
+      ["PharosReports", "PharosAdvertising", "PharosPlaces", "PharosSimulation"]
+    ),
+    tests(
+      "PharosPublishingTests",
+      [
+        "PharosReports", "PharosEvents", "PharosPublishing",
+        .product(name: "OpenCombine", package: "OpenCombine"),
+      ]
     ),
   ]
 )

@@ -23,7 +23,7 @@ struct HouseTests {
     "PharosFiles": ["CZlib"],
     "PharosIngest": [
       "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
-      "PharosPipeline",
+      "PharosPositioning", "PharosCaptures", "PharosPipeline",
     ],
     "PharosPublishing": ["PharosReports", "PharosEvents"],
     "Pharos": [

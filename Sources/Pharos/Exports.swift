@@ -1,0 +1,5 @@
+// One import gives a user's program all the words it needs: regions to ask with, events to be answered with.
+@_exported public import PharosEvents
+@_exported public import PharosIngest
+@_exported public import PharosPublishing
+@_exported public import PharosReports

@@ -1,0 +1,92 @@
+import OpenCombine
+import Pharos
+import PharosTestSupport
+import Synchronization
+import Testing
+
+/// The programs of the README: what a Swift developer writes to subscribe.
+@Suite("Embedding", .timeLimit(.minutes(1)))
+struct EmbeddingTests {
+  /// A museum that believes one advert and forgets after a second.
+  private func museum() throws -> Site {
+    let uuid = try #require(UUID128("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
+    let presence = PresencePolicy(enterSamples: 1, silence: .fixed(.seconds(1)))
+    let region = Region(identifier: "museum", constraint: .proximity(uuid), presence: presence)
+    return Site(applications: [Application(identifier: "default", regions: [region])])
+  }
+
+  /// The composite of the raddec convention's own documentation: an iBeacon 100/0 heard by one receiver.
+  private let raddec =
+    "10004702aabbccddeeff013b0301001bc50940810000f0014aa2cab000f101264224ffeeddccbbaa0201061aff4c000215"
+    + "e2c56db5dffb48d2b060d0f5a71096e000640000c57b"
+
+  private func send(_ datagram: String, to server: PharosServer) async throws {
+    let address = try #require(try await server.addresses().first)
+    let sender = try DatagramSender(to: address)
+    let bytes = try #require(Hex.bytes(datagram))
+    #expect(try sender.send(bytes))
+  }
+
+  @Test("an OpenCombine subscriber and a for-await loop see the same visit")
+  func sameEvents() async throws {
+    let server = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
+    let (kinds, continuation) = AsyncStream<EventKind>.makeStream()
+    let visits = server.events(in: "museum").sink { @Sendable event in continuation.yield(event.kind) }
+    let sequence = server.events(in: "museum").sequence
+    let running = Task { try await server.run() }
+    try await send(raddec, to: server)
+    var published: [EventKind] = []
+    for await kind in kinds {
+      published.append(kind)
+      if kind == .regionEnter { break }
+    }
+    var awaited: [EventKind] = []
+    for await event in sequence {
+      awaited.append(event.kind)
+      #expect(event.subject == .observer(.eui64(0x001B_C509_4081_0000)))
+      if event.kind == .regionEnter { break }
+    }
+    #expect(published == awaited)
+    #expect(published == [.regionState, .regionEnter])
+    visits.cancel()
+    running.cancel()
+    try await running.value
+  }
+
+  @Test("the 21st region is refused with the limit, and a known one may be replaced")
+  func limit() async throws {
+    let server = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
+    let monitor = server.monitor()
+    let running = Task { try await server.run() }
+    let condition = BeaconConstraint.proximity(UUID128(high: 1, low: 2))
+    for number in 1..<20 { try await monitor.add(condition, identifier: "room \(number)") }
+    let refusals = server.events(of: [.regionLimitExceeded]).sequence
+    do {
+      try await monitor.add(condition, identifier: "room 20")
+      Issue.record("the 21st region was accepted")
+    } catch {
+      let message = "\(error)"
+      #expect(message.contains("20") && message.contains("default"), "\(message)")
+    }
+    try await monitor.add(.proximity(UUID128(high: 3, low: 4)), identifier: "room 7")
+    for await event in refusals {
+      #expect(RegionEvent(event) == .monitoringDidFail(region: "room 20", limit: 20))
+      break
+    }
+    running.cancel()
+    try await running.value
+  }
+
+  @Test("what cannot listen says so to all who wait")
+  func cannotListen() async throws {
+    let first = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
+    let running = Task { try await first.run() }
+    let taken = try #require(try await first.addresses().first)
+    let listener = try #require(ListenAddress("\(taken)"))
+    let second = PharosServer(site: try museum(), listening: [listener])
+    await #expect(throws: IngestError.self) { try await second.run() }
+    await #expect(throws: IngestError.self) { _ = try await second.addresses() }
+    running.cancel()
+    try await running.value
+  }
+}
