@@ -7,9 +7,9 @@ public struct Event: Hashable, Sendable {
   /// What was decided.
   public let kind: EventKind
   /// When it happened: for an exit its deadline, not the moment when somebody noticed.
-  public let time: Timestamp
+  public internal(set) var time: Timestamp
   /// When it was decided, computed from inputs alone; events are published in this order.
-  public let decidedAt: Timestamp
+  public internal(set) var decidedAt: Timestamp
   /// The stage that decided: 0 the server itself, 1 what one observer hears, 2 what compares observers.
   public let stage: UInt8
   /// Whom the decision is about.
@@ -21,7 +21,7 @@ public struct Event: Hashable, Sendable {
   /// Orders what one subject's decisions leave equal otherwise.
   public let ordinal: UInt64
   /// What there is to say about it.
-  public let detail: EventDetail
+  public internal(set) var detail: EventDetail
 
   /// Makes an event and its id.
   ///

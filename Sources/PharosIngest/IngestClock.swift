@@ -1,4 +1,3 @@
-import Atomics
 import CPharos
 public import PharosReports
 
@@ -30,46 +29,56 @@ public struct IngestClock: Sendable {
 /// The steady clock as a time of day: what all loops take R from.
 ///
 /// The mapping is made at start and kept when somebody sets the wall clock, so that a step can neither fire a
-/// deadline nor hold one back. Only while nothing has been received, when there is nothing to decide, does a step
-/// forward move it: a machine that boots without a battery-backed clock gets the right date this way.
-final class Timeline: Sendable {
+/// deadline nor hold one back; the merger maps what is decided later to the new time.
+struct Timeline: Sendable {
   private let clock: IngestClock
-  /// Nanoseconds from the steady clock to the time of day.
-  ///
-  /// Relaxed: it is a number of its own, and a loop that sees
-  /// a new value late only takes a smaller R, which is still greater than its last.
-  private let offset: ManagedAtomic<Int64>
+  /// From the steady clock to the time of day.
+  private let offset: TimeSpan
 
   /// Maps a clock as it stands now.
   init(_ clock: IngestClock) {
     self.clock = clock
-    offset = ManagedAtomic(ClockWatch.offset(of: clock).nanoseconds)
+    offset = ClockWatch.offset(of: clock)
   }
 
   /// The time of day by the mapping.
-  func now() -> Timestamp {
-    Timestamp(nanoseconds: clock.steady().nanoseconds &+ offset.load(ordering: .relaxed))
-  }
-
-  /// Moves the mapping forward.
-  func advance(by step: TimeSpan) {
-    offset.wrappingIncrement(by: max(0, step.nanoseconds), ordering: .relaxed)
-  }
+  func now() -> Timestamp { Timestamp(nanoseconds: (clock.steady() + offset).nanoseconds) }
 }
 
-/// R as one loop gives it out: strictly increasing, so that R and the loop's index order all inputs.
+/// R as one loop gives it out: one clock reading for each receive call, and from it an R for each of its datagrams.
+///
+/// R alone orders all inputs. The clock is read in steps of 2,048 ns, of which each loop has 128 ns of its own: the
+/// datagrams of a call get a nanosecond each, in the order in which they came, and no two loops ever give the same R.
 struct LoopClock {
+  /// How many inputs one reading serves: the slots of a receive call and what NIO had read before it.
+  static let inputsPerReading: Int64 = 128
+  /// The distance between readings, which has room for the inputs of every loop.
+  private static let step = inputsPerReading * Int64(IngestConfiguration.Limits.loops.upperBound)
+
   private let timeline: Timeline
+  private let offset: Int64
+  private var reading = Int64.min
   /// The last R that was given out.
   private(set) var last = Timestamp.distantPast
 
-  /// Starts on a timeline.
-  init(_ timeline: Timeline) { self.timeline = timeline }
+  /// Starts on a timeline, for the loop with an index.
+  init(_ timeline: Timeline, loop: Int = 0) {
+    self.timeline = timeline
+    offset = Int64(loop) * LoopClock.inputsPerReading
+  }
 
-  /// The next R: the time, or a nanosecond after the last R where the clock has not moved.
+  /// The next R, the first of ``inputsPerReading``: the time, or the next step where the clock has not moved.
   mutating func next() -> Timestamp {
-    last = max(timeline.now(), last + TimeSpan(nanoseconds: 1))
+    let now = timeline.now().nanoseconds
+    let step = LoopClock.step
+    reading = max(now - (now % step + step) % step, reading == .min ? .min : reading + step)
+    last = Timestamp(nanoseconds: reading + offset)
     return last
+  }
+
+  /// The last R that a reading serves: the watermark that covers its inputs.
+  static func end(of reading: Timestamp) -> Timestamp {
+    reading + TimeSpan(nanoseconds: inputsPerReading - 1)
   }
 }
 

@@ -44,11 +44,7 @@ struct IngestParts {
       for index in 0..<configuration.loops {
         let eventLoop = readers.next()
         let loop = try await eventLoop.submit {
-          let server = ServerInputs(
-            registry: registry,
-            watch: ClockWatch(configuration.clock),
-            timeline: timeline
-          )
+          let server = ServerInputs(registry: registry, watch: ClockWatch(configuration.clock))
           let loop = try ReadingLoop(
             index: index,
             eventLoop: eventLoop,

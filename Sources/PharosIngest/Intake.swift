@@ -6,7 +6,7 @@ import PharosWire
 ///
 /// A value without sockets, rings or clocks; the loop hands it datagrams and ships what has gathered.
 struct Intake {
-  /// What the datagrams of one receive call have in common.
+  /// What there is to know of a datagram beside its bytes.
   struct Call {
     /// R.
     var received: Timestamp
@@ -52,7 +52,7 @@ struct Intake {
   /// - Parameters:
   ///   - bytes: what was received of it.
   ///   - isTruncated: whether it was longer than that.
-  ///   - call: what it has in common with the others of its receive call.
+  ///   - call: its R, its socket, and whether it is recorded.
   ///   - source: who sent it, asked only where somebody wants to know.
   mutating func take(
     _ bytes: UnsafeRawBufferPointer,
@@ -68,7 +68,7 @@ struct Intake {
       refuse(decoder.refuseTruncated(bytes.bytes), from: source(), at: call.received)
       return
     }
-    if call.isRecorded { log.append(bytes, from: source(), to: call.destination) }
+    if call.isRecorded { log.append(bytes, received: call.received, from: source(), to: call.destination) }
     let mark = incoming.mark
     let first = incoming.reports.count
     switch decoder.decode(bytes.bytes, received: call.received, into: &incoming) {

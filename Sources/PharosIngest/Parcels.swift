@@ -3,7 +3,7 @@ import PharosEvents
 import PharosMonitoring
 import PharosReports
 
-/// Inputs of one loop on their way to one shard, all with the same R.
+/// Inputs of one loop on their way to one shard, all of one reading of its clock.
 struct ShardParcel: Sendable {
   /// What there is.
   enum Content: Sendable {
@@ -13,7 +13,7 @@ struct ShardParcel: Sendable {
     case change(RegionChange)
   }
 
-  /// R of everything in it.
+  /// The R from which theirs count.
   var received: Timestamp
   /// What there is.
   var content: Content
@@ -43,7 +43,7 @@ struct ServerInput: Sendable {
   var content: Content
 }
 
-/// Inputs of one loop on their way to the recorder, all with the same R.
+/// Inputs of one loop on their way to the recorder, all of one reading of its clock.
 struct RecorderParcel: Sendable {
   /// What there is.
   enum Content: Sendable {
@@ -53,7 +53,7 @@ struct RecorderParcel: Sendable {
     case server(ServerInput.Content)
   }
 
-  /// R of everything in it.
+  /// The R from which theirs count.
   var received: Timestamp
   /// What there is.
   var content: Content
@@ -63,6 +63,8 @@ struct RecorderParcel: Sendable {
 struct DatagramLog: Sendable {
   /// One datagram.
   struct Entry: Sendable {
+    /// Its R.
+    var received: Timestamp
     /// Who sent it.
     var source: Endpoint
     /// The socket that received it.
@@ -80,9 +82,16 @@ struct DatagramLog: Sendable {
   var isEmpty: Bool { entries.isEmpty }
 
   /// Appends a datagram.
-  mutating func append(_ datagram: UnsafeRawBufferPointer, from source: Endpoint, to destination: Endpoint) {
+  mutating func append(
+    _ datagram: UnsafeRawBufferPointer,
+    received: Timestamp,
+    from source: Endpoint,
+    to destination: Endpoint
+  ) {
     bytes.append(contentsOf: datagram)
-    entries.append(Entry(source: source, destination: destination, end: bytes.count))
+    entries.append(
+      Entry(received: received, source: source, destination: destination, end: bytes.count)
+    )
   }
 
   /// Empties it and keeps its storage.

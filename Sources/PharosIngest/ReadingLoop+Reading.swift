@@ -30,7 +30,7 @@ extension ReadingLoop {
     )
   }
 
-  /// Takes datagrams off a socket, 64 a call, each call with an R of its own.
+  /// Takes datagrams off a socket, 64 a call; a call has one reading of the clock and each datagram its own R.
   ///
   /// - Returns: how many there were, and whether there would be more but no room for them.
   func pass(_ listener: Listener, share: Int) -> (datagrams: Int, isBlocked: Bool) {
@@ -44,18 +44,22 @@ extension ReadingLoop {
       }
       recorderStalledSince = nil
       let received = clock.next()
-      let call = Intake.Call(
+      var call = Intake.Call(
         received: received,
         destination: listener.localAddress,
         isRecorded: exchange.records
       )
       let held = listener.takeHeld()
-      for datagram in held { take(datagram, of: call) }
+      for datagram in held {
+        take(datagram, of: call)
+        call.received = call.received + .oneNanosecond
+      }
       let count = listener.receive(into: &drain)
       for slot in 0..<count {
         if slot + 2 < count { drain.prefetch(slot + 2) }
         let (bytes, isTruncated) = drain.datagram(slot)
         intake.take(bytes, isTruncated: isTruncated, of: call) { drain.source(slot) }
+        call.received = call.received + .oneNanosecond
       }
       ship(received)
       taken += held.count + count
@@ -93,7 +97,7 @@ extension ReadingLoop {
       swap(&datagrams, &intake.log)
       push(RecorderParcel(received: received, content: .datagrams(datagrams)), to: conveyor.full)
     }
-    exchange.publishInputs(of: index, through: received)
+    exchange.publishInputs(of: index, through: LoopClock.end(of: received))
     if !intake.lines.isEmpty { sayRefusals() }
   }
 

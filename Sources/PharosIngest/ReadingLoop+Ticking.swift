@@ -70,7 +70,7 @@ extension ReadingLoop {
   /// Says that time has passed without input, so that deadlines fire.
   ///
   /// Nothing that has an R waits outside the rings, so each R that is new is a watermark.
-  func publishTime() { exchange.publishInputs(of: index, through: clock.next()) }
+  func publishTime() { exchange.publishInputs(of: index, through: LoopClock.end(of: clock.next())) }
 
   private func scheduleTick(isEager: Bool) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)

@@ -67,7 +67,7 @@ final class ReadingLoop {
     self.configuration = configuration
     self.server = server
     self.logger = logger
-    clock = LoopClock(timeline)
+    clock = LoopClock(timeline, loop: index)
     shard = Shard(index: index, exchange: exchange, engine: StageOne(site: site))
     drain = try DatagramDrain(capacity: configuration.largestDatagram)
     intake = Intake(shard: index, shards: exchange.loops, iBeaconCompanies: site.iBeaconCompanies)

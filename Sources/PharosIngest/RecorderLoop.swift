@@ -71,21 +71,21 @@ final class RecorderLoop {
     case .server(.clockStep(let step)):
       attempt { try writer.write(.clockStep(step, at: received)) }
     case .datagrams(var datagrams):
-      attempt { try write(datagrams, received: received) }
+      attempt { try write(datagrams) }
       datagrams.removeAll()
       exchange.toRecorder[loop].giveBack(datagrams)
     }
     if writer.pendingCount >= RecorderLoop.chunk { attempt { try flush() } }
   }
 
-  private func write(_ datagrams: DatagramLog, received: Timestamp) throws {
+  private func write(_ datagrams: DatagramLog) throws {
     var start = 0
     for entry in datagrams.entries {
       try writer.write(
         datagram: datagrams.bytes.span.bytes.extracting(start..<entry.end),
         from: entry.source,
         to: entry.destination,
-        received: received
+        received: entry.received
       )
       start = entry.end
     }

@@ -21,8 +21,6 @@ struct ServerInputs {
   var watch: ClockWatch
   /// Steps that wait for room in the rings.
   var steps: [TimeSpan] = []
-  /// What R is taken from, which a step may move before anything was received.
-  let timeline: Timeline
 }
 
 extension ReadingLoop {
@@ -55,10 +53,9 @@ extension ReadingLoop {
   /// Looks whether somebody set the wall clock.
   func watchClock() {
     guard let step = server?.watch.look() else { return }
-    if step > .zero, exchange.latestTraffic == .distantPast { server?.timeline.advance(by: step) }
     server?.steps.append(step)
     logger.notice(
-      "the wall clock was set; decisions keep to the clock of the start",
+      "the wall clock was set; decisions go by the clock of the start, events tell the new time",
       metadata: [LogKey.step: "\(step.seconds)"]
     )
     takeServerInputs()
@@ -89,6 +86,6 @@ extension ReadingLoop {
     if exchange.records {
       push(RecorderParcel(received: received, content: .server(content)), to: exchange.toRecorder[index].full)
     }
-    exchange.publishInputs(of: index, through: received)
+    exchange.publishInputs(of: index, through: LoopClock.end(of: received))
   }
 }

@@ -98,6 +98,11 @@ struct LifeSigns: Sendable {
     return true
   }
 
+  /// The observer counts as down: its heartbeats, which come by a clock, learn no gap from that.
+  ///
+  /// Gaps of traffic go on being learned: a quiet night looks like an outage, and should do so only once.
+  mutating func end() { heartbeats.isBroken = true }
+
   /// The observer is known from now on, or again: gaps do not span the time before.
   mutating func begin(at time: Timestamp) {
     lastProof = max(lastProof, time)
@@ -122,6 +127,8 @@ private struct GapMemory: Sendable {
   var last: Timestamp?
   var greatest = 0.0
   var count = 0
+  /// Whether the gap up to the next one is none.
+  var isBroken = false
 
   mutating func note(_ time: Timestamp) {
     guard let last else {
@@ -130,6 +137,10 @@ private struct GapMemory: Sendable {
     }
     guard time > last else { return }
     self.last = time
+    guard !isBroken else {
+      isBroken = false
+      return
+    }
     count = min(count + 1, 1_000)
     // What is shorter than a hundredth of a second is no gap: a busy radio pays for no arithmetic here.
     guard time - last > .milliseconds(10) else { return }

@@ -48,7 +48,8 @@ extension ObserverState {
       time: time,
       level: hearing.level,
       key: hearing.sampleKey,
-      second: second(of: time)
+      second: second(of: time),
+      silenceFrom: silenceFrom
     )
     let outcome = tracks[track].heard(
       sample,

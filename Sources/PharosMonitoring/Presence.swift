@@ -24,6 +24,8 @@ struct Presence: Sendable {
   private var lastCounted = Timestamp.distantPast
   private var earlier: [Timestamp] = []
   private var belowSince = Timestamp.distantFuture
+  /// Whether more than one sample found the level below.
+  private var isBelowSurely = false
 
   init(policy: UInt16) { self.policy = policy }
 
@@ -46,6 +48,12 @@ struct Presence: Sendable {
     }
   }
 
+  /// How loud a sample was, and what the filter makes of it and of those before it.
+  struct Level {
+    var sample: Double
+    var filtered: Double
+  }
+
   /// What a sample means.
   enum HeardAction: Hashable {
     /// The beacon came.
@@ -57,7 +65,7 @@ struct Presence: Sendable {
   /// A sample was heard, or the sample of that time turned out to be stronger.
   mutating func heard(
     at time: Timestamp,
-    level: Double?,
+    level: Level?,
     rules: PresencePolicy,
     window: @autoclosure () -> TimeSpan
   ) -> HeardAction? {
@@ -68,14 +76,14 @@ struct Presence: Sendable {
         return nil
       }
       state = .inside(since: time)
-      follow(level, at: time, rules)
+      follow(level?.filtered, at: time, rules)
       return .entered
     case .held(let since):
       state = .inside(since: since)
-      follow(level, at: time, rules)
+      follow(level?.filtered, at: time, rules)
       return .confirmed
     case .inside:
-      follow(level, at: time, rules)
+      follow(level?.filtered, at: time, rules)
       return nil
     }
   }
@@ -93,7 +101,7 @@ struct Presence: Sendable {
     guard isHere else { return nil }
     let span = stretch == 1 ? allowed : allowed * stretch
     let silence = span == .forever ? Timestamp.distantFuture : max(lastHeard, silenceFrom) + span
-    let level = belowSince == .distantFuture || !isConfirmed ? .distantFuture : belowSince + rules.exitDwell
+    let level = isBelowSurely && isConfirmed ? belowSince + rules.exitDwell : .distantFuture
     let first = min(silence, level)
     return first == .distantFuture ? nil : (first, level < silence)
   }
@@ -108,7 +116,7 @@ struct Presence: Sendable {
   /// The observer cannot tell any more; true if the beacon was here.
   mutating func suspended() -> Bool {
     isWaiting = false
-    belowSince = .distantFuture
+    endBelow()
     lastCounted = .distantPast
     earlier.removeAll()
     guard let since else { return false }
@@ -121,13 +129,15 @@ struct Presence: Sendable {
     isWaiting = false
     lastCounted = .distantPast
     earlier.removeAll()
-    belowSince = .distantFuture
+    endBelow()
   }
 
   /// A sample without a level counts only where no level is asked for.
-  private func counts(_ level: Double?, _ rules: PresencePolicy) -> Bool {
+  ///
+  /// It must be loud itself, not only the filter, which holds one loud sample for several weak ones: one spike never enters.
+  private func counts(_ level: Level?, _ rules: PresencePolicy) -> Bool {
     guard let threshold = rules.enterRSSI ?? rules.exitRSSI else { return true }
-    return level.map { $0 >= threshold } ?? false
+    return level.map { min($0.sample, $0.filtered) >= threshold } ?? false
   }
 
   /// Counts a sample; true if there are enough within the window.
@@ -143,12 +153,22 @@ struct Presence: Sendable {
     return false
   }
 
+  /// Follows a level that may fall below the exit level; it takes two samples there, as one dip never leaves.
   private mutating func follow(_ level: Double?, at time: Timestamp, _ rules: PresencePolicy) {
     guard let exit = rules.exitRSSI, let level else { return }
     if level >= exit {
-      belowSince = .distantFuture
+      endBelow()
     } else if belowSince == .distantFuture {
       belowSince = time
+    } else if !isBelowSurely, time > belowSince {
+      isBelowSurely = true
+      // A slow beacon is sure only after the dwell: it has left then, not before.
+      belowSince = max(belowSince, time - rules.exitDwell)
     }
+  }
+
+  private mutating func endBelow() {
+    belowSince = .distantFuture
+    isBelowSurely = false
   }
 }

@@ -136,6 +136,7 @@ extension StageOne {
     }
     states[index].isUp = false
     states[index].heardBeforeOutage = states[index].life.lastProof
+    states[index].life.end()
     count { $0.outages += 1 }
     let transition = ObserverTransition(
       lastHeard: states[index].life.lastProof,

@@ -62,14 +62,22 @@ extension StageOne {
     if catalog.sets[number].isZoned, let bucket, let mean = bucket.mean {
       summarise(bucket, mean: mean, endingAt: end, track: track, of: index, into: &output)
     }
-    let interval = TimeSpan.seconds(Double(states[index].tracks[track].intervals.interval) * 3)
-    let memory = min(max(StageOne.rangingMemory, interval), StageOne.longestRangingMemory)
-    let isRecent = end - states[index].tracks[track].lastHeard <= memory
+    let isRecent = end - states[index].tracks[track].lastHeard <= rangingMemory(track: track, of: index)
     guard isRecent, catalog.sets[number].needsSeconds else { return false }
     guard !catalog.sets[number].rangings.isEmpty else { return true }
     let reading = reading(of: bucket, track: track, of: index)
     for request in catalog.sets[number].rangings { readings.append((request, reading)) }
     return true
+  }
+
+  /// How long a beacon that is not heard stays: three of its intervals, learned or declared.
+  private func rangingMemory(track: Int, of index: Int) -> TimeSpan {
+    let learned = states[index].tracks[track].intervals.interval
+    let interval = max(learned, states[index].tracks[track].declaredInterval ?? 0)
+    return min(
+      max(StageOne.rangingMemory, .seconds(Double(interval) * 3)),
+      StageOne.longestRangingMemory
+    )
   }
 
   private mutating func summarise(

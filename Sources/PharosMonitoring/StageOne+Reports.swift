@@ -153,9 +153,11 @@ extension StageOne {
     return found
   }
 
-  /// What stands for a transmitter when an observer's traffic is judged: its identity, else its address.
+  /// What stands for a transmitter when an observer's traffic is judged: its address if that lasts, since one tag may
+  /// send frames of several kinds, else its identity.
   private func transmitter(_ beacon: BeaconID?, _ address: DeviceAddress?) -> UInt64 {
-    beacon.map(KeyedHash.fold) ?? address?.bits ?? 1
+    if let address, !address.isPrivate { return address.bits }
+    return beacon.map(KeyedHash.fold) ?? address?.bits ?? 1
   }
 }
 

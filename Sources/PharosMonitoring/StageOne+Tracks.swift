@@ -137,7 +137,10 @@ extension StageOne {
     rearm(track: track, of: index)
     let set = Int(states[index].tracks[track].matchSet)
     if catalog.sets[set].needsSeconds, !states[index].tracks[track].isListed { list(track: track, of: index) }
-    if states[index].tracks[track].beacon.kind == .eddystone, let address = hearing.keyAddress {
+    // One identity may come from any number of addresses, of which no more are kept than tracks.
+    if states[index].tracks[track].beacon.kind == .eddystone, let address = hearing.keyAddress,
+      states[index].beaconOfAddress.count < limits.tracksPerObserver
+    {
       states[index].beaconOfAddress[address.bits] = Int32(track)
     }
   }

@@ -166,6 +166,8 @@ public struct StageOne: Sendable {
   /// Lets the sixteenth of the observers go that was silent for longest, so that a flood of names costs little each.
   private mutating func evictObservers(into output: inout StageOutput) {
     lastObserver = nil
+    // A place may go to an observer about which the answers differ.
+    strangers = Array(repeating: 0, count: strangers.count)
     let stalest = states.indices.filter { states[$0].isLive }.sorted {
       (states[$0].lastReceived, states[$0].id) < (states[$1].lastReceived, states[$1].id)
     }

@@ -74,6 +74,8 @@ struct Track: Sendable {
     var key: UInt64
     /// The second since the observer's first report.
     var second: Int64
+    /// Since when silence counts: a gap that began before says nothing about losses.
+    var silenceFrom: Timestamp
   }
 
   /// What a sample meant.
@@ -113,7 +115,7 @@ struct Track: Sendable {
     guard canTell else { return outcome }
     // Nearly every advert: here already, nothing waits, and no level could change that.
     if more.isEmpty, !catalog.sets[set].hasLevels, first.isConfirmed, !first.isWaiting { return outcome }
-    let level = sample.level == nil ? nil : filter.level(kind)
+    let level = sample.level.map { Presence.Level(sample: $0, filtered: filter.level(kind) ?? $0) }
     for place in 0..<catalog.sets[set].policies.count {
       let rules = catalog.policies[Int(self[presence: place].policy)]
       // What waited for proof has no timer: it needs one again.
@@ -133,9 +135,14 @@ struct Track: Sendable {
     return outcome
   }
 
-  /// A report that came late: it only shows that the beacon was still here then.
+  /// A report that came late: it only shows that the beacon was still here then, and that the gap before the next sample
+  /// is shorter than it seems.
   mutating func heardLate(at time: Timestamp, places: Int) {
     lastHeard = max(lastHeard, time)
+    if samples > 0, time > sampleStart {
+      sampleStart = time
+      sampleLevel = nil
+    }
     for place in 0..<places { self[presence: place].heardLate() }
   }
 
@@ -155,7 +162,7 @@ struct Track: Sendable {
     _ kind: LevelFilterKind,
     _ outcome: inout Outcome
   ) {
-    if samples > 0 {
+    if samples > 0, sampleStart >= sample.silenceFrom {
       let gap = Float((time - sampleStart).seconds)
       if isGapOfPresence(gap) { outcome.needsAllowance = intervals.learn(gap: gap) }
     }

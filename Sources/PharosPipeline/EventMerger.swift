@@ -27,6 +27,10 @@ public struct EventMerger: Sendable {
   private var changes: [(change: RegionChange, instant: Timestamp)] = []
   private var refusals: [String: UInt64] = [:]
   private var clockSteps: UInt64 = 0
+  /// Since when the wall clock has been off the mapping of the start, and by how much, oldest first.
+  ///
+  /// A step is forgotten once everything up to a later one is released, so that there are few.
+  private var clock: [(since: Timestamp, offset: TimeSpan)] = []
 
   /// Starts with a site and the number of shards that will hand over.
   public init(shards: Int, site: Site, limits: PositioningLimits = PositioningLimits()) {
@@ -74,9 +78,12 @@ public struct EventMerger: Sendable {
     )
   }
 
-  /// Tells that the wall clock was set by so much, so that all later times are mapped anew.
+  /// Tells that the wall clock was set by so much, so that what is decided later is told by the new time.
+  ///
+  /// Decisions know nothing of it: deadlines, order and ids go by the clock of the start.
   public mutating func stepClock(by step: TimeSpan, at instant: Timestamp) {
     clockSteps += 1
+    clock.append((instant, (clock.last?.offset ?? .zero) + step))
     events.append(
       Event(
         stream: stream,
@@ -102,7 +109,16 @@ public struct EventMerger: Sendable {
     var ready = Array(events[pending...])
     events.removeSubrange(pending...)
     ready.sort(by: Event.isOrderedBefore)
-    return ready
+    return clock.isEmpty ? ready : told(ready, through: final)
+  }
+
+  /// Maps what is released to the wall clock as it stood when each event was decided.
+  private mutating func told(_ events: [Event], through final: Timestamp) -> [Event] {
+    let told = events.map { event in
+      event.told(withClockSetBy: clock.last { $0.since < event.decidedAt }?.offset ?? .zero)
+    }
+    if let current = clock.lastIndex(where: { $0.since <= final }) { clock.removeFirst(current) }
+    return told
   }
 
   private mutating func runStageTwo(through final: Timestamp) {

@@ -202,10 +202,6 @@ public struct Pipeline: Sendable {
   }
 }
 
-extension TimeSpan {
-  fileprivate static let oneNanosecond = TimeSpan(nanoseconds: 1)
-}
-
 /// What a pipeline took in, apart from what its stages count.
 public struct PipelineCounters: Hashable, Sendable {
   /// Reports.

@@ -17,6 +17,9 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
   /// The longest span there is, about 292 years: "never" where a deadline is asked for.
   public static let forever = TimeSpan(nanoseconds: .max)
 
+  /// The smallest step of time that is told apart.
+  public static let oneNanosecond = TimeSpan(nanoseconds: 1)
+
   /// A span of whole microseconds.
   public static func microseconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: count &* 1_000) }
 

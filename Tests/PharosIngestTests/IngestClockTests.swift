@@ -9,13 +9,31 @@ struct IngestClockTests {
   @Test("never gives the same R twice, though the clock stands still")
   func isStrictlyIncreasing() {
     let clock = ManualClock()
+    let step = TimeSpan(nanoseconds: 2_048)
     var loop = LoopClock(Timeline(clock.ingest))
     let first = loop.next()
-    #expect(loop.next() == first + TimeSpan(nanoseconds: 1))
-    clock.pass(.milliseconds(3))
-    #expect(loop.next() == first + .milliseconds(3))
-    clock.pass(.milliseconds(-2))
-    #expect(loop.next() == first + .milliseconds(3) + TimeSpan(nanoseconds: 1))
+    #expect(loop.next() == first + step)
+    clock.pass(.microseconds(2_048))
+    #expect(loop.next() == first + .microseconds(2_048))
+    clock.pass(.microseconds(-1_024))
+    #expect(loop.next() == first + .microseconds(2_048) + step)
+  }
+
+  @Test("gives no R to two loops, whatever their readings")
+  func isDisjoint() {
+    let clock = ManualClock()
+    var loops = (0..<16).map { LoopClock(Timeline(clock.ingest), loop: $0) }
+    var given: Set<Timestamp> = []
+    for round in 0..<100 {
+      clock.pass(TimeSpan(nanoseconds: Int64(round) * 37))
+      for index in loops.indices {
+        let first = loops[index].next()
+        for offset in 0..<LoopClock.inputsPerReading {
+          #expect(given.insert(first + TimeSpan(nanoseconds: offset)).inserted)
+        }
+        #expect(given.contains(LoopClock.end(of: first)))
+      }
+    }
   }
 
   @Test("maps to the wall clock at start")
@@ -57,17 +75,6 @@ struct IngestClockTests {
       wall: clock.ingest.wall
     )
     #expect(ClockWatch.offset(of: slow) == ClockWatch.offset(of: clock.ingest))
-  }
-
-  @Test("moves its mapping forward only")
-  func advances() {
-    let clock = ManualClock()
-    let timeline = Timeline(clock.ingest)
-    let start = timeline.now()
-    timeline.advance(by: .seconds(-5))
-    #expect(timeline.now() == start)
-    timeline.advance(by: .seconds(5))
-    #expect(timeline.now() == start + .seconds(5))
   }
 
   @Test("reads a machine's clocks that agree with each other")

@@ -58,12 +58,18 @@ struct IngestServerInputTests {
     let events = harness.output.all
     let step = try #require(events.first { $0.kind == .clockStepped })
     #expect(step.detail == .clockStep(.seconds(seconds)))
-    #expect(events.allSatisfy { $0.decidedAt >= start && $0.decidedAt < start + .seconds(2) })
+    // Before the step by the old time, behind it by the new one; in between nothing was decided by it.
+    for (observer, offset) in [(1, 0), (2, seconds)] {
+      let online = try #require(
+        events.first { $0.kind == .observerOnline && $0.subject == .observer(.eui48(UInt64(observer))) }
+      )
+      #expect((start + .seconds(offset)..<start + .seconds(offset + 2)).contains(online.decidedAt))
+    }
     #expect(try harness.replayed(shards: 2) == events)
     #expect(harness.logs.lines.contains { $0.hasPrefix("notice the wall clock was set") })
   }
 
-  @Test("takes a step forward for good as long as nothing was heard: a machine that learns the date late")
+  @Test("tells the right date on a machine that learns it late")
   func followsTheFirstStep() async throws {
     let clock = ManualClock()
     let harness = try await ServerHarness.start { $0.clock = clock.ingest }

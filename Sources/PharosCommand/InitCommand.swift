@@ -1,0 +1,35 @@
+import ArgumentParser
+import PharosService
+
+/// `pharos init`.
+struct InitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Write a commented site file to start from.",
+    usage: "pharos init [<dir>] [--listen <time>] [options]",
+    discussion: """
+      pharos init
+          writes site.yaml here; one that is there already is left as it is.
+      pharos init hall --listen 30s --udp 0.0.0.0:50001
+          listens for half a minute first, and adds the observers and beacons it heard.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The folder to write site.yaml into.", valueName: "dir"))
+  var folder = "."
+
+  @Option(help: ArgumentHelp("Listen so long first, such as 30s.", valueName: "time"))
+  var listen: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp("Where to listen; may be repeated. (default: 127.0.0.1:50001)", valueName: "host:port")
+  )
+  var udp: [HostPort] = []
+
+  @OptionGroup var log: LogOptions
+
+  func run() async throws {
+    let runner = InitRunner(folder: folder, listening: listen, udp: udp)
+    try await runner.run(on: .standard(), logger: log.logLevel.logger()).leave()
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import PharosService
+
+/// The `pharos` command.
+@main
+struct PharosCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pharos",
+    abstract: "Decides which beacons are near whom, from what gateways and handsets hear.",
+    discussion: """
+      Gateways send what their radios hear over UDP; Pharos says who enters and leaves \
+      which region, and how near beacons are.
+
+      See it at once:              pharos serve --demo
+      Your first gateway:          pharos listen --udp 0.0.0.0:50001
+      A site of your own:          pharos init, pharos check site.yaml,
+                                   pharos serve --site site.yaml --output -
+      A capture, offline:          pharos process hall.pcapng --site site.yaml
+
+      Exit codes: 0 all went well, 1 something failed on the way, 64 the command line \
+      is wrong, 78 the site file is wrong.
+      """,
+    subcommands: [
+      InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
+      InspectCommand.self, SimulateCommand.self, CheckCommand.self,
+    ]
+  )
+}
+
+extension CommandStatus {
+  /// Ends the process with this status, unless all went well.
+  func leave() throws {
+    guard self == .success else { throw ExitCode(rawValue) }
+  }
+}

@@ -1,0 +1,27 @@
+/// How a command ended, as its parent process is told.
+///
+/// - Source: the two codes above 1 are those of `sysexits.h`.
+public enum CommandStatus: Int32, Sendable {
+  /// All went well.
+  case success = 0
+  /// Something failed on the way: a damaged capture, a port in use.
+  case failure = 1
+  /// The command line was wrong (`EX_USAGE`).
+  case usage = 64
+  /// The site file was wrong (`EX_CONFIG`).
+  case configuration = 78
+}
+
+/// Why a command cannot go on, in words for whoever typed it.
+public struct CommandFailure: Error, Sendable {
+  /// How the process ends.
+  public let status: CommandStatus
+  /// What went wrong, where, what was expected and what to do; one or more lines.
+  public let message: String
+
+  /// Makes a failure.
+  public init(_ message: String, status: CommandStatus = .failure) {
+    self.status = status
+    self.message = message
+  }
+}

@@ -1,0 +1,90 @@
+import PharosFiles
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A file as a sink, packed with gzip if its name ends in `.gz`.
+public final class FileOutput: OutputSink {
+  private let file: Mutex<FileSink?>
+
+  /// Makes a file anew; `-` is standard output.
+  ///
+  /// - Throws: ``CommandFailure`` that names the file and says what to do.
+  public init(path: String) throws(CommandFailure) {
+    do {
+      file = Mutex(try FileSink(path: path))
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  /// Takes bytes.
+  public func write(_ bytes: [UInt8]) throws(OutputError) {
+    try file.withLock { (file) throws(OutputError) in
+      do throws(FileError) {
+        try file?.write(bytes)
+      } catch {
+        throw OutputError(error)
+      }
+    }
+  }
+
+  /// Hands everything to the system.
+  public func flush() throws(OutputError) {
+    try file.withLock { (file) throws(OutputError) in
+      do throws(FileError) {
+        try file?.flush()
+      } catch {
+        throw OutputError(error)
+      }
+    }
+  }
+
+  /// Ends the file; what is written later goes nowhere.
+  public func close() throws(OutputError) {
+    let file = file.withLock { $0.take() }
+    guard let file else { return }
+    do throws(FileError) {
+      try file.close()
+    } catch {
+      throw OutputError(error)
+    }
+  }
+}
+
+extension OutputError {
+  /// What a file's failure means to whoever writes.
+  init(_ error: FileError) {
+    if case .system(_, code: EPIPE) = error.problem { self = .closed } else { self = .failed("\(error)") }
+  }
+}
+
+/// Small files that are read as a whole.
+enum WholeFile {
+  /// The bytes of a file of at most `limit` bytes.
+  static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    do throws(FileError) {
+      var chunks = try FileChunks(path: path)
+      while let chunk = try chunks.next() {
+        bytes.append(contentsOf: chunk)
+        guard bytes.count <= limit else { break }
+      }
+    } catch {
+      throw CommandFailure("\(error)", status: .configuration)
+    }
+    guard bytes.count <= limit else {
+      throw CommandFailure(
+        "\(path) is longer than \(limit) bytes, which no file of its sort is. Check the path.",
+        status: .configuration
+      )
+    }
+    return bytes
+  }
+}

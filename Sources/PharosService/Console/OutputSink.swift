@@ -1,0 +1,121 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Where a command writes: standard output, a file, or an array in a test.
+public protocol OutputSink: Sendable {
+  /// Takes some bytes; they may be kept until the next ``flush()``.
+  func write(_ bytes: [UInt8]) throws(OutputError)
+  /// Hands on all that was kept.
+  func flush() throws(OutputError)
+}
+
+/// Why nothing more can be written.
+public enum OutputError: Error, Equatable, Sendable {
+  /// Whoever was reading has gone, as `head` does: no mistake, and nothing to say about it.
+  case closed
+  /// The system refused, as this sentence says.
+  case failed(String)
+}
+
+/// A file descriptor with a buffer before it.
+///
+/// Writing to a pipe that nobody reads any more gives an error here and no signal: ``Console/standard()`` turns
+/// SIGPIPE off.
+public final class DescriptorSink: OutputSink {
+  private let descriptor: Int32
+  private let threshold: Int
+  private let buffer = Mutex<[UInt8]>([])
+
+  /// How much is gathered before it is written.
+  ///
+  /// - Units: bytes. 64 KiB is the size of a Linux pipe: a larger write would only block halfway.
+  public static let usualThreshold = 65_536
+
+  /// Wraps a descriptor that somebody else closes; with a threshold of 0 nothing is kept back.
+  public init(descriptor: Int32, threshold: Int = DescriptorSink.usualThreshold) {
+    self.descriptor = descriptor
+    self.threshold = threshold
+  }
+
+  /// Takes bytes, and writes them out once the threshold is reached.
+  public func write(_ bytes: [UInt8]) throws(OutputError) {
+    try buffer.withLock { (buffer) throws(OutputError) in
+      buffer.append(contentsOf: bytes)
+      guard buffer.count >= threshold else { return }
+      try DescriptorSink.drain(&buffer, to: descriptor)
+    }
+  }
+
+  /// Writes out all that was gathered.
+  public func flush() throws(OutputError) {
+    try buffer.withLock { (buffer) throws(OutputError) in
+      try DescriptorSink.drain(&buffer, to: descriptor)
+    }
+  }
+
+  private static func drain(_ buffer: inout [UInt8], to descriptor: Int32) throws(OutputError) {
+    var start = 0
+    var failure: OutputError?
+    while start < buffer.count, failure == nil {
+      let wrote = buffer.withUnsafeBytes { bytes in
+        systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[start...]))
+      }
+      if wrote >= 0 {
+        start += wrote
+      } else if errno == EPIPE {
+        failure = .closed
+      } else if errno == EAGAIN {
+        waitUntilWritable(descriptor)
+      } else if errno != EINTR {
+        failure = .failed("cannot write: \(String(cString: strerror(errno))). What came before is complete.")
+      }
+    }
+    buffer.removeAll(keepingCapacity: true)
+    if let failure { throw failure }
+  }
+
+  private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Glibc)
+    Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #elseif canImport(Musl)
+    Musl.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+    Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
+  /// A terminal shared with another program may have been made non-blocking by it.
+  private static func waitUntilWritable(_ descriptor: Int32) {
+    var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&request, 1, -1)
+  }
+}
+
+/// A sink that keeps what it is given, for tests and for whoever embeds a command.
+public final class MemorySink: OutputSink {
+  private let kept = Mutex<[UInt8]>([])
+
+  /// Starts empty.
+  public init() {}
+
+  /// What was written so far.
+  public var bytes: [UInt8] { kept.withLock { $0 } }
+
+  /// What was written so far, as text.
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Keeps the bytes.
+  public func write(_ bytes: [UInt8]) throws(OutputError) {
+    kept.withLock { $0.append(contentsOf: bytes) }
+  }
+
+  /// Does nothing: there is nowhere to hand them on to.
+  public func flush() throws(OutputError) {}
+}

@@ -1,0 +1,74 @@
+/// A table whose lines can be written one by one: its columns have fixed widths, together at most 80.
+///
+/// Names come from the radio and the network, so that every cell is cleaned of control characters: an escape
+/// sequence in a device's name must not reach a terminal.
+public struct TextTable: Sendable {
+  /// One column.
+  public struct Column: Sendable {
+    /// On which side a short cell stands.
+    public enum Alignment: Sendable {
+      /// Text.
+      case left
+      /// Numbers.
+      case right
+    }
+
+    let title: String
+    let width: Int
+    let alignment: Alignment
+
+    /// Makes a column.
+    public init(_ title: String, width: Int, alignment: Alignment = .left) {
+      self.title = title
+      self.width = width
+      self.alignment = alignment
+    }
+  }
+
+  /// The widest a table may be: what every terminal shows.
+  public static let widest = 80
+
+  private let columns: [Column]
+
+  /// Makes a table; its columns with a space between each two fit ``widest``.
+  public init(_ columns: [Column]) {
+    precondition(
+      columns.reduce(columns.count - 1) { $0 + $1.width } <= TextTable.widest,
+      "a table is at most \(TextTable.widest) columns wide"
+    )
+    self.columns = columns
+  }
+
+  /// The line with the titles.
+  public var header: String { line(columns.map(\.title)) }
+
+  /// One line; what is too long for its column is cut with an ellipsis.
+  public func line(_ cells: [String]) -> String {
+    let padded = zip(columns, cells).map { column, cell in
+      let text = TextTable.cut(TextTable.clean(cell), to: column.width)
+      let padding = String(repeating: " ", count: column.width - text.count)
+      return column.alignment == .left ? text + padding : padding + text
+    }
+    let line = padded.joined(separator: " ")
+    return String(line.reversed().drop { $0 == " " }.reversed())
+  }
+
+  /// The text with a middle dot for every control character and line end.
+  public static func clean(_ text: String) -> String {
+    let isClean = text.unicodeScalars.allSatisfy { !isControl($0) }
+    guard !isClean else { return text }
+    return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "·" : $0 }))
+  }
+
+  /// The text, or its beginning and an ellipsis where it is longer than `width`.
+  public static func cut(_ text: String, to width: Int) -> String {
+    text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: true
+    default: false
+    }
+  }
+}

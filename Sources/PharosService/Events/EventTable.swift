@@ -1,0 +1,137 @@
+public import PharosEvents
+public import PharosReports
+
+/// Events as lines of a table, for people; names of the site's directory stand where there are any.
+public struct EventTable: Sendable {
+  private static let table = TextTable([
+    .init("TIME (UTC)", width: 12), .init("EVENT", width: 11), .init("WHERE", width: 14),
+    .init("WHO", width: 22), .init("WHY", width: 17),
+  ])
+
+  private let style: TerminalStyle
+  private let observerNames: [ObserverID: String]
+  private let beacons: [BeaconEntry]
+
+  /// Makes a table for a site's events.
+  public init(site: Site, style: TerminalStyle = .plain) {
+    self.style = style
+    beacons = site.beacons.filter { $0.name != nil }
+    observerNames = Dictionary(
+      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// The line with the titles.
+  public var header: String { EventTable.table.header }
+
+  /// The lines for an event: one, or one for each beacon that was ranged.
+  public func lines(for event: Event) -> [String] {
+    switch event.detail {
+    case .ranging(_, let beacons):
+      beacons.map { reading in
+        row(event, place: name(of: reading.beacon), why: EventTable.distance(reading))
+      }
+    default: [row(event, place: event.region, why: why(event))]
+    }
+  }
+
+  private func row(_ event: Event, place: String, why: String) -> String {
+    let cells = [
+      EventTable.clock(event.time), EventTable.word(event), place, name(of: event.subject), why,
+    ]
+    return style.paint(EventTable.table.line(cells), EventTable.color(of: event.kind))
+  }
+
+  /// The time of day with milliseconds.
+  static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
+
+  private static func word(_ event: Event) -> String {
+    switch event.kind {
+    case .regionState: "state"
+    case .regionEnter: "enter"
+    case .regionExit: "exit"
+    case .regionUnmonitored: "unmonitored"
+    case .regionHoldExceeded: "held long"
+    case .regionLimitExceeded: "refused"
+    case .ranging: "ranging"
+    case .zoneEnter: "zone enter"
+    case .zoneExit: "zone exit"
+    case .observerOnline: "online"
+    case .observerOffline: "offline"
+    case .observerRestarted: "restarted"
+    case .beaconBattery: "battery"
+    case .clockStepped: "clock set"
+    case .fix: "fix"
+    case .visitArrive: "arrive"
+    case .visitDepart: "depart"
+    }
+  }
+
+  private static func color(of kind: EventKind) -> TerminalStyle.Color {
+    switch kind {
+    case .regionEnter, .zoneEnter, .observerOnline, .visitArrive: .green
+    case .regionExit, .zoneExit, .visitDepart: .yellow
+    case .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded, .observerOffline, .clockStepped: .red
+    case .regionState, .ranging, .observerRestarted, .beaconBattery, .fix: .gray
+    }
+  }
+
+  private static func distance(_ reading: RangedReading) -> String {
+    guard reading.accuracy >= 0 else { return reading.proximity.rawValue }
+    let tenths = Int((reading.accuracy * 10).rounded())
+    return "\(reading.proximity.rawValue) \(tenths / 10).\(tenths % 10) m"
+  }
+
+  private func why(_ event: Event) -> String {
+    switch event.detail {
+    case .region(let transition):
+      if event.kind == .regionState { return "\(transition.from.name) > \(transition.to.name)" }
+      if event.kind == .regionExit, let enteredAt = transition.enteredAt {
+        return "stayed \(TimeSpan.seconds((event.time - enteredAt).seconds.rounded()).written)"
+      }
+      return EventTable.word(transition.evidence.rule)
+    case .regionLimit(let limit, let refused): return "limit \(limit): \(refused)"
+    case .ranging: return ""
+    case .zone(let transition):
+      return transition.margin.map { "by \(Int($0.rounded())) dB" } ?? transition.reason.rawValue
+    case .observer(let transition): return transition.bootID.map { "boot \($0)" } ?? ""
+    case .battery(let millivolts, _): return "\(millivolts) mV"
+    case .clockStep(let step): return "by \(step.written)"
+    }
+  }
+
+  private static func word(_ rule: Evidence.Rule) -> String {
+    switch rule {
+    case .samples: "heard"
+    case .level: "weak"
+    case .adaptiveSilence, .fixedSilence: "silent"
+    case .neverHeard: "never heard"
+    case .observerOutage: "observer down"
+    case .scanOff: "scan off"
+    case .recovery: "observer back"
+    case .alreadyInside: "already inside"
+    case .assumed: "assumed"
+    case .displayOn: "display on"
+    case .requested: "asked"
+    case .regionChange: "region changed"
+    case .eviction: "too many beacons"
+    }
+  }
+
+  /// A subject's name, or its identity cut short in the middle.
+  public func name(of subject: SubjectID) -> String {
+    switch subject {
+    case .none: ""
+    case .observer(let observer): observerNames[observer] ?? observer.description
+    case .beacon(let beacon): name(of: beacon)
+    }
+  }
+
+  private func name(of beacon: BeaconID) -> String {
+    if let name = beacons.first(where: { $0.constraint.matches(beacon) })?.name { return name }
+    guard let uuid = beacon.uuid?.description else { return beacon.description }
+    let address = beacon.address.map { "@\($0)" } ?? ""
+    return "\(uuid.prefix(4))…\(beacon.description.dropFirst(uuid.count).prefix { $0 != "@" })\(address)"
+  }
+}

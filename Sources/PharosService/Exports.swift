@@ -1,0 +1,2 @@
+// The options of a command are made of these words: times, observers.
+@_exported public import PharosReports

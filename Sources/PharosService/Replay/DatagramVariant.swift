@@ -1,0 +1,101 @@
+public import PharosReports
+import PharosWire
+
+/// How a datagram that is sent again differs from the one that was captured.
+public struct DatagramVariant: Hashable, Sendable {
+  /// Which copy of its observers sends it; 0 is the observers themselves.
+  public var clone: Int
+  /// How often the capture has been played before.
+  public var loop: Int
+  /// How much later than in the capture it is.
+  public var shift: TimeSpan
+
+  /// Makes a variant; without arguments it is the datagram as captured.
+  public init(clone: Int = 0, loop: Int = 0, shift: TimeSpan = .zero) {
+    self.clone = clone
+    self.loop = loop
+    self.shift = shift
+  }
+}
+
+/// Makes the variants of datagrams.
+///
+/// raddec and Pharos datagrams are changed in place: observer, absolute time, boot id, lengths and checksum. A
+/// copy of an observer in a format of text or of Huawei's is sent as a Pharos datagram instead, with the same
+/// reports. What does not decode is sent as it is, to be refused by the receiver as it was then.
+public struct DatagramMultiplier: Sendable {
+  private var decoder = DatagramDecoder()
+  private var batch = ReportBatch()
+  private var encoders: [ObserverID: PharosDatagramEncoder] = [:]
+
+  /// The most senders that are numbered; a capture with more of them starts numbering anew.
+  private static let mostSenders = 65_536
+
+  /// Makes a multiplier.
+  public init() {}
+
+  /// The datagram as the variant says, or nil if a copy of its observers cannot be made of it.
+  public mutating func variant(_ variant: DatagramVariant, of payload: [UInt8]) -> [UInt8]? {
+    guard variant.clone > 0 || variant.loop > 0 else { return payload }
+    switch WireFormat(recognising: payload.span.bytes) {
+    case .raddec:
+      return RaddecVariant.make(variant, of: payload) ?? original(payload, variant)
+    case .pharos:
+      return PharosDatagramVariant.make(variant, of: payload) ?? original(payload, variant)
+    case .json, .ingics, .huawei:
+      return variant.clone == 0 ? payload : encoded(payload, clone: variant.clone, loop: variant.loop)
+    case nil:
+      return original(payload, variant)
+    }
+  }
+
+  private func original(_ payload: [UInt8], _ variant: DatagramVariant) -> [UInt8]? {
+    variant.clone == 0 ? payload : nil
+  }
+
+  private mutating func encoded(_ payload: [UInt8], clone: Int, loop: Int) -> [UInt8]? {
+    batch.removeAll()
+    let time = Timestamp(nanoseconds: 0)
+    guard case .success = decoder.decode(payload.span.bytes, received: time, into: &batch) else { return nil }
+    guard let sender = batch.observers.first?.clone(clone) else { return nil }
+    var encoder = encoders[sender] ?? PharosDatagramEncoder(observer: sender, bootID: UInt32(loop + 1))
+    let renamed = batch.renamed(clone)
+    for report in renamed.reports {
+      guard encoder.append(report, from: renamed) else { break }
+    }
+    let datagram = encoder.finish(uptime: .zero)
+    if encoders.count >= DatagramMultiplier.mostSenders { encoders.removeAll(keepingCapacity: true) }
+    encoders[sender] = encoder
+    return datagram
+  }
+}
+
+extension ReportBatch {
+  /// The same reports by the copies of their observers.
+  fileprivate func renamed(_ clone: Int) -> ReportBatch {
+    var renamed = ReportBatch()
+    for report in reports {
+      var copy = ReportBatch()
+      copy.append(report, from: self)
+      guard var report = copy.reports.first, let observer = copy.observers.first else { continue }
+      report.observer = renamed.index(of: observer.clone(clone))
+      // A time by the sender's own clock has no place in a Pharos datagram; the time of receipt stands then.
+      if case .sent = report.timing { report.timing = .received }
+      renamed.append(report, payloadsFrom: copy)
+    }
+    return renamed
+  }
+
+  private mutating func append(_ report: Report, payloadsFrom copy: ReportBatch) {
+    var report = report
+    switch report.body {
+    case .advert(var advert):
+      advert.payload = append(payload: copy.payloads)
+      report.body = .advert(advert)
+    case .wifiScan: report.body = .wifiScan(append(accessPoints: copy.accessPoints))
+    case .motion: report.body = .motion(append(motionSamples: copy.motionSamples))
+    case .rangedBeacon, .scanState, .outsideFix, .displayOn, .heartbeat, .transmission: break
+    }
+    append(report)
+  }
+}

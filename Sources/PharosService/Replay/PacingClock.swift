@@ -1,0 +1,51 @@
+public import PharosReports
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What a replay is paced by: a parameter, so that tests play an hour in no time.
+public protocol PacingClock: Sendable {
+  /// The time since some fixed point.
+  func now() -> TimeSpan
+  /// Waits until a time; returns early where somebody asked to stop.
+  func wait(until deadline: TimeSpan)
+  /// Whether somebody asked to stop.
+  var isInterrupted: Bool { get }
+}
+
+/// The machine's monotonic clock; Ctrl-C asks to stop.
+public struct SystemPacingClock: PacingClock {
+  private static let interrupted = Atomic<Bool>(false)
+
+  /// Reads the machine's clock; from now on SIGINT asks to stop instead of ending the process.
+  public init() {
+    // Relaxed: nothing else is handed over with the flag.
+    signal(SIGINT) { _ in SystemPacingClock.interrupted.store(true, ordering: .relaxed) }
+  }
+
+  /// The time since the machine started.
+  public func now() -> TimeSpan {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return TimeSpan(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+  }
+
+  /// Sleeps until a time, woken early by a signal only.
+  public func wait(until deadline: TimeSpan) {
+    while !isInterrupted {
+      let rest = (deadline - now()).nanoseconds
+      guard rest > 0 else { return }
+      var span = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
+      nanosleep(&span, nil)
+    }
+  }
+
+  /// Whether SIGINT came.
+  public var isInterrupted: Bool { SystemPacingClock.interrupted.load(ordering: .relaxed) }
+}

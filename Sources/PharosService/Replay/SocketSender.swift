@@ -1,0 +1,63 @@
+public import PharosCaptures
+public import PharosIngest
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A UDP socket towards one address.
+public final class SocketSender: ReplaySender {
+  private let sender: DatagramSender
+
+  /// How long to wait for room in the socket's buffer before looking again whether somebody asked to stop.
+  ///
+  /// - Units: milliseconds.
+  private static let patience = 100
+
+  /// Opens a socket.
+  ///
+  /// - Throws: what the system says.
+  public init(to destination: Endpoint) throws(SendError) { sender = try DatagramSender(to: destination) }
+
+  /// Sends datagrams and says how many the system took.
+  public func send(_ bytes: [UInt8], ranges: ArraySlice<Range<Int>>) throws(SendError) -> Int {
+    try sender.send(bytes, ranges: ranges)
+  }
+
+  /// Waits until the socket's buffer has room.
+  public func waitUntilWritable() { _ = sender.waitUntilWritable(milliseconds: SocketSender.patience) }
+}
+
+extension HostPort {
+  /// Looks the host up and gives its first address.
+  ///
+  /// - Throws: ``CommandFailure`` that names the host and says what to do.
+  public func endpoint() throws(CommandFailure) -> Endpoint {
+    var hints = addrinfo()
+    #if canImport(Glibc)
+    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
+    #else
+    hints.ai_socktype = SOCK_DGRAM
+    #endif
+    var found: UnsafeMutablePointer<addrinfo>?
+    let outcome = getaddrinfo(host, nil, &hints, &found)
+    defer { if let found { freeaddrinfo(found) } }
+    guard outcome == 0, let address = found?.pointee.ai_addr, let length = found?.pointee.ai_addrlen else {
+      let reason = outcome == 0 ? "no address" : String(cString: gai_strerror(outcome))
+      throw CommandFailure(
+        "cannot send to \(self): host \"\(host)\": \(reason). Give an address or a known name."
+      )
+    }
+    var text = [CChar](repeating: 0, count: 64)
+    let named = getnameinfo(address, length, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+    let numeric = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    guard named == 0, let ip = IPAddress(numeric.prefix { $0 != "%" }) else {
+      throw CommandFailure("cannot send to \(self): \"\(host)\" has no IPv4 or IPv6 address.")
+    }
+    return Endpoint(ip, port: port)
+  }
+}

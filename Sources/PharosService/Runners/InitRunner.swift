@@ -1,0 +1,61 @@
+public import Logging
+import Pharos
+import PharosFiles
+import PharosIngest
+public import PharosReports
+
+/// `pharos init`: writes a site file to start from, if asked to with what is heard.
+public struct InitRunner: Sendable {
+  private let folder: String
+  private let listening: TimeSpan?
+  private let udp: [HostPort]
+
+  /// Makes a runner.
+  ///
+  /// - Parameters:
+  ///   - folder: where to write `site.yaml`.
+  ///   - listening: how long to listen first; nil not to.
+  ///   - udp: where to listen; empty for the default.
+  public init(folder: String, listening: TimeSpan? = nil, udp: [HostPort] = []) {
+    self.folder = folder
+    self.listening = listening
+    self.udp = udp
+  }
+
+  /// Writes the file.
+  ///
+  /// - Returns: 0; 1 if there is one already or it cannot be written.
+  public func run(on console: Console, logger: Logger) async -> CommandStatus {
+    await console.run {
+      let path = folder.hasSuffix("/") ? "\(folder)site.yaml" : "\(folder)/site.yaml"
+      guard (try? FileChunks(path: path)) == nil else {
+        throw CommandFailure(
+          "\(path) is there already, and is left as it is. Name another folder, or move it away."
+        )
+      }
+      let heard = try await self.heard(console: console, logger: logger)
+      let file = try FileOutput(path: path)
+      try file.write(Array((StarterSite.text + StarterSite.appendix(heard)).utf8))
+      try file.close()
+      try console.print("Wrote \(path). Read it, change it, then: pharos check \(path)")
+      return .success
+    }
+  }
+
+  private func heard(console: Console, logger: Logger) async throws -> Heard? {
+    guard let listening else { return nil }
+    let server = PharosServer(
+      site: Site(),
+      configuration: IngestConfiguration(
+        listeners: (udp.isEmpty ? SiteConfiguration.defaultListen : udp).map(ListenAddress.init)
+      ),
+      logger: logger
+    )
+    return try await Listening.run(server, for: nil, console: console) { server in
+      let addresses = try await server.addresses().map { "\($0)" }.joined(separator: ", ")
+      console.say("Listening on udp \(addresses) for \(listening.written) …")
+      try? await Task.sleep(for: .nanoseconds(listening.nanoseconds))
+      return try await server.snapshot().heard
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import PharosEvents
+import PharosFiles
+import PharosPipeline
+public import PharosReports
+import PharosWire
+
+/// `pharos process`: decides about captures offline, as fast as it goes.
+public struct ProcessRunner: Sendable {
+  /// What is processed, and how.
+  public struct Options: Sendable {
+    /// The captures, parts of one in the order given; `-` is standard input.
+    public var captures: [String]
+    /// The site file, or nil: a recording brings its own site.
+    public var site: String?
+    /// Who heard what a Bluetooth capture holds; nil for the file's name.
+    public var observer: ObserverID?
+    /// Which events are written.
+    public var selection: KindSelection
+    /// How they are written.
+    public var format: EventFormat
+    /// How long time runs on behind the last packet; nil to stop there.
+    public var tail: TimeSpan?
+    /// Among how many shards observers are spread; it changes nothing but the speed.
+    public var shards: Int
+
+    /// Makes options with the defaults of the command.
+    public init(
+      captures: [String],
+      site: String? = nil,
+      observer: ObserverID? = nil,
+      selection: KindSelection = .usual,
+      format: EventFormat = .jsonl,
+      tail: TimeSpan? = nil,
+      shards: Int = 1
+    ) {
+      self.captures = captures
+      self.site = site
+      self.observer = observer
+      self.selection = selection
+      self.format = format
+      self.tail = tail
+      self.shards = shards
+    }
+  }
+
+  private let options: Options
+
+  /// Makes a runner.
+  public init(_ options: Options) { self.options = options }
+
+  /// Writes the events and ends by saying who is still inside.
+  ///
+  /// - Returns: 0; 1 if a capture was damaged, everything before the damage having been processed; 78 if the site
+  ///   file is wrong.
+  public func run(on console: Console) -> CommandStatus {
+    console.run {
+      let site = try options.site.map { try SiteFile.load($0, console: console).site }
+      var work = ProcessWork(options: options, site: site, console: console)
+      for path in options.captures { try work.process(path) }
+      try work.finish()
+      return work.hasDamage ? .failure : .success
+    }
+  }
+}
+
+/// One run of `pharos process`: the pipeline, made with the first input, and what came out so far.
+private struct ProcessWork {
+  let options: ProcessRunner.Options
+  let givenSite: Site?
+  let console: Console
+  private var pipeline: Pipeline?
+  private var writer: EventWriter?
+  private var site = Site()
+  private var latest: Timestamp?
+  private(set) var hasDamage = false
+
+  init(options: ProcessRunner.Options, site: Site?, console: Console) {
+    self.options = options
+    givenSite = site
+    self.console = console
+  }
+
+  mutating func process(_ path: String) throws {
+    var chunks: FileChunks
+    do {
+      chunks = try FileChunks(path: path)
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+    var feed = CaptureFeed(observer: options.observer ?? ObserverID.ofCapture(at: path))
+    var bar = ProgressBar(path, on: console)
+    do {
+      while let chunk = try chunks.next() {
+        feed.append(chunk)
+        while let input = try feed.next() { try take(input, from: path) }
+        bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
+      }
+      try feed.finish()
+      while let input = try feed.next() { try take(input, from: path) }
+      bar.clear()
+    } catch let error as CaptureFeedError {
+      bar.clear()
+      hasDamage = true
+      console.say("\(path): \(error)")
+    } catch let error as FileError {
+      while let input = try? feed.next() { try take(input, from: path) }
+      bar.clear()
+      hasDamage = true
+      console.say("\(error)")
+    }
+    if let time = feed.latestTime { latest = max(time, latest ?? time) }
+    sayRefusals(feed.counters, in: path)
+  }
+
+  mutating func finish() throws {
+    if var pipeline {
+      try write(pipeline.finish(tail: options.tail))
+      self.pipeline = pipeline
+    }
+    try console.output.flush()
+    sayWhoIsInside()
+  }
+
+  private mutating func take(_ input: PipelineInput, from path: String) throws {
+    if case .site(let recorded) = input {
+      guard pipeline == nil else {
+        throw CommandFailure("\(path) is a recording of its own. Process it alone.", status: .usage)
+      }
+      return try start(givenSite ?? recorded)
+    }
+    if pipeline == nil { try start(givenSite ?? siteByDefault()) }
+    guard let events = pipeline?.take(input) else { return }
+    try write(events)
+  }
+
+  private func siteByDefault() -> Site {
+    console.say(
+      "No --site was given: there is no region to enter. `pharos init` writes a site file to start from."
+    )
+    return Site()
+  }
+
+  private mutating func start(_ site: Site) throws {
+    self.site = site
+    do {
+      pipeline = try Pipeline(site: site, shards: options.shards)
+    } catch {
+      throw CommandFailure("\(error)", status: .configuration)
+    }
+    writer = EventWriter(
+      format: options.format,
+      selection: options.selection,
+      site: site,
+      style: console.outputStyle
+    )
+  }
+
+  private mutating func write(_ events: [Event]) throws(OutputError) {
+    let sink = console.output
+    try writer?.write(events, to: sink)
+  }
+
+  private func sayRefusals(_ counters: CaptureFeedCounters, in path: String) {
+    let refused = counters.datagrams.totalRefusals
+    guard refused > 0 else { return }
+    console.say(
+      "\(path): \(CheckRunner.count(Int(clamping: refused), "datagram")) of "
+        + "\(refused + counters.datagrams.totalDatagrams) did not decode. `pharos inspect \(path)` says why."
+    )
+  }
+
+  private func sayWhoIsInside() {
+    guard let pipeline, let latest else {
+      return console.say("Nothing was decided: the capture holds no report that Pharos understands.")
+    }
+    let end = latest + (options.tail ?? .zero)
+    let standings = pipeline.insideNow()
+    guard !standings.isEmpty else {
+      return console.say("Nobody is inside at the end (\(EventTable.clock(end)) UTC).")
+    }
+    console.say("Still inside at the end (\(EventTable.clock(end)) UTC):")
+    let names = EventTable(site: site)
+    // A screen holds so many; a pipe takes them all.
+    let shown = console.errorStyle.isTerminal ? standings.prefix(ProcessWork.mostOnScreen) : standings[...]
+    for standing in shown {
+      let since = "since \(EventTable.clock(standing.since))"
+      console.say(
+        ProcessWork.table.line([
+          "", standing.application, standing.region, names.name(of: standing.subject), since,
+        ])
+      )
+    }
+    if shown.count < standings.count { console.say("  and \(standings.count - shown.count) more") }
+  }
+
+  private static let mostOnScreen = 40
+  private static let table = TextTable([
+    .init("", width: 1), .init("APPLICATION", width: 14), .init("REGION", width: 16),
+    .init("WHO", width: 26), .init("SINCE", width: 18),
+  ])
+}

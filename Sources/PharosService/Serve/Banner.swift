@@ -1,0 +1,64 @@
+import PharosReports
+
+/// What a server says when it listens: where, with what, what is missing, and what to try next.
+struct Banner {
+  let options: ServeRunner.Options
+  let configuration: SiteConfiguration
+
+  func lines(_ addresses: [HostPort]) -> [String] {
+    let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
+    var lines = ["Pharos is listening on \(places). Ctrl-C ends."]
+    lines.append(row("site", site))
+    if let output = options.output {
+      lines.append(row("events", output == "-" ? "on standard output" : output))
+    }
+    if let record = options.record { lines.append(row("recording", record)) }
+    lines += missing(addresses).map { row("not yet", $0) }
+    lines.append(row("try next", next(addresses)))
+    return lines.map(TextTable.clean)
+  }
+
+  private func row(_ name: String, _ value: String) -> String { "  \(name.padded(to: 11))\(value)" }
+
+  private var site: String {
+    let site = configuration.site
+    let regions = site.applications.reduce(0) { $0 + $1.regions.count }
+    let name = options.site ?? (options.isDemo ? "the demo's own" : "none")
+    let parts = [
+      CheckRunner.count(regions, "region"), CheckRunner.count(site.zones.count, "zone"),
+      CheckRunner.count(site.observers.count, "observer"),
+    ]
+    return "\(name): \(parts.joined(separator: ", "))"
+  }
+
+  private func missing(_ addresses: [HostPort]) -> [String] {
+    var missing: [String] = []
+    let site = configuration.site
+    if site.applications.allSatisfy({ $0.regions.isEmpty && $0.ranging.isEmpty && $0.rotation.isEmpty }) {
+      missing.append("no region to enter: pharos init writes a site file to start from")
+    }
+    if options.output == nil, !options.isDemo {
+      missing.append("events go nowhere: add --output events.jsonl")
+    }
+    if !options.isDemo, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
+      missing.append("only this machine is heard: --udp 0.0.0.0:50001 hears the network")
+    }
+    return missing
+  }
+
+  private func next(_ addresses: [HostPort]) -> String {
+    guard !options.isDemo else { return "pharos init, then pharos serve --site site.yaml --output -" }
+    let to = addresses.first.map { HostPort(host: Banner.reachable($0.host), port: $0.port) }
+    return
+      "pharos replay Captures/museum-visit/capture.pcapng --to \(to.map { "\($0)" } ?? "127.0.0.1:50001")"
+  }
+
+  /// An address that a sender on this machine can use for one that means all of the machine's.
+  private static func reachable(_ host: String) -> String {
+    switch host {
+    case "0.0.0.0": "127.0.0.1"
+    case "::": "::1"
+    default: host
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Logging
+import Pharos
+import PharosEvents
+import PharosPublishing
+import ServiceLifecycle
+import Synchronization
+
+/// How many events were written and how many were lost on the way, for the status line.
+final class EventTally: Sendable {
+  // Relaxed: two numbers that are only shown.
+  private let writtenCount = Atomic<Int>(0)
+  private let lostCount = Atomic<Int>(0)
+
+  var written: Int { writtenCount.load(ordering: .relaxed) }
+  var lost: Int { lostCount.load(ordering: .relaxed) }
+
+  func wrote(_ count: Int) { writtenCount.wrappingAdd(count, ordering: .relaxed) }
+  func lose(_ count: Int) { lostCount.wrappingAdd(count, ordering: .relaxed) }
+}
+
+/// Writes a server's events until its streams end.
+///
+/// It has a queue of its own, so that a slow disk holds up nobody. A full disk loses what could not be written,
+/// says so once, and says so again when writing works; ingest goes on.
+struct EventOutputService: Service {
+  private let batches: EventSequence<[Event], Never>
+  private let sink: any OutputSink
+  private let writer: EventWriter
+  private let tally: EventTally
+  private let logger: Logger
+
+  /// How many batches may wait: minutes of a slow disk at usual rates.
+  private static let queueLimit = 16_384
+
+  /// Subscribes; what is decided from now on is written once the service runs.
+  init(
+    server: PharosServer,
+    sink: any OutputSink,
+    writer: EventWriter,
+    tally: EventTally,
+    logger: Logger
+  ) {
+    batches = server.batches.buffering(EventOutputService.queueLimit) { count in tally.lose(count) }.sequence
+    self.sink = sink
+    self.writer = writer
+    self.tally = tally
+    self.logger = logger
+  }
+
+  func run() async throws {
+    var writer = writer
+    var isFailing = false
+    for await batch in batches {
+      do throws(OutputError) {
+        let before = writer.count
+        try writer.write(batch, to: sink)
+        try sink.flush()
+        tally.wrote(writer.count - before)
+        if isFailing { logger.notice("events are written again", metadata: [LogKey.lost: "\(tally.lost)"]) }
+        isFailing = false
+      } catch {
+        // Nobody reads any more: the end, and no mistake.
+        guard case .failed(let reason) = error else { throw error }
+        tally.lose(batch.count)
+        if !isFailing { logger.error("events are lost: \(reason)") }
+        isFailing = true
+      }
+    }
+    // The streams end when the server has drained, which may be before the group comes to this service; one that
+    // returns before its turn counts as failed.
+    try? await gracefulShutdown()
+  }
+}
+
+/// The keys of what the service logs.
+enum LogKey {
+  /// How many events could not be written.
+  static let lost = "events.lost"
+}

@@ -1,0 +1,22 @@
+import ServiceLifecycle
+
+/// A server that listens, as whoever started it sees it.
+public struct Serving: Sendable {
+  /// Where it listens.
+  public let addresses: [HostPort]
+  /// Makes it drain and end, as SIGTERM does.
+  public let stop: @Sendable () -> Void
+}
+
+/// Ends its group gracefully once somebody asks for it.
+struct StopService: Service {
+  // One request is enough: further ones replace it.
+  private let asked = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+  /// Asks for the end.
+  func request() { asked.continuation.yield() }
+
+  func run() async throws {
+    for await _ in asked.stream.cancelOnGracefulShutdown() { break }
+  }
+}

@@ -1,0 +1,62 @@
+import Pharos
+import PharosCaptures
+import PharosIngest
+import PharosMonitoring
+import PharosReports
+import PharosWire
+import ServiceLifecycle
+
+/// Says that the server listens, and from then on one line a minute how it fares.
+struct StatusService: Service {
+  let server: PharosServer
+  let console: Console
+  let period: Duration
+  let tally: EventTally
+  let banner: Banner
+  let onListening: @Sendable ([HostPort]) -> Void
+
+  func run() async throws {
+    let addresses = try await server.addresses().map {
+      HostPort(host: $0.address.description, port: $0.port)
+    }
+    for line in banner.lines(addresses) { console.say(line) }
+    onListening(addresses)
+    await cancelWhenGracefulShutdown {
+      var before = IngestSnapshot()
+      while !Task.isCancelled {
+        guard (try? await Task.sleep(for: period)) != nil, let now = try? await server.snapshot() else {
+          return
+        }
+        console.say(StatusService.line(now, since: before, period: period, tally: tally))
+        before = now
+      }
+    }
+  }
+
+  /// How things are, in one line of at most 80 columns unless something is lost.
+  static func line(
+    _ now: IngestSnapshot,
+    since before: IngestSnapshot,
+    period: Duration,
+    tally: EventTally
+  ) -> String {
+    let datagrams = now.datagrams - before.datagrams
+    let seconds = Double(period.components.seconds) + Double(period.components.attoseconds) / 1e18
+    let rate = Int((Double(datagrams) / max(0.001, seconds)).rounded())
+    let up = now.observers.count { $0.isUp }
+    var parts = [
+      "\(up) of \(CheckRunner.count(now.observers.count, "observer")) up",
+      "\(CheckRunner.count(now.heard.beacons.count, "device")) heard",
+      "\(rate) datagrams/s",
+    ]
+    if tally.written > 0 { parts.append("\(CheckRunner.count(tally.written, "event")) written") }
+    for (count, what) in [
+      (now.decoding.totalRefusals, "refused"), (now.kernelDrops, "dropped by the kernel"),
+      (now.monitoring.sequenceGaps, "missing"), (now.monitoring.late, "late"),
+      (UInt64(tally.lost), "events lost"),
+    ] where count > 0 {
+      parts.append("\(count) \(what)")
+    }
+    return "\(EventTable.clock(now.time).prefix(8))  \(parts.joined(separator: ", "))"
+  }
+}

@@ -1,0 +1,153 @@
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+import Testing
+
+/// An engine must learn from what says something about a beacon or an observer, and from nothing else.
+@Suite("What is not learned")
+struct LearningTests {
+  static let door = Region(identifier: "door", constraint: .proximity(Timeline.uuid, major: 1))
+
+  /// How long after it was last heard a beacon's exit lies.
+  static func silence(_ timeline: Timeline, lastHeard: Double) -> Double? {
+    timeline.events.last { $0.kind == .regionExit }.map { ($0.time - Timeline.at(lastHeard)).seconds }
+  }
+
+  @Test("the time for which a radio was off, or an observer down, is not a run of lost adverts")
+  func timeDown() throws {
+    var timeline = Timeline(Timeline.site([LearningTests.door]))
+    for second in 0...300 { timeline.hear(at: Double(second)) }
+    timeline.give(.scanState(.off), at: 300.5)
+    timeline.give(.scanState(.foreground), at: 560.5)
+    for second in 561...700 { timeline.hear(at: Double(second)) }
+    timeline.advance(to: 1_500)
+    let silence = try #require(LearningTests.silence(timeline, lastHeard: 700))
+    #expect(silence < 15, "\(silence) s: the 260 s without a radio were taken for losses")
+  }
+
+  @Test("the silence before an outage is noticed is not a run of lost adverts either")
+  func outage() throws {
+    var timeline = Timeline(Timeline.site([LearningTests.door], liveness: .heartbeat))
+    for second in 0...200 {
+      timeline.hear(at: Double(second))
+      timeline.give(.heartbeat(Heartbeat()), at: Double(second) + 0.5)
+    }
+    timeline.advance(to: 400)
+    for second in 401...600 {
+      timeline.give(.heartbeat(Heartbeat()), at: Double(second))
+      if second < 500 { timeline.hear(at: Double(second) + 0.2) }
+    }
+    timeline.advance(to: 600)
+    #expect(timeline.events.count { $0.kind == .observerOffline } == 1)
+    let silence = try #require(LearningTests.silence(timeline, lastHeard: 499.2))
+    #expect(silence < 15, "\(silence) s")
+  }
+
+  @Test("a backlog of late reports says that the beacon was heard all the time")
+  func backlog() throws {
+    var site = Timeline.site([LearningTests.door])
+    site.observers[0].lag = .seconds(1)
+    var timeline = Timeline(site)
+    for second in 0...100 { timeline.hear(at: Double(second)) }
+    // The uplink was down for twenty seconds; what the gateway kept comes at once.
+    timeline.hear(at: 121.01, timing: .age(.seconds(0.01)))
+    for second in 122...200 { timeline.hear(at: Double(second)) }
+    timeline.advance(to: 1_000)
+    let lossy = try #require(LearningTests.silence(timeline, lastHeard: 200))
+    #expect(lossy > 25, "without them it was a run of twenty losses")
+
+    timeline = Timeline(site)
+    for second in 0...100 { timeline.hear(at: Double(second)) }
+    for second in 101...120 {
+      timeline.hear(at: 121, timing: .age(.seconds(121 - Double(second))))
+    }
+    for second in 121...200 { timeline.hear(at: Double(second) + 0.01) }
+    timeline.advance(to: 1_000)
+    let silence = try #require(LearningTests.silence(timeline, lastHeard: 200))
+    #expect(silence < 15, "\(silence) s")
+  }
+
+  @Test("an observer's time down is not a gap between its heartbeats")
+  func heartbeatsAfterOutage() throws {
+    var timeline = Timeline(Timeline.site([LearningTests.door], liveness: .heartbeat))
+    for second in 0...100 { timeline.give(.heartbeat(Heartbeat()), at: Double(second)) }
+    let before = try #require(timeline.engine.observers().first).allowedGap
+    timeline.advance(to: 400)
+    for second in 400...500 { timeline.give(.heartbeat(Heartbeat()), at: Double(second)) }
+    let after = try #require(timeline.engine.observers().first)
+    #expect(after.isUp)
+    #expect(after.allowedGap == before, "the next outage is noticed as soon as this one was")
+    timeline.advance(to: 600)
+    #expect(timeline.events.count { $0.kind == .observerOffline } == 2)
+  }
+
+  @Test("a lone tag that sends several kinds of frames is one transmitter, not traffic of others")
+  func interleavedFrames() {
+    let uid: [UInt8] =
+      [0x15, 0x16, 0xAA, 0xFE, 0x00, 0xEE] + (0..<10).map { UInt8($0) } + [0, 0, 0, 0, 0, 9]
+    let url: [UInt8] = [0x09, 0x16, 0xAA, 0xFE, 0x10, 0xEE, 0x00, 0x61, 0x00, 0x62]
+    let address = DeviceAddress(bits: 0xAC_233F_000001, kind: .public)
+    var timeline = Timeline(Timeline.site([Timeline.region(silence: .seconds(5))], liveness: .auto))
+    for second in 0...60 {
+      timeline.hear(at: Double(second), address: address)
+      timeline.advert(uid, at: Double(second) + 0.3, address: address)
+      timeline.advert(url, at: Double(second) + 0.6, address: address)
+    }
+    timeline.advance(to: 1_000)
+    #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 65.0"])
+  }
+}
+
+extension LearningTests {
+  static let levels = PresencePolicy(
+    enterSamples: 2,
+    enterRSSI: -80,
+    exitRSSI: -90,
+    exitDwell: .seconds(5),
+    silence: .fixed(.seconds(60))
+  )
+
+  static func leveled() -> Timeline {
+    var region = door
+    region.presence = levels
+    return Timeline(Timeline.site([region]))
+  }
+
+  @Test("one loud advert of a beacon that is far away does not enter, though the filter still holds it")
+  func spikeBeforeWeakAdverts() {
+    var timeline = LearningTests.leveled()
+    timeline.hear(at: 0, rssi: -50)
+    for second in 1...20 { timeline.hear(at: Double(second), rssi: -95) }
+    #expect(timeline.story().isEmpty)
+    timeline.hear(at: 21, rssi: -60)
+    timeline.hear(at: 22, rssi: -60)
+    timeline.hear(at: 23, rssi: -60)
+    #expect(timeline.story().count == 1)
+  }
+
+  @Test("one weak advert of a slow beacon does not leave, since a level needs two samples to stay low")
+  func dipOfSlowBeacon() {
+    var timeline = LearningTests.leveled()
+    for step in 0...5 { timeline.hear(at: Double(step) * 10, rssi: -70) }
+    timeline.hear(at: 60, rssi: -110)
+    for step in 7...10 { timeline.hear(at: Double(step) * 10, rssi: -70) }
+    #expect(timeline.story() == ["regionEnter door 10.0"])
+    for step in 11...14 { timeline.hear(at: Double(step) * 10, rssi: -110) }
+    timeline.advance(to: 150)
+    #expect(timeline.story() == ["regionEnter door 10.0", "regionExit door 120.0"])
+  }
+
+  @Test("a slow beacon stays in ranging for three of the intervals that the directory declares")
+  func declaredRanging() {
+    let entry = BeaconEntry(constraint: .proximity(Timeline.uuid), interval: .seconds(10))
+    let request = RangingRequest(constraint: .proximity(Timeline.uuid, major: 1))
+    var timeline = Timeline(Timeline.site([], ranging: [request], beacons: [entry]))
+    timeline.hear(at: 0)
+    timeline.advance(to: 60)
+    let sizes = timeline.events.compactMap { event -> Int? in
+      guard case .ranging(_, let beacons) = event.detail else { return nil }
+      return beacons.count
+    }
+    #expect(sizes == Array(repeating: 1, count: 30) + [0])
+  }
+}

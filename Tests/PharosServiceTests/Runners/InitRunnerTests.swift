@@ -1,0 +1,33 @@
+import Logging
+import PharosReports
+import PharosService
+import Testing
+
+@Suite("Init")
+struct InitRunnerTests {
+  private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  @Test("it writes a site file that checks, and never over one that is there")
+  func writesOnce() async throws {
+    let folder = try TemporaryFolder()
+    let first = KeptConsole()
+    let runner = InitRunner(folder: folder.path(""))
+    #expect(await runner.run(on: first.console, logger: quiet) == .success)
+    #expect(first.output.text.contains("pharos check"))
+    let bytes = try folder.bytes("site.yaml")
+    let configuration = try SiteFile.parse(bytes: bytes, path: "site.yaml")
+    #expect(configuration.warnings.isEmpty)
+    #expect(configuration.site.applications.first?.regions.count == 3)
+    let second = KeptConsole()
+    #expect(await runner.run(on: second.console, logger: quiet) == .failure)
+    #expect(second.errors.text.contains("is there already"))
+    #expect(try folder.bytes("site.yaml") == bytes)
+  }
+
+  @Test("a folder that is missing is named")
+  func missingFolder() async {
+    let kept = KeptConsole()
+    #expect(await InitRunner(folder: "/nowhere").run(on: kept.console, logger: quiet) == .failure)
+    #expect(kept.errors.text.contains("/nowhere/site.yaml"))
+  }
+}

@@ -1,0 +1,71 @@
+import PharosCaptures
+import PharosReports
+import PharosService
+import PharosSimulation
+import Testing
+
+@Suite("Simulate")
+struct SimulateRunnerTests {
+  @Test("each scene's site file reads to the scene's own site", arguments: Scene.builtIn.map(\.name))
+  func siteFiles(name: String) throws {
+    let scene = try #require(Scene.builtIn(named: name))
+    let configuration = try SiteFile.parse(scene.siteYAML, path: "site.yaml")
+    #expect(configuration.site == scene.site)
+  }
+
+  @Test("a scene becomes a capture whose datagrams all decode", arguments: ["demo", "noisy-doorway"])
+  func capture(name: String) throws {
+    let name = try #require(Scene.builtIn.first { $0.name.contains(name.prefix(4)) }).name
+    let capture = MemorySink()
+    let truth = MemorySink()
+    let errors = MemorySink()
+    let runner = try SimulateRunner(scene: name, seed: 1)
+    let status = runner.run(
+      capture: capture,
+      truth: truth,
+      console: Console(output: MemorySink(), errors: errors)
+    )
+    #expect(status == .success)
+    var reader = CaptureReader()
+    var assembler = DatagramAssembler()
+    reader.append(capture.bytes)
+    var datagrams = 0
+    while let packet = try reader.nextPacket() {
+      let found = assembler.add(packet)
+      let datagram = try #require(found)
+      let batch = try DatagramVariantTests.decoded(Array(datagram.payload))
+      #expect(!batch.isEmpty)
+      datagrams += 1
+    }
+    try reader.finish()
+    #expect(datagrams > 10)
+    #expect(errors.text.contains("\(datagrams) datagrams"))
+    #expect(truth.text.split(separator: "\n").allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") })
+    #expect(!truth.bytes.isEmpty)
+  }
+
+  @Test("the same seed gives the same bytes, another seed others")
+  func seeds() throws {
+    let captures = try [1, 1, 2].map { (seed: UInt64) in
+      let sink = MemorySink()
+      _ = try SimulateRunner(scene: "demo", seed: seed).run(
+        capture: sink,
+        truth: nil,
+        console: Console(output: MemorySink(), errors: MemorySink())
+      )
+      return sink.bytes
+    }
+    #expect(captures[0] == captures[1])
+    #expect(captures[0] != captures[2])
+  }
+
+  @Test("an unknown scene is answered with the names there are")
+  func unknown() {
+    #expect {
+      _ = try SimulateRunner(scene: "demi", seed: 1)
+    } throws: { error in
+      guard let failure = error as? CommandFailure else { return false }
+      return failure.status == .usage && failure.message.contains("Did you mean demo?")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import PharosIngest
+import PharosReports
+import Testing
+
+@testable import PharosService
+
+@Suite("What a server says about itself")
+struct BannerTests {
+  private let here = HostPort(host: "127.0.0.1", port: 50_001)
+
+  @Test("an empty site is told what is missing, and what to try next")
+  func empty() {
+    let lines = Banner(options: .init(), configuration: SiteConfiguration()).lines([here])
+    let text = lines.joined(separator: "\n")
+    #expect(text.hasPrefix("Pharos is listening on udp 127.0.0.1:50001."))
+    #expect(text.contains("no region to enter: pharos init"))
+    #expect(text.contains("events go nowhere: add --output"))
+    #expect(text.contains("--udp 0.0.0.0:50001 hears the network"))
+    #expect(
+      text.contains("try next   pharos replay Captures/museum-visit/capture.pcapng --to 127.0.0.1:50001")
+    )
+  }
+
+  @Test("a server that hears the network and writes events lacks nothing of it")
+  func complete() throws {
+    let configuration = try SiteFile.parse(StarterSite.text, path: "site.yaml")
+    let options = ServeRunner.Options(site: "site.yaml", output: "events.jsonl", record: "run.pharos")
+    let lines = Banner(options: options, configuration: configuration)
+      .lines([HostPort(host: "0.0.0.0", port: 50_001)])
+    #expect(!lines.contains { $0.contains("not yet") })
+    #expect(lines.contains("  site       site.yaml: 3 regions, 0 zones, 0 observers"))
+    #expect(lines.contains("  events     events.jsonl"))
+    #expect(lines.contains("  recording  run.pharos"))
+  }
+
+  @Test("the status line gives rates, and losses only where there are any")
+  func status() {
+    let tally = EventTally()
+    var now = IngestSnapshot()
+    now.time = Timestamp(seconds: 3_600)
+    now.datagrams = 600
+    let line = StatusService.line(now, since: IngestSnapshot(), period: .seconds(60), tally: tally)
+    #expect(line == "01:00:00  0 of 0 observers up, 0 devices heard, 10 datagrams/s")
+    now.kernelDrops = 3
+    tally.lose(2)
+    tally.wrote(1)
+    let loss = StatusService.line(now, since: IngestSnapshot(), period: .seconds(60), tally: tally)
+    #expect(loss.hasSuffix("1 event written, 3 dropped by the kernel, 2 events lost"))
+  }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Logging
+import PharosCaptures
+import PharosReports
+import PharosService
+import PharosSimulation
+import Synchronization
+import Testing
+
+/// Serves on real sockets of this machine, one test at a time.
+@Suite("Serve", .serialized, .timeLimit(.minutes(2)))
+struct ServeTests {
+  private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  /// Serves while a body runs, then stops gracefully as SIGTERM would.
+  private func serving(
+    _ options: ServeRunner.Options,
+    on kept: KeptConsole,
+    _ body: @escaping @Sendable (HostPort) async throws -> Void
+  ) async throws -> CommandStatus {
+    let runner = ServeRunner(options, logger: quiet)
+    let (stream, continuation) = AsyncStream<Serving>.makeStream()
+    async let status = runner.run(on: kept.console) { continuation.yield($0) }
+    for await serving in stream {
+      defer { serving.stop() }
+      try await body(try #require(serving.addresses.first))
+      break
+    }
+    return await status
+  }
+
+  /// The parts of an event that a replay must give again.
+  private struct Decision: Hashable {
+    let type, application, region, subject: String
+    let time: Date
+
+    init(_ line: Substring) throws {
+      let event = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      let data = try #require(event["data"] as? [String: Any])
+      type = try #require(event["type"] as? String)
+      subject = event["subject"] as? String ?? ""
+      application = data["application"] as? String ?? ""
+      region = data["region"] as? String ?? data["zone"] as? String ?? ""
+      let text = try #require(event["time"] as? String)
+      let whole = try Date(String(text.prefix(19)) + "Z", strategy: .iso8601)
+      let fraction = Double("0.\(text.dropFirst(20).prefix(9))") ?? 0
+      time = whole.addingTimeInterval(fraction)
+    }
+
+    var key: String { "\(type) \(application) \(region) \(subject)" }
+  }
+
+  /// Keeps the beginning of a capture only.
+  private func cut(_ path: String, after length: TimeSpan) throws {
+    var reader = CaptureReader()
+    reader.append(Array(try Data(contentsOf: URL(filePath: path))))
+    var writer = CaptureWriter()
+    var first: Timestamp?
+    while let packet = try reader.nextPacket() {
+      let time = try #require(packet.time)
+      if first == nil { first = time }
+      guard let first, time - first < length else { break }
+      try writer.write(packet: packet.bytes.span.bytes, at: time)
+    }
+    try Data(writer.takeBytes()).write(to: URL(filePath: path))
+  }
+
+  @Test("a served replay is recorded, and process gives its events byte for byte", arguments: [1, 2])
+  func recording(loops: Int) async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+    let capture = folder.path("demo.pcapng")
+    let recording = folder.path("run.pharos")
+    let output = folder.path("events.jsonl")
+    let made = KeptConsole()
+    #expect(
+      SimulateRunner.run(scene: "demo", seed: 3, output: capture, truth: nil, console: made.console)
+        == .success
+    )
+    let served = KeptConsole()
+    let options = ServeRunner.Options(
+      site: site,
+      udp: [HostPort(host: "127.0.0.1", port: 0)],
+      output: output,
+      record: recording,
+      loops: loops
+    )
+    let status = try await serving(options, on: served) { address in
+      let replayed = KeptConsole()
+      let replay = ReplayRunner(.init(capture: capture, pace: .captured(speed: 10)))
+      let outcome = await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          continuation.resume(returning: replay.run(to: address, console: replayed.console))
+        }
+      }
+      #expect(outcome == .success)
+    }
+    #expect(status == .success)
+    #expect(served.errors.text.contains("Pharos is listening on udp 127.0.0.1:"))
+    let events = try folder.bytes("events.jsonl")
+    #expect(!events.isEmpty)
+    for shards in [1, 2] {
+      let processed = KeptConsole()
+      let runner = ProcessRunner(.init(captures: [recording], shards: shards))
+      #expect(runner.run(on: processed.console) == .success)
+      #expect(processed.output.bytes == events)
+    }
+  }
+
+  @Test("what is served live is what process says about the capture, within 50 ms")
+  func liveEqualsOffline() async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+    let capture = folder.path("demo.pcapng")
+    let made = KeptConsole()
+    #expect(
+      SimulateRunner.run(scene: "demo", seed: 3, output: capture, truth: nil, console: made.console)
+        == .success
+    )
+    try cut(capture, after: .seconds(6))
+    let served = KeptConsole()
+    let options = ServeRunner.Options(
+      site: site,
+      udp: [HostPort(host: "127.0.0.1", port: 0)],
+      output: "-",
+      loops: 2
+    )
+    _ = try await serving(options, on: served) { address in
+      let replay = ReplayRunner(.init(capture: capture))
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          _ = replay.run(to: address, console: KeptConsole().console)
+          continuation.resume()
+        }
+      }
+    }
+    let processed = KeptConsole()
+    _ = ProcessRunner(.init(captures: [capture], site: site)).run(on: processed.console)
+    let offline = try processed.output.text.split(separator: "\n").map { try Decision($0) }
+    let live = try served.output.text.split(separator: "\n").map { try Decision($0) }
+    #expect(live.prefix(offline.count).map(\.key) == offline.map(\.key))
+    // The server stops a moment after the last packet, by which time a second of ranging may be over.
+    #expect(live.count - offline.count <= 4)
+    let begin = try #require(offline.first?.time)
+    let liveBegin = try #require(live.first?.time)
+    let base = begin.timeIntervalSince(liveBegin)
+    for (left, right) in zip(offline, live) {
+      #expect(abs(left.time.timeIntervalSince(right.time) - base) < 0.05)
+    }
+  }
+
+  @Test("the demo shows an enter, an exit and distances within five seconds")
+  func demo() async throws {
+    let served = KeptConsole()
+    let seen = Mutex(0.0)
+    let status = try await serving(.init(isDemo: true), on: served) { _ in
+      let start = ContinuousClock.now
+      let words = [" enter ", " exit ", " ranging "]
+      while !words.allSatisfy(served.output.text.contains), ContinuousClock.now - start < .seconds(20) {
+        await Task.yield()
+      }
+      let took = ContinuousClock.now - start
+      seen.withLock { $0 = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18 }
+    }
+    #expect(status == .success)
+    #expect(seen.withLock { $0 } < 5)
+    #expect(served.output.text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    #expect(served.errors.text.contains("try next   pharos init"))
+  }
+
+  @Test("an address that is taken is told with what to do")
+  func addressInUse() async throws {
+    let first = KeptConsole()
+    let status = try await serving(.init(udp: [HostPort(host: "127.0.0.1", port: 0)], loops: 1), on: first) {
+      taken in
+      let second = KeptConsole()
+      let runner = ServeRunner(.init(udp: [taken], loops: 1), logger: quiet)
+      #expect(await runner.run(on: second.console) == .failure)
+      #expect(second.errors.text.contains("cannot listen on udp \(taken): address in use"))
+    }
+    #expect(status == .success)
+  }
+}
