@@ -135,7 +135,10 @@ let package = Package(
     tests("PharosWireTests", ["PharosReports", "PharosWire"]),
     tests("PharosCapturesTests", ["PharosReports", "PharosAdvertising", "PharosCaptures"]),
     tests("PharosFilesTests", ["PharosFiles"]),
-    tests("PharosMonitoringTests", ["PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring"]),
+    tests(
+      "PharosMonitoringTests",
+      ["PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring"]
+    ),
     tests("PharosPositioningTests", ["PharosReports", "PharosEvents", "PharosPositioning"]),
     tests(
       "PharosPipelineTests",

@@ -83,7 +83,9 @@ extension Event {
     if left.application != right.application {
       return left.application.utf8.lexicographicallyPrecedes(right.application.utf8)
     }
-    let (leftRegion, rightRegion) = (left.kind.isZone ? "" : left.region, right.kind.isZone ? "" : right.region)
+    let (leftRegion, rightRegion) = (
+      left.kind.isZone ? "" : left.region, right.kind.isZone ? "" : right.region
+    )
     if leftRegion != rightRegion { return leftRegion.utf8.lexicographicallyPrecedes(rightRegion.utf8) }
     if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
     return left.ordinal < right.ordinal
