@@ -105,6 +105,9 @@ extension AdvertExtractor {
   }
 
   /// Joins data that comes in parts: status 0 is whole or the last part, 1 more to come, 2 cut off for good.
+  ///
+  /// As on the air, the first part is given at once and marked, since the others may never come; the last one
+  /// brings the whole.
   private mutating func join(
     _ report: AdvertisingReport,
     status: UInt16,
@@ -127,6 +130,9 @@ extension AdvertExtractor {
     if status == 1 {
       let chain = Chain(address: report.address, data: Array(whole.data))
       controllerChains.put(chain, for: key, at: time)
+      guard earlier == nil else { return }
+      whole.isComplete = false
+      give(whole, body)
     } else {
       whole.isComplete = status == 0
       give(whole, body)

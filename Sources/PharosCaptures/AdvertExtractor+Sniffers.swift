@@ -8,16 +8,15 @@ extension AdvertExtractor {
   mutating func withHeader(_ view: ByteView, of packet: Packet, _ body: (AdvertisingReport) -> Void) {
     guard view.count >= 10 else { return count(cut: packet) }
     let flags = view.u16(8, .little)
-    // Whitened bytes are noise to a reader that was not on the channel.
-    guard flags & 0x0001 != 0 else { return tally.malformed += 1 }
     let type = flags >> 7 & 7
     guard type <= 1 else { return tally.unrelated += 1 }
     var air = AirPacket(view.dropping(10))
     air.hasRSSI = true
     air.level = flags & 0x0002 != 0 ? Int8(bitPattern: view[1]) : nil
     air.channel = AirPacket.channelIndex(physical: view[0])
-    // Ubertooth does not say "checked": only where a tool does is its word taken.
-    if flags & 0x0400 != 0 { air.verdict = flags & 0x0800 != 0 ? .passed : .failed }
+    // Ubertooth does not say "checked": only where a tool does is its word taken. Nor do all tools say
+    // "dewhitened"; of bytes that are still whitened the checksum is wrong.
+    if flags & 0x0401 == 0x0401 { air.verdict = flags & 0x0800 != 0 ? .passed : .failed }
     air.phy = AdvertisingReport.PHY(rawValue: UInt8(flags >> 14) + 1)
     if type == 1 { air.role = AirPacket.Role(auxiliaryBits: flags >> 12) }
     linkLayer(air, of: packet, body)

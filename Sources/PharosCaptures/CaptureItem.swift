@@ -14,8 +14,8 @@ public enum CaptureItem: Sendable, Equatable {
 /// `append(_:)` and nothing is ever copied; keep it and the bytes stay valid, at
 /// the price of a copy.
 public struct Packet: Sendable, Equatable {
-  /// The number that Wireshark shows, from 1: packets in pcap and pcapng (custom blocks too), records in
-  /// btsnoop.
+  /// The number that Wireshark shows, from 1: packets in pcap and pcapng (custom blocks and journal
+  /// entries too), records in btsnoop.
   public var number: Int
   /// When it was captured, or nil for a pcapng Simple Packet Block, which does not say.
   public var time: Timestamp?

@@ -32,12 +32,12 @@ public struct DatagramAssembler: Sendable {
     case .unsupported: tally.unsupportedLinkType += 1
     case .unrelated: tally.unrelated += 1
     case .cut: count(cut: packet)
-    case .ip(let view):
+    case .ip(let view, let vlan):
       switch IPPacket.read(view, isSnapped: packet.isSnapped) {
       case .unrelated: tally.unrelated += 1
       case .malformed: tally.malformed += 1
       case .snapped: tally.snapped += 1
-      case .packet(let found): return datagram(in: found, of: packet)
+      case .packet(let found): return datagram(in: found, vlan: vlan, of: packet)
       }
     }
     return nil
@@ -47,14 +47,18 @@ public struct DatagramAssembler: Sendable {
     if packet.isSnapped { tally.snapped += 1 } else { tally.malformed += 1 }
   }
 
-  private mutating func datagram(in found: IPPacket, of packet: Packet) -> UDPDatagram? {
+  private mutating func datagram(
+    in found: IPPacket,
+    vlan: UInt16,
+    of packet: Packet
+  ) -> UDPDatagram? {
     guard let fragment = found.fragment else { return unwrap(found, of: packet) }
     tally.fragments += 1
     guard found.payload.count == found.payloadLength else {
       tally.snapped += 1
       return nil
     }
-    switch fragments.add(found, fragment, at: packet.time ?? latest) {
+    switch fragments.add(found, fragment, vlan: vlan, at: packet.time ?? latest) {
     case .waiting: return nil
     case .malformed:
       tally.malformed += 1

@@ -12,6 +12,8 @@ struct FragmentStore: Sendable {
     var source: IPAddress
     var destination: IPAddress
     var id: UInt32
+    /// A router's mirrored port shows a datagram in the VLAN it came from and in the one it went to.
+    var vlan: UInt16
   }
 
   /// What a fragment led to.
@@ -60,12 +62,17 @@ struct FragmentStore: Sendable {
   var count: Int { partials.count }
 
   /// Takes a fragment that was captured whole.
-  mutating func add(_ packet: IPPacket, _ fragment: IPPacket.Fragment, at time: Timestamp) -> Outcome {
+  mutating func add(
+    _ packet: IPPacket,
+    _ fragment: IPPacket.Fragment,
+    vlan: UInt16,
+    at time: Timestamp
+  ) -> Outcome {
     expire(at: time)
     let end = fragment.offset + packet.payloadLength
     guard packet.payloadLength > 0, end <= FragmentStore.longest else { return .malformed }
     guard !fragment.hasMore || packet.payloadLength % 8 == 0 else { return .malformed }
-    let key = Key(source: packet.source, destination: packet.destination, id: fragment.id)
+    let key = Key(source: packet.source, destination: packet.destination, id: fragment.id, vlan: vlan)
     if partials[key] == nil { admit(key, at: time) }
     guard var partial = partials.removeValue(forKey: key) else { return .malformed }
     let outcome = insert(

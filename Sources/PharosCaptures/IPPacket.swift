@@ -47,7 +47,7 @@ struct IPPacket {
     // by.
     if total == 0 { total = view.count }
     guard header >= 20, total >= header else { return .malformed }
-    guard view.count >= total || isSnapped else { return .malformed }
+    // A packet longer than what was captured was cut, whether or not the file says so.
     guard view[9] == UDPHeader.protocolNumber else { return .unrelated }
     guard view.count >= header else { return .snapped }
     let bits = view.u16(6, .big)
@@ -71,7 +71,6 @@ struct IPPacket {
     guard view.count >= 40 else { return isSnapped ? .snapped : .malformed }
     var length = Int(view.u16(4, .big))
     if length == 0 { length = view.count - 40 }
-    guard view.count >= 40 + length || isSnapped else { return .malformed }
     var packet = IPPacket(
       source: IPAddress(v6: view.u64(8, .big), view.u64(16, .big)),
       destination: IPAddress(v6: view.u64(24, .big), view.u64(32, .big)),

@@ -2,8 +2,8 @@
 enum PacketFraming {
   /// What was found.
   enum Finding {
-    /// The IP packet.
-    case ip(ByteView)
+    /// The IP packet, and the innermost VLAN that it was in, or 0.
+    case ip(ByteView, vlan: UInt16)
     /// Another protocol.
     case unrelated
     /// Too short for the framing itself.
@@ -21,7 +21,7 @@ enum PacketFraming {
     case .ethernet: behindEtherType(view, typeAt: 12)
     case .linuxSLL: behindEtherType(view, typeAt: 14)
     case .linuxSLL2: behindEtherType(view, typeAt: 0, headerLength: 20)
-    case .raw, .rawOld, .rawOpenBSD, .ipv4, .ipv6: view.count > 0 ? .ip(view) : .cut
+    case .raw, .rawOld, .rawOpenBSD, .ipv4, .ipv6: view.count > 0 ? .ip(view, vlan: 0) : .cut
     case .null: behindFamily(view, isBigEndian: false)
     case .loop: behindFamily(view, isBigEndian: true)
     default: .unsupported
@@ -39,12 +39,15 @@ enum PacketFraming {
     var end = headerLength ?? typeAt + 2
     guard view.count >= end else { return .cut }
     var type = view.u16(typeAt, .big)
+    var vlan: UInt16 = 0
     while type == 0x8100 || type == 0x88A8 || type == 0x9100 {
       guard view.count >= end + 4 else { return .cut }
+      // Priority and drop eligibility stand above the number.
+      vlan = view.u16(end, .big) & 0x0FFF
       type = view.u16(end + 2, .big)
       end += 4
     }
-    return type == ipv4 || type == ipv6 ? .ip(view.dropping(end)) : .unrelated
+    return type == ipv4 || type == ipv6 ? .ip(view.dropping(end), vlan: vlan) : .unrelated
   }
 
   /// Reads the address family in front of a loopback packet.
@@ -63,6 +66,6 @@ enum PacketFraming {
     }
     let matches = isIP(view.u32(0, .big)) || (!isBigEndian && isIP(view.u32(0, .little)))
     let type = view.u16(2, .big)
-    return matches || type == ipv4 || type == ipv6 ? .ip(view.dropping(4)) : .unrelated
+    return matches || type == ipv4 || type == ipv6 ? .ip(view.dropping(4), vlan: 0) : .unrelated
   }
 }

@@ -12,8 +12,9 @@ struct PcapngFormat: Sendable {
     static let oldPacket: UInt32 = 2
     static let simplePacket: UInt32 = 3
     static let enhancedPacket: UInt32 = 6
-    /// Blocks of a company's own; Wireshark lists them among the packets, so they take a number.
-    static let custom: [UInt32] = [0xBAD, 0x4000_0BAD]
+    /// Entries of the systemd journal and blocks of a company's own; Wireshark lists them among the packets,
+    /// so they take a number.
+    static let numbered: [UInt32] = [9, 0xBAD, 0x4000_0BAD]
     /// Set in types that are kept for local use.
     static let localBit: UInt32 = 1 << 31
   }
@@ -52,7 +53,7 @@ struct PcapngFormat: Sendable {
     let total = head.u32(4, order)
     guard total >= 12, total % 4 == 0 else { throw CaptureError(.blockLength(total), at: buffer.offset) }
     guard isWanted(type: type, total: total) else {
-      if BlockType.custom.contains(type) { packets += 1 }
+      if BlockType.numbered.contains(type) { packets += 1 }
       skipped = (total, buffer.offset)
       buffer.consume(8)
       buffer.skip(UInt64(total) - 12)

@@ -133,12 +133,15 @@ struct AdvertExtractorTests {
     #expect(report.isComplete)
   }
 
-  @Test("data told in parts becomes one report, joined by address and set")
+  @Test("the first of several parts is given at once, and the whole with the last, joined by address and set")
   func parts() throws {
     var extractor = AdvertExtractor()
-    #expect(extractor.reports(in: extendedEvent(type: 0x20, data: "0102", number: 1)).isEmpty)
+    let first = try only(extractor.reports(in: extendedEvent(type: 0x20, data: "0102", number: 1)))
+    #expect(Array(first.data) == [1, 2])
+    #expect(first.frame == 1)
+    #expect(!first.isComplete)
     // Another set in between has a chain of its own, and a legacy advert has none.
-    #expect(extractor.reports(in: extendedEvent(type: 0x20, data: "aa", set: 6, number: 2)).isEmpty)
+    #expect(extractor.reports(in: extendedEvent(type: 0x20, data: "aa", set: 6, number: 2)).count == 1)
     #expect(extractor.reports(in: extendedEvent(type: 0x13, data: "ff", number: 3)).count == 1)
     #expect(extractor.reports(in: extendedEvent(type: 0x20, data: "03", number: 4)).isEmpty)
     let whole = try only(extractor.reports(in: extendedEvent(type: 0x00, data: "04", number: 5)))
@@ -154,7 +157,10 @@ struct AdvertExtractorTests {
   func tooLong() {
     var extractor = AdvertExtractor()
     let part = String(repeating: "55", count: 229)
-    for _ in 0..<7 { #expect(extractor.reports(in: extendedEvent(type: 0x20, data: part)).isEmpty) }
+    for index in 0..<7 {
+      let found = extractor.reports(in: extendedEvent(type: 0x20, data: part))
+      #expect(found.count == (index == 0 ? 1 : 0))
+    }
     #expect(extractor.reports(in: extendedEvent(type: 0x00, data: part)).isEmpty)
     #expect(extractor.counters.abandonedChains == 1)
     #expect(extractor.reports(in: extendedEvent(type: 0x00, data: part)).count == 1)

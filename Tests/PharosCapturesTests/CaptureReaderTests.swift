@@ -100,6 +100,21 @@ struct CaptureReaderTests {
   }
 
   @Test(
+    "what Wireshark lists among the packets takes a number",
+    arguments: [9, 0xBAD, 0x4000_0BAD] as [UInt32]
+  )
+  func numbered(type: UInt32) {
+    let text =
+      CaptureBytes.section(big: false) + CaptureBytes.interface(big: false)
+      + CaptureBytes.enhanced(ticks: 1, big: false) + CaptureBytes.block(type, "5f5f430a", big: false)
+      + CaptureBytes.block(5, "0000000000000000 00000000", big: false)
+      + CaptureBytes.enhanced(ticks: 2, big: false)
+    let walk = CaptureWalk(CaptureBytes.hex(text))
+    #expect(walk.errors.isEmpty)
+    #expect(walk.packets.map(\.number) == [1, 3])
+  }
+
+  @Test(
     "btsnoop is read for the datalinks that hold HCI",
     arguments: [1_001, 1_002, 2_001, 2_002] as [UInt32]
   )

@@ -105,6 +105,42 @@ struct DatagramAssemblerTests {
     }
   }
 
+  @Test(
+    "a datagram that says it is longer than what is there was cut, whatever the record says",
+    arguments: [v4, v6]
+  )
+  func silentlyCut(text: String) throws {
+    let bytes = CaptureBytes.hex(text)
+    for length in (bytes.count - 10)..<bytes.count {
+      var assembler = DatagramAssembler()
+      let found = assembler.add(CaptureBytes.packet(.raw, Hex.text(bytes[..<length])))
+      #expect((found != nil) == (length >= bytes.count - 2))
+      #expect(assembler.counters.snapped == 1)
+      #expect(assembler.counters.malformed == 0)
+      guard let found else { continue }
+      #expect(found.isSnapped)
+      #expect(found.originalLength == 2)
+      #expect(found.payload.count == length + 2 - bytes.count)
+    }
+  }
+
+  @Test("a datagram routed from one VLAN to another is shown in both, its fragments kept apart")
+  func routedFragments() {
+    let payload = [UInt8](repeating: 1, count: 1_600)
+    let pieces = DatagramAssemblerTests.fragments(of: payload, isV4: true, size: 800)
+    var assembler = DatagramAssembler()
+    var found: [UDPDatagram] = []
+    for piece in pieces {
+      // The priority above the number of the VLAN is none of its number.
+      for tag in ["8100 600a 0800", "88a8 0003 8100 0014 0800"] {
+        let text = DatagramAssemblerTests.ethernet + tag + piece
+        if let datagram = assembler.add(CaptureBytes.packet(.ethernet, text)) { found.append(datagram) }
+      }
+    }
+    #expect(found.map { Array($0.payload) } == [payload, payload])
+    #expect(assembler.waiting == 0)
+  }
+
   @Test("fragments come together in any order, twice or once", arguments: 0..<24)
   func order(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))

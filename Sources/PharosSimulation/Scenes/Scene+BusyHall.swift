@@ -55,7 +55,7 @@ extension Scene {
       id: SceneParts.gateway(UInt64(0x51 + index)),
       sourceAddress: "10.50.0.\(51 + index)",
       path: SceneParts.at(10 + 20 * bay, isSouth ? 12.5 : 37.5),
-      batchPeriod: .seconds(1),
+      batchPeriod: .milliseconds(320),
       noise: 1,
       sensitivity: -94,
       clockDrift: Double(index * 9 - 40),
