@@ -8,6 +8,8 @@ public enum StageLink: Hashable, Sendable {
   case presence(PresenceChange)
   /// An observer went down or came back.
   case observer(ObserverChange)
+  /// An observer that stands in a zone has proved that it lives: told at most once a second.
+  case life(ObserverLife)
 
   /// When stage one decided it: links reach stage two in this order.
   public var decidedAt: Timestamp {
@@ -15,6 +17,7 @@ public enum StageLink: Hashable, Sendable {
     case .summary(let summary): summary.decidedAt
     case .presence(let change): change.decidedAt
     case .observer(let change): change.decidedAt
+    case .life(let life): life.decidedAt
     }
   }
 
@@ -32,6 +35,7 @@ public enum StageLink: Hashable, Sendable {
     case .summary(let summary): summary.observer
     case .presence(let change): change.observer
     case .observer(let change): change.observer
+    case .life(let life): life.observer
     }
   }
 
@@ -41,6 +45,7 @@ public enum StageLink: Hashable, Sendable {
     case .summary(let summary): summary.ordinal
     case .presence(let change): change.ordinal
     case .observer(let change): change.ordinal
+    case .life(let life): life.ordinal
     }
   }
 }
@@ -153,6 +158,26 @@ public struct ObserverChange: Hashable, Sendable {
     self.observer = observer
     self.isUp = isUp
     self.time = time
+    self.decidedAt = decidedAt
+    self.ordinal = ordinal
+  }
+}
+
+/// An observer has proved that it lives, so that its silence about a beacon up to then means something.
+public struct ObserverLife: Hashable, Sendable {
+  /// Which observer.
+  public var observer: ObserverID
+  /// Up to when it is known to have lived; the distant future where it is assumed to live.
+  public var provenThrough: Timestamp
+  /// When stage one decided it.
+  public var decidedAt: Timestamp
+  /// Counts the links and events of the observer.
+  public var ordinal: UInt64
+
+  /// Makes a proof.
+  public init(observer: ObserverID, provenThrough: Timestamp, decidedAt: Timestamp, ordinal: UInt64) {
+    self.observer = observer
+    self.provenThrough = provenThrough
     self.decidedAt = decidedAt
     self.ordinal = ordinal
   }

@@ -30,7 +30,7 @@ struct ObserverLevel: Sendable {
   private(set) var level: Double
   /// When stage one told of it last; moved to the recovery after an outage.
   private(set) var toldAt: Timestamp
-  /// How many adverts it is made of.
+  /// How many adverts it is made of, since the last recovery.
   private(set) var samples: UInt64
   /// Whether the observer is down, so that its silence says nothing.
   var isDark = false
@@ -63,9 +63,10 @@ struct ObserverLevel: Sendable {
     isDark = false
   }
 
-  /// The observer is back: its silence counts from now on.
+  /// The observer is back: its silence counts from now on, and its level once it has heard the beacon again.
   mutating func recover(at instant: Timestamp) {
     isDark = false
+    samples = 0
     toldAt = max(toldAt, instant)
   }
 

@@ -24,10 +24,10 @@ extension StageTwo {
   /// An observer went down: what it had inside is in the dark, and its zones' beacons are not handed next door.
   mutating func goDark(_ change: ObserverChange) {
     live[change.observer] = nil
-    let (now, rules) = (now, rules)
+    let (now, rules, proofs) = (now, rules, proofs)
     for place in tags.slots {
       let isConcerned = tags.update(place) { tag in
-        var isConcerned = tag.zone.goDark(change, at: now, rules)
+        var isConcerned = tag.zone.goDark(change, at: now, rules, proofs: proofs)
         for index in tag.rows.indices where tag.rows[index].hears(change.observer) {
           tag.rows[index].goDark(
             change.observer,

@@ -23,6 +23,8 @@ public struct StageTwo: Sendable {
   var deadlines = DeadlineQueue()
   /// Since when each observer that is up has been up.
   var live: [ObserverID: Timestamp] = [:]
+  /// Up to when each observer is known to have lived; what is not told here is taken to live.
+  var proofs: [ObserverID: Timestamp] = [:]
   /// The places of what was touched at the present instant.
   var dirty: [Int] = []
   var now = Timestamp.distantPast
@@ -50,6 +52,8 @@ public struct StageTwo: Sendable {
     case .observer(let change):
       counters.observerChanges &+= 1
       if change.isUp { recover(change) } else { goDark(change) }
+    case .life(let life):
+      proofs[life.observer] = life.provenThrough
     }
   }
 
@@ -186,11 +190,11 @@ public struct StageTwo: Sendable {
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {
     guard !plan.zones.isEmpty else { return }
     let now = now
-    let (plan, rules) = (plan, rules)
+    let (plan, rules, proofs) = (plan, rules, proofs)
     var scratch: [ZoneTrack.Score] = []
     swap(&scratch, &scores)
     let outcome = tags.update(place) { tag -> (BeaconID, ZoneTrack.Move, UInt64)? in
-      let move = tag.zone.settle(at: now, plan: plan, rules: rules, scores: &scratch)
+      let move = tag.zone.settle(at: now, plan: plan, rules: rules, proofs: proofs, scores: &scratch)
       guard let move else { return nil }
       tag.zone.counter += 1
       return (tag.beacon, move, tag.zone.counter)

@@ -57,12 +57,20 @@ struct ZoneTrack: Sendable {
   }
 
   /// An observer went down; false if it did not hear the beacon.
-  mutating func goDark(_ change: ObserverChange, at instant: Timestamp, _ rules: ZoneRules) -> Bool {
+  mutating func goDark(
+    _ change: ObserverChange,
+    at instant: Timestamp,
+    _ rules: ZoneRules,
+    proofs: [ObserverID: Timestamp]
+  ) -> Bool {
     guard let index = levels.firstIndex(where: { $0.observer == change.observer }) else { return false }
     outageTime = change.time
     levels[index].isDark = true
     for other in levels.indices where other != index && !levels[other].isDark {
-      levels[other].levelAtOutage = levels[other].compared(at: instant, rules)
+      levels[other].levelAtOutage = levels[other].compared(
+        at: proofs.through(instant, of: levels[other]),
+        rules
+      )
     }
     return true
   }
@@ -79,10 +87,11 @@ struct ZoneTrack: Sendable {
     at instant: Timestamp,
     plan: ZonePlan,
     rules: ZoneRules,
+    proofs: [ObserverID: Timestamp],
     scores: inout [Score]
   ) -> Move? {
-    forget(at: instant, rules)
-    score(at: instant, plan, rules, into: &scores)
+    forget(at: instant, rules, proofs)
+    score(at: instant, plan, rules, proofs, into: &scores)
     if let zone {
       let own = scores.first { $0.zone == zone }
       if own?.live == nil, own?.dark != nil { return leave(at: instant, .observerDown) }
@@ -171,16 +180,20 @@ struct ZoneTrack: Sendable {
   }
 
   /// Drops what is silent, and what was frozen by an outage once the beacon has clearly moved.
-  private mutating func forget(at instant: Timestamp, _ rules: ZoneRules) {
-    levels.removeAll { $0.isGone(at: instant, rules) }
+  private mutating func forget(
+    at instant: Timestamp,
+    _ rules: ZoneRules,
+    _ proofs: [ObserverID: Timestamp]
+  ) {
+    levels.removeAll { $0.isGone(at: proofs.through(instant, of: $0), rules) }
     guard levels.contains(where: \.isDark) else {
       for index in levels.indices { levels[index].levelAtOutage = nil }
       return
     }
-    let loudest = levels.filter { !$0.isDark && $0.samples > 1 }
-      .max { $0.compared(at: instant, rules) < $1.compared(at: instant, rules) }
+    let compared = { (level: ObserverLevel) in level.compared(at: proofs.through(instant, of: level), rules) }
+    let loudest = levels.filter { !$0.isDark && $0.samples > 1 }.max { compared($0) < compared($1) }
     guard let loudest, let before = loudest.levelAtOutage else { return }
-    let hasMoved = loudest.compared(at: instant, rules) - before >= rules.releaseRise
+    let hasMoved = compared(loudest) - before >= rules.releaseRise
     if hasMoved { levels.removeAll(where: \.isDark) }
   }
 
@@ -188,12 +201,13 @@ struct ZoneTrack: Sendable {
     at instant: Timestamp,
     _ plan: ZonePlan,
     _ rules: ZoneRules,
+    _ proofs: [ObserverID: Timestamp],
     into scores: inout [Score]
   ) {
     scores.removeAll(keepingCapacity: true)
     // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
     for level in levels where level.samples > 1 {
-      let compared = level.compared(at: instant, rules)
+      let compared = level.compared(at: proofs.through(instant, of: level), rules)
       for zone in plan.zones(of: level.observer) where placing.indices.contains(zone) && placing[zone] {
         var index = scores.firstIndex { $0.zone == zone } ?? scores.count
         if index == scores.count {
@@ -222,5 +236,15 @@ struct ZoneTrack: Sendable {
     guard let winner, let live = winner.live else { return (nil, 0) }
     let rival = scores.filter { $0.zone != winner.zone }.map(\.loudest).max()
     return (winner, rival.map { live - $0 } ?? .infinity)
+  }
+}
+
+extension [ObserverID: Timestamp] {
+  /// Up to when an observer's silence counts: the instant, or its last proof of life where that is earlier.
+  ///
+  /// A gateway that died says nothing about its room; nobody knows yet that it did, so its silence must not count
+  /// before somebody heard something else from it.
+  fileprivate func through(_ instant: Timestamp, of level: ObserverLevel) -> Timestamp {
+    Swift.min(instant, self[level.observer] ?? instant)
   }
 }

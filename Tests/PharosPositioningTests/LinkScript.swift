@@ -32,6 +32,17 @@ enum LinkScript {
     )
   }
 
+  static func life(_ name: String, at seconds: Double) -> StageLink {
+    .life(
+      ObserverLife(
+        observer: observer(name),
+        provenThrough: time(seconds),
+        decidedAt: time(seconds),
+        ordinal: 0
+      )
+    )
+  }
+
   static func presence(
     _ name: String,
     _ state: RegionState,

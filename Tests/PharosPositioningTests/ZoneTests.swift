@@ -5,7 +5,8 @@ import Testing
 
 /// One picture: a line for each observer, which stands in the zone of its letter, a column for each second.
 ///
-/// A digit is a level (`5` is −50 dBm), `-` silence, `D` and `U` an observer that goes down or comes back.
+/// A digit is a level (`5` is −50 dBm), `-` silence, `D` and `U` an observer that goes down or comes back, `L` one that proves that it
+/// lives.
 @Suite("Zones")
 struct ZoneTests {
   private static func zones(_ adjacent: [String: [String]] = [:]) -> [Zone] {
@@ -26,6 +27,7 @@ struct ZoneTests {
         case "-": break
         case "D": links.append(LinkScript.link(name, isUp: false, at: Double(second)))
         case "U": links.append(LinkScript.link(name, isUp: true, at: Double(second)))
+        case "L": links.append(LinkScript.life(name, at: Double(second)))
         default:
           let level = -10 * Double(mark.wholeNumberValue ?? 0)
           links.append(LinkScript.summary(name, level, at: Double(second)))
@@ -123,6 +125,15 @@ struct ZoneTests {
     #expect(events.last?.move?.to == nil)
   }
 
+  @Test("the silence of an observer that nobody has heard since is no silence of its beacons")
+  func unproven() {
+    let heard = String(repeating: "5", count: 20)
+    let dead = Self.run([heard + "L" + String(repeating: "-", count: 39) + "D"])
+    #expect(dead.map(\.move?.reason) == [.margin, .observerDown])
+    let alive = Self.run([heard + String(repeating: "L", count: 40) + "D"])
+    #expect(alive.map(\.move?.reason) == [.margin, .silence])
+  }
+
   @Test("a beacon that walks away during the outage is found next door")
   func movedDuringOutage() {
     let dead = String(repeating: "5", count: 20) + "D"
@@ -137,6 +148,12 @@ struct ZoneTests {
     let next = String(repeating: "7", count: 60)
     let events = Self.run([dead, next], until: 50)
     #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a", "+a"])
+  }
+
+  @Test("after the outage a beacon that left meanwhile is not found again")
+  func leftDuringOutage() {
+    let events = Self.run([String(repeating: "5", count: 20) + "D" + String(repeating: "-", count: 20) + "U"])
+    #expect(events.map(\.move?.reason) == [.margin, .observerDown])
   }
 
   @Test("a zone beaten without a clear winner is left as not sure")
