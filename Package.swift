@@ -127,7 +127,12 @@ let package = Package(
     ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     tests("RepositoryTests", []),
-    tests("AllocationTests", ["PharosReports", "PharosAdvertising", "CAllocationCounter"]),
+    tests(
+      "AllocationTests",
+      [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "CAllocationCounter",
+      ]
+    ),
     tests("PharosReportsTests", ["PharosReports"]),
     tests("PharosEventsTests", ["PharosReports", "PharosEvents"]),
     tests("PharosAdvertisingTests", ["PharosReports", "PharosAdvertising"]),

@@ -32,7 +32,7 @@ public enum DistanceModel: Hashable, Sendable {
     switch self {
     case .logDistance(let exponent):
       guard exponent > 0 else { return nil }
-      meters = Logarithm.power(10, (measuredPower - level) / (10 * exponent))
+      meters = Logarithm.power10((measuredPower - level) / (10 * exponent))
     case .curveFit(let a, let b, let c):
       guard measuredPower != 0, level / measuredPower > 0 else { return nil }
       meters = a * Logarithm.power(level / measuredPower, b) + c
@@ -43,7 +43,7 @@ public enum DistanceModel: Hashable, Sendable {
   /// The level at one metre that would explain a level at a known distance, by log-distance only.
   func measuredPower(level: Double, meters: Double) -> Double? {
     guard case .logDistance(let exponent) = self, meters > 0 else { return nil }
-    return level + 10 * exponent * Logarithm.base2(meters) / Logarithm.base2(10)
+    return level + 10 * exponent * Logarithm.base2(meters) / Logarithm.log2Of10
   }
 }
 

@@ -11,6 +11,13 @@ struct LagEstimator: Sendable {
   /// The greatest lag: what waits longer is a backlog, not a lag.
   static let greatest = TimeSpan.seconds(10)
 
+  /// What a lag that was learned has on top of the ages.
+  ///
+  /// A gateway that sends once a second sends its oldest advert with an age of a second, and its next datagram comes
+  /// at the very moment at which that advert's deadline would fire. 30 ms, some times a network's jitter, let it in
+  /// first, so that the jitter does not decide.
+  static let margin = TimeSpan.milliseconds(30)
+
   /// The lag.
   private(set) var lag: TimeSpan
   private let isGiven: Bool
@@ -76,6 +83,6 @@ struct LagEstimator: Sendable {
   private static func upperEdge(of bin: Int) -> TimeSpan {
     guard bin > 0 else { return least }
     let base = least.nanoseconds << Int64((bin - 1) / 8)
-    return TimeSpan(nanoseconds: base + base * Int64((bin - 1) % 8 + 1) / 8)
+    return TimeSpan(nanoseconds: base + base * Int64((bin - 1) % 8 + 1) / 8) + margin
   }
 }

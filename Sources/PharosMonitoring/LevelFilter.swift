@@ -106,16 +106,12 @@ public struct LevelWindow: Hashable, Sendable {
 
 /// The chosen filter of one track.
 struct LevelFilter: Sendable {
-  private var kalman: KalmanLevel?
   private var window = LevelWindow()
-  private var isWindowed = false
+  private var kalman: KalmanLevel?
 
   /// Takes a sample.
   mutating func add(_ sample: Double, after seconds: Double, kind: LevelFilterKind) {
-    if kind != .kalman {
-      window.add(sample)
-      isWindowed = true
-    }
+    if kind != .kalman { window.add(sample) }
     kalman?.add(sample, after: seconds)
     if kalman == nil { kalman = KalmanLevel(first: sample) }
   }
@@ -123,7 +119,7 @@ struct LevelFilter: Sendable {
   /// Raises the sample taken last by so many dB.
   mutating func raiseLast(by difference: Double) {
     kalman?.raiseLast(by: difference)
-    if isWindowed { window.raiseLast(by: difference) }
+    window.raiseLast(by: difference)
   }
 
   /// The filtered level in dBm, or nil before the first sample.

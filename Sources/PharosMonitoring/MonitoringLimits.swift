@@ -2,7 +2,10 @@ public import PharosReports
 
 /// The bounds of one engine's memory; what is the stalest goes first when one is reached.
 public struct MonitoringLimits: Hashable, Sendable {
-  /// How many observers are kept.
+  /// How many observers are kept, in all engines together.
+  ///
+  /// Spread evenly over the cells of `ObserverID`, so that who is let go does not depend on how many engines there
+  /// are; a limit below 1,024 is too small to spread and counts for each engine.
   public var observers: Int
   /// How many tracks are kept for each observer, so that a flood at one costs the others nothing.
   public var tracksPerObserver: Int
@@ -22,4 +25,9 @@ public struct MonitoringLimits: Hashable, Sendable {
     self.tracksPerObserver = max(16, tracksPerObserver)
     self.trackRetention = trackRetention
   }
+
+  /// Over how many cells the limit on observers is spread.
+  var cells: Int { observers < 16 * ObserverID.cells ? 1 : ObserverID.cells }
+  /// How many observers a cell keeps.
+  var observersPerCell: Int { observers / cells }
 }

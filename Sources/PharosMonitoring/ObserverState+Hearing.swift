@@ -10,11 +10,12 @@ enum HeardOutcome {
   case attention(track: Int, Track.Outcome)
 }
 
-/// The path of nearly every advert: one probe, one track, nothing else. It works on one observer in place, since reading
-/// parts of it from outside would copy the whole.
+/// The path of nearly every advert: one probe, one track, nothing else.
+///
+/// It works on one observer in place: a function that is not mutating would be given a copy of the whole.
 extension ObserverState {
   /// The track of an identity.
-  func track(of beacon: BeaconID, hash: UInt64) -> Int? {
+  mutating func track(of beacon: BeaconID, hash: UInt64) -> Int? {
     table.find(hash) { tracks[$0].beacon == beacon }
   }
 
@@ -69,7 +70,7 @@ extension ObserverState {
   }
 
   /// The first deadline of a track, or when it is forgotten if it has none.
-  func deadline(track: Int, catalog: borrowing RegionCatalog, retention: TimeSpan) -> Timestamp {
+  mutating func deadline(track: Int, catalog: borrowing RegionCatalog, retention: TimeSpan) -> Timestamp {
     var first = Timestamp.distantFuture
     var isHere = false
     for place in 0..<catalog.sets[Int(tracks[track].matchSet)].policies.count
@@ -82,7 +83,7 @@ extension ObserverState {
   }
 
   /// The deadline of one of a track's presences, if its silence says anything now.
-  func deadline(
+  mutating func deadline(
     _ place: Int,
     track: Int,
     catalog: borrowing RegionCatalog

@@ -17,6 +17,10 @@ struct ObserverState: Sendable {
   // Life.
   var life: LifeSigns
   var isUp = true
+  /// Whether it stands in a zone, so that stage two must know that it lives.
+  var standsInZone = false
+  /// The proof of life that stage two was told of last.
+  var lifeTold = Timestamp.distantPast
   var scanState = ScanState.foreground
   var scanChanged = Timestamp.distantPast
   /// Silence counts from here on at the earliest: the last recovery, or the last change to scanning all the time.
@@ -79,6 +83,12 @@ struct ObserverState: Sendable {
 
   /// Whether its silence says anything at all now.
   var canTell: Bool { isUp && scanState != .off }
+
+  /// Whether something waits for proof of its life, or its silence is not watched over yet.
+  mutating func isRestless() -> Bool {
+    !pendingTracks.isEmpty || !pendingRows.isEmpty
+      || outageArmedAt == .distantFuture && isUp && !life.isAssumed
+  }
 
   /// The second of its own count that a time falls in.
   func second(of time: Timestamp) -> Int64 {

@@ -16,16 +16,16 @@ struct Presence: Sendable {
 
   /// The interned policy.
   let policy: UInt16
-  /// The silence that is allowed now.
-  var allowed = TimeSpan.forever
   /// Whether a deadline has passed and only proof of life is missing.
   var isWaiting = false
-  private var state = State.outside
+  /// Whether more than one sample found the level below.
+  private var isBelowSurely = false
+  /// The silence that is allowed now.
+  var allowed = TimeSpan.forever
   private var lastCounted = Timestamp.distantPast
   private var earlier: [Timestamp] = []
   private var belowSince = Timestamp.distantFuture
-  /// Whether more than one sample found the level below.
-  private var isBelowSurely = false
+  private var state = State.outside
 
   init(policy: UInt16) { self.policy = policy }
 

@@ -45,6 +45,9 @@ struct RegionCatalog: Sendable {
   private var rangingsByConstraint: [BeaconConstraint: [Int32]] = [:]
   private var entriesByConstraint: [BeaconConstraint: [Int32]] = [:]
   private var zonedConstraints: Set<BeaconConstraint> = []
+  private var askedUUIDs: Set<UUID128> = []
+  private var askedNamespaces: Set<EddystoneNamespace> = []
+  private var askedAddresses: Set<UInt64> = []
   private var zonesTakeAll = false
   private var zoneObservers: Set<ObserverID> = []
 
@@ -182,6 +185,9 @@ struct RegionCatalog: Sendable {
     return number(of: set)
   }
 
+  /// Whether an observer stands in some zone.
+  func standsInZone(_ observer: ObserverID) -> Bool { zoneObservers.contains(observer) }
+
   private func add(_ slot: Int32, to set: inout MatchSet, observer: ObserverID) {
     let entry = slots[Int(slot)]
     if case .beacon(let observers?) = entry.region.subject, !observers.contains(observer) { return }
@@ -214,34 +220,20 @@ struct RegionCatalog: Sendable {
   }
 
   private mutating func noteSort(of constraint: BeaconConstraint, isKeyed: Bool) {
+    switch constraint {
+    case .proximity(let uuid, major: _, minor: _): askedUUIDs.insert(uuid)
+    case .eddystone(let namespace, instance: _): askedNamespaces.insert(namespace)
+    case .address(let address): askedAddresses.insert(address.bits)
+    }
     if case .address = constraint { hasAddresses = true } else { hasKeys = hasKeys || isKeyed }
   }
-}
 
-extension BeaconConstraint {
-  /// The same constraint without what is not looked at: an address's kind, an instance's high bits.
-  var normal: BeaconConstraint {
-    switch self {
-    case .proximity: self
-    case .eddystone(let namespace, let instance):
-      .eddystone(namespace, instance: instance.map { $0 & 0xFFFF_FFFF_FFFF })
-    case .address(let address): .address(DeviceAddress(bits: address.bits, kind: .unknown))
+  /// Whether anybody could ask about a beacon: one look, which nearly every stranger fails.
+  func mayAsk(about beacon: BeaconID) -> Bool {
+    switch beacon.kind {
+    case .proximity: beacon.uuid.map { askedUUIDs.contains($0) } ?? false
+    case .eddystone: beacon.namespace.map { askedNamespaces.contains($0) } ?? false
+    case .address: beacon.address.map { askedAddresses.contains($0.bits) } ?? false
     }
-  }
-}
-
-extension BeaconID {
-  /// The constraints that the identity fulfils, the most specific first.
-  var constraints: [BeaconConstraint] {
-    if let uuid {
-      return [
-        .proximity(uuid, major: major, minor: minor),
-        .proximity(uuid, major: major),
-        .proximity(uuid, minor: minor),
-        .proximity(uuid),
-      ]
-    }
-    if let namespace { return [.eddystone(namespace, instance: instance), .eddystone(namespace)] }
-    return address.map { [.address($0)] } ?? []
   }
 }

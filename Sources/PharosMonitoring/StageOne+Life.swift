@@ -37,8 +37,23 @@ extension StageOne {
     watch(index)
   }
 
+  /// An advert came from an observer that could not tell.
+  mutating func wake(
+    _ time: ReportTime,
+    isProof: Bool,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
+    if isProof { recover(time, of: index, into: &output) }
+    resumeScanning(time, of: index, into: &output)
+  }
+
   /// An advert shows that the radio scans although it had said that it stopped: the message that it started was lost.
-  mutating func resumeScanning(_ time: ReportTime, of index: Int, into output: inout StageOutput) {
+  private mutating func resumeScanning(
+    _ time: ReportTime,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
     guard states[index].scanState == .off, !time.isLate else { return }
     guard time.event > states[index].scanChanged + states[index].lag.lag else { return }
     states[index].scanState = .foreground
@@ -169,5 +184,24 @@ extension StageOne {
       states[index].rows[Int(pending)].isWaiting = false
       decide(row: Int(pending), of: index, into: &output)
     }
+  }
+
+  /// Tells stage two up to when an observer is known to live, once a second at most: the silence of one that may be
+  /// down is no evidence against its room.
+  mutating func tellLife(of index: Int, into output: inout StageOutput) {
+    let proof = states[index].life.isAssumed ? .distantFuture : states[index].life.lastProof
+    let told = states[index].lifeTold
+    guard proof != told, proof < told || proof - told >= .seconds(1) else { return }
+    states[index].lifeTold = proof
+    output.links.append(
+      .life(
+        ObserverLife(
+          observer: states[index].id,
+          provenThrough: proof,
+          decidedAt: current,
+          ordinal: nextOrdinal(of: index)
+        )
+      )
+    )
   }
 }

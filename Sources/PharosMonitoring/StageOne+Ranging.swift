@@ -103,20 +103,21 @@ extension StageOne {
   }
 
   private mutating func reading(of bucket: SecondBucket?, track: Int, of index: Int) -> RangedReading {
-    let entry = states[index].tracks[track]
     var reading = RangedReading(
-      beacon: entry.beacon,
+      beacon: states[index].tracks[track].beacon,
       rssi: bucket?.mean ?? 0,
       accuracy: -1,
       deviation: -1,
       proximity: .unknown,
       samples: Int(bucket?.count ?? 0)
     )
-    guard bucket?.mean != nil, let level = entry.filter.level(filter) else { return reading }
-    guard let measuredPower = entry.measuredPower else { return reading }
+    guard bucket?.mean != nil else { return reading }
+    guard let level = states[index].tracks[track].filter.level(filter),
+      let measuredPower = states[index].tracks[track].measuredPower
+    else { return reading }
     let found = distance.distance(
       level: level,
-      deviation: entry.filter.variance(filter).squareRoot(),
+      deviation: states[index].tracks[track].filter.variance(filter).squareRoot(),
       measuredPower: measuredPower
     )
     reading.proximity = states[index].tracks[track].proximity.classify(found?.meters)

@@ -39,6 +39,7 @@ extension StageOne {
     case .transmission:
       break
     }
+    guard states[index].isRestless() else { return }
     settlePending(of: index, into: &output)
     watch(index)
   }
@@ -95,8 +96,9 @@ extension StageOne {
     let found = frames(of: advert, in: batch)
     let key = transmitter(found.first?.beacon, advert.address)
     let isProof = states[index].life.advert(from: key, at: time.event)
-    if isProof { recover(time, of: index, into: &output) }
-    resumeScanning(time, of: index, into: &output)
+    if !states[index].isUp || states[index].scanState == .off {
+      wake(time, isProof: isProof, of: index, into: &output)
+    }
     let hearing = Hearing(
       level: advert.rssi.map { Double($0.dBm) + states[index].rssiOffset },
       address: advert.address,
@@ -129,8 +131,9 @@ extension StageOne {
   ) {
     states[index].countAdvert()
     let isProof = states[index].life.advert(from: KeyedHash.fold(ranged.beacon), at: time.event)
-    if isProof { recover(time, of: index, into: &output) }
-    resumeScanning(time, of: index, into: &output)
+    if !states[index].isUp || states[index].scanState == .off {
+      wake(time, isProof: isProof, of: index, into: &output)
+    }
     let level = ranged.rssi.map { Double($0.dBm) + states[index].rssiOffset }
     var power: Double?
     if let level, let meters = ranged.accuracy {

@@ -107,7 +107,9 @@ extension StageOne {
       case .adaptive, .never: .adaptiveSilence
       }
     var evidence = evidence(deadline.isLevel ? .level : silence, place, track: track, of: index)
-    evidence.gap = deadline.time - states[index].tracks[track].lastHeard
+    // Silence of an observer that could not tell is none: it counts from its return.
+    let silentSince = max(states[index].tracks[track].lastHeard, states[index].silenceFrom)
+    evidence.gap = max(.zero, deadline.time - silentSince)
     if deadline.isLevel {
       evidence.threshold = policy.exitRSSI
       evidence.window = policy.exitDwell
@@ -237,35 +239,5 @@ extension StageOne {
     var evidence = Evidence(rule: .neverHeard)
     evidence.window = StageOne.patience
     set(row, of: index, RowChange(to: .outside, time: deadline, evidence: evidence), into: &output)
-  }
-
-  /// A display was turned on: regions that want it tell their state again.
-  mutating func displayOn(at time: Timestamp, of index: Int, into output: inout StageOutput) {
-    for row in states[index].rows.indices {
-      let entry = states[index].rows[row]
-      guard entry.isLive, entry.isActive, entry.state == .inside else { continue }
-      guard catalog.slots[Int(entry.slot)].region.notifyEntryStateOnDisplay else { continue }
-      answer(row: row, of: index, rule: .displayOn, at: time, into: &output)
-    }
-  }
-
-  /// Tells a row's state without a change of it.
-  mutating func answer(
-    row: Int,
-    of index: Int,
-    rule: Evidence.Rule,
-    at time: Timestamp,
-    into output: inout StageOutput
-  ) {
-    let entry = states[index].rows[row]
-    let transition = RegionTransition(
-      from: entry.state,
-      to: entry.state,
-      enteredAt: entry.enteredAt,
-      isAnswer: true,
-      evidence: Evidence(rule: rule)
-    )
-    emit(.regionState, transition, row: row, of: index, at: time, into: &output)
-    states[index].rows[row].counter += 1
   }
 }

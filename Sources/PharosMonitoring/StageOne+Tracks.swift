@@ -68,10 +68,11 @@ extension StageOne {
       rematch(track: track, of: index, into: &output)
       return states[index].tracks[track].isLive ? track : nil
     }
+    guard catalog.mayAsk(about: beacon) else { return nil }
     let isKeyable = hearing.keyAddress != nil
     // A hash of all that the answer depends on: identity, observer, epoch, and whether there is an address.
     let mark = (hash ^ UInt64(epoch) << 40 ^ UInt64(index) << 1) | (isKeyable ? 1 : 0)
-    let place = Int(hash >> 20) & 4_095
+    let place = Int(truncatingIfNeeded: (hash ^ UInt64(index) &* 0x9E37_79B9_7F4A_7C15) >> 20) & 4_095
     if strangers[place] == mark { return nil }
     let set = catalog.match(beacon, observer: states[index].id, isKeyable: isKeyable)
     guard !catalog.sets[Int(set)].isEmpty else {

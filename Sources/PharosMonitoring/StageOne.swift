@@ -22,6 +22,8 @@ public struct StageOne: Sendable {
   var observerTable = IdentityTable()
   var states: [ObserverState] = []
   var freeObservers: [Int32] = []
+  /// The places of the observers of each cell, in the order in which they came.
+  var cells: [[Int32]]
   /// The receive time of the input, or the due time of the timer, that is being handled.
   var current = Timestamp.distantPast
   /// Hashes of identities that nobody asks about, so that strangers cost one look.
@@ -39,6 +41,7 @@ public struct StageOne: Sendable {
   public init(site: Site, limits: MonitoringLimits = .init(), models: RangingModels) {
     stream = site.stream
     self.limits = limits
+    cells = Array(repeating: [], count: limits.cells)
     filter = models.filter
     distance = models.distance ?? .logDistance(exponent: site.pathLossExponent)
     decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
@@ -67,6 +70,7 @@ public struct StageOne: Sendable {
     let index = observerIndex(of: batch.observers[Int(report.observer)], report, into: &output)
     states[index].lastReceived = received
     handle(report, of: index, in: batch, into: &output)
+    if states[index].standsInZone { tellLife(of: index, into: &output) }
   }
 
   /// Fires everything that is due at or before the watermark.
@@ -136,19 +140,21 @@ public struct StageOne: Sendable {
     return index
   }
 
-  /// The place of an observer that has been heard.
-  func place(of id: ObserverID) -> Int? { observerTable.find(hash(id)) { states[$0].id == id } }
+  /// The place of an observer that has been heard; mutating, as otherwise it would be given a copy of the engine.
+  mutating func place(of id: ObserverID) -> Int? { observerTable.find(hash(id)) { states[$0].id == id } }
 
   private mutating func makeObserver(
     _ id: ObserverID,
     for report: Report,
     into output: inout StageOutput
   ) -> Int {
-    if observerTable.count >= limits.observers { evictObservers(into: &output) }
+    let cell = id.cell % limits.cells
+    if cells[cell].count >= limits.observersPerCell { evictObservers(of: cell, into: &output) }
     var time = current
     if case .age(let age) = report.timing { time = current - max(.zero, age) }
     var state = ObserverState(id: id, entry: entries[id], received: current, time: time)
     state.epoch = epoch
+    state.standsInZone = catalog.standsInZone(id)
     let index: Int
     if let free = freeObservers.popLast() {
       index = Int(free)
@@ -158,20 +164,22 @@ public struct StageOne: Sendable {
       states.append(state)
     }
     observerTable.insert(hash(id), place: index)
+    cells[cell].append(Int32(index))
     counters.observers += 1
     begin(index, at: time, into: &output)
     return index
   }
 
-  /// Lets the sixteenth of the observers go that was silent for longest, so that a flood of names costs little each.
-  private mutating func evictObservers(into output: inout StageOutput) {
+  /// Lets the sixteenth of a cell's observers go that was silent for longest, so that a flood of names costs little
+  /// each; what other cells hold has no say, since they may be in another engine.
+  private mutating func evictObservers(of cell: Int, into output: inout StageOutput) {
     lastObserver = nil
     // A place may go to an observer about which the answers differ.
     strangers = Array(repeating: 0, count: strangers.count)
-    let stalest = states.indices.filter { states[$0].isLive }.sorted {
+    let stalest = cells[cell].map { Int($0) }.sorted {
       (states[$0].lastReceived, states[$0].id) < (states[$1].lastReceived, states[$1].id)
     }
-    for index in stalest.prefix(max(1, limits.observers / 16)) {
+    for index in stalest.prefix(max(1, limits.observersPerCell / 16)) {
       counters.observerEvictions += 1
       counters.observers -= 1
       counters.tracks -= UInt64(states[index].table.count)
@@ -183,5 +191,6 @@ public struct StageOne: Sendable {
       states[index].listed = []
       freeObservers.append(Int32(index))
     }
+    cells[cell].removeAll { !states[Int($0)].isLive }
   }
 }

@@ -144,7 +144,7 @@ struct TimerWheel: Sendable {
     var parent = 0
     while true {
       var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < near.count {
+      for child in (2 * parent + 1)...(2 * parent + 2) where child < near.count {
         if TimerWheel.isBefore(near[child], near[least]) { least = child }
       }
       guard least != parent else { return first }

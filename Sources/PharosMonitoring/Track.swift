@@ -3,38 +3,49 @@ import PharosReports
 
 /// The state kept for one (observer, beacon) pair.
 ///
-/// Flat, so that one advert touches a few neighbouring cache lines. The first presence lies inline, since nearly every track
-/// is under one policy; seconds and further presences are allocated once, when first needed.
+/// Flat and in an order without holes, so that one advert touches a few neighbouring cache lines: 256 bytes. The first
+/// presence lies inline, since nearly every track is under one policy; seconds and further presences are allocated
+/// once, when first needed. What may be missing among the numbers is not a number.
 struct Track: Sendable {
   /// Reports within so long of a sample's first one join it: three channels, scan responses, auxiliary PDUs.
   static let joinSpan = TimeSpan.milliseconds(15)
 
   let beacon: BeaconID
+  var isLive = true
+  /// Whether it stands in the observer's list of tracks that are due for a second.
+  var isListed = false
+  var isPowerDeclared = false
   /// Its own time: never goes back.
   var lastHeard: Timestamp
   /// When its wheel entry is due; what fires at another time is stale.
   var armedAt = Timestamp.distantFuture
   var matchSet: Int32
   var epoch: UInt32
-  var isLive = true
-  /// Whether it stands in the observer's list of tracks that are due for a second.
-  var isListed = false
-  var proximity = ProximityClassifier()
-  /// The level at one metre: the directory's or the frame's.
-  var measuredPower: Double?
-  var isPowerDeclared = false
-  /// The interval that the directory declares, in seconds.
-  var declaredInterval: Float?
-  var intervals = IntervalLearner()
-  var filter = LevelFilter()
-  var buckets = SecondBuckets()
   private var sampleStart = Timestamp.distantPast
   private var sampleKey: UInt64 = 0
-  private var sampleLevel: Double?
   private var levelTime = Timestamp.distantPast
-  private(set) var samples: UInt32 = 0
-  private var first: Presence
+  var buckets = SecondBuckets()
   private var more: [Presence] = []
+  private(set) var samples: UInt32 = 0
+  private var declared = Float.nan
+  private var power = Double.nan
+  private var sampleLevel = Double.nan
+  var intervals = IntervalLearner()
+  var proximity = ProximityClassifier()
+  var filter = LevelFilter()
+  private var first: Presence
+
+  /// The level at one metre: the directory's or the frame's.
+  var measuredPower: Double? {
+    get { power.isNaN ? nil : power }
+    set { power = newValue ?? .nan }
+  }
+
+  /// The interval that the directory declares, in seconds.
+  var declaredInterval: Float? {
+    get { declared.isNaN ? nil : declared }
+    set { declared = newValue ?? .nan }
+  }
 
   init(beacon: BeaconID, at time: Timestamp, matchSet: Int32, epoch: UInt32, policies: [UInt16]) {
     self.beacon = beacon
@@ -107,7 +118,7 @@ struct Track: Sendable {
       begin(sample, at: time, kind, &outcome)
     }
     lastHeard = time
-    if let power, !isPowerDeclared { measuredPower = power }
+    if let power, !isPowerDeclared { self.power = power }
     let set = Int(matchSet)
     if !outcome.hasJoined, catalog.sets[set].needsSeconds {
       buckets.add(second: sample.second, at: time, level: sample.level)
@@ -141,18 +152,16 @@ struct Track: Sendable {
     lastHeard = max(lastHeard, time)
     if samples > 0, time > sampleStart {
       sampleStart = time
-      sampleLevel = nil
+      sampleLevel = .nan
     }
     for place in 0..<places { self[presence: place].heardLate() }
   }
 
   /// A report of the same transmission: the strongest one counts.
   private mutating func join(_ sample: Sample) {
-    guard let level = sample.level else { return }
-    guard let old = sampleLevel else { return }
-    guard level > old else { return }
-    filter.raiseLast(by: level - old)
-    buckets.raise(second: sample.second, from: old, to: level)
+    guard let level = sample.level, level > sampleLevel else { return }
+    filter.raiseLast(by: level - sampleLevel)
+    buckets.raise(second: sample.second, from: sampleLevel, to: level)
     sampleLevel = level
   }
 
@@ -170,7 +179,7 @@ struct Track: Sendable {
     if samples & (samples - 1) == 0 || samples & 31 == 0 { outcome.needsAllowance = true }
     sampleStart = time
     sampleKey = sample.key
-    sampleLevel = sample.level
+    sampleLevel = sample.level ?? .nan
     guard let level = sample.level else { return }
     filter.add(level, after: levelTime == .distantPast ? 0 : (time - levelTime).seconds, kind: kind)
     levelTime = time

@@ -84,7 +84,7 @@ extension RegionChange {
   /// that the observer's reports reach.
   public func reaches(shard: Int, of count: Int) -> Bool {
     guard case .requestState(_, _, subject: .observer(let observer)) = self else { return true }
-    return Int(observer.stableHash % UInt64(count)) == shard
+    return observer.shard(of: count) == shard
   }
 }
 

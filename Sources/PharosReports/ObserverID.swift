@@ -51,6 +51,17 @@ public enum ObserverID: Hashable, Sendable {
     hash = (hash ^ hash >> 33) &* 0xC4CE_B9FE_1A85_EC53
     return hash ^ hash >> 33
   }
+
+  /// How many cells observers are spread over, whatever the number of shards.
+  public static let cells = 64
+
+  /// The cell of the observer: what is bounded for many observers together is bounded for each cell by itself.
+  ///
+  /// All observers of a cell are in one shard, so that such a bound bites alike at any number of shards.
+  public var cell: Int { Int(stableHash % UInt64(ObserverID.cells)) }
+
+  /// The shard, of so many, that the observer's reports reach; of more shards than cells the rest stay idle.
+  public func shard(of count: Int) -> Int { count > 1 ? cell % count : 0 }
 }
 
 extension ObserverID: CustomStringConvertible {

@@ -133,7 +133,7 @@ struct RandomInputs {
       case .change(let change):
         for index in engines.indices {
           if case .requestState(_, _, .observer(let id)) = change,
-            id.stableHash % UInt64(shards) != UInt64(index)
+            id.shard(of: shards) != index
           {
             continue
           }
@@ -151,7 +151,7 @@ struct RandomInputs {
           timing: timing,
           body: body
         )
-        engines[Int(observer.stableHash % UInt64(shards))].ingest(report, in: batch, into: &output)
+        engines[observer.shard(of: shards)].ingest(report, in: batch, into: &output)
       }
       previous = time
     }

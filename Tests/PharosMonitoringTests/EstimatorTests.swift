@@ -204,8 +204,8 @@ struct EstimatorTests {
       #expect(abs(difference) < 1e-13)
       let exponent = Double.random(in: -20...20, using: &generator)
       let expected: Double = Foundation.pow(10, exponent)
-      let error = Logarithm.power(10, exponent) / expected - 1
-      #expect(abs(error) < 1e-13)
+      #expect(abs(Logarithm.power(10, exponent) / expected - 1) < 1e-13)
+      #expect(abs(Logarithm.power10(exponent) / expected - 1) < 1e-13)
     }
     #expect(Logarithm.base2(1) == 0)
     #expect(Logarithm.base2(8) == 3)
@@ -213,4 +213,7 @@ struct EstimatorTests {
     #expect(Logarithm.power2(2_000) == .infinity)
     #expect(Logarithm.power2(-2_000) == 0)
   }
+
+  @Test("a track takes 256 bytes, as the budget says")
+  func memory() { #expect(MemoryLayout<Track>.stride == 256) }
 }

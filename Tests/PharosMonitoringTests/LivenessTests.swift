@@ -63,6 +63,8 @@ struct LivenessTests {
     #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 305.0"])
     #expect(exit.from == .unmonitored)
     #expect(exit.enteredAt == Timeline.at(0))
+    #expect(exit.evidence.gap == .seconds(5), "the outage was no silence")
+    #expect(exit.evidence.lastHeard == Timeline.at(60))
   }
 
   @Test("an exit whose deadline has passed waits for proof and says how long it waited")
@@ -194,7 +196,7 @@ struct LivenessTests {
       switch link {
       case .observer(let change): return change.isUp ? "up" : "down"
       case .presence(let change): return "\(change.beacon.minor ?? 0) \(change.state)"
-      case .summary: return nil
+      case .summary, .life: return nil
       }
     }
     #expect(
