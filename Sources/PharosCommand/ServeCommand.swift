@@ -54,8 +54,8 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup var log: LogOptions
 
   func validate() throws {
-    guard loops.map({ (1...64).contains($0) }) ?? true else {
-      throw ValidationError("--loops is \(loops ?? 0); expected 1 to 64.")
+    guard loops.map({ (1...16).contains($0) }) ?? true else {
+      throw ValidationError("--loops is \(loops ?? 0); expected 1 to 16.")
     }
   }
 

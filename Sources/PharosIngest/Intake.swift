@@ -99,8 +99,7 @@ struct Intake {
       if let known, known.observer == report.observer {
         destination = known.shard
       } else {
-        let hash = incoming.observers[Int(report.observer)].stableHash
-        destination = Int(hash % UInt64(shards))
+        destination = incoming.observers[Int(report.observer)].shard(of: shards)
         known = (report.observer, destination)
       }
       guard destination != shard else {

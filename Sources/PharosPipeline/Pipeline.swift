@@ -160,8 +160,7 @@ public struct Pipeline: Sendable {
   /// The shard of each observer of a batch.
   private mutating func assignOwners(_ batch: borrowing ReportBatch) {
     owners.removeAll(keepingCapacity: true)
-    let count = UInt64(shards.count)
-    for observer in batch.observers { owners.append(count == 1 ? 0 : Int(observer.stableHash % count)) }
+    for observer in batch.observers { owners.append(observer.shard(of: shards.count)) }
   }
 
   /// The instant at which an input that is no report takes its place.

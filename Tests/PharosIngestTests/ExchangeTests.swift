@@ -199,7 +199,7 @@ private struct Trace {
     case .reports(let batch):
       var parts = Array(repeating: ReportBatch(), count: loops)
       for report in batch.reports {
-        let shard = Int(batch.observers[Int(report.observer)].stableHash % UInt64(loops))
+        let shard = batch.observers[Int(report.observer)].shard(of: loops)
         parts[shard].append(report, from: batch)
       }
       for (shard, part) in parts.enumerated() where !part.isEmpty {

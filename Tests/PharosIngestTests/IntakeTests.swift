@@ -40,7 +40,7 @@ struct IntakeTests {
       }
       for shard in 0..<shards {
         let batch = shard == own ? intake.incoming : intake.outgoing[shard]
-        let expected = reference.lines { Int($0.stableHash % UInt64(shards)) == shard }
+        let expected = reference.lines { $0.shard(of: shards) == shard }
         #expect(batch.lines { _ in true } == expected)
       }
       #expect(intake.outgoing[own].isEmpty)

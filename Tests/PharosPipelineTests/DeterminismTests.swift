@@ -1,3 +1,5 @@
+import PharosEvents
+import PharosMonitoring
 import PharosPipeline
 import PharosReports
 import Testing
@@ -29,6 +31,37 @@ struct DeterminismTests {
       let place = "\(shards) shards, batches of \(batchSize), \(ticks == nil ? "no ticks" : "ticks")"
       #expect(lines == expected, "\(place): \(Self.firstDifference(lines, expected))")
     }
+  }
+
+  @Test(
+    "when there are more observers than are kept, the same ones go at any shard count",
+    arguments: [2, 3, 16]
+  )
+  func evictions(shards: Int) throws {
+    let one = try Self.crowd(shards: 1)
+    #expect(one.evictions > 100, "the crowd is too small to prove anything")
+    #expect(one.observers <= 1_024)
+    let several = try Self.crowd(shards: shards)
+    #expect(several.events == one.events)
+    #expect(several.evictions == one.evictions)
+  }
+
+  /// Three thousand observers before a pipeline that keeps 1,024, each heard twice, some of them out of turn.
+  private static func crowd(shards: Int) throws -> (events: [Event], evictions: UInt64, observers: UInt64) {
+    let limits = MonitoringLimits(observers: 1_024)
+    var pipeline = try Pipeline(site: Traffic.site, shards: shards, monitoring: limits)
+    var events: [Event] = []
+    var batch = ReportBatch()
+    for step in 0..<6_000 {
+      let observer = ObserverID.eui48(UInt64(step % 7 == 0 ? step / 3 : step / 2))
+      let instant = Traffic.start + .milliseconds(Int64(step) * 2)
+      Traffic.append(.report(observer, instant, .received, .advert(minor: 1, level: -60)), to: &batch)
+      events += pipeline.ingest(batch)
+      batch.removeAll()
+    }
+    events += pipeline.finish()
+    let counters = pipeline.monitoringCounters
+    return (events, counters.observerEvictions, counters.observers)
   }
 
   @Test("events of both stages and of the server are among them")

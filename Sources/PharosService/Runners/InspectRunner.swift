@@ -36,13 +36,13 @@ public struct InspectRunner: Sendable {
         guard let damage = try inspect(path, on: console) else { continue }
         status = .failure
         try console.output.flush()
-        console.say("\(path): \(damage)")
+        console.say(damage)
       }
       return status
     }
   }
 
-  /// Shows one capture and gives what is wrong with it, if anything is.
+  /// Shows one capture and gives what is wrong with it, by its path, if anything is.
   private func inspect(_ path: String, on console: Console) throws -> String? {
     var chunks: FileChunks
     do {
@@ -69,8 +69,10 @@ public struct InspectRunner: Sendable {
     } catch let error as OutputError {
       bar.clear()
       throw error
-    } catch {
+    } catch let error as FileError {
       damage = "\(error)"
+    } catch {
+      damage = "\(path): \(error)"
     }
     bar.clear()
     try console.output.write(inspection.takeLines())

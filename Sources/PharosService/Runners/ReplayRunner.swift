@@ -138,8 +138,10 @@ public struct ReplayRunner: Sendable {
     var damage: String?
     let label = options.loops == 1 ? options.capture : "\(options.capture), loop \(loop + 1)"
     var bar = ProgressBar(label, on: console)
+    var position = ReplayPosition()
     do {
       while !player.isInterrupted, let chunk = try chunks.next() {
+        position.enter(chunk: chunk.count, of: chunks.progress, at: reader.offset)
         reader.append(chunk)
         while !player.isInterrupted, let packet = try reader.nextPacket() {
           source.forEachDatagram(in: packet) { offset, payload in
@@ -147,8 +149,8 @@ public struct ReplayRunner: Sendable {
             end = offset
             player.play(payload, at: offset, loop: loop, shift: shift)
           }
+          bar.show(position.read(at: reader.offset), of: position.total)
         }
-        bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
       }
       if !player.isInterrupted { try reader.finish() }
     } catch {

@@ -51,17 +51,19 @@ struct EventOutputService: Service {
     var writer = writer
     var isFailing = false
     for await batch in batches {
+      let before = writer.count
       do throws(OutputError) {
-        let before = writer.count
         try writer.write(batch, to: sink)
         try sink.flush()
+        // A batch without an event of the chosen kinds proves nothing about the disk.
+        guard writer.count > before else { continue }
         tally.wrote(writer.count - before)
         if isFailing { logger.notice("events are written again", metadata: [LogKey.lost: "\(tally.lost)"]) }
         isFailing = false
       } catch {
         // Nobody reads any more: the end, and no mistake.
         guard case .failed(let reason) = error else { throw error }
-        tally.lose(batch.count)
+        tally.lose(writer.count - before)
         if !isFailing { logger.error("events are lost: \(reason)") }
         isFailing = true
       }

@@ -85,8 +85,10 @@ public struct ServeRunner: Sendable {
         configuration: ingest(configuration, recording: recording),
         logger: logger
       )
+      let tally = EventTally()
       let group = try serviceGroup(
         server,
+        tally: tally,
         configuration: configuration,
         console: console,
         onListening: onListening
@@ -97,6 +99,12 @@ public struct ServeRunner: Sendable {
       } catch {
         try? recording?.close()
         throw error
+      }
+      guard tally.lost == 0 else {
+        throw CommandFailure(
+          "\(CheckRunner.count(tally.lost, "event")) could not be written to \(options.output ?? "-"). "
+            + "Free some space; `pharos process` gives them again from what --record kept."
+        )
       }
       return .success
     }
@@ -142,11 +150,11 @@ public struct ServeRunner: Sendable {
   /// then the server drains, and whoever writes events sees the last of them.
   private func serviceGroup(
     _ server: PharosServer,
+    tally: EventTally,
     configuration: SiteConfiguration,
     console: Console,
     onListening: @escaping @Sendable (Serving) -> Void
   ) throws(CommandFailure) -> ServiceGroup {
-    let tally = EventTally()
     let stop = StopService()
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
     if let output = try eventOutput(server, tally: tally, site: configuration.site, console: console) {

@@ -143,6 +143,26 @@ struct ReplayRunnerTests {
     }
   }
 
+  @Test("on a terminal the bar moves with what is sent, not with what is read; elsewhere there is none")
+  func progress() throws {
+    try withCapture(at: (0..<40).map { .seconds(Double($0)) }) { path in
+      for isTerminal in [true, false] {
+        let clock = VirtualClock()
+        let errors = MemorySink()
+        let style = TerminalStyle(isTerminal: isTerminal, usesColor: false, width: 80)
+        let status = ReplayRunner(.init(capture: path)).run(
+          sender: RecordingSender(clock: clock),
+          clock: clock,
+          console: Console(output: MemorySink(), errors: errors, errorStyle: style)
+        )
+        #expect(status == .success)
+        let shown = errors.text.split(separator: "\r").filter { $0.contains("%") }
+        #expect(shown.count == (isTerminal ? 40 : 0))
+        #expect(shown.first?.contains(" 100.0 %") != true)
+      }
+    }
+  }
+
   @Test("who interrupts gets the summary of what was sent")
   func interrupted() throws {
     try withCapture(at: times) { path in

@@ -107,6 +107,31 @@ struct ServeTests {
     }
   }
 
+  @Test("on a full disk it serves on, and ends by saying how many events were lost")
+  func fullDisk() async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+    let capture = folder.path("demo.pcapng")
+    let made = KeptConsole()
+    #expect(
+      SimulateRunner.run(scene: "demo", seed: 3, output: capture, truth: nil, console: made.console)
+        == .success
+    )
+    let served = KeptConsole()
+    let options = ServeRunner.Options(
+      site: site,
+      udp: [HostPort(host: "127.0.0.1", port: 0)],
+      output: "/dev/full"
+    )
+    let status = try await serving(options, on: served) { address in
+      let replayed = KeptConsole()
+      let replay = ReplayRunner(.init(capture: capture, pace: .unlimited))
+      #expect(replay.run(to: address, console: replayed.console) == .success)
+    }
+    #expect(status == .failure)
+    #expect(served.errors.text.contains("could not be written to /dev/full"))
+  }
+
   @Test("what is served live is what process says about the capture, within 50 ms")
   func liveEqualsOffline() async throws {
     let folder = try TemporaryFolder()
