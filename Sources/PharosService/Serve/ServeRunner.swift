@@ -25,11 +25,11 @@ public struct ServeRunner: Sendable {
     public var udp: [HostPort]
     /// Whether a bundled scene is played to the server's own socket.
     public var isDemo: Bool
-    /// Where events go as JSON lines; `-` is standard output; nil for nowhere.
+    /// Where events go as JSON lines; `-` is standard output; nil for no events.
     public var output: String?
     /// Which events are written.
     public var selection: KindSelection
-    /// Where all inputs are recorded; nil for nowhere.
+    /// Where all inputs are recorded; nil for no recording.
     public var record: String?
     /// On how many loops it reads and decides; nil for one a core, up to four.
     public var loops: Int?
