@@ -65,18 +65,24 @@ struct ServeTests {
     try Data(writer.takeBytes()).write(to: URL(filePath: path))
   }
 
-  @Test("a served replay is recorded, and process gives its events byte for byte", arguments: [1, 2])
-  func recording(loops: Int) async throws {
-    let folder = try TemporaryFolder()
-    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+  /// The demo scene as a capture in a folder.
+  private func demoCapture(in folder: TemporaryFolder) -> String {
     let capture = folder.path("demo.pcapng")
-    let recording = folder.path("run.pharos")
-    let output = folder.path("events.jsonl")
     let made = KeptConsole()
     #expect(
       SimulateRunner.run(scene: "demo", seed: 3, output: capture, truth: nil, console: made.console)
         == .success
     )
+    return capture
+  }
+
+  @Test("a served replay is recorded, and process gives its events byte for byte", arguments: [1, 2])
+  func recording(loops: Int) async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+    let capture = demoCapture(in: folder)
+    let recording = folder.path("run.pharos")
+    let output = folder.path("events.jsonl")
     let served = KeptConsole()
     let options = ServeRunner.Options(
       site: site,
@@ -111,12 +117,7 @@ struct ServeTests {
   func fullDisk() async throws {
     let folder = try TemporaryFolder()
     let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
-    let capture = folder.path("demo.pcapng")
-    let made = KeptConsole()
-    #expect(
-      SimulateRunner.run(scene: "demo", seed: 3, output: capture, truth: nil, console: made.console)
-        == .success
-    )
+    let capture = demoCapture(in: folder)
     let served = KeptConsole()
     let options = ServeRunner.Options(
       site: site,
@@ -136,12 +137,7 @@ struct ServeTests {
   func liveEqualsOffline() async throws {
     let folder = try TemporaryFolder()
     let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
-    let capture = folder.path("demo.pcapng")
-    let made = KeptConsole()
-    #expect(
-      SimulateRunner.run(scene: "demo", seed: 3, output: capture, truth: nil, console: made.console)
-        == .success
-    )
+    let capture = demoCapture(in: folder)
     try cut(capture, after: .seconds(6))
     let served = KeptConsole()
     let options = ServeRunner.Options(
