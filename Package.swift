@@ -34,6 +34,14 @@ let package = Package(
   platforms: [.macOS("26.0")],
   products: [
     .library(name: "Pharos", targets: ["Pharos"]),
+    .library(
+      name: "PharosCore",
+      targets: [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosComparators",
+        "PharosFiles",
+      ]
+    ),
     .executable(name: "pharos", targets: ["PharosCommand"]),
   ],
   dependencies: [
@@ -68,6 +76,7 @@ let package = Package(
       ]
     ),
     module("PharosSimulation", ["PharosReports", "PharosAdvertising", "PharosPlaces"]),
+    module("PharosComparators", ["PharosReports", "PharosEvents"]),
 
     // The shells: sockets, files, threads, subscribers.
     module("PharosFiles", ["CZlib"]),
@@ -100,7 +109,7 @@ let package = Package(
     module(
       "PharosService",
       [
-        "Pharos", "PharosFiles", "PharosSimulation", "CPharos",
+        "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos",
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
         "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
         .product(name: "Yams", package: "Yams"),
@@ -139,6 +148,7 @@ let package = Package(
     tests("PharosPlacesTests", ["PharosReports", "PharosPlaces"]),
     tests("PharosWireTests", ["PharosReports", "PharosWire"]),
     tests("PharosCapturesTests", ["PharosReports", "PharosAdvertising", "PharosCaptures"]),
+    tests("PharosComparatorsTests", ["PharosReports", "PharosEvents", "PharosComparators"]),
     tests("PharosFilesTests", ["PharosFiles"]),
     tests(
       "PharosMonitoringTests",

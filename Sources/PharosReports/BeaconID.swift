@@ -14,22 +14,47 @@ public struct BeaconID: Hashable, Sendable {
   }
 
   /// UUID bytes 0 to 7, or namespace bytes 0 to 7.
-  let high: UInt64
+  @usableFromInline let high: UInt64
   /// UUID bytes 8 to 15, or the last 2 bytes of the namespace and the 6 of the instance.
-  let low: UInt64
+  @usableFromInline let low: UInt64
   /// The address where it is part of the key: bit 63 set, then its kind, then its 48 bits; otherwise 0.
-  let addressWord: UInt64
+  @usableFromInline let addressWord: UInt64
   /// Major and minor, otherwise 0.
-  let tail: UInt32
+  @usableFromInline let tail: UInt32
   /// What the identity is made of.
   public let kind: Kind
 
+  @inlinable
   init(kind: Kind, high: UInt64, low: UInt64, tail: UInt32, addressWord: UInt64) {
     self.kind = kind
     self.high = high
     self.low = low
     self.tail = tail
     self.addressWord = addressWord
+  }
+
+  /// An iBeacon or AltBeacon from the words of its 20 bytes: a decoder's shortest way.
+  ///
+  /// - Shape: UUID bytes 0 to 7 and 8 to 15, the first one most significant; major in the upper half, minor in the lower.
+  @inlinable
+  public init(proximityHigh high: UInt64, low: UInt64, majorAndMinor tail: UInt32) {
+    self.init(kind: .proximity, high: high, low: low, tail: tail, addressWord: 0)
+  }
+
+  /// Whether two identities are the same: compared for every advert, so without a branch for each field.
+  @inlinable
+  public static func == (left: BeaconID, right: BeaconID) -> Bool {
+    (left.high ^ right.high) | (left.low ^ right.low) | (left.addressWord ^ right.addressWord)
+      | UInt64(left.tail ^ right.tail) | UInt64(left.kind.rawValue ^ right.kind.rawValue) == 0
+  }
+
+  /// The words that tell one identity from another, for tables with a hash of their own.
+  ///
+  /// - Shape: UUID or namespace; UUID or namespace and instance; the address where it is part of the key; major, minor and
+  ///   kind.
+  @inlinable
+  public var words: (high: UInt64, low: UInt64, address: UInt64, tail: UInt64) {
+    (high, low, addressWord, UInt64(tail) | UInt64(kind.rawValue) << 32)
   }
 
   /// An iBeacon or AltBeacon.

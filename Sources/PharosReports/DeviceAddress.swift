@@ -32,7 +32,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
   /// Random addresses carry their sort in the two highest bits: 11 static, 01 resolvable, 00 not resolvable.
   ///
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 1.3.2.
-  public var isPrivate: Bool { kind == .random && bits >> 46 != 0b11 }
+  @inlinable public var isPrivate: Bool { kind == .random && bits >> 46 != 0b11 }
 
   /// Orders addresses by their bits.
   public static func < (left: DeviceAddress, right: DeviceAddress) -> Bool {

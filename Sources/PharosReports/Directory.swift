@@ -78,7 +78,9 @@ public struct Zone: Hashable, Sendable {
   public var name: String?
   /// The observers that stand in it.
   public var observers: [ObserverID]
-  /// The zones that one can walk to from it; empty means any.
+  /// The floor it is on, counted from the ground floor 0, or nil where floors do not matter.
+  public var floor: Int?
+  /// The zones that one can walk to from it; empty means any of its floor.
   public var adjacent: [String]
   /// The beacons it places; empty means all that some region asks about.
   public var beacons: [BeaconConstraint]
@@ -88,12 +90,14 @@ public struct Zone: Hashable, Sendable {
     identifier: String,
     name: String? = nil,
     observers: [ObserverID],
+    floor: Int? = nil,
     adjacent: [String] = [],
     beacons: [BeaconConstraint] = []
   ) {
     self.identifier = identifier
     self.name = name
     self.observers = observers
+    self.floor = floor
     self.adjacent = adjacent
     self.beacons = beacons
   }

@@ -76,7 +76,16 @@ public struct PresencePolicy: Hashable, Sendable {
   public var enterRSSI: Double?
   /// The filtered level in dBm below which a beacon leaves after the dwell; nil means never by level.
   public var exitRSSI: Double?
-  /// How long the level must stay below `exitRSSI`.
+  /// The distance up to which a beacon counts towards entering; nil means any.
+  ///
+  /// It is turned into the level that the beacon has there, by its power at one metre and the site's distance model; a
+  /// beacon whose power is unknown never counts. Where a level is given too, both must be met.
+  public var enterDistance: Meters?
+  /// The distance beyond which a beacon leaves after the dwell; nil means never by distance.
+  ///
+  /// Turned into a level as `enterDistance` is; where a level is given too, either is enough to leave.
+  public var exitDistance: Meters?
+  /// How long the level must stay below `exitRSSI`, or beyond `exitDistance`.
   public var exitDwell: TimeSpan
   /// How long silence must last.
   public var silence: Silence
@@ -100,6 +109,8 @@ public struct PresencePolicy: Hashable, Sendable {
     enterWithin: TimeSpan? = nil,
     enterRSSI: Double? = nil,
     exitRSSI: Double? = nil,
+    enterDistance: Meters? = nil,
+    exitDistance: Meters? = nil,
     exitDwell: TimeSpan = .seconds(5),
     silence: Silence = .adaptive,
     silenceFloor: TimeSpan = .seconds(2),
@@ -111,6 +122,8 @@ public struct PresencePolicy: Hashable, Sendable {
     self.enterWithin = enterWithin
     self.enterRSSI = enterRSSI
     self.exitRSSI = exitRSSI
+    self.enterDistance = enterDistance
+    self.exitDistance = exitDistance
     self.exitDwell = exitDwell
     self.silence = silence
     self.silenceFloor = silenceFloor

@@ -9,24 +9,29 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
   public var nanoseconds: Int64
 
   /// Makes a span from a count of nanoseconds.
-  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+  @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// No time at all.
-  public static let zero = TimeSpan(nanoseconds: 0)
+  @inlinable public static var zero: TimeSpan { TimeSpan(nanoseconds: 0) }
 
   /// The longest span there is, about 292 years: "never" where a deadline is asked for.
-  public static let forever = TimeSpan(nanoseconds: .max)
+  @inlinable public static var forever: TimeSpan { TimeSpan(nanoseconds: .max) }
 
   /// The smallest step of time that is told apart.
-  public static let oneNanosecond = TimeSpan(nanoseconds: 1)
+  @inlinable public static var oneNanosecond: TimeSpan { TimeSpan(nanoseconds: 1) }
 
   /// A span of whole microseconds.
-  public static func microseconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: count &* 1_000) }
+  @inlinable public static func microseconds(_ count: Int64) -> TimeSpan {
+    TimeSpan(nanoseconds: count &* 1_000)
+  }
 
   /// A span of whole milliseconds.
-  public static func milliseconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: count &* 1_000_000) }
+  @inlinable public static func milliseconds(_ count: Int64) -> TimeSpan {
+    TimeSpan(nanoseconds: count &* 1_000_000)
+  }
 
   /// A span of seconds; what lies beyond ±292 years, and what is no number, is clamped.
+  @inlinable
   public static func seconds(_ count: Double) -> TimeSpan {
     guard !count.isNaN else { return .zero }
     let nanoseconds = (count * 1e9).rounded()
@@ -36,24 +41,28 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
   }
 
   /// A span of whole minutes.
-  public static func minutes(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: count &* 60_000_000_000) }
+  @inlinable public static func minutes(_ count: Int64) -> TimeSpan {
+    TimeSpan(nanoseconds: count &* 60_000_000_000)
+  }
 
   /// The length in seconds, for arithmetic with rates and for display.
-  public var seconds: Double { Double(nanoseconds) / 1e9 }
+  @inlinable public var seconds: Double { Double(nanoseconds) / 1e9 }
 
   /// The length in milliseconds.
   public var milliseconds: Double { Double(nanoseconds) / 1e6 }
 
   /// Orders spans, the shortest first.
-  public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.nanoseconds < right.nanoseconds }
+  @inlinable public static func < (left: TimeSpan, right: TimeSpan) -> Bool {
+    left.nanoseconds < right.nanoseconds
+  }
 
   /// The sum, held at the ends of the range instead of wrapping around.
-  public static func + (left: TimeSpan, right: TimeSpan) -> TimeSpan {
+  @inlinable public static func + (left: TimeSpan, right: TimeSpan) -> TimeSpan {
     TimeSpan(nanoseconds: saturatingAdd(left.nanoseconds, right.nanoseconds))
   }
 
   /// The difference, held at the ends of the range instead of wrapping around.
-  public static func - (left: TimeSpan, right: TimeSpan) -> TimeSpan {
+  @inlinable public static func - (left: TimeSpan, right: TimeSpan) -> TimeSpan {
     TimeSpan(nanoseconds: saturatingSubtract(left.nanoseconds, right.nanoseconds))
   }
 
@@ -79,7 +88,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   public var nanoseconds: Int64
 
   /// Makes a point in time from nanoseconds since the Unix epoch.
-  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+  @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Makes a point in time from seconds since the Unix epoch and a fraction in nanoseconds.
   public init(seconds: Int64, nanoseconds: Int64 = 0) {
@@ -91,36 +100,40 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   }
 
   /// Before everything.
-  public static let distantPast = Timestamp(nanoseconds: .min)
+  @inlinable public static var distantPast: Timestamp { Timestamp(nanoseconds: .min) }
 
   /// After everything: the deadline of what is never due.
-  public static let distantFuture = Timestamp(nanoseconds: .max)
+  @inlinable public static var distantFuture: Timestamp { Timestamp(nanoseconds: .max) }
 
   /// Orders points in time, the earliest first.
-  public static func < (left: Timestamp, right: Timestamp) -> Bool { left.nanoseconds < right.nanoseconds }
+  @inlinable public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    left.nanoseconds < right.nanoseconds
+  }
 
   /// The point a span later, held at the ends of the range instead of wrapping around.
-  public static func + (time: Timestamp, span: TimeSpan) -> Timestamp {
+  @inlinable public static func + (time: Timestamp, span: TimeSpan) -> Timestamp {
     Timestamp(nanoseconds: saturatingAdd(time.nanoseconds, span.nanoseconds))
   }
 
   /// The point a span earlier, held at the ends of the range instead of wrapping around.
-  public static func - (time: Timestamp, span: TimeSpan) -> Timestamp {
+  @inlinable public static func - (time: Timestamp, span: TimeSpan) -> Timestamp {
     Timestamp(nanoseconds: saturatingSubtract(time.nanoseconds, span.nanoseconds))
   }
 
   /// The span from one point to another, negative when `right` is the later one.
-  public static func - (left: Timestamp, right: Timestamp) -> TimeSpan {
+  @inlinable public static func - (left: Timestamp, right: Timestamp) -> TimeSpan {
     TimeSpan(nanoseconds: saturatingSubtract(left.nanoseconds, right.nanoseconds))
   }
 }
 
-private func saturatingAdd(_ left: Int64, _ right: Int64) -> Int64 {
+@inlinable
+func saturatingAdd(_ left: Int64, _ right: Int64) -> Int64 {
   let (sum, overflow) = left.addingReportingOverflow(right)
   return overflow ? (right < 0 ? .min : .max) : sum
 }
 
-private func saturatingSubtract(_ left: Int64, _ right: Int64) -> Int64 {
+@inlinable
+func saturatingSubtract(_ left: Int64, _ right: Int64) -> Int64 {
   let (difference, overflow) = left.subtractingReportingOverflow(right)
   return overflow ? (right < 0 ? .max : .min) : difference
 }

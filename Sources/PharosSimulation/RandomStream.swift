@@ -1,3 +1,5 @@
+import PharosReports
+
 /// Random numbers from a seed, with a stream of its own for everything that is random.
 ///
 /// Each link, transmitter and observer draws from its own stream, so that one more observer in a scene changes

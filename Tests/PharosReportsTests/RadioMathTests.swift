@@ -1,5 +1,5 @@
 import Foundation
-import PharosSimulation
+import PharosReports
 import Testing
 
 @Suite("RadioMath")
@@ -23,6 +23,14 @@ struct RadioMathTests {
       #expect(abs(RadioMath.powerOfTen(number / 10) / pow(10, number / 10) - 1) < 1e-12)
     }
     #expect(RadioMath.exponential(0) == 1)
+  }
+
+  @Test("a number to a power agrees with the C library's", arguments: [0.89, 1, 1.003, 2.5, 10])
+  func numberToPower(base: Double) {
+    for exponent in [-3.2, 0, 0.5, 1, 6.9476, 7.7095, 10] {
+      #expect(abs(RadioMath.power(base, exponent) / pow(base, exponent) - 1) < 1e-13)
+    }
+    #expect(RadioMath.power(0, 2) < 1e-300)
   }
 
   @Test("what has no logarithm has minus infinity", arguments: [0.0, -1, .nan, .infinity, -.infinity])

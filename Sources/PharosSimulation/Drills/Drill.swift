@@ -1,0 +1,171 @@
+public import PharosReports
+
+/// What one observer hears of subjects whose truth is known: the stuff that rules about presence are judged with.
+///
+/// A scene has walls, networks and datagrams; a drill has none of them. It says straight what is asked of the air (so
+/// much loss in runs of such a length, a body in the way so often) and is quick enough for hundreds of days of
+/// adverts. A subject comes, stays, leaves and comes again, for all of the drill. It is there from the first to the last
+/// advert that it sends within range, whether that is received or not; within range is where, loss and the noise of the
+/// single advert apart, every second advert or more is received.
+public struct Drill: Hashable, Sendable {
+  /// When every drill begins: 2026-01-01 00:00 UTC.
+  public static let start = Timestamp(seconds: 1_767_225_600)
+  /// The longest drill, and the most subjects and strangers together that it may have.
+  public static let longest = TimeSpan.minutes(50 * 24 * 60)
+  /// The most subjects and strangers together that a drill may have.
+  public static let mostSubjects = 4_096
+
+  /// What a table calls it.
+  public var name: String
+  /// How often its subjects advertise.
+  public var interval: Interval
+  /// What is lost on the air whatever the level.
+  public var loss: Loss
+  /// How levels go.
+  public var motion: Motion
+  /// How levels scatter, or nil for what goes with the motion.
+  public var noise: Noise?
+  /// How many subjects there are.
+  public var subjects: Int
+  /// How long it lasts.
+  public var length: TimeSpan
+  /// How long a subject stays: drawn so that each tenfold length is as likely as the next.
+  public var stay: ClosedRange<TimeSpan>
+  /// How long a subject stays away, drawn likewise.
+  public var away: ClosedRange<TimeSpan>
+  /// Whether all subjects come within ten seconds of each other and leave at the same instant.
+  public var leavesTogether: Bool
+  /// How many transmitters there are that nobody asks about, each with an advert a second.
+  public var strangers: Int
+  /// How often the observer says that it lives; nil for never.
+  public var heartbeat: TimeSpan?
+  /// How often a single advert comes far too loud: while a subject is away, a reflection from out of range.
+  ///
+  /// - Units: in an hour, each subject by itself; two of them never come within two minutes.
+  public var spikesPerHour: Double
+  /// What befalls the observer, each in its turn, every half hour or so.
+  public var outages: [Outage.Kind]
+
+  /// Makes a drill; the defaults are a still tag that sends once a second through air without loss.
+  public init(
+    name: String,
+    interval: Interval = .steady(.seconds(1)),
+    loss: Loss = .none,
+    motion: Motion = .still,
+    noise: Noise? = nil,
+    subjects: Int = 12,
+    length: TimeSpan = .minutes(24 * 60),
+    stay: ClosedRange<TimeSpan> = .minutes(2)...(.minutes(8 * 60)),
+    away: ClosedRange<TimeSpan> = .minutes(8)...(.minutes(4 * 60)),
+    leavesTogether: Bool = false,
+    strangers: Int = 0,
+    heartbeat: TimeSpan? = .seconds(1),
+    spikesPerHour: Double = 0,
+    outages: [Outage.Kind] = []
+  ) {
+    self.name = name
+    self.interval = interval
+    self.loss = loss
+    self.motion = motion
+    self.noise = noise
+    self.subjects = subjects
+    self.length = length
+    self.stay = stay
+    self.away = away
+    self.leavesTogether = leavesTogether
+    self.strangers = strangers
+    self.heartbeat = heartbeat
+    self.spikesPerHour = spikesPerHour
+    self.outages = outages
+  }
+
+  /// Plays the drill: the same seed gives the same items.
+  ///
+  /// - Precondition: the drill is no longer than ``longest`` and has at most ``mostSubjects``.
+  public func play(seed: UInt64) -> DrillPlay { DrillPlay(self, seed: seed) }
+}
+
+extension Drill {
+  /// How often a subject advertises; each interval has an advDelay of 0 to 10 ms added.
+  ///
+  /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.
+  public enum Interval: Hashable, Sendable {
+    /// At one interval.
+    case steady(TimeSpan)
+    /// Quickly while it moves (for half a minute now and then, and while it comes and leaves), slowly at rest.
+    case triggered(moving: TimeSpan, still: TimeSpan)
+
+    /// The interval that it has for most of the time.
+    public var usual: TimeSpan {
+      switch self {
+      case .steady(let interval): interval
+      case .triggered(moving: _, let still): still
+      }
+    }
+  }
+
+  /// What is lost on the air whatever the level.
+  ///
+  /// - Source: Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960), with adverts as
+  ///   the steps of the chain.
+  public struct Loss: Hashable, Sendable {
+    /// The share of adverts that are lost, below 1.
+    public var share: Double
+    /// How many adverts in a row a run of losses takes in the mean, or nil if each advert is lost by itself.
+    public var meanRun: Double?
+
+    /// Makes a loss.
+    public init(share: Double, meanRun: Double? = nil) {
+      self.share = share
+      self.meanRun = meanRun
+    }
+
+    /// Nothing is lost.
+    public static let none = Loss(share: 0)
+  }
+
+  /// How levels go.
+  public enum Motion: String, Hashable, Sendable, CaseIterable {
+    /// Each stay has one level; the subject comes and goes at once, as one that is switched on and off or that a lift
+    /// takes away.
+    case still
+    /// The level wanders as people do, and rises and falls steadily while they come and leave: 1.5 to 4 dB a second.
+    case walking
+    /// Still, and six times in an hour a body takes 10 to 20 dB for 2 to 10 seconds.
+    case shadowed
+    /// Weak all the time: the level rises to 6 to 16 dB above what the observer can receive, by 0.4 to 1.2 dB a second,
+    /// and falls again.
+    case passing
+  }
+
+  /// How levels scatter about where they are.
+  public struct Noise: Hashable, Sendable {
+    /// The deviation of what changes slowly.
+    ///
+    /// - Units: dB.
+    public var slow: Double
+    /// How long that takes to forget what it was, by 1/e.
+    public var time: TimeSpan
+    /// The deviation of what is new with each advert.
+    ///
+    /// - Units: dB.
+    public var fast: Double
+
+    /// Makes a noise.
+    public init(slow: Double, time: TimeSpan, fast: Double) {
+      self.slow = slow
+      self.time = time
+      self.fast = fast
+    }
+  }
+
+  /// The noise of the drill: its own, or what goes with its motion.
+  var effectiveNoise: Noise {
+    if let noise { return noise }
+    switch motion {
+    case .still, .shadowed: return Noise(slow: 2.5, time: .seconds(20), fast: 2)
+    case .walking: return Noise(slow: 5, time: .seconds(15), fast: 3)
+    case .passing: return Noise(slow: 3, time: .seconds(4), fast: 3)
+    }
+  }
+}
