@@ -1,0 +1,126 @@
+public import PharosReports
+
+/// Bermuda for Home Assistant: looked at every 1.05 s, the nearest area wins if it passes one of two tests.
+///
+/// A challenger must be nearer than the incumbent. It wins if its five last distances are all below all of the
+/// incumbent's and it is more than 15 % nearer, or else if it is 30 % nearer now. The two tests are a margin without a
+/// dwell: noise that swings by a third still moves a tag.
+///
+/// - Source: `const.py` (loop 1.05 s, distance time-out 30 s, an advert counts towards the area for 10 s, radius 20 m),
+///   `coordinator._refresh_area_by_min_distance` (the two tests; percentages of the mean of both distances; in the same
+///   area an advert that is more than 1 s newer wins); home until 30 s after the last advert.
+/// - Simplified: every scanner stamps its adverts; areas have one floor, as upstream has; looks are counted from the
+///   first advert.
+public struct Bermuda: Comparator {
+  /// What a table calls it.
+  public let name: String
+  /// It says home and not home, for the whole site.
+  public var decidesPresence: Bool { true }
+  /// Whether it was given observers.
+  public var decidesRooms: Bool { observers != nil }
+
+  /// How often it looks.
+  public static let loop = TimeSpan.milliseconds(1_050)
+  /// The silence after which a distance, and being home, ends.
+  public static let timeout = TimeSpan.seconds(30)
+  /// How old a challenger's advert may be.
+  public static let oldestChallenge = TimeSpan.seconds(10)
+  /// How far a scanner may be to count.
+  ///
+  /// - Units: metres.
+  public static let radius = 20.0
+
+  private let observers: [ComparatorObserver]?
+  private var presence = SilenceTimeout(
+    span: Bermuda.timeout,
+    scope: .site,
+    period: Bermuda.loop,
+    enterDelay: .nextLook
+  )
+  private var grid = ScanGrid(period: Bermuda.loop)
+  private var nextLook = Timestamp.distantFuture
+  private var beacons: [Beacon] = []
+  private var active: [Int32] = []
+
+  /// Makes the rule; with observers it says rooms as well.
+  public init(observers: [ComparatorObserver]? = nil) {
+    self.observers = observers
+    name = observers == nil ? "Bermuda 30 s" : "Bermuda areas"
+  }
+
+  /// Takes an advert; of those between two looks the last one counts.
+  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+    advance(to: sighting.time - .oneNanosecond, into: &verdicts)
+    presence.heard(sighting, into: &verdicts)
+    guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
+    grid.begin(at: sighting.time)
+    let beacon = Int(sighting.beacon)
+    while beacons.count <= beacon { beacons.append(Beacon(observers: observers.count)) }
+    if !beacons[beacon].isActive {
+      beacons[beacon].isActive = true
+      active.append(sighting.beacon)
+    }
+    if nextLook == .distantFuture { nextLook = grid.first(from: sighting.time) }
+    beacons[beacon].adverts[Int(sighting.observer)].hear(level: sighting.level, at: sighting.time)
+  }
+
+  /// Lets time pass.
+  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+    let start = verdicts.count
+    presence.advance(to: time, into: &verdicts)
+    while nextLook <= time {
+      look(at: nextLook, into: &verdicts)
+      nextLook = active.isEmpty ? .distantFuture : nextLook + Bermuda.loop
+    }
+    verdicts.sortByTime(from: start)
+  }
+
+  private mutating func look(at now: Timestamp, into verdicts: inout [Verdict]) {
+    guard let observers else { return }
+    for number in active {
+      let beacon = Int(number)
+      var isHeard = false
+      for observer in beacons[beacon].adverts.indices where beacons[beacon].adverts[observer].isKnown {
+        beacons[beacon].adverts[observer].look(at: now)
+        if beacons[beacon].adverts[observer].distance != nil { isHeard = true }
+      }
+      beacons[beacon].isActive = isHeard
+      beacons[beacon].settle(among: observers, at: now)
+      let room = beacons[beacon].incumbent.flatMap { observers[$0].room }
+      guard room != beacons[beacon].room else { continue }
+      beacons[beacon].room = room
+      verdicts.append(Verdict(beacon: number, time: now, change: .room(room)))
+    }
+    active.removeAll { !beacons[Int($0)].isActive }
+  }
+
+  private struct Beacon: Sendable {
+    var adverts: [BermudaAdvert]
+    var incumbent: Int?
+    var room: Int32?
+    var isActive = false
+
+    init(observers: Int) { adverts = Array(repeating: BermudaAdvert(), count: observers) }
+
+    /// Lets every scanner challenge the one whose area the tag is in.
+    mutating func settle(among observers: [ComparatorObserver], at now: Timestamp) {
+      if let current = incumbent, !isInReach(current) { incumbent = nil }
+      for challenger in adverts.indices where challenger != incumbent {
+        guard observers[challenger].room != nil, isInReach(challenger) else { continue }
+        guard let heard = adverts[challenger].lastHeard, now - heard <= Bermuda.oldestChallenge else {
+          continue
+        }
+        guard let current = incumbent else {
+          incumbent = challenger
+          continue
+        }
+        let isSameRoom = observers[challenger].room == observers[current].room
+        if adverts[challenger].beats(adverts[current], inSameRoom: isSameRoom) { incumbent = challenger }
+      }
+    }
+
+    private func isInReach(_ observer: Int) -> Bool {
+      (adverts[observer].distance ?? .infinity) <= Bermuda.radius
+    }
+  }
+}

@@ -1,0 +1,106 @@
+public import PharosReports
+
+/// One advert as a peer's rule sees it: who heard whom, when, and how loud.
+///
+/// Observers and beacons are numbered by whoever runs the comparison, so that a rule hashes nothing but small numbers.
+public struct Sighting: Hashable, Sendable {
+  /// Who heard it.
+  public var observer: Int32
+  /// Which beacon.
+  public var beacon: Int32
+  /// When.
+  public var time: Timestamp
+  /// How loud.
+  ///
+  /// - Units: dBm.
+  public var level: Double
+  /// How loud the beacon is at one metre.
+  ///
+  /// - Units: dBm.
+  public var measuredPower: Double
+
+  /// Makes a sighting.
+  public init(observer: Int32, beacon: Int32, time: Timestamp, level: Double, measuredPower: Double) {
+    self.observer = observer
+    self.beacon = beacon
+    self.time = time
+    self.level = level
+    self.measuredPower = measuredPower
+  }
+}
+
+/// What a rule decided.
+public struct Verdict: Hashable, Sendable {
+  /// What it says about the beacon.
+  public enum Change: Hashable, Sendable {
+    /// The beacon came: to this observer, or to the site where the rule knows no observers.
+    case enter(observer: Int32?)
+    /// The beacon left.
+    case exit(observer: Int32?)
+    /// The beacon is in this room now; nil for none.
+    case room(Int32?)
+  }
+
+  /// Which beacon.
+  public var beacon: Int32
+  /// When the rule takes it to have happened, which is when it would have told.
+  public var time: Timestamp
+  /// What it says.
+  public var change: Change
+
+  /// Makes a verdict.
+  public init(beacon: Int32, time: Timestamp, change: Change) {
+    self.beacon = beacon
+    self.time = time
+    self.change = change
+  }
+}
+
+/// A rule that a peer uses to say who is here and in which room, told one advert after another.
+///
+/// Rules keep their own state and have no clock: time comes with each sighting and with ``advance(to:into:)``.
+public protocol Comparator: Sendable {
+  /// What a table calls it, with the constant that makes it what it is: `AltBeacon 30 s`.
+  var name: String { get }
+
+  /// Whether it says enter and exit.
+  var decidesPresence: Bool { get }
+
+  /// Whether it says which room.
+  var decidesRooms: Bool { get }
+
+  /// Takes an advert; times never go back.
+  mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict])
+
+  /// Lets time pass: everything that is due at or before an instant is said.
+  mutating func advance(to time: Timestamp, into verdicts: inout [Verdict])
+}
+
+/// Where an observer stands, for the rules that compare observers.
+public struct ComparatorObserver: Hashable, Sendable {
+  /// The room it stands in, or nil if it is in none.
+  public var room: Int32?
+  /// Its floor, counted from the ground floor, 0.
+  public var floor: Int
+  /// Where it is on its floor, or nil if nobody knows.
+  ///
+  /// - Units: metres, x east and y north.
+  public var place: (x: Double, y: Double)? {
+    get { x.isNaN ? nil : (x, y) }
+    set {
+      x = newValue?.x ?? .nan
+      y = newValue?.y ?? .nan
+    }
+  }
+
+  private var x: Double
+  private var y: Double
+
+  /// Makes an observer.
+  public init(room: Int32?, floor: Int = 0, place: (x: Double, y: Double)? = nil) {
+    self.room = room
+    self.floor = floor
+    x = place?.x ?? .nan
+    y = place?.y ?? .nan
+  }
+}

@@ -1,0 +1,144 @@
+/// A point on a floor, in metres.
+struct FloorPoint: Hashable, Sendable {
+  var x: Double
+  var y: Double
+
+  init(x: Double, y: Double) {
+    self.x = x
+    self.y = y
+  }
+
+  init(_ place: (x: Double, y: Double)) { self.init(x: place.x, y: place.y) }
+
+  func distance(to other: FloorPoint) -> Double {
+    ((x - other.x) * (x - other.x) + (y - other.y) * (y - other.y)).squareRoot()
+  }
+}
+
+/// How far a node says that a tag is.
+struct NodeRange: Sendable {
+  var place: FloorPoint
+  /// Metres.
+  var distance: Double
+}
+
+/// The point that fits the distances of several nodes best.
+///
+/// - Source: the companion seeds with inverse-square weights (with two nodes it takes the point midway), then minimises
+///   the squared errors of the distances, nearer nodes weighing more, within the bounds of the floor.
+/// - Simplified: damped Gauss-Newton in place of a simplex search, which has the same minimum; no common scale of the
+///   distances is fitted; the bounds are those of the nodes and a metre more.
+enum Multilateration {
+  /// A point, and how well it agrees with the distances.
+  struct Solution: Sendable {
+    var point: FloorPoint
+    /// From 1 for no error down to 0.
+    var fit: Double
+    /// Pearson's, of the reported distances and those of the point; 0 where there is none.
+    var correlation: Double
+  }
+
+  private static let rounds = 12
+
+  /// Solves for at least two nodes, the nearest first.
+  static func solve(_ ranges: [NodeRange]) -> Solution {
+    guard ranges.count > 2 else {
+      let (first, second) = (ranges[0].place, ranges[ranges.count - 1].place)
+      let middle = FloorPoint(x: (first.x + second.x) / 2, y: (first.y + second.y) / 2)
+      return Solution(point: middle, fit: fit(of: middle, to: ranges), correlation: 0)
+    }
+    var point = seed(ranges)
+    var damping = 0.01
+    var cost = Multilateration.cost(of: point, to: ranges)
+    for _ in 0..<rounds {
+      let trial = held(step(from: point, ranges, damping: damping), within: ranges)
+      let trialCost = Multilateration.cost(of: trial, to: ranges)
+      if trialCost < cost {
+        (point, cost) = (trial, trialCost)
+        damping /= 4
+      } else {
+        damping *= 8
+      }
+    }
+    return Solution(point: point, fit: fit(of: point, to: ranges), correlation: correlation(point, ranges))
+  }
+
+  private static func weight(_ range: NodeRange) -> Double { 1 / max(0.01, range.distance * range.distance) }
+
+  private static func seed(_ ranges: [NodeRange]) -> FloorPoint {
+    var (x, y, sum) = (0.0, 0.0, 0.0)
+    for range in ranges {
+      let weight = weight(range)
+      x += weight * range.place.x
+      y += weight * range.place.y
+      sum += weight
+    }
+    return FloorPoint(x: x / sum, y: y / sum)
+  }
+
+  private static func cost(of point: FloorPoint, to ranges: [NodeRange]) -> Double {
+    var sum = 0.0
+    for range in ranges {
+      let error = point.distance(to: range.place) - range.distance
+      sum += weight(range) * error * error
+    }
+    return sum
+  }
+
+  /// One step of Gauss and Newton, shortened by Levenberg's damping.
+  private static func step(from point: FloorPoint, _ ranges: [NodeRange], damping: Double) -> FloorPoint {
+    var (xx, xy, yy, gx, gy) = (0.0, 0.0, 0.0, 0.0, 0.0)
+    for range in ranges {
+      let distance = max(1e-6, point.distance(to: range.place))
+      let (dx, dy) = ((point.x - range.place.x) / distance, (point.y - range.place.y) / distance)
+      let (weight, error) = (weight(range), distance - range.distance)
+      xx += weight * dx * dx
+      xy += weight * dx * dy
+      yy += weight * dy * dy
+      gx += weight * dx * error
+      gy += weight * dy * error
+    }
+    let lift = damping * (xx + yy) + 1e-12
+    let determinant = (xx + lift) * (yy + lift) - xy * xy
+    guard determinant > 0 else { return point }
+    return FloorPoint(
+      x: point.x - ((yy + lift) * gx - xy * gy) / determinant,
+      y: point.y - ((xx + lift) * gy - xy * gx) / determinant
+    )
+  }
+
+  private static func held(_ point: FloorPoint, within ranges: [NodeRange]) -> FloorPoint {
+    var (left, right, bottom, top) = (Double.infinity, -Double.infinity, Double.infinity, -Double.infinity)
+    for range in ranges {
+      left = min(left, range.place.x - 1)
+      right = max(right, range.place.x + 1)
+      bottom = min(bottom, range.place.y - 1)
+      top = max(top, range.place.y + 1)
+    }
+    return FloorPoint(x: min(right, max(left, point.x)), y: min(top, max(bottom, point.y)))
+  }
+
+  private static func fit(of point: FloorPoint, to ranges: [NodeRange]) -> Double {
+    var sum = 0.0
+    for range in ranges {
+      let error = point.distance(to: range.place) - range.distance
+      sum += error * error
+    }
+    return 1 / (1 + (sum / Double(ranges.count)).squareRoot())
+  }
+
+  private static func correlation(_ point: FloorPoint, _ ranges: [NodeRange]) -> Double {
+    let count = Double(ranges.count)
+    let modelled = ranges.map { point.distance(to: $0.place) }
+    let meanModel = modelled.reduce(0, +) / count
+    let meanReport = ranges.reduce(0) { $0 + $1.distance } / count
+    var (product, modelSquare, reportSquare) = (0.0, 0.0, 0.0)
+    for (model, range) in zip(modelled, ranges) {
+      product += (model - meanModel) * (range.distance - meanReport)
+      modelSquare += (model - meanModel) * (model - meanModel)
+      reportSquare += (range.distance - meanReport) * (range.distance - meanReport)
+    }
+    guard modelSquare > 0, reportSquare > 0 else { return 0 }
+    return max(0, product / (modelSquare * reportSquare).squareRoot())
+  }
+}
