@@ -83,19 +83,29 @@ extension Evidence {
   public func write(to json: inout JSONText) {
     json.member("rule", rule.rawValue)
     if let samples { json.member("samples", samples) }
+    if let counted { json.member("counted", counted) }
     json.member("window", ifPresent: window)
+    json.member("spread", ifPresent: spread)
     json.member("gap", ifPresent: gap)
     json.member("allowedGap", ifPresent: allowedGap)
+    if let stretch { json.member("stretch", stretch, decimals: 3) }
     json.member("interval", ifPresent: interval)
     if let receptionShare { json.member("receptionShare", receptionShare, decimals: 3) }
     if let lossRun { json.member("lossRun", lossRun, decimals: 2) }
     if let level { json.member("level", level, decimals: 2) }
     if let levelDeviation { json.member("levelDeviation", levelDeviation, decimals: 2) }
+    if let sampleLevel { json.member("sampleLevel", sampleLevel, decimals: 2) }
     if let threshold { json.member("threshold", threshold, decimals: 2) }
+    if let distance { json.member("distance", distance, decimals: 3) }
+    json.member("belowFor", ifPresent: belowFor)
     if let margin { json.member("margin", margin, decimals: 3) }
     json.member("lastHeard", ifPresent: lastHeard?.rfc3339)
     json.member("fixedRuleAt", ifPresent: fixedRuleAt?.rfc3339)
     json.member("waitedForProof", ifPresent: waitedForProof)
+    guard let silence else { return }
+    json.openObject("silence")
+    silence.write(to: &json)
+    json.closeObject()
   }
 }
 
@@ -106,6 +116,23 @@ extension ZoneTransition {
     if let margin { json.member("margin", margin, decimals: 2) }
     json.member("dwell", ifPresent: dwell)
     json.member("reason", reason.rawValue)
+    if let probability { json.member("probability", probability, decimals: 4) }
+    if let runnerUp {
+      json.openObject("runnerUp")
+      json.member("zone", runnerUp.zone)
+      json.member("probability", runnerUp.probability, decimals: 4)
+      json.closeObject()
+    }
+    guard !hearings.isEmpty else { return }
+    json.openArray("hearings")
+    for hearing in hearings {
+      json.openObject()
+      json.member("observer", hearing.observer.description)
+      json.member("level", hearing.level, decimals: 2)
+      json.member("offset", hearing.offset, decimals: 2)
+      json.closeObject()
+    }
+    json.closeArray()
   }
 }
 

@@ -72,8 +72,11 @@ public struct Event: Hashable, Sendable {
 }
 
 extension Event {
-  /// Whether an event is published before another: by decision time, stage, subject, application, region, kind
-  /// and ordinal, so that neither threads nor batches show in the order.
+  /// Whether an event is published before another: by decision time, stage, subject, application, region, ordinal
+  /// and kind, so that neither threads nor batches show in the order.
+  ///
+  /// What is told of one subject and region at one instant comes as it happened, which is what the ordinal counts: an
+  /// exit that waited for proof of life may be followed by an enter at the instant of that proof.
   ///
   /// Zones are ordered by kind before name: a beacon leaves one before it enters the next.
   public static func isOrderedBefore(_ left: Event, _ right: Event) -> Bool {
@@ -87,6 +90,8 @@ extension Event {
       left.kind.isZone ? "" : left.region, right.kind.isZone ? "" : right.region
     )
     if leftRegion != rightRegion { return leftRegion.utf8.lexicographicallyPrecedes(rightRegion.utf8) }
+    if left.kind.isZone != right.kind.isZone { return right.kind.isZone }
+    if !left.kind.isZone, left.ordinal != right.ordinal { return left.ordinal < right.ordinal }
     if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
     return left.ordinal < right.ordinal
   }

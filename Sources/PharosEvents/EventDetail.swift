@@ -55,43 +55,6 @@ public struct RegionTransition: Hashable, Sendable {
   }
 }
 
-/// A beacon's change of zone.
-public struct ZoneTransition: Hashable, Sendable {
-  /// The zone before, or nil if it was in none.
-  public var from: String?
-  /// The zone now, or nil if it is in none.
-  public var to: String?
-  /// By how much the winner's level beats the next zone's.
-  ///
-  /// - Units: dB.
-  public var margin: Double?
-  /// How long the winner had won before it was believed.
-  public var dwell: TimeSpan?
-  /// Why a beacon is in no zone.
-  public var reason: Reason
-
-  /// What decided.
-  public enum Reason: String, Hashable, Sendable {
-    /// One zone won by margin and dwell.
-    case margin
-    /// No observer hears the beacon any more.
-    case silence
-    /// No zone is clearly ahead.
-    case notSure
-    /// The observers of its zone are down.
-    case observerDown
-  }
-
-  /// Makes a transition.
-  public init(from: String?, to: String?, margin: Double?, dwell: TimeSpan?, reason: Reason) {
-    self.from = from
-    self.to = to
-    self.margin = margin
-    self.dwell = dwell
-    self.reason = reason
-  }
-}
-
 /// A change in an observer's life.
 public struct ObserverTransition: Hashable, Sendable {
   /// When it was last heard before, if ever.

@@ -36,14 +36,20 @@ public struct Evidence: Hashable, Sendable {
 
   /// The rule that fired.
   public var rule: Rule
-  /// How many samples counted.
+  /// How many samples the rule asks for.
   public var samples: Int?
-  /// The window in which they fell.
+  /// How many samples counted.
+  public var counted: Int?
+  /// The window in which they must fall, or the dwell of a level, or the patience with what is never heard.
   public var window: TimeSpan?
+  /// The time from the first sample that counted to the last.
+  public var spread: TimeSpan?
   /// The length of the silence at the deadline.
   public var gap: TimeSpan?
   /// The length of silence that was allowed.
   public var allowedGap: TimeSpan?
+  /// By how much the allowed silence was stretched since the observer scans in windows; nil means not.
+  public var stretch: Double?
   /// The learned advertising interval.
   public var interval: TimeSpan?
   /// The share of the beacon's adverts that this observer receives, 0 to 1.
@@ -54,8 +60,14 @@ public struct Evidence: Hashable, Sendable {
   public var level: Double?
   /// The standard deviation of the filtered level in dB.
   public var levelDeviation: Double?
+  /// The level of the sample that decided, in dBm.
+  public var sampleLevel: Double?
   /// The level that it was compared with, in dBm.
   public var threshold: Double?
+  /// The distance that was given instead of the level, in metres.
+  public var distance: Double?
+  /// How long the filtered level had been below the threshold.
+  public var belowFor: TimeSpan?
   /// By how much the decision was clear: dB for a rule about levels, seconds for one about silence.
   public var margin: Double?
   /// When the beacon was last heard.
@@ -64,6 +76,8 @@ public struct Evidence: Hashable, Sendable {
   public var fixedRuleAt: Timestamp?
   /// How long after the deadline the observer proved that it lives.
   public var waitedForProof: TimeSpan?
+  /// What the allowed silence was computed from, where it adapts.
+  public var silence: SilenceBasis?
 
   /// Starts with the rule alone; what else is known is filled in.
   public init(rule: Rule) { self.rule = rule }

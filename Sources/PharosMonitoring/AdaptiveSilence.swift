@@ -1,56 +1,229 @@
+import PharosEvents
 import PharosReports
 
 /// How long a beacon may be silent before it counts as gone, from what is known of it.
 ///
-/// The chance of a run of misses falls geometrically with its length (``LossRuns``). The allowed gap is the interval times
-/// the smallest run whose chance, over all opportunities of a day, stays within the budget of false exits.
-struct AdaptiveSilence: Sendable {
-  /// What the track has learned.
+/// False exits a day are counted where they may happen: adverts received a day, times the chance that a run of losses
+/// begins after one, times the chance that it lasts. The allowed gap is the interval times the shortest run for which
+/// that stays within the budget; see <doc:WhenABeaconIsGone>.
+struct AdaptiveSilence {
+  /// The learned interval.
   var learner: IntervalLearner
-  /// What a track of the same family at the same observer has learned, where there is one.
-  var family: IntervalLearner?
+  /// What was lost.
+  var history: LossHistory
+  /// Samples since the recent window began.
+  var recentReceived: Float = 0
+  /// What other tracks of the observer say, in adverts that it is worth.
+  var belief = LossRuns()
+  /// The interval of other tracks of the same family, or 0.
+  var familyInterval: Float = 0
+  /// Whether all tracks of the family have that interval.
+  var isFamilySettled = false
+  /// The slowest interval of the family's tracks at rest, or 0.
+  var familySlowest: Float = 0
   /// The interval that the directory declares, in seconds.
   var declared: Float?
+  /// Whether one body in the way could hide the beacon, and too little has been seen to tell whether that happens here.
+  var mayHide = false
+  /// Whether a body and slow fading together could, once it has fallen below its usual level.
+  var mayFade = false
 
   /// The silence allowed to a stranger of whom not even one gap is known: twice Core Location's usual 30 s.
   static let stranger = TimeSpan.seconds(60)
 
-  /// The allowed gap under a policy.
-  func allowedGap(_ policy: PresencePolicy) -> TimeSpan {
-    switch policy.silence {
-    case .fixed(let span): span
-    case .never: .forever
-    case .adaptive: adaptiveGap(policy)
+  /// The window in which the samples of a stranger's entry must fall: three intervals of the slowest usual beacon.
+  ///
+  /// - Units: seconds.
+  static let strangerWindow: Float = 30
+  /// The longest window that a learned interval makes.
+  ///
+  /// - Units: seconds.
+  static let longestWindow = 60.0
+  /// How many adverts it takes until a learned interval counts for entries, and more than that of the family.
+  static let maturity: Float = 8
+
+  /// What is believed of an observer before anything is known: one run of losses in eight adverts, in the weight of four.
+  static let runsBefore = (begun: 0.5, received: 4.0)
+  /// What is believed of runs before any was seen: that half of them go on, in the weight of eight runs.
+  static let runsOn = (continued: 8.0, ended: 7.0)
+  /// How the budget is shared out between levels that are usual, low, and far below.
+  static let shares = (usual: 0.6, low: 0.1, far: 0.3)
+
+  /// The weight of others in adverts where a track loses more than they do.
+  private static let doubtedWeight: Float = 64
+  /// For so long a track must have kept its pace to be none that comes to rest, whatever its family does.
+  ///
+  /// - Units: seconds.
+  private static let steadyTime: Float = 3_600
+
+  /// The interval to reckon with, in seconds, or 0 if nothing is known.
+  func pace(_ policy: PresencePolicy) -> Float {
+    var pace = learner.interval
+    if learner.received < AdaptiveSilence.maturity {
+      pace = max(pace, familyInterval)
     }
+    if isYoungOfFamily { pace = familyInterval }
+    pace = max(pace, history.slowest, declared ?? 0, Float(policy.stillInterval?.seconds ?? 0))
+    if learner.received * learner.interval < AdaptiveSilence.steadyTime { pace = max(pace, familySlowest) }
+    return pace
   }
 
-  private func adaptiveGap(_ policy: PresencePolicy) -> TimeSpan {
-    let still = Float(policy.stillInterval?.seconds ?? 0)
+  /// Whether what a young track takes for its interval is rather several times the one that all its family has.
+  ///
+  /// Of a beacon of which every eighth advert is received, it takes dozens of gaps until one of one interval came twice.
+  private var isYoungOfFamily: Bool {
+    isFamilySettled && !learner.isOwn && history.slowest == 0 && declared == nil
+      && learner.interval > familyInterval * 1.5
+  }
+
+  /// The allowed gap under a policy at each level, and what it was computed from.
+  func allowance(
+    _ policy: PresencePolicy,
+    at surroundings: LevelClass
+  ) -> (gap: TimeSpan, basis: SilenceBasis?) {
+    switch policy.silence {
+    case .fixed(let span): return (span, nil)
+    case .never: return (.forever, nil)
+    case .adaptive: break
+    }
     // Declared knowledge wins over a ceiling that would contradict it.
-    let ceiling = max(policy.silenceCeiling, TimeSpan.seconds(Double(still) * 3))
-    let borrowed = learner.isMature ? nil : family
-    let interval = Double(
-      max(learner.interval, learner.slowest, declared ?? 0, still, borrowed?.interval ?? 0)
-    )
-    guard interval > 0 else { return min(max(AdaptiveSilence.stranger, policy.silenceFloor), ceiling) }
-    let losses = (borrowed ?? learner).losses
-    let chance = max(policy.falseExitsPerDay, 1e-9) * interval / 86_400
-    let runs = max(2, losses.misses(ofChance: chance))
-    // Little history: the interval itself may be a multiple of the true one or a chance pair of reports.
-    let known = declared != nil || borrowed != nil ? 2.0 : 8.0
-    let padding = 1 + known / Double(learner.losses.received + 1)
-    let worstSeen = 1.5 * Double(losses.longest + 1) * interval
-    let gap = TimeSpan.seconds(max(interval * runs * padding, worstSeen))
-    return min(max(gap, policy.silenceFloor), ceiling)
+    let still = policy.stillInterval?.seconds ?? 0
+    let ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
+    let pace = Double(pace(policy))
+    guard pace > 0 else { return (min(max(AdaptiveSilence.stranger, policy.silenceFloor), ceiling), nil) }
+    let basis = basis(policy, pace: pace, at: surroundings, ceiling: ceiling)
+    return (basis.allowedGap, basis)
   }
 
   /// The window in which the samples of an entry must fall.
   ///
-  /// Three intervals, at least 3 s; a stranger may be a beacon that advertises every 10 s, so 30 s.
+  /// Three intervals, at least 3 s; a stranger may be a beacon that advertises every 10 s, so 30 s. An interval that was
+  /// only learned makes it no longer than a minute: reflections lie minutes apart.
   func enterWindow(_ policy: PresencePolicy) -> TimeSpan {
     if let within = policy.enterWithin { return within }
-    let interval = max(learner.interval, learner.slowest, declared ?? 0)
-    guard declared != nil || learner.losses.received >= 3 else { return .seconds(30) }
-    return max(.seconds(3), .seconds(Double(interval) * 3))
+    let known = declared.map { Double($0) * 3 } ?? 0
+    guard declared != nil || learner.received >= AdaptiveSilence.maturity else {
+      return .seconds(Double(AdaptiveSilence.strangerWindow))
+    }
+    let learned = min(Double(max(learner.interval, history.slowest)) * 3, AdaptiveSilence.longestWindow)
+    return max(.seconds(3), .seconds(max(learned, known)))
+  }
+
+  private func basis(
+    _ policy: PresencePolicy,
+    pace: Double,
+    at surroundings: LevelClass,
+    ceiling: TimeSpan
+  ) -> SilenceBasis {
+    // What was counted in another interval than the family's tells nothing.
+    let own = isYoungOfFamily ? LossRuns() : history.all(received: learner.received)
+    var counts = own
+    counts.add(belief(for: own))
+    var chance =
+      (Double(counts.runs) + AdaptiveSilence.runsBefore.begun)
+      / (Double(counts.received) + AdaptiveSilence.runsBefore.received)
+    var continued = Double(counts.lost - counts.runs) + AdaptiveSilence.runsOn.continued
+    var ended = Double(counts.runs) + AdaptiveSilence.runsOn.ended
+    if !isYoungOfFamily { follow(recent: counts, &chance, &continued, &ended) }
+    var daily =
+      86_400 / pace * min(1, Double(counts.received + 2) / Double(counts.received + counts.lost + 2))
+    var budget = policy.falseExitsPerDay * AdaptiveSilence.shares.usual
+    if surroundings != .usual {
+      let place = surroundings == .low ? history.low : history.far
+      let share = (Double(place.received) + (surroundings == .low ? 5 : 2)) / (Double(own.received) + 100)
+      daily *= min(1, share)
+      budget =
+        policy.falseExitsPerDay
+        * (surroundings == .low ? AdaptiveSilence.shares.low : AdaptiveSilence.shares.far)
+      // Where it is weak, more is lost than usual until experience says otherwise.
+      let weak = max(chance, surroundings == .low ? 0.15 : 0.3)
+      chance = (Double(place.runs) + weak * 8) / (Double(place.received) + 8)
+      let part = min(1, 48 / ended)
+      continued = continued * part + Double(place.lost) - Double(place.runs)
+      ended = ended * part + Double(place.runs)
+    }
+    var basis = SilenceBasis(
+      pace: .seconds(pace),
+      surroundings: surroundings,
+      opportunities: daily,
+      runChance: min(chance, 1),
+      budget: budget,
+      continued: continued,
+      ended: ended,
+      floor: min(
+        max(
+          policy.silenceFloor,
+          hiding(policy, continued / (continued + ended), pace: pace),
+          shadow(at: surroundings),
+          patience
+        ),
+        ceiling
+      ),
+      ceiling: ceiling
+    )
+    addTail(of: counts, to: &basis)
+    basis.misses = basis.recomputedMisses
+    return basis
+  }
+
+  /// What the others teach, less of it where this track evidently loses more than they do.
+  private func belief(for own: LossRuns) -> LossRuns {
+    guard belief.received > AdaptiveSilence.doubtedWeight else { return belief }
+    let expected = belief.runs / belief.received * own.received
+    guard own.runs > expected + 3 * expected.squareRoot() + 2 else { return belief }
+    return belief.limited(to: AdaptiveSilence.doubtedWeight)
+  }
+
+  /// A young track may have a slower interval than its family after all.
+  private var patience: TimeSpan {
+    isYoungOfFamily ? .milliseconds(Int64((learner.interval * 3_500).rounded(.up))) : .zero
+  }
+
+  /// A place that got worse of late counts as it is now: where recent runs are more, or longer, than chance explains.
+  private func follow(
+    recent counts: LossRuns,
+    _ chance: inout Double,
+    _ continued: inout Double,
+    _ ended: inout Double
+  ) {
+    let recent = history.recent(received: recentReceived)
+    guard recent.received >= 24, recent.runs >= 4 else { return }
+    let spread = Double(recent.runs).squareRoot()
+    let received = Double(recent.received)
+    if (Double(recent.runs) - 2 * spread) / received > chance { chance = Double(recent.runs) / received }
+    let mean = Double(recent.lost / recent.runs)
+    guard mean * (1 - 2 / spread) > (continued + ended) / ended else { return }
+    let part = min(1, 8 / ended)
+    continued = continued * part + Double(recent.lost - recent.runs)
+    ended = ended * part + Double(recent.runs)
+  }
+
+  /// The tail that allows the longest run, judged by what long runs lost beyond the length that made them long.
+  private func addTail(of counts: LossRuns, to basis: inout SilenceBasis) {
+    let ordinary = basis.continued / (basis.continued + basis.ended)
+    let received = Double(counts.received) + AdaptiveSilence.runsBefore.received
+    var best = 0
+    let tails = [
+      (LossRuns.longFrom.0, counts.longRuns, counts.longLost),
+      (LossRuns.longFrom.1, counts.longestRuns, counts.longestLost),
+    ]
+    for (from, runs, lost) in tails where runs >= 0.5 {
+      // Long runs are believed to be like the others in the weight of six of them.
+      let ended = 6 + Double(runs)
+      let continuation =
+        (6 * ordinary / (1 - ordinary) + Double(lost))
+        / (6 * ordinary / (1 - ordinary) + Double(lost) + ended)
+      let tail = SilenceBasis.Tail(
+        from: Int(from),
+        chance: Double(runs) / received,
+        continuation: continuation
+      )
+      var other = basis
+      other.tail = tail
+      let misses = other.recomputedMisses
+      guard misses > best else { continue }
+      best = misses
+      basis.tail = tail
+    }
   }
 }

@@ -40,6 +40,20 @@ public enum DistanceModel: Hashable, Sendable {
     return meters.isFinite && meters >= 0 ? meters : nil
   }
 
+  /// The level at a distance: where a threshold in metres lies.
+  ///
+  /// - Returns: dBm, or nil where the model has no answer.
+  func level(meters: Double, measuredPower: Double) -> Double? {
+    guard meters > 0 else { return nil }
+    switch self {
+    case .logDistance(let exponent):
+      return measuredPower - 10 * exponent * Logarithm.base2(meters) / Logarithm.log2Of10
+    case .curveFit(let a, let b, let c):
+      guard meters > c, a > 0, b != 0, measuredPower != 0 else { return nil }
+      return measuredPower * Logarithm.power((meters - c) / a, 1 / b)
+    }
+  }
+
   /// The level at one metre that would explain a level at a known distance, by log-distance only.
   func measuredPower(level: Double, meters: Double) -> Double? {
     guard case .logDistance(let exponent) = self, meters > 0 else { return nil }

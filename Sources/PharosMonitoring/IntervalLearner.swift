@@ -1,71 +1,169 @@
 /// Learns a beacon's advertising interval from the gaps between its samples, and from it what was missed.
 ///
 /// A gap is a whole number of intervals plus up to 10 ms of advDelay for each (Bluetooth Core 5.4, Vol 6, Part B,
-/// 4.4.2.2). The interval is the shortest gap that keeps coming back: a shorter one is believed when it comes twice, a
-/// longer one when sixteen gaps in a row were at least twice as long.
+/// 4.4.2.2). The interval is the shortest gap that keeps coming back: a shorter one is believed when it comes twice. A
+/// longer one is believed when twelve gaps in a row had a common divisor, or at once three of the same length, eight times
+/// the interval or more: a tag that came to rest. Only what every advert changes lies here; the rest is in ``LossHistory``.
 struct IntervalLearner: Hashable, Sendable {
   /// The gaps it takes to be sure that an interval has grown.
-  static let window: UInt8 = 16
+  static let window: UInt8 = 12
   /// The advDelay, which every event adds: two gaps of the same interval differ by up to so much.
   ///
   /// - Units: seconds; 10 ms, and a little for the gateway's own clock.
   static let jitter: Float = 0.012
+  /// The ratio from which on two intervals are modes of a tag, moved and at rest, and no error of one of them.
+  static let modes: Float = 8
+  /// For so many adverts a track looks for the interval of its family.
+  static let young: Float = 32
+  /// Beyond so many intervals the advDelay has blurred how many exactly a gap spans.
+  private static let countable: Float = 16
 
   /// The interval in seconds, or 0 before the first gap.
   private(set) var interval: Float = 0
-  /// The slowest interval that was well known before a faster one took its place, or 0.
-  private(set) var slowest: Float = 0
-  /// What was missed.
-  private(set) var losses = LossRuns()
-  private var shorter: Float = 0
-  private var smallest: Float = .infinity
+  /// Adverts received after one that was received before.
+  private(set) var received: Float = 0
+  private var divisor: UInt8 = 0
   private var gaps: UInt8 = 0
-
-  /// Whether there is enough history to stand on one's own.
-  var isMature: Bool { losses.received >= 8 }
+  /// How many gaps of just one interval came lately, while it was young.
+  private var regular: UInt8 = 0
 
   /// Takes a gap in seconds; true if what follows from the interval should be computed anew.
-  mutating func learn(gap: Float) -> Bool {
+  mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
     guard gap > 0, gap.isFinite else { return false }
     guard interval > 0 else {
-      interval = gap
+      interval = isOfFamily(gap / 2, history) ? gap / 2 : gap
       return true
     }
-    if gap < interval * 0.7, interval - gap > IntervalLearner.jitter { return learnShorter(gap) }
-    let multiple = max(1, (gap / interval).rounded())
-    let single = gap / multiple
-    if abs(single - interval) < interval * 0.1 + IntervalLearner.jitter {
-      interval += (single - interval) / min(16, losses.received + 2)
-    }
-    smallest = min(smallest, multiple)
-    gaps += 1
-    let isLongest = losses.note(missed: multiple - 1)
-    guard gaps >= IntervalLearner.window else { return isLongest }
-    let grown = smallest
-    gaps = 0
-    smallest = .infinity
-    shorter = 0
-    guard grown >= 2 else { return isLongest }
-    restart(with: interval * grown)
+    guard gap < interval * 1.5 else { return learnLonger(gap, at: surroundings, &history) }
+    let difference = gap - interval
+    if gap < interval * 0.7, -difference > IntervalLearner.jitter { return learnShorter(gap, &history) }
+    if difference.magnitude < interval * 0.1 + IntervalLearner.jitter { interval += difference * rate }
+    received += 1
+    divisor = 1
+    if received <= IntervalLearner.young { noteRegular(difference) }
+    count()
+    if surroundings != 0 { history.noteReceived(at: surroundings) }
+    return false
+  }
+
+  /// A gap that nobody expected; a beacon that is out takes part in this alone.
+  ///
+  /// True if an interval was found.
+  mutating func learnSlow(gap: Float, _ history: inout LossHistory) -> Bool {
+    guard gap > interval * IntervalLearner.modes, gap.isFinite else { return false }
+    guard history.noteCandidate(gap, at: received) else { return false }
+    adopt(history.candidate, &history)
     return true
   }
 
-  private mutating func learnShorter(_ gap: Float) -> Bool {
-    let tolerance = shorter * 0.2 + IntervalLearner.jitter
-    guard shorter > 0, abs(gap - shorter) <= tolerance else {
-      if shorter == 0 || gap < shorter { shorter = gap }
+  /// Halves the count of adverts; the history halves its own.
+  mutating func halve() { received /= 2 }
+
+  private var rate: Float { received < 14 ? 1 / (received + 2) : 1.0 / 16 }
+
+  private mutating func count() {
+    gaps += 1
+    guard gaps >= IntervalLearner.window else { return }
+    gaps = 0
+    divisor = 0
+  }
+
+  private mutating func learnLonger(
+    _ gap: Float,
+    at surroundings: UInt8,
+    _ history: inout LossHistory
+  ) -> Bool {
+    // Back at rest, in a mode that is known: nothing was lost.
+    if history.slowest > interval * IntervalLearner.modes, gap > history.slowest * 0.8 {
+      interval = history.slowest
+      (gaps, divisor) = (0, 0)
+      return true
+    }
+    let multiple = Float(Int32(min(gap / interval, 1_000_000) + 0.5))
+    let single = gap / multiple
+    if (single - interval).magnitude < interval * 0.1 + IntervalLearner.jitter {
+      interval += (single - interval) * rate / multiple
+    }
+    received += 1
+    if surroundings != 0 { history.noteReceived(at: surroundings) }
+    let isNotable = history.note(missed: multiple - 1, at: surroundings)
+    if gap > interval * IntervalLearner.modes, history.noteCandidate(gap, at: received) {
+      history.forgetCandidates(missed: multiple - 1)
+      adopt(history.candidate, &history)
+      return true
+    }
+    guard multiple <= IntervalLearner.countable else {
+      divisor = 1
+      return isNotable
+    }
+    divisor = IntervalLearner.commonDivisor(UInt8(multiple), divisor)
+    let common = divisor
+    count()
+    guard gaps == 0, common >= 2 else { return isNotable }
+    restart(with: interval * Float(common), &history)
+    return true
+  }
+
+  private mutating func learnShorter(_ gap: Float, _ history: inout LossHistory) -> Bool {
+    let shorter = history.shorter
+    // Two intervals of the family's, one missed.
+    if isOfFamily(gap / 2, history) {
+      restart(with: gap / 2, &history)
+      return true
+    }
+    guard shorter > 0, (gap - shorter).magnitude <= shorter * 0.2 + IntervalLearner.jitter else {
+      if shorter == 0 || gap < shorter { history.shorter = gap }
       return false
     }
-    if losses.received >= Float(IntervalLearner.window) { slowest = max(slowest, interval) }
-    restart(with: (gap + shorter) / 2)
+    let found = (gap + shorter) / 2
+    history.shorter = 0
+    if interval > found * IntervalLearner.modes, received >= Float(IntervalLearner.window) {
+      history.slowest = max(history.slowest, interval)
+      interval = found
+      (gaps, divisor) = (0, 0)
+    } else if history.slowest == interval {
+      interval = found
+      (gaps, divisor) = (0, 0)
+    } else {
+      restart(with: found, &history)
+    }
     return true
   }
 
-  private mutating func restart(with interval: Float) {
+  /// Whether the interval is surely the beacon's own: gaps of just this length came twice again, or it is old.
+  var isOwn: Bool { regular >= 2 || received >= IntervalLearner.young }
+
+  private mutating func noteRegular(_ difference: Float) {
+    let isSame = difference.magnitude < interval * 0.02 + IntervalLearner.jitter
+    regular = isSame ? min(regular + 1, 8) : 0
+  }
+
+  /// Whether a gap of a young track is what the family taught to look for.
+  private func isOfFamily(_ gap: Float, _ history: LossHistory) -> Bool {
+    received < IntervalLearner.young && history.shorter > 0
+      && (gap - history.shorter).magnitude < history.shorter * 0.04 + IntervalLearner.jitter / 2
+  }
+
+  /// A tag that came to rest: its losses stay as they were.
+  private mutating func adopt(_ slow: Float, _ history: inout LossHistory) {
+    history.slowest = max(history.slowest, slow)
+    interval = slow
+    (gaps, divisor) = (0, 0)
+  }
+
+  /// The interval was mistaken, and with it what was lost.
+  private mutating func restart(with interval: Float, _ history: inout LossHistory) {
     self.interval = interval
-    losses = LossRuns()
-    shorter = 0
-    smallest = .infinity
-    gaps = 0
+    received = 0
+    regular = 0
+    (gaps, divisor) = (0, 0)
+    history.restart()
+  }
+
+  /// Euclid's algorithm; 0 stands for all multiples at once.
+  private static func commonDivisor(_ left: UInt8, _ right: UInt8) -> UInt8 {
+    var (larger, smaller) = (left, right)
+    while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
+    return larger
   }
 }

@@ -7,22 +7,35 @@ struct LifeSigns: Sendable {
   static let greatest = TimeSpan.minutes(15)
   /// The silence allowed while fewer than sixteen gaps are known.
   static let unlearned = TimeSpan.seconds(30)
-  /// A radio is normally busy when it hears so many adverts between two heartbeats: by chance alone it would then hear
-  /// none once in three thousand.
+  /// A radio that should have heard so many adverts and heard none is deaf: by chance alone that happens once in three
+  /// thousand.
   static let busy = 8.0
-  /// How fast the greatest gap is forgotten.
-  ///
-  /// - Units: seconds; two hours, so that a quiet spell is remembered through the next busy one.
-  static let memory = 7_200.0
+  /// What an exit waits at least for a better witness when there is reason to doubt the radio.
+  static let patience = TimeSpan.seconds(2)
 
   /// How the observer's silence is judged.
   let mode: ObserverEntry.Liveness
   /// The latest event time of something that proves life.
   private(set) var lastProof = Timestamp.distantPast
-  private var heartbeats = GapMemory()
+  /// Whether its radio hears what it usually hears.
+  private(set) var reception = Reception()
+  private var heartbeats = HeartbeatClock()
   private var others = GapMemory()
   private var traffic = GapMemory()
-  private var usualCount = 0.0
+  /// The latest event time of anything, and from when on silence since then is longer than a living observer's.
+  private var lastSign = Timestamp.distantPast
+  private var pauseFrom = Timestamp.distantFuture
+  private var longestPause = TimeSpan.forever
+  /// How many adverts a heartbeat usually counts beyond those that are reported to us.
+  private var ambient = 0.0
+  /// How many of these were expected by the heartbeats of late that counted none.
+  private var missed = 0.0
+  /// Adverts reported since the latest heartbeat.
+  private var reported: UInt32 = 0
+  /// The share of its adverts that the gateway usually drops.
+  private var usualDrop = 0.0
+  /// Since when there has been doubt about the radio, and when there was last.
+  private var doubt: (since: Timestamp, last: Timestamp)?
   private var leader: UInt64 = 0
   private var votes = 0
 
@@ -47,24 +60,26 @@ struct LifeSigns: Sendable {
   /// are none, four times that of traffic.
   var allowedGap: TimeSpan {
     switch mode {
-    case .heartbeat: return LifeSigns.allowed(heartbeats, times: 3, unlearned: .seconds(60))
+    case .heartbeat: return LifeSigns.allowed(heartbeats.gaps, times: 3, unlearned: .seconds(60))
     case .traffic: return LifeSigns.allowed(others.last == nil ? traffic : others, times: 4)
     case .auto, .assumed:
-      if heartbeats.last != nil { return LifeSigns.allowed(heartbeats, times: 3) }
+      if heartbeats.last != nil { return LifeSigns.allowed(heartbeats.gaps, times: 3) }
       return LifeSigns.allowed(others.last == nil ? traffic : others, times: 4)
     }
   }
 
   /// A heartbeat came; true if it proves life.
   ///
-  /// One that says that a normally busy radio heard nothing proves only that the gateway's processor runs.
+  /// One that says that a radio heard nothing where it should have proves only that the gateway's processor runs.
   mutating func heartbeat(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
+    let before = heartbeats.last
+    note(time)
     heartbeats.note(time)
-    if let count = heartbeat.advertsHeard {
-      guard count > 0 || usualCount < LifeSigns.busy else { return false }
-      if count > 0 { usualCount += (Double(count) - usualCount) / 8 }
-    }
-    guard mode != .traffic else { return false }
+    longestPause = heartbeats.longestPause
+    pauseFrom = lastSign + longestPause
+    defer { reported = 0 }
+    if let before, !listened(heartbeat) { reception.addSpan(from: before, to: time) }
+    guard hears(heartbeat, at: time), mode != .traffic else { return false }
     lastProof = max(lastProof, time)
     return true
   }
@@ -74,7 +89,11 @@ struct LifeSigns: Sendable {
   /// Gaps are learned from all transmitters but the most frequent one (Boyer and Moore's majority vote): its own
   /// departure must not look like the observer's.
   mutating func advert(from key: UInt64, at time: Timestamp) -> Bool {
+    note(time)
     traffic.note(time)
+    reported &+= 1
+    // Under `assumed` silence means absence, so nobody is asked about it.
+    if mode != .assumed { reception.hear(key, at: time) }
     if votes == 0 {
       if leader != key, leader != 0 { others.note(time) }
       leader = key
@@ -92,23 +111,37 @@ struct LifeSigns: Sendable {
 
   /// Something came that is neither an advert nor a heartbeat: a scan, a motion, a display; true if it proves life.
   mutating func other(at time: Timestamp) -> Bool {
+    note(time)
     guard mode == .auto || mode == .assumed else { return false }
     others.note(time)
     lastProof = max(lastProof, time)
     return true
   }
 
+  /// The sender started anew: the time since anything came from it is no evidence, and teaches nothing.
+  mutating func restarted(at time: Timestamp) {
+    if lastSign != .distantPast { reception.addSpan(from: lastSign, to: time) }
+    heartbeats.interrupt()
+    begin(at: time, isProof: false)
+  }
+
+  /// Datagrams were lost in a span: what was heard in it never came.
+  mutating func lost(from start: Timestamp, to end: Timestamp) { reception.addSpan(from: start, to: end) }
+
   /// The observer counts as down: its heartbeats, which come by a clock, learn no gap from that.
   ///
   /// Gaps of traffic go on being learned: a quiet night looks like an outage, and should do so only once.
-  mutating func end() { heartbeats.isBroken = true }
+  mutating func end() { heartbeats.interrupt() }
 
   /// The observer is known from now on, or again: gaps do not span the time before.
-  mutating func begin(at time: Timestamp) {
-    lastProof = max(lastProof, time)
+  mutating func begin(at time: Timestamp, isProof: Bool = true) {
+    if isProof { lastProof = max(lastProof, time) }
     heartbeats.skip(to: time)
     others.skip(to: time)
     traffic.skip(to: time)
+    reception.restart(at: time)
+    lastSign = max(lastSign, time)
+    pauseFrom = lastSign + longestPause
   }
 
   private static func allowed(
@@ -122,33 +155,68 @@ struct LifeSigns: Sendable {
   }
 }
 
-/// The greatest gap of late between things of one sort.
-private struct GapMemory: Sendable {
-  var last: Timestamp?
-  var greatest = 0.0
-  var count = 0
-  /// Whether the gap up to the next one is none.
-  var isBroken = false
-
-  mutating func note(_ time: Timestamp) {
-    guard let last else {
-      self.last = time
-      return
+/// Whether the radio is to be believed.
+extension LifeSigns {
+  /// Whether a beacon's silence that began at a time and has outlasted its deadline is the beacon's own, and not its
+  /// observer's.
+  ///
+  /// A radio that is deaf settles it. Where others fell silent with the beacon and nobody is heard as usual, the exit
+  /// waits for a better witness, for as long as the silence lasted and one liveness gap at most: then it is decided.
+  /// Under `assumed` there is nothing to wait for.
+  mutating func trusts(silenceSince start: Timestamp, deadline: Timestamp, at time: Timestamp) -> Bool {
+    guard mode != .assumed else { return true }
+    guard reception.deafSince == nil else {
+      // If it hears again just now, the deadline may have moved: the next look is at another one.
+      reception.reassess(at: time)
+      return false
     }
-    guard time > last else { return }
-    self.last = time
-    guard !isBroken else {
-      isBroken = false
-      return
+    // What was deaf is known to have been, and is made good: the time since then is in question.
+    let open = max(start, reception.spans.end)
+    let verdict = reception.verdict(from: open, through: time)
+    guard !verdict.isDeaf else {
+      reception.becomeDeaf(since: open, at: time)
+      return false
     }
-    count = min(count + 1, 1_000)
-    // What is shorter than a hundredth of a second is no gap: a busy radio pays for no arithmetic here.
-    guard time - last > .milliseconds(10) else { return }
-    let gap = (time - last).seconds
-    greatest = max(gap, greatest * (1 - min(1, gap / LifeSigns.memory)))
+    guard verdict.isDoubtful else {
+      doubt = nil
+      return true
+    }
+    // Somebody is heard, or nobody would ask: for as long again as the silence lasted, one liveness gap at most.
+    let patience = min(max(LifeSigns.patience, deadline - start), allowedGap)
+    var since = time
+    if let doubt, time - doubt.last <= allowedGap { since = doubt.since }
+    doubt = (since, time)
+    return time - max(since, deadline) >= patience
   }
 
-  mutating func skip(to time: Timestamp) {
-    if let last { self.last = max(last, time) }
+  /// Anything came: if nothing did for longer than heartbeats let it be, nothing could.
+  private mutating func note(_ time: Timestamp) {
+    if time > pauseFrom { reception.addSpan(from: lastSign, to: time) }
+    guard time > lastSign else { return }
+    lastSign = time
+    pauseFrom = time + longestPause
+  }
+
+  /// Whether the radio heard something, as far as the heartbeat and the silence since then tell.
+  private mutating func hears(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
+    guard let count = heartbeat.advertsHeard else { return !reception.isSilentTogether(at: time) }
+    guard count == 0 else {
+      ambient += (Double(count) - min(Double(count), Double(reported)) - ambient) / 8
+      missed = 0
+      return true
+    }
+    missed += ambient
+    return missed < LifeSigns.busy && !reception.isSilentTogether(at: time)
+  }
+
+  /// Whether the radio listened since the last heartbeat, and what it heard was not dropped for the most part.
+  private mutating func listened(_ heartbeat: Heartbeat) -> Bool {
+    if let duty = heartbeat.scanDuty, duty < 0.01 { return false }
+    let dropped = Double(heartbeat.dropped)
+    guard dropped > 0 || usualDrop > 0 else { return true }
+    let share = dropped / max(1, dropped + Double(reported))
+    let isUnusual = share >= 0.8 && usualDrop < 0.4
+    usualDrop += (share - usualDrop) / 32
+    return !isUnusual
   }
 }

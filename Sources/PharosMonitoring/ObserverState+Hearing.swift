@@ -50,7 +50,7 @@ extension ObserverState {
       level: hearing.level,
       key: hearing.sampleKey,
       second: second(of: time),
-      silenceFrom: silenceFrom
+      silenceFrom: max(silenceFrom, life.reception.teachesFrom)
     )
     let outcome = tracks[track].heard(
       sample,
@@ -59,14 +59,13 @@ extension ObserverState {
       filter: filter,
       canTell: isUp && scanState != .off
     )
-    let set = Int(tracks[track].matchSet)
     // Otherwise the deadline has only moved away, and the timer finds that out when it fires.
     let isQuiet =
       !outcome.needsAllowance && outcome.entered | outcome.confirmed == 0
-      && tracks[track].armedAt != .distantFuture && !catalog.sets[set].hasLevels
-      && (tracks[track].isListed || !catalog.sets[set].needsSeconds)
+      && tracks[track].armedAt != .distantFuture && !tracks[track].hasLevels
+      && (tracks[track].isListed || !tracks[track].needsSeconds)
     guard isQuiet else { return .attention(track: track, outcome) }
-    return .settled(set: Int32(set), hasJoined: outcome.hasJoined)
+    return .settled(set: tracks[track].matchSet, hasJoined: outcome.hasJoined)
   }
 
   /// The first deadline of a track, or when it is forgotten if it has none.
@@ -89,11 +88,16 @@ extension ObserverState {
     catalog: borrowing RegionCatalog
   ) -> (time: Timestamp, isLevel: Bool)? {
     guard isUp, scanState != .off else { return nil }
-    return tracks[track][presence: place].deadline(
-      lastHeard: tracks[track].lastHeard,
+    let deadline = tracks[track].deadline(
+      place,
       silenceFrom: silenceFrom,
-      stretch: scanState == .windowed ? ObserverState.windowedStretch : 1,
-      rules: catalog.policies[Int(tracks[track][presence: place].policy)]
+      stretch: stretch,
+      rules: catalog.policies[tracks[track].policy(at: place)]
     )
+    guard let deadline, !deadline.isLevel else { return deadline }
+    return (deadline.time + deafCredit(track: track), false)
   }
+
+  /// By how much silence is stretched now.
+  var stretch: Double { scanState == .windowed ? ObserverState.windowedStretch : 1 }
 }

@@ -31,13 +31,23 @@ struct ObserverState: Sendable {
   /// What proved its life last before it went down.
   var heardBeforeOutage: Timestamp?
   var sequence = SequenceCheck()
+  /// When the latest datagram with a head was received.
+  var datagramAt: Timestamp?
+  /// What waits since its silence was doubted is judged again from then on.
+  var judgedAgainAt = Timestamp.distantPast
+  /// What happened before it tells nothing of the lag: it was held up by an outage.
+  var lagTeachesFrom = Timestamp.distantPast
 
   // Tracks.
-  var tracks: [Track] = []
+  var tracks = TrackStore()
+  /// The UUIDs that any of them ever had, so that a change of regions passes over those whom it cannot concern.
+  var uuids: Set<UUID128> = []
   var freeTracks: [Int32] = []
   var table = IdentityTable()
   var epoch: UInt32 = 0
-  var families: [UUID128: IntervalLearner] = [:]
+  /// What the tracks of one UUID, and all tracks together, have taught about losses.
+  var families: [UUID128: LossPool] = [:]
+  var pool = LossPool()
   var pendingTracks: [Int32] = []
   var beaconOfAddress: [UInt64: Int32] = [:]
   var batteryTold: [BeaconID: Timestamp] = [:]
@@ -83,6 +93,11 @@ struct ObserverState: Sendable {
 
   /// Whether its silence says anything at all now.
   var canTell: Bool { isUp && scanState != .off }
+
+  /// By how much a track's silence may be longer since the observer was deaf for a part of it.
+  func deafCredit(track: Int) -> TimeSpan {
+    life.reception.spans.credit(since: max(tracks[track].lastHeard, silenceFrom))
+  }
 
   /// Whether something waits for proof of its life, or its silence is not watched over yet.
   mutating func isRestless() -> Bool {

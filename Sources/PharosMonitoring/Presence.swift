@@ -5,48 +5,49 @@ import PharosReports
 /// It is told what happens and answers what that means; it has no clock, no timer and no output of its own. What it
 /// cannot know (whether the observer lives) its owner decides before telling it that a deadline has passed.
 struct Presence: Sendable {
-  private enum State: Hashable {
+  private enum Phase: UInt8 {
     /// Not here; samples that count towards entering may have been heard.
     case outside
-    /// Here since then.
-    case inside(since: Timestamp)
+    /// Here.
+    case inside
     /// Here when the observer was last able to tell; not heard since it is able again.
-    case held(since: Timestamp)
+    case held
   }
 
   /// The interned policy.
   let policy: UInt16
+  private var phase = Phase.outside
   /// Whether a deadline has passed and only proof of life is missing.
   var isWaiting = false
+  private var isBelow = false
   /// Whether more than one sample found the level below.
   private var isBelowSurely = false
-  /// The silence that is allowed now.
+  /// The levels to enter and to leave at in dBm, a distance turned into a level; not a number where none is asked for.
+  private(set) var enterLevel = Float.nan
+  private(set) var exitLevel = Float.nan
+  /// The silence that is allowed now, with the level where it is.
   var allowed = TimeSpan.forever
-  private var lastCounted = Timestamp.distantPast
+  /// The sample that counted last, while outside; the first that counted, or since when the level is below, while inside.
+  private var mark = Timestamp.distantPast
   private var earlier: [Timestamp] = []
-  private var belowSince = Timestamp.distantFuture
-  private var state = State.outside
+  private var began = Timestamp.distantPast
 
   init(policy: UInt16) { self.policy = policy }
 
   /// Whether the beacon is here, as far as is known.
-  var isHere: Bool { state != .outside }
+  var isHere: Bool { phase != .outside }
 
   /// Whether the beacon is here and was heard since the observer is able to tell.
-  var isConfirmed: Bool {
-    switch state {
-    case .inside: true
-    case .outside, .held: false
-    }
-  }
+  var isConfirmed: Bool { phase == .inside }
 
   /// When the visit began, if there is one.
-  var since: Timestamp? {
-    switch state {
-    case .outside: nil
-    case .inside(let since), .held(let since): since
-    }
-  }
+  var since: Timestamp? { phase == .outside ? nil : began }
+
+  /// Over which time the samples fell that made the beacon enter, right after it did.
+  var spread: TimeSpan { max(.zero, began - mark) }
+
+  /// Since when the level has been below the exit level, if it has.
+  var belowSince: Timestamp? { isBelow ? mark : nil }
 
   /// How loud a sample was, and what the filter makes of it and of those before it.
   struct Level {
@@ -62,28 +63,33 @@ struct Presence: Sendable {
     case confirmed
   }
 
+  /// Sets the levels that the policy asks for.
+  mutating func setLevels(enter: Float, exit: Float) {
+    enterLevel = enter
+    exitLevel = exit
+  }
+
   /// A sample was heard, or the sample of that time turned out to be stronger.
   mutating func heard(
     at time: Timestamp,
     level: Level?,
-    rules: PresencePolicy,
+    rules: borrowing PresencePolicy,
     window: @autoclosure () -> TimeSpan
   ) -> HeardAction? {
     isWaiting = false
-    switch state {
+    switch phase {
     case .outside:
-      guard counts(level, rules), count(time, needed: rules.enterSamples, window: window()) else {
-        return nil
-      }
-      state = .inside(since: time)
-      follow(level?.filtered, at: time, rules)
+      guard counts(level), count(time, needed: rules.enterSamples, window: window()) else { return nil }
+      phase = .inside
+      began = time
+      follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return .entered
-    case .held(let since):
-      state = .inside(since: since)
-      follow(level?.filtered, at: time, rules)
+    case .held:
+      phase = .inside
+      follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return .confirmed
     case .inside:
-      follow(level?.filtered, at: time, rules)
+      follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return nil
     }
   }
@@ -92,16 +98,25 @@ struct Presence: Sendable {
   mutating func heardLate() { isWaiting = false }
 
   /// The time at which the beacon counts as gone unless it is heard before, and the rule that says so.
+  ///
+  /// - Parameters:
+  ///   - lastHeard: when it was heard last.
+  ///   - other: until when another transmitter of the same identity may be silent.
+  ///   - silenceFrom: since when silence of the observer says anything.
+  ///   - stretch: by how much the silence is stretched, as the observer scans in windows.
+  ///   - dwell: how long the level must stay below.
+  /// - Returns: the time and whether the level decides, or nil if there is no deadline.
   func deadline(
     lastHeard: Timestamp,
+    other: Timestamp,
     silenceFrom: Timestamp,
     stretch: Double,
-    rules: PresencePolicy
+    dwell: TimeSpan
   ) -> (time: Timestamp, isLevel: Bool)? {
     guard isHere else { return nil }
     let span = stretch == 1 ? allowed : allowed * stretch
-    let silence = span == .forever ? Timestamp.distantFuture : max(lastHeard, silenceFrom) + span
-    let level = isBelowSurely && isConfirmed ? belowSince + rules.exitDwell : .distantFuture
+    let silence = span == .forever ? Timestamp.distantFuture : max(max(lastHeard, silenceFrom) + span, other)
+    let level = isBelowSurely && isConfirmed ? mark + dwell : .distantFuture
     let first = min(silence, level)
     return first == .distantFuture ? nil : (first, level < silence)
   }
@@ -115,19 +130,18 @@ struct Presence: Sendable {
 
   /// The observer cannot tell any more; true if the beacon was here.
   mutating func suspended() -> Bool {
-    isWaiting = false
-    endBelow()
-    lastCounted = .distantPast
-    earlier.removeAll()
-    guard let since else { return false }
-    state = .held(since: since)
+    let wasHere = isHere
+    let began = began
+    reset()
+    guard wasHere else { return false }
+    phase = .held
+    self.began = began
     return true
   }
 
   private mutating func reset() {
-    state = .outside
+    phase = .outside
     isWaiting = false
-    lastCounted = .distantPast
     earlier.removeAll()
     endBelow()
   }
@@ -135,18 +149,25 @@ struct Presence: Sendable {
   /// A sample without a level counts only where no level is asked for.
   ///
   /// It must be loud itself, not only the filter, which holds one loud sample for several weak ones: one spike never enters.
-  private func counts(_ level: Level?, _ rules: PresencePolicy) -> Bool {
-    guard let threshold = rules.enterRSSI ?? rules.exitRSSI else { return true }
-    return level.map { min($0.sample, $0.filtered) >= threshold } ?? false
+  private func counts(_ level: Level?) -> Bool {
+    let threshold = enterLevel.isNaN ? exitLevel : enterLevel
+    guard !threshold.isNaN else { return true }
+    return level.map { min($0.sample, $0.filtered) >= Double(threshold) } ?? false
   }
 
   /// Counts a sample; true if there are enough within the window.
   private mutating func count(_ time: Timestamp, needed: Int, window: TimeSpan) -> Bool {
-    guard needed > 1 else { return true }
-    guard time != lastCounted else { return false }
-    let oldest = needed == 2 ? lastCounted : earlier.count >= needed - 1 ? earlier[0] : .distantPast
-    if oldest != .distantPast, time - oldest <= window { return true }
-    lastCounted = time
+    guard needed > 1 else {
+      mark = time
+      return true
+    }
+    guard time != mark else { return false }
+    let oldest = needed == 2 ? mark : earlier.count >= needed - 1 ? earlier[0] : .distantPast
+    if oldest != .distantPast, time - oldest <= window {
+      mark = oldest
+      return true
+    }
+    mark = time
     guard needed > 2 else { return false }
     if earlier.count >= needed - 1 { earlier.removeFirst() }
     earlier.append(time)
@@ -154,21 +175,23 @@ struct Presence: Sendable {
   }
 
   /// Follows a level that may fall below the exit level; it takes two samples there, as one dip never leaves.
-  private mutating func follow(_ level: Double?, at time: Timestamp, _ rules: PresencePolicy) {
-    guard let exit = rules.exitRSSI, let level else { return }
-    if level >= exit {
-      endBelow()
-    } else if belowSince == .distantFuture {
-      belowSince = time
-    } else if !isBelowSurely, time > belowSince {
+  private mutating func follow(_ level: Double?, at time: Timestamp, dwell: TimeSpan) {
+    guard !exitLevel.isNaN, let level else { return }
+    if level >= Double(exitLevel) {
+      if isBelow { endBelow() }
+    } else if !isBelow {
+      isBelow = true
+      mark = time
+    } else if !isBelowSurely, time > mark {
       isBelowSurely = true
       // A slow beacon is sure only after the dwell: it has left then, not before.
-      belowSince = max(belowSince, time - rules.exitDwell)
+      mark = max(mark, time - dwell)
     }
   }
 
   private mutating func endBelow() {
-    belowSince = .distantFuture
+    mark = .distantPast
+    isBelow = false
     isBelowSurely = false
   }
 }

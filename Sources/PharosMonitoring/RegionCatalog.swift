@@ -194,7 +194,8 @@ struct RegionCatalog: Sendable {
     let known = set.policies.firstIndex(of: entry.policy)
     let place = known ?? min(set.policies.count, MatchSet.policyLimit - 1)
     if place == set.policies.count { set.policies.append(entry.policy) }
-    set.hasLevels = set.hasLevels || entry.region.presence.exitRSSI != nil
+    let presence = entry.region.presence
+    set.hasLevels = set.hasLevels || presence.exitRSSI != nil || presence.exitDistance != nil
     let asker = MatchSet.Asker(slot: slot, place: Int32(place))
     if entry.region.subject == .observer {
       set.regions.append(asker)

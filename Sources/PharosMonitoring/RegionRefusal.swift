@@ -1,3 +1,5 @@
+public import PharosReports
+
 /// Why a change of an application's regions is refused; nothing has changed then.
 public enum RegionRefusal: Error, Hashable, Sendable {
   /// The application holds as many regions as it may.
@@ -12,6 +14,8 @@ public enum RegionRefusal: Error, Hashable, Sendable {
   case duplicateApplication(String)
   /// The level to leave at is not below the level to enter at.
   case crossedLevels(application: String, identifier: String, enter: Double, exit: Double)
+  /// The distance to leave at is not beyond the distance to enter at.
+  case crossedDistances(application: String, identifier: String, enter: Meters, exit: Meters)
   /// The state of a region was asked for that the application does not have.
   case unknownRegion(application: String, identifier: String)
 }
@@ -35,6 +39,9 @@ extension RegionRefusal: CustomStringConvertible {
     case .crossedLevels(let application, let identifier, let enter, let exit):
       "region \"\(identifier)\" of application \"\(application)\": the exit level (\(exit) dBm) must be below the "
         + "enter level (\(enter) dBm)"
+    case .crossedDistances(let application, let identifier, let enter, let exit):
+      "region \"\(identifier)\" of application \"\(application)\": the exit distance (\(exit.value) m) must be beyond "
+        + "the enter distance (\(enter.value) m)"
     case .unknownRegion(let application, let identifier):
       "application \"\(application)\" has no region \"\(identifier)\"; start monitoring it before asking for its state"
     }

@@ -86,6 +86,9 @@ public struct RegionRegistry: Sendable {
       if let enter = region.presence.enterRSSI, let exit = region.presence.exitRSSI, exit >= enter {
         throw .crossedLevels(application: name, identifier: region.identifier, enter: enter, exit: exit)
       }
+      if let enter = region.presence.enterDistance, let exit = region.presence.exitDistance, exit <= enter {
+        throw .crossedDistances(application: name, identifier: region.identifier, enter: enter, exit: exit)
+      }
     }
     guard application.regions.count <= application.regionLimit else {
       throw .regionLimitExceeded(

@@ -130,6 +130,7 @@ extension StageOne {
   /// The tracks that a constraint is about look now.
   private mutating func rematchAll(_ constraint: BeaconConstraint, into output: inout StageOutput) {
     for index in states.indices where states[index].isLive {
+      if case .proximity(let uuid, _, _) = constraint, !states[index].uuids.contains(uuid) { continue }
       for track in states[index].tracks.indices where states[index].tracks[track].isLive {
         guard constraint.matches(states[index].tracks[track].beacon) else { continue }
         rematch(track: track, of: index, into: &output)
@@ -156,8 +157,8 @@ extension StageOne {
     states[index].tracks[track].rematch(
       number,
       epoch: states[index].epoch,
-      from: old.policies,
-      to: new.policies
+      from: old,
+      to: new
     )
     allow(track: track, of: index)
     for asker in new.regions where !old.regions.contains(where: { $0.slot == asker.slot }) {

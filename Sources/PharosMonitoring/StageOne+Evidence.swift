@@ -14,23 +14,66 @@ extension StageOne {
     evidence.lastHeard = entry.lastHeard
     evidence.fixedRuleAt = entry.lastHeard + StageOne.fixedRule
     if presence.allowed != .forever { evidence.allowedGap = presence.allowed }
-    if entry.intervals.interval > 0 { evidence.interval = .seconds(Double(entry.intervals.interval)) }
-    if entry.intervals.losses.received > 0 {
-      evidence.receptionShare = entry.intervals.losses.share
-      evidence.lossRun = entry.intervals.losses.meanRun
+    if entry.intervals.interval > 0 {
+      evidence.interval = .seconds(Double(entry.intervals.interval))
     }
-    if let level = entry.filter.level(filter) {
+    if entry.intervals.received > 0 {
+      evidence.receptionShare = entry.losses.share
+      evidence.lossRun = entry.losses.meanRun
+    }
+    if let level = entry.level(filter) {
       evidence.level = level
-      evidence.levelDeviation = entry.filter.variance(filter).squareRoot()
+      evidence.levelDeviation = entry.variance(filter).squareRoot()
     }
     if rule == .samples {
       evidence.samples = max(1, policy.enterSamples)
-      let silence = AdaptiveSilence(learner: entry.intervals, family: nil, declared: entry.declaredInterval)
+      evidence.counted = max(1, policy.enterSamples)
+      evidence.spread = presence.spread
+      let silence = AdaptiveSilence(
+        learner: entry.intervals,
+        history: entry.history,
+        declared: entry.declaredInterval
+      )
       evidence.window = silence.enterWindow(policy)
-      evidence.threshold = policy.enterRSSI
-      if let level = evidence.level, let threshold = policy.enterRSSI { evidence.margin = level - threshold }
+      evidence.threshold = threshold(presence.enterLevel.isNaN ? presence.exitLevel : presence.enterLevel)
+      evidence.distance = policy.enterDistance?.value
+      evidence.sampleLevel = entry.lastLevel
+      if let level = evidence.level, let threshold = evidence.threshold {
+        evidence.margin = level - threshold
+      }
     }
     return evidence
+  }
+
+  /// What an exit by level stood on.
+  func explainLevel(
+    _ evidence: inout Evidence,
+    _ place: Int,
+    track: Int,
+    of index: Int,
+    at time: Timestamp
+  ) {
+    let presence = states[index].tracks[track][presence: place]
+    let policy = catalog.policies[Int(presence.policy)]
+    evidence.threshold = threshold(presence.exitLevel)
+    evidence.distance = policy.exitDistance?.value
+    evidence.window = policy.exitDwell
+    evidence.belowFor = presence.belowSince.map { time - $0 }
+    if let level = evidence.level, let exit = evidence.threshold { evidence.margin = exit - level }
+  }
+
+  /// What an exit by silence stood on.
+  func explainSilence(_ evidence: inout Evidence, _ place: Int, track: Int, of index: Int) {
+    let policy = catalog.policies[Int(states[index].tracks[track][presence: place].policy)]
+    if states[index].stretch != 1 { evidence.stretch = states[index].stretch }
+    if let gap = evidence.gap, let interval = evidence.interval { evidence.margin = (gap - interval).seconds }
+    guard policy.silence == .adaptive else { return }
+    let surroundings = states[index].tracks[track].levelClass
+    evidence.silence = states[index].silence(of: track).allowance(policy, at: surroundings).basis
+  }
+
+  private func threshold(_ level: Float) -> Double? {
+    level.isFinite ? (Double(level) * 100).rounded() / 100 : nil
   }
 
   /// Publishes a region's transition.

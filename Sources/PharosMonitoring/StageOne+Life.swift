@@ -33,6 +33,7 @@ extension StageOne {
     emit(.observerOnline, transition, at: time.event, of: index, into: &output)
     link(isUp: true, at: time.event, of: index, into: &output)
     states[index].life.begin(at: time.event)
+    states[index].lagTeachesFrom = current
     if states[index].scanState != .off { resume(index, at: time.event) }
     watch(index)
   }
@@ -165,9 +166,28 @@ extension StageOne {
     }
   }
 
+  /// Whether the observer is known to have lived after a track's deadline, and the silence is the beacon's own.
+  ///
+  /// The judgement of a silence looks at everybody that the observer hears, so one that was doubted is judged again
+  /// four times a second at most.
+  mutating func isBelievable(
+    _ deadline: (time: Timestamp, isLevel: Bool),
+    track: Int,
+    of index: Int
+  ) -> Bool {
+    guard states[index].life.proves(after: deadline.time) else { return false }
+    guard !deadline.isLevel else { return true }
+    let start = max(states[index].tracks[track].lastHeard, states[index].silenceFrom)
+    let now = max(states[index].life.reception.latest, current - states[index].lag.lag)
+    if states[index].life.trusts(silenceSince: start, deadline: deadline.time, at: now) { return true }
+    states[index].judgedAgainAt = current + .milliseconds(250)
+    return false
+  }
+
   /// Ends what was waiting for a proof of life that may have come.
   mutating func settlePending(of index: Int, into output: inout StageOutput) {
     guard !states[index].pendingTracks.isEmpty || !states[index].pendingRows.isEmpty else { return }
+    guard current >= states[index].judgedAgainAt else { return }
     let tracks = Set(states[index].pendingTracks).sorted()
     let rows = Set(states[index].pendingRows).sorted()
     states[index].pendingTracks.removeAll(keepingCapacity: true)
@@ -189,7 +209,8 @@ extension StageOne {
   /// Tells stage two up to when an observer is known to live, once a second at most: the silence of one that may be
   /// down is no evidence against its room.
   mutating func tellLife(of index: Int, into output: inout StageOutput) {
-    let proof = states[index].life.isAssumed ? .distantFuture : states[index].life.lastProof
+    let lived = states[index].life.isAssumed ? .distantFuture : states[index].life.lastProof
+    let proof = min(lived, states[index].life.reception.deafSince ?? .distantFuture)
     let told = states[index].lifeTold
     guard proof != told, proof < told || proof - told >= .seconds(1) else { return }
     states[index].lifeTold = proof

@@ -112,12 +112,12 @@ extension StageOne {
       samples: Int(bucket?.count ?? 0)
     )
     guard bucket?.mean != nil else { return reading }
-    guard let level = states[index].tracks[track].filter.level(filter),
+    guard let level = states[index].tracks[track].level(filter),
       let measuredPower = states[index].tracks[track].measuredPower
     else { return reading }
     let found = distance.distance(
       level: level,
-      deviation: states[index].tracks[track].filter.variance(filter).squareRoot(),
+      deviation: states[index].tracks[track].variance(filter).squareRoot(),
       measuredPower: measuredPower
     )
     reading.proximity = states[index].tracks[track].proximity.classify(found?.meters)

@@ -53,7 +53,9 @@ extension StageOne {
     case .sent(let sent): age = states[index].clock.age(received: current, sent: sent)
     }
     let isLate = age > states[index].lag.lag
-    states[index].lag.note(age: age)
+    if states[index].isUp, current - age >= states[index].lagTeachesFrom {
+      states[index].lag.note(age: age)
+    }
     if isLate {
       states[index].late += 1
       count { $0.late += 1 }
@@ -62,14 +64,22 @@ extension StageOne {
   }
 
   private mutating func handle(_ head: Transmission, of index: Int, into output: inout StageOutput) {
+    let before = states[index].datagramAt
+    states[index].datagramAt = current
     switch states[index].sequence.note(head) {
     case .next: break
-    case .gap(let lost): count { $0.sequenceGaps += lost }
+    case .gap(let lost):
+      count { $0.sequenceGaps += lost }
+      if let before { excuse(lost, since: before, of: index) }
     case .reordered: count { $0.sequenceGaps -= $0.sequenceGaps == 0 ? 0 : 1 }
     case .repeated: count { $0.sequenceRepeats += 1 }
     case .staleBoot: count { $0.staleBoots += 1 }
     case .restarted:
       count { $0.restarts += 1 }
+      defer {
+        states[index].life.restarted(at: current)
+        states[index].lagTeachesFrom = current
+      }
       emit(
         .observerRestarted,
         ObserverTransition(lastHeard: states[index].life.lastProof, bootID: head.bootID),
@@ -78,6 +88,19 @@ extension StageOne {
         into: &output
       )
     }
+  }
+
+  /// Datagrams were lost on the way: what would have come in them is missing for no fault of any beacon.
+  ///
+  /// Only what makes a hole counts, two seconds or more. Where one in twenty is lost anyway, the tracks' own shares of
+  /// reception know about that already, and it takes three in a row; a sender that numbers most of its datagrams for
+  /// somebody else is not listened to at all.
+  private mutating func excuse(_ lost: UInt64, since before: Timestamp, of index: Int) {
+    let sequence = states[index].sequence
+    let span = current - before
+    guard span >= .seconds(2), sequence.lost <= sequence.received else { return }
+    guard lost >= 3 || sequence.lost * 20 <= sequence.received + lost * 20 else { return }
+    states[index].life.lost(from: before + span * (1 / Double(lost + 1)), to: current)
   }
 
   /// Hears an advert: each identity that it carries, and its address, may be a track.
@@ -158,7 +181,7 @@ extension StageOne {
 
   /// What stands for a transmitter when an observer's traffic is judged: its address if that lasts, since one tag may
   /// send frames of several kinds, else its identity.
-  private func transmitter(_ beacon: BeaconID?, _ address: DeviceAddress?) -> UInt64 {
+  func transmitter(_ beacon: BeaconID?, _ address: DeviceAddress?) -> UInt64 {
     if let address, !address.isPrivate { return address.bits }
     return beacon.map(KeyedHash.fold) ?? address?.bits ?? 1
   }
@@ -172,7 +195,13 @@ struct Hearing {
   var time: ReportTime
 
   /// What reports of one transmission share.
-  var sampleKey: UInt64 { (address?.bits ?? 1 << 63) | UInt64(advertisingSet) << 48 }
+  var sampleKey: UInt64 {
+    guard let address else { return 1 << 63 | UInt64(advertisingSet) << 48 }
+    return address.bits | UInt64(advertisingSet) << 48 | (address.isPrivate ? Hearing.privateMark : 0)
+  }
+
+  /// Marks the key of an address that changes by itself.
+  static let privateMark: UInt64 = 1 << 62
 
   /// The address, if it lasts and can be part of a key.
   var keyAddress: DeviceAddress? { address.flatMap { $0.isPrivate ? nil : $0 } }

@@ -107,25 +107,22 @@ extension StageOne {
       set(row, of: index, RowChange(to: .unmonitored, time: time, evidence: evidence), into: &output)
       return
     }
-    if entry.tracksInside > 0 {
-      let change = RowChange(
-        to: .inside,
-        time: time,
-        refinement: insideBeacon(of: entry.slot, observer: index),
-        evidence: evidence
-      )
+    if let beacon = confirmedBeacon(of: entry.slot, observer: index) {
+      let change = RowChange(to: .inside, time: time, refinement: beacon, evidence: evidence)
       set(row, of: index, change, into: &output)
-    } else if entry.state != .outside {
+    } else if entry.tracksInside == 0, entry.state != .outside {
       states[index].rows[row].decideAt = max(time, states[index].monitoringSince + StageOne.patience)
       arm(row: row, of: index)
     }
   }
 
-  private func insideBeacon(of slot: Int32, observer index: Int) -> BeaconID? {
+  /// A beacon of a region that is here and was heard since the observer is able to tell: what was only here before an
+  /// outage enters nothing.
+  private func confirmedBeacon(of slot: Int32, observer index: Int) -> BeaconID? {
     states[index].tracks.first { track in
       guard track.isLive else { return false }
       return catalog.sets[Int(track.matchSet)].regions.contains {
-        $0.slot == slot && track[presence: Int($0.place)].isHere
+        $0.slot == slot && track[presence: Int($0.place)].isConfirmed
       }
     }?.beacon
   }
@@ -172,7 +169,7 @@ extension StageOne {
     at time: Timestamp
   ) {
     for track in states[index].tracks where track.isLive && time - track.lastHeard <= StageOne.nearness {
-      guard let level = track.filter.level(filter) else { continue }
+      guard let level = track.level(filter) else { continue }
       for asker in catalog.sets[Int(track.matchSet)].regions {
         guard let place = places[asker.slot] else { continue }
         views[place].level = max(views[place].level, level)

@@ -109,13 +109,13 @@ extension StageOne {
     var evidence = evidence(deadline.isLevel ? .level : silence, place, track: track, of: index)
     // Silence of an observer that could not tell is none: it counts from its return.
     let silentSince = max(states[index].tracks[track].lastHeard, states[index].silenceFrom)
-    evidence.gap = max(.zero, deadline.time - silentSince)
+    // Nor is that of one that was deaf for a while.
+    let deaf = deadline.isLevel ? .zero : states[index].deafCredit(track: track)
+    evidence.gap = max(.zero, deadline.time - deaf - silentSince)
     if deadline.isLevel {
-      evidence.threshold = policy.exitRSSI
-      evidence.window = policy.exitDwell
-      if let level = evidence.level, let exit = policy.exitRSSI { evidence.margin = exit - level }
-    } else if let gap = evidence.gap, let interval = evidence.interval {
-      evidence.margin = (gap - interval).seconds
+      explainLevel(&evidence, place, track: track, of: index, at: deadline.time)
+    } else {
+      explainSilence(&evidence, place, track: track, of: index)
     }
     if hasWaited, states[index].life.lastProof > deadline.time {
       evidence.waitedForProof = states[index].life.lastProof - deadline.time
@@ -182,11 +182,16 @@ extension StageOne {
   }
 
   /// Gives a row a state and publishes the change, if it is one and the row is published at all.
-  mutating func set(_ row: Int, of index: Int, _ change: RowChange, into output: inout StageOutput) {
+  mutating func set(_ row: Int, of index: Int, _ told: RowChange, into output: inout StageOutput) {
     let before = states[index].rows[row]
-    guard before.isActive, before.state != change.to else { return }
+    guard before.isActive, before.state != told.to else { return }
     let region = catalog.slots[Int(before.slot)].region
     let basis = before.state == .unmonitored ? before.known : before.state
+    var change = told
+    if change.to == .outside, basis == .inside, let entered = before.enteredAt {
+      // A region that came while its beacon's exit waited for late reports is not left before it was entered.
+      change.time = max(change.time, entered)
+    }
     states[index].rows[row].state = change.to
     if change.to != .unmonitored {
       states[index].rows[row].known = change.to
@@ -238,6 +243,7 @@ extension StageOne {
     states[index].rows[row].isWaiting = false
     var evidence = Evidence(rule: .neverHeard)
     evidence.window = StageOne.patience
+    evidence.gap = StageOne.patience
     set(row, of: index, RowChange(to: .outside, time: deadline, evidence: evidence), into: &output)
   }
 }

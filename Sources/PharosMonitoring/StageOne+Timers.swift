@@ -5,6 +5,7 @@ extension StageOne {
   /// Fires what is due at or before a time, in order.
   mutating func fire(through limit: Timestamp, into output: inout StageOutput) {
     while let entry = wheel.next(through: limit) {
+      if wheel.takeNews() { touchNear() }
       let index = Int(entry.observer)
       guard states[index].isLive else { continue }
       current = entry.due
@@ -15,6 +16,10 @@ extension StageOne {
           continue
         }
         states[index].tracks[track].armedAt = .distantFuture
+        if let deadline = states[index].movedDeadline(track: track, catalog: catalog, now: current) {
+          arm(track: track, of: index, for: deadline)
+          continue
+        }
         settle(track: track, of: index, into: &output)
       case .row(let place):
         decide(row: Int(place), of: index, into: &output)
@@ -27,6 +32,14 @@ extension StageOne {
         states[index].secondArmedAt = .distantFuture
         closeSecond(of: index, into: &output)
       }
+    }
+  }
+
+  /// Reads what the timers at hand will look at, all at once, so that the processor does not wait for each by itself.
+  private mutating func touchNear() {
+    for entry in wheel.near {
+      guard case .track(let place) = entry.target else { continue }
+      touchedAhead &+= states[Int(entry.observer)].tracks.touchDeadline(Int(place))
     }
   }
 

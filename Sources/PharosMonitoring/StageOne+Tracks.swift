@@ -40,7 +40,9 @@ extension StageOne {
       filter: filter
     )
     if case .stranger = found {
-      guard let track = track(of: beacon, hash: hash, hearing, of: index, into: &output) else { return nil }
+      guard let track = track(of: beacon, hash: hash, power: power, hearing, of: index, into: &output) else {
+        return nil
+      }
       found = states[index].hear(track: track, power: power, hearing, catalog: catalog, filter: filter)
     }
     switch found {
@@ -59,6 +61,7 @@ extension StageOne {
   private mutating func track(
     of beacon: BeaconID,
     hash: UInt64,
+    power: Double?,
     _ hearing: Hearing,
     of index: Int,
     into output: inout StageOutput
@@ -80,12 +83,21 @@ extension StageOne {
       return nil
     }
     guard !hearing.time.isLate else { return nil }
-    return makeTrack(beacon, hash: hash, set: set, at: hearing.time.event, of: index, into: &output)
+    return makeTrack(
+      beacon,
+      hash: hash,
+      power: power,
+      set: set,
+      at: hearing.time.event,
+      of: index,
+      into: &output
+    )
   }
 
   private mutating func makeTrack(
     _ beacon: BeaconID,
     hash: UInt64,
+    power: Double?,
     set: Int32,
     at time: Timestamp,
     of index: Int,
@@ -95,12 +107,12 @@ extension StageOne {
     var track = Track(
       beacon: beacon,
       at: time,
-      matchSet: set,
-      epoch: states[index].epoch,
-      policies: catalog.sets[Int(set)].policies
+      number: set,
+      set: catalog.sets[Int(set)],
+      epoch: states[index].epoch
     )
     let facts = catalog.facts(of: beacon)
-    track.measuredPower = facts.measuredPower
+    track.measuredPower = facts.measuredPower ?? power
     track.isPowerDeclared = facts.measuredPower != nil
     track.declaredInterval = facts.interval.map { Float($0.seconds) }
     let place: Int
@@ -113,13 +125,15 @@ extension StageOne {
       states[index].tracks.append(track)
     }
     states[index].table.insert(hash, place: place)
+    if let uuid = beacon.uuid { states[index].uuids.insert(uuid) }
     count { $0.tracks += 1 }
+    allow(track: place, of: index)
     meetRegions(of: place, observer: index, at: time, into: &output)
     return place
   }
 
   /// Does what a sample of a track asks for beyond the track itself.
-  private mutating func attend(
+  mutating func attend(
     to outcome: Track.Outcome,
     track: Int,
     _ hearing: Hearing,
@@ -130,7 +144,12 @@ extension StageOne {
       rearm(track: track, of: index)
       return
     }
-    if outcome.needsAllowance { allow(track: track, of: index) }
+    if outcome.needsAllowance {
+      if !outcome.hasJoined, states[index].tracks[track].isAtTurn { share(track: track, of: index) }
+      allow(track: track, of: index)
+      if outcome.hasRecovered { states[index].pool.noteShadow() }
+      if outcome.pause > AdaptiveSilence.bodyLeast { doubt(outcome.pause, track: track, of: index) }
+    }
     if outcome.entered | outcome.confirmed != 0 {
       let ownTime = max(states[index].tracks[track].lastHeard, states[index].monitoringSince)
       publish(outcome, track: track, of: index, at: ownTime, into: &output)
@@ -143,30 +162,6 @@ extension StageOne {
       states[index].beaconOfAddress.count < limits.tracksPerObserver
     {
       states[index].beaconOfAddress[address.bits] = Int32(track)
-    }
-  }
-
-  /// Computes anew how long a track may be silent, and keeps what it has learned for its family.
-  mutating func allow(track: Int, of index: Int) {
-    let intervals = states[index].tracks[track].intervals
-    var family: IntervalLearner?
-    if let uuid = states[index].tracks[track].beacon.uuid {
-      if intervals.losses.received >= 32 {
-        states[index].families[uuid] = intervals
-      } else if !intervals.isMature {
-        family = states[index].families[uuid]
-      }
-    }
-    let silence = AdaptiveSilence(
-      learner: intervals,
-      family: family,
-      declared: states[index].tracks[track].declaredInterval
-    )
-    let policies = catalog.sets[Int(states[index].tracks[track].matchSet)].policies
-    for place in policies.indices {
-      states[index].tracks[track][presence: place].allowed = silence.allowedGap(
-        catalog.policies[Int(policies[place])]
-      )
     }
   }
 
@@ -190,11 +185,20 @@ extension StageOne {
     }
     let policies = catalog.sets[Int(states[index].tracks[track].matchSet)].policies
     var isHere = false
+    var isFresh = false
     for place in policies.indices where states[index].tracks[track][presence: place].isHere {
       isHere = true
-      guard let deadline = states[index].deadline(place, track: track, catalog: catalog) else { continue }
+      guard var deadline = states[index].deadline(place, track: track, catalog: catalog) else { continue }
       guard firing(deadline.time, of: index) <= current else { continue }
-      if states[index].life.proves(after: deadline.time) {
+      if !isFresh {
+        // The decision stands on all that is known now; what the others have taught since may still move it.
+        isFresh = true
+        allow(track: track, of: index)
+        guard let moved = states[index].deadline(place, track: track, catalog: catalog) else { continue }
+        deadline = moved
+        guard firing(deadline.time, of: index) <= current else { continue }
+      }
+      if isBelievable(deadline, track: track, of: index) {
         leave(place, track: track, of: index, deadline: deadline, hasWaited: hasWaited, into: &output)
       } else if !states[index].tracks[track][presence: place].isWaiting {
         states[index].tracks[track][presence: place].isWaiting = true

@@ -8,7 +8,7 @@ public import PharosReports
 /// observers over engines gives the same events. Time is an input: see <doc:TimeAndOrder>.
 public struct StageOne: Sendable {
   /// What has been counted since the start.
-  public private(set) var counters: MonitoringCounters = .init()
+  public internal(set) var counters: MonitoringCounters = .init()
 
   let stream: String
   let limits: MonitoringLimits
@@ -29,7 +29,13 @@ public struct StageOne: Sendable {
   /// Hashes of identities that nobody asks about, so that strangers cost one look.
   var strangers: [UInt64] = Array(repeating: 0, count: 4_096)
   var epoch: UInt32 = 1
-  private var latest = Timestamp.distantPast
+  var latest = Timestamp.distantPast
+  /// What the reports at hand ask for, found out before the first of them is handled.
+  var ahead: [Ahead] = []
+  /// What looking ahead read, so that it is not left out as useless.
+  var touchedAhead: UInt64 = 0
+  /// The places of a batch's observers, as far as they have been looked up.
+  var placesOfBatch: [Int32] = []
   private var lastObserver: (id: ObserverID, index: Int)?
 
   /// Makes an engine for a site that ``RegionRegistry`` has accepted.
@@ -186,7 +192,8 @@ public struct StageOne: Sendable {
       suspend(index, at: current, rule: .eviction, into: &output)
       observerTable.remove(hash(states[index].id), place: index)
       states[index].isLive = false
-      states[index].tracks = []
+      states[index].tracks.removeAll()
+      states[index].uuids = []
       states[index].rows = []
       states[index].listed = []
       freeObservers.append(Int32(index))

@@ -1,54 +1,39 @@
 import PharosReports
 
-/// One timer: when it is due, and which observer's what.
-struct TimerEntry: Hashable, Sendable {
-  /// When it is due by the receive clock.
-  var due: Timestamp
-  /// The observer's place in the engine.
-  var observer: Int32
-  /// What of the observer it wakes.
-  var target: TimerTarget
-}
-
-/// What a timer wakes, in the order in which timers of one instant fire.
-enum TimerTarget: Hashable, Sendable {
-  /// A track's next deadline.
-  case track(Int32)
-  /// A row's first decision.
-  case row(Int32)
-  /// The end of what an observer's learned gaps allow.
-  case outage
-  /// The end of a second of ranging and summaries.
-  case second
-
-  fileprivate var order: (Int, Int32) {
-    switch self {
-    case .track(let index): (0, index)
-    case .row(let index): (1, index)
-    case .outage: (2, 0)
-    case .second: (3, 0)
-    }
-  }
-}
-
-/// A hierarchical timing wheel: five levels of 256 slots over ticks of 16.8 ms, and an exactly ordered heap for the tick
+/// A hierarchical timing wheel: six levels of 256 slots over ticks of 4.2 ms, and an exactly ordered heap for the tick
 /// that is at hand.
 ///
 /// Setting a timer is one append. Timers are never taken out: whoever is woken looks whether it is still due (lazy
 /// re-arming), so that an advert that moves a deadline costs nothing here. They fire in order of (due, observer,
 /// target) whatever the order they were set in.
+///
+/// Ticks are short so that the heap stays small, and a slot of the second level is one second long, so that what moves
+/// down at once is a small part of all there is.
 struct TimerWheel: Sendable {
-  /// The length of a tick as a power of two in nanoseconds: 2²⁴ ns = 16.8 ms.
-  private static let shift: UInt64 = 24
-  private static let levels = 5
+  /// The length of a tick as a power of two in nanoseconds: 2²² ns = 4.2 ms.
+  private static let shift: UInt64 = 22
+  private static let levels = 6
   private static let fanout = 256
 
-  private var slots: [[TimerEntry]] = Array(repeating: [], count: levels * fanout)
+  private var slots: [TimerSlot] = Array(repeating: TimerSlot(), count: levels * fanout)
   private var occupied: [UInt64] = Array(repeating: 0, count: levels * fanout / 64)
-  private var near: [TimerEntry] = []
+  private var spare: [[TimerEntry]] = []
+  /// The timers of the tick that is at hand, as a heap.
+  private(set) var near: [TimerEntry] = []
+  /// Whether timers have come near since somebody asked.
+  private var hasNews = false
   private var tick: UInt64 = 0
   /// Nothing is due before this time.
-  private var soonest = Timestamp.distantFuture
+  private(set) var soonest = Timestamp.distantFuture
+
+  /// Whether anything may be due before a time.
+  func mayBeDue(before time: Timestamp) -> Bool { soonest < time }
+
+  /// Whether timers have come near since it was asked last: so many that it pays to look ahead.
+  mutating func takeNews() -> Bool {
+    defer { hasNews = false }
+    return hasNews && near.count >= 8
+  }
 
   /// Sets a timer.
   mutating func set(_ entry: TimerEntry) {
@@ -56,25 +41,13 @@ struct TimerWheel: Sendable {
     put(entry)
   }
 
-  private mutating func put(_ entry: TimerEntry) {
-    let wanted = TimerWheel.tick(of: entry.due)
-    guard wanted > tick else {
-      push(entry)
-      return
-    }
-    let level = (63 - (wanted ^ tick).leadingZeroBitCount) / 8
-    let slot = level * TimerWheel.fanout + Int(wanted >> UInt64(level * 8) & 255)
-    slots[slot].append(entry)
-    occupied[slot / 64] |= 1 << UInt64(slot % 64)
-  }
-
   /// The next timer that is due at or before a time; one comparison when there is none.
   mutating func next(through limit: Timestamp) -> TimerEntry? {
     guard limit >= soonest else { return nil }
     while true {
-      if let first = near.first {
-        if first.due <= limit { return pop() }
-        soonest = first.due
+      if !near.isEmpty {
+        if near[0].due <= limit { return pop() }
+        soonest = near[0].due
         return nil
       }
       guard let (slot, start) = nextOccupied() else {
@@ -87,11 +60,43 @@ struct TimerWheel: Sendable {
       }
       tick = start
       occupied[slot / 64] &= ~(1 << UInt64(slot % 64))
-      var entries: [TimerEntry] = []
-      swap(&entries, &slots[slot])
-      for entry in entries { put(entry) }
-      entries.removeAll(keepingCapacity: true)
-      if slots[slot].isEmpty { swap(&entries, &slots[slot]) }
+      empty(slot)
+      hasNews = true
+    }
+  }
+
+  private mutating func put(_ entry: TimerEntry) {
+    let wanted = TimerWheel.tick(of: entry.due)
+    guard wanted > tick else {
+      push(entry)
+      return
+    }
+    let level = (63 - (wanted ^ tick).leadingZeroBitCount) / 8
+    let slot = level * TimerWheel.fanout + Int(wanted >> UInt64(level * 8) & 255)
+    slots[slot].append(entry, &spare)
+    occupied[slot / 64] |= 1 << UInt64(slot % 64)
+  }
+
+  /// Moves what a slot holds to where it belongs now that its time has begun.
+  private mutating func empty(_ slot: Int) {
+    var taken = TimerSlot()
+    swap(&taken, &slots[slot])
+    var chunk = 0
+    while chunk < taken.full.count {
+      putAll(taken.full[chunk])
+      chunk += 1
+    }
+    putAll(taken.last)
+    taken.removeAll(&spare)
+    swap(&taken, &slots[slot])
+  }
+
+  /// By index, as an iterator of an unoptimised build would allocate.
+  private mutating func putAll(_ entries: [TimerEntry]) {
+    var index = 0
+    while index < entries.count {
+      put(entries[index])
+      index += 1
     }
   }
 
@@ -121,18 +126,12 @@ struct TimerWheel: Sendable {
     return nil
   }
 
-  private static func isBefore(_ left: TimerEntry, _ right: TimerEntry) -> Bool {
-    if left.due != right.due { return left.due < right.due }
-    if left.observer != right.observer { return left.observer < right.observer }
-    return left.target.order < right.target.order
-  }
-
   private mutating func push(_ entry: TimerEntry) {
     near.append(entry)
     var child = near.count - 1
     while child > 0 {
       let parent = (child - 1) / 2
-      guard TimerWheel.isBefore(near[child], near[parent]) else { return }
+      guard TimerEntry.isBefore(near[child], near[parent]) else { return }
       near.swapAt(child, parent)
       child = parent
     }
@@ -142,14 +141,46 @@ struct TimerWheel: Sendable {
     near.swapAt(0, near.count - 1)
     let first = near.removeLast()
     var parent = 0
-    while true {
-      var least = parent
-      for child in (2 * parent + 1)...(2 * parent + 2) where child < near.count {
-        if TimerWheel.isBefore(near[child], near[least]) { least = child }
-      }
-      guard least != parent else { return first }
-      near.swapAt(least, parent)
-      parent = least
+    while 2 * parent + 1 < near.count {
+      var child = 2 * parent + 1
+      if child + 1 < near.count, TimerEntry.isBefore(near[child + 1], near[child]) { child += 1 }
+      guard TimerEntry.isBefore(near[child], near[parent]) else { return first }
+      near.swapAt(child, parent)
+      parent = child
     }
+    return first
+  }
+}
+
+/// The timers of one slot: full chunks, and the one that is being filled.
+///
+/// Chunks wander between slots, so that none keeps the room that it once needed, and none has to ask for it anew.
+private struct TimerSlot: Sendable {
+  /// Timers in a chunk of 256 bytes; all are of one size, so that whichever is taken is never too small.
+  private static let capacity = 16
+
+  private(set) var full: [[TimerEntry]] = []
+  private(set) var last: [TimerEntry] = []
+
+  mutating func append(_ entry: TimerEntry, _ spare: inout [[TimerEntry]]) {
+    if last.isEmpty {
+      if let chunk = spare.popLast() { last = chunk } else { last.reserveCapacity(TimerSlot.capacity) }
+    }
+    last.append(entry)
+    guard last.count == TimerSlot.capacity else { return }
+    full.append(last)
+    last = []
+  }
+
+  /// Empties the slot and gives its chunks back.
+  mutating func removeAll(_ spare: inout [[TimerEntry]]) {
+    while var chunk = full.popLast() {
+      chunk.removeAll(keepingCapacity: true)
+      spare.append(chunk)
+    }
+    guard !last.isEmpty else { return }
+    last.removeAll(keepingCapacity: true)
+    spare.append(last)
+    last = []
   }
 }

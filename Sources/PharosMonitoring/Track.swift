@@ -3,42 +3,62 @@ import PharosReports
 
 /// The state kept for one (observer, beacon) pair.
 ///
-/// Flat and in an order without holes, so that one advert touches a few neighbouring cache lines: 256 bytes. The first
-/// presence lies inline, since nearly every track is under one policy; seconds and further presences are allocated
-/// once, when first needed. What may be missing among the numbers is not a number.
+/// Flat and in an order without holes: 256 bytes. The first half holds what nearly every advert touches, the second what
+/// only a missed advert, a change or a decision does. The first presence lies inline, since nearly every track is under
+/// one policy; seconds, further presences and further addresses are allocated once, when first needed. What may be missing
+/// among the numbers is not a number.
 struct Track: Sendable {
   /// Reports within so long of a sample's first one join it: three channels, scan responses, auxiliary PDUs.
   static let joinSpan = TimeSpan.milliseconds(15)
 
+  // What nearly every advert touches.
   let beacon: BeaconID
   var isLive = true
   /// Whether it stands in the observer's list of tracks that are due for a second.
   var isListed = false
   var isPowerDeclared = false
-  /// Its own time: never goes back.
-  var lastHeard: Timestamp
-  /// When its wheel entry is due; what fires at another time is stale.
-  var armedAt = Timestamp.distantFuture
+  /// Whether one of its policies looks at levels to leave.
+  var hasLevels: Bool
+  /// Whether its seconds are kept.
+  var needsSeconds: Bool
+  /// Where its level lies: 0 usual, 1 low, 2 far below.
+  var surroundings: UInt8 = 0
+  /// Whether so many addresses share the identity that they are not told apart.
+  var isCrowd = false
   var matchSet: Int32
   var epoch: UInt32
-  private var sampleStart = Timestamp.distantPast
-  private var sampleKey: UInt64 = 0
-  private var levelTime = Timestamp.distantPast
-  var buckets = SecondBuckets()
-  private var more: [Presence] = []
-  private(set) var samples: UInt32 = 0
-  private var declared = Float.nan
-  private var power = Double.nan
-  private var sampleLevel = Double.nan
+  var samples: UInt32 = 0
+  var sampleLevel = Float.nan
+  var power = Float.nan
+  /// Its own time: never goes back.
+  var lastHeard: Timestamp
+  var sampleStart = Timestamp.distantPast
+  var sampleKey: UInt64 = 0
   var intervals = IntervalLearner()
+  var usual = UsualLevel()
+  var kalman = KalmanLevel(first: .nan)
+  /// Whether there is but one policy, by which the beacon is here for sure, nothing waits, and the timer is set: the usual
+  /// state, known without a look at the rest.
+  var isCalm = false
+
+  // The rest.
+  var declared = Float.nan
+  /// When its wheel entry is due; what fires at another time is stale.
+  var armedAt = Timestamp.distantFuture {
+    didSet { noteCalm() }
+  }
+  var history = LossHistory()
   var proximity = ProximityClassifier()
-  var filter = LevelFilter()
-  private var first: Presence
+  var buckets = SecondBuckets()
+  /// None or one: what few tracks need.
+  var extras: [Extras] = []
+  var more: [Presence] = []
+  var first: Presence
 
   /// The level at one metre: the directory's or the frame's.
   var measuredPower: Double? {
-    get { power.isNaN ? nil : power }
-    set { power = newValue ?? .nan }
+    get { power.isNaN ? nil : Double(power) }
+    set { power = newValue.map { Float($0) } ?? .nan }
   }
 
   /// The interval that the directory declares, in seconds.
@@ -47,149 +67,140 @@ struct Track: Sendable {
     set { declared = newValue ?? .nan }
   }
 
-  init(beacon: BeaconID, at time: Timestamp, matchSet: Int32, epoch: UInt32, policies: [UInt16]) {
+  init(beacon: BeaconID, at time: Timestamp, number: Int32, set: borrowing MatchSet, epoch: UInt32) {
     self.beacon = beacon
     lastHeard = time
-    self.matchSet = matchSet
+    matchSet = number
     self.epoch = epoch
-    first = Presence(policy: policies.first ?? 0)
-    more = policies.dropFirst().map(Presence.init)
+    hasLevels = set.hasLevels
+    needsSeconds = set.needsSeconds
+    first = Presence(policy: set.policies.first ?? 0)
+    more = set.policies.dropFirst().map(Presence.init)
   }
 
   /// The presence at a place of the match set's policies.
+  ///
+  /// For what is rare: reading copies it, and changing it allocates the accessor's frame.
   subscript(presence place: Int) -> Presence {
     get { place == 0 ? first : more[place - 1] }
     _modify {
+      defer { noteCalm() }
       if place == 0 { yield &first } else { yield &more[place - 1] }
     }
   }
 
+  /// The policy of a presence.
+  func policy(at place: Int) -> Int { Int(place == 0 ? first.policy : more[place - 1].policy) }
+
+  /// The deadline of a presence: see ``Presence/deadline(lastHeard:other:silenceFrom:stretch:dwell:)``.
+  func deadline(
+    _ place: Int,
+    silenceFrom: Timestamp,
+    stretch: Double,
+    rules: borrowing PresencePolicy
+  ) -> (time: Timestamp, isLevel: Bool)? {
+    let other = rules.silence == .adaptive ? othersUntil : .distantPast
+    let dwell = rules.exitDwell
+    guard place > 0 else {
+      return first.deadline(
+        lastHeard: lastHeard,
+        other: other,
+        silenceFrom: silenceFrom,
+        stretch: stretch,
+        dwell: dwell
+      )
+    }
+    return more[place - 1].deadline(
+      lastHeard: lastHeard,
+      other: other,
+      silenceFrom: silenceFrom,
+      stretch: stretch,
+      dwell: dwell
+    )
+  }
+
+  /// Sets what a presence's policy allows now.
+  mutating func allow(_ gap: TimeSpan, enter: Float, exit: Float, at place: Int) {
+    if place == 0 {
+      first.allowed = gap
+      first.setLevels(enter: enter, exit: exit)
+    } else {
+      more[place - 1].allowed = gap
+      more[place - 1].setLevels(enter: enter, exit: exit)
+    }
+  }
+
+  private mutating func noteCalm() {
+    isCalm = first.isConfirmed && !first.isWaiting && more.isEmpty && armedAt != .distantFuture
+  }
+
   /// Takes over a new match set; a policy that stays keeps its presence.
-  mutating func rematch(_ number: Int32, epoch: UInt32, from old: [UInt16], to new: [UInt16]) {
+  mutating func rematch(_ number: Int32, epoch: UInt32, from old: MatchSet, to new: MatchSet) {
     self.epoch = epoch
     matchSet = number
-    guard old != new else { return }
-    let kept = old.indices.map { self[presence: $0] }
-    let presences = new.map { policy in kept.first { $0.policy == policy } ?? Presence(policy: policy) }
+    hasLevels = new.hasLevels
+    needsSeconds = new.needsSeconds
+    guard old.policies != new.policies else { return }
+    let kept = old.policies.indices.map { self[presence: $0] }
+    let presences = new.policies.map { policy in
+      kept.first { $0.policy == policy } ?? Presence(policy: policy)
+    }
     first = presences.first ?? Presence(policy: 0)
     more = Array(presences.dropFirst())
+    noteCalm()
   }
 
-  /// One advert as a track sees it.
-  struct Sample {
-    /// The event time.
-    var time: Timestamp
-    /// The level with the observer's offset, or nil.
-    var level: Double?
-    /// The address and advertising set that reports of one transmission share.
-    var key: UInt64
-    /// The second since the observer's first report.
-    var second: Int64
-    /// Since when silence counts: a gap that began before says nothing about losses.
-    var silenceFrom: Timestamp
+  /// What was received and lost, all levels together.
+  var losses: LossRuns { history.all(received: intervals.received) }
+
+  /// Samples since the recent window began: at 8, 16, 32 and 64 samples, and with every further 128.
+  var recentSamples: UInt32 {
+    if samples >= LossHistory.window { return samples & (LossHistory.window - 1) }
+    return samples < 8
+      ? samples
+      : samples < 16
+        ? samples - 8
+        : samples < 32
+          ? samples - 16
+          : samples < 64 ? samples - 32 : samples - 64
   }
 
-  /// What a sample meant.
-  struct Outcome {
-    /// Bits of the places whose presence was entered.
-    var entered: UInt64 = 0
-    /// Bits of the places whose presence was confirmed.
-    var confirmed: UInt64 = 0
-    /// Whether it joined the sample before it.
-    var hasJoined = false
-    /// Whether the allowed gaps should be computed anew.
-    var needsAllowance = false
+  /// Whether another window of recent memory begins with the sample taken last.
+  var isAtTurn: Bool { samples >= 8 && recentSamples == 0 }
+
+  /// Begins another window of recent memory; gives what was counted in the one that ends, for the observer's pool.
+  mutating func turnWindow() -> LossRuns {
+    let length = samples > LossHistory.window ? LossHistory.window : samples > 8 ? samples / 2 : samples
+    return history.turn(&intervals, samples: length)
   }
 
-  /// Takes a sample that is on time.
-  mutating func heard(
-    _ sample: Sample,
-    power: Double?,
-    catalog: borrowing RegionCatalog,
-    filter kind: LevelFilterKind,
-    canTell: Bool
-  ) -> Outcome {
-    var outcome = Outcome()
-    let time = max(sample.time, lastHeard)
-    if sampleKey == sample.key, samples > 0, time - sampleStart <= Track.joinSpan {
-      outcome.hasJoined = true
-      join(sample)
-    } else {
-      begin(sample, at: time, kind, &outcome)
-    }
-    lastHeard = time
-    if let power, !isPowerDeclared { self.power = power }
-    let set = Int(matchSet)
-    if !outcome.hasJoined, catalog.sets[set].needsSeconds {
-      buckets.add(second: sample.second, at: time, level: sample.level)
-    }
-    guard canTell else { return outcome }
-    // Nearly every advert: here already, nothing waits, and no level could change that.
-    if more.isEmpty, !catalog.sets[set].hasLevels, first.isConfirmed, !first.isWaiting { return outcome }
-    let level = sample.level.map { Presence.Level(sample: $0, filtered: filter.level(kind) ?? $0) }
-    for place in 0..<catalog.sets[set].policies.count {
-      let rules = catalog.policies[Int(self[presence: place].policy)]
-      // What waited for proof has no timer: it needs one again.
-      if self[presence: place].isWaiting { outcome.needsAllowance = true }
-      let (learner, declared) = (intervals, declaredInterval)
-      switch self[presence: place].heard(
-        at: sampleStart,
-        level: level,
-        rules: rules,
-        window: AdaptiveSilence(learner: learner, family: nil, declared: declared).enterWindow(rules)
-      ) {
-      case .entered: outcome.entered |= 1 << UInt64(place)
-      case .confirmed: outcome.confirmed |= 1 << UInt64(place)
-      case nil: break
-      }
-    }
-    return outcome
+  /// Where its level lies.
+  var levelClass: LevelClass { surroundings == 0 ? .usual : surroundings == 1 ? .low : .far }
+
+  /// The level of the sample taken last in dBm, if it had one.
+  var lastLevel: Double? { sampleLevel.isNaN ? nil : Double(sampleLevel) }
+
+  /// Whether one body in the way could hide it.
+  var isWithinBodyReach: Bool { usual.level < AdaptiveSilence.bodyReach }
+
+  /// Until when another address of the identity may be silent.
+  var othersUntil: Timestamp {
+    extras.first?.others.reduce(.distantPast) { max($0, $1.until) } ?? .distantPast
   }
 
-  /// A report that came late: it only shows that the beacon was still here then, and that the gap before the next sample
-  /// is shorter than it seems.
-  mutating func heardLate(at time: Timestamp, places: Int) {
-    lastHeard = max(lastHeard, time)
-    if samples > 0, time > sampleStart {
-      sampleStart = time
-      sampleLevel = .nan
-    }
-    for place in 0..<places { self[presence: place].heardLate() }
+  /// The Kalman filter's level in dBm, or not a number before the first sample with one.
+  var kalmanLevel: Float { kalman.estimate }
+
+  /// The filtered level in dBm, or nil before the first sample with one.
+  func level(_ kind: LevelFilterKind) -> Double? {
+    guard !kalman.isEmpty else { return nil }
+    guard kind != .kalman, let window = extras.first?.window else { return kalman.level }
+    return window.level(kind)
   }
 
-  /// A report of the same transmission: the strongest one counts.
-  private mutating func join(_ sample: Sample) {
-    guard let level = sample.level, level > sampleLevel else { return }
-    filter.raiseLast(by: level - sampleLevel)
-    buckets.raise(second: sample.second, from: sampleLevel, to: level)
-    sampleLevel = level
-  }
-
-  private mutating func begin(
-    _ sample: Sample,
-    at time: Timestamp,
-    _ kind: LevelFilterKind,
-    _ outcome: inout Outcome
-  ) {
-    if samples > 0, sampleStart >= sample.silenceFrom {
-      let gap = Float((time - sampleStart).seconds)
-      if isGapOfPresence(gap) { outcome.needsAllowance = intervals.learn(gap: gap) }
-    }
-    samples &+= 1
-    if samples & (samples - 1) == 0 || samples & 31 == 0 { outcome.needsAllowance = true }
-    sampleStart = time
-    sampleKey = sample.key
-    sampleLevel = sample.level ?? .nan
-    guard let level = sample.level else { return }
-    filter.add(level, after: levelTime == .distantPast ? 0 : (time - levelTime).seconds, kind: kind)
-    levelTime = time
-  }
-
-  /// A gap that ended a visit says nothing about losses, unless it was hardly longer than was allowed: then the exit
-  /// was probably false.
-  private func isGapOfPresence(_ gap: Float) -> Bool {
-    if first.isHere || intervals.interval == 0 { return true }
-    let allowed = first.allowed == .forever ? 60 : Float(first.allowed.seconds)
-    return gap <= allowed * 1.5
+  /// The variance of the filtered level in dB².
+  func variance(_ kind: LevelFilterKind) -> Double {
+    guard kind != .kalman, let window = extras.first?.window else { return kalman.variance }
+    return window.variance(kind)
   }
 }

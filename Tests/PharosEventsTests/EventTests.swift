@@ -72,12 +72,42 @@ struct EventTests {
     }
   }
 
+  @Test("an exit and the enter behind it at one instant come as they happened")
+  func sameInstant() {
+    let told = [
+      event(kind: .regionState, region: "m", ordinal: 7), event(kind: .regionExit, region: "m", ordinal: 8),
+      event(kind: .regionState, region: "m", ordinal: 9), event(kind: .regionEnter, region: "m", ordinal: 10),
+    ]
+    #expect(told.reversed().sorted(by: Event.isOrderedBefore) == told)
+  }
+
   @Test("a beacon leaves a zone before it enters the next, whatever they are called", arguments: ["a", "z"])
   func zones(next: String) {
     let leave = event(kind: .zoneExit, application: "", region: "m")
     let enter = event(kind: .zoneEnter, application: "", region: next)
     #expect(Event.isOrderedBefore(leave, enter))
     #expect(!Event.isOrderedBefore(enter, leave))
+  }
+
+  @Test("a zone event tells its probability, what came next and who heard it")
+  func zoneEvent() throws {
+    let transition = ZoneTransition(
+      from: "a",
+      to: "b",
+      margin: 6.25,
+      dwell: .milliseconds(500),
+      reason: .margin,
+      probability: 0.96875,
+      runnerUp: ZoneTransition.Candidate(zone: "a", probability: 0.03),
+      hearings: [ZoneTransition.Hearing(observer: .name("gw"), level: -61.5, offset: -2)]
+    )
+    let told = event(kind: .zoneEnter, application: "", region: "b", detail: .zone(transition))
+    let text = told.cloudEvent(stream: "test")
+    let expected =
+      #""from":"a","to":"b","margin":6.25,"dwell":0.5,"reason":"margin","probability":0.9688,"#
+      + #""runnerUp":{"zone":"a","probability":0.03},"#
+      + #""hearings":[{"observer":"gw","level":-61.5,"offset":-2}]"#
+    #expect(text.contains(expected), "\(text)")
   }
 
   @Test("a CloudEvent has what CloudEvents 1.0 asks for, and the evidence")

@@ -40,86 +40,31 @@ struct EstimatorTests {
     for seed in UInt64(1)...5 {
       var generator = SeededGenerator(seed: seed)
       var channel = Channel(interval: interval, toBad: toBad, toGood: toGood)
-      var learner = IntervalLearner()
-      for _ in 0..<400 { _ = learner.learn(gap: Float(channel.nextGap(&generator))) }
+      var (learner, history) = (IntervalLearner(), LossHistory())
+      for _ in 0..<400 { _ = learner.learn(gap: Float(channel.nextGap(&generator)), &history) }
       #expect(abs(Double(learner.interval) - interval) < interval * 0.1 + 0.01, "seed \(seed)")
       let share = toGood / (toBad + toGood)
-      #expect(abs(learner.losses.share - share) < 0.15, "seed \(seed)")
+      #expect(abs(history.all(received: learner.received).share - share) < 0.15, "seed \(seed)")
     }
   }
 
   @Test("a beacon that changes its interval is followed both ways, and its slow mode is kept in mind")
   func modes() {
-    var learner = IntervalLearner()
-    for _ in 0..<40 { _ = learner.learn(gap: 5) }
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for _ in 0..<40 { _ = learner.learn(gap: 5, &history) }
     #expect(abs(learner.interval - 5) < 0.01)
-    for _ in 0..<3 { _ = learner.learn(gap: 0.5) }
+    for _ in 0..<3 { _ = learner.learn(gap: 0.5, &history) }
     #expect(abs(learner.interval - 0.5) < 0.01)
-    #expect(learner.slowest == 5)
-    for _ in 0..<40 { _ = learner.learn(gap: 2) }
+    #expect(history.slowest == 5)
+    for _ in 0..<40 { _ = learner.learn(gap: 2, &history) }
     #expect(abs(learner.interval - 2) < 0.05)
   }
 
   @Test("one chance gap that is too short changes nothing")
   func spike() {
-    var learner = IntervalLearner()
-    for step in 0..<60 { _ = learner.learn(gap: step == 30 ? 0.1 : 1) }
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for step in 0..<60 { _ = learner.learn(gap: step == 30 ? 0.1 : 1, &history) }
     #expect(abs(learner.interval - 1) < 0.01)
-  }
-
-  @Test("the chance of a run of misses is the geometric one")
-  func runs() {
-    var losses = LossRuns()
-    for step in 0..<400 { _ = losses.note(missed: step % 4 == 0 ? 2 : 0) }
-    #expect(abs(losses.runChance - 0.25) < 0.01)
-    #expect(abs(losses.meanRun - 2) < 0.01)
-    let misses = losses.misses(ofChance: 1e-6)
-    let chance =
-      losses.runChance * (0..<Int(misses - 1)).reduce(1.0) { product, _ in product * losses.continuation }
-    #expect(chance <= 1e-6)
-    #expect(chance / losses.continuation > 1e-6)
-  }
-
-  @Test(
-    "adaptive silence seldom exits falsely and stays within floor and ceiling",
-    arguments: [(0.1, 0.05, 0.6), (1.0, 0.2, 0.5), (1.0, 0.4, 0.4), (10.0, 0.3, 0.3)]
-  )
-  func falseExits(interval: Double, toBad: Double, toGood: Double) {
-    var generator = SeededGenerator(seed: 7)
-    var channel = Channel(interval: interval, toBad: toBad, toGood: toGood)
-    var silence = AdaptiveSilence(learner: IntervalLearner(), family: nil, declared: nil)
-    let policy = PresencePolicy()
-    var falseExits = 0
-    var isBounded = true
-    for step in 0..<20_000 {
-      let gap = channel.nextGap(&generator)
-      let allowed = silence.allowedGap(policy).seconds
-      isBounded = isBounded && allowed >= 2 && allowed <= 300
-      if step > 1, gap > allowed { falseExits += 1 }
-      _ = silence.learner.learn(gap: Float(gap))
-    }
-    #expect(isBounded)
-    #expect(falseExits <= 1)
-  }
-
-  @Test(
-    "a fast beacon that is heard well is let go within seconds; declared facts and families shorten the start"
-  )
-  func allowed() {
-    var learner = IntervalLearner()
-    for _ in 0..<500 { _ = learner.learn(gap: 0.1) }
-    var silence = AdaptiveSilence(learner: learner, family: nil, declared: nil)
-    #expect(silence.allowedGap(PresencePolicy()) < .seconds(5))
-    #expect(silence.allowedGap(PresencePolicy(stillInterval: .seconds(10))) > .seconds(60))
-    #expect(silence.allowedGap(PresencePolicy(silence: .never)) == .forever)
-    #expect(silence.allowedGap(PresencePolicy(silence: .fixed(.seconds(30)))) == .seconds(30))
-    silence = AdaptiveSilence(learner: IntervalLearner(), family: nil, declared: nil)
-    #expect(silence.allowedGap(PresencePolicy()) == AdaptiveSilence.stranger)
-    silence.family = learner
-    #expect(silence.allowedGap(PresencePolicy()) < .seconds(15))
-    #expect(silence.enterWindow(PresencePolicy()) == .seconds(30))
-    silence.declared = 2
-    #expect(silence.enterWindow(PresencePolicy()) == .seconds(6))
   }
 
   @Test("the Kalman filter finds a level in noise and follows a step")

@@ -1,0 +1,152 @@
+/// What an observer has learned about losing adverts from all tracks of one family together.
+///
+/// A track with little history leans on it, and the more so the more alike the tracks have been: the weight of the pool is
+/// that of a Beta prior whose variance is what was seen between stretches of adverts (empirical Bayes).
+///
+/// - Source: B. Efron and C. Morris, "Stein's estimation rule and its competitors", Journal of the American Statistical
+///   Association 68, 1973; overdispersion of a beta-binomial by moments.
+struct LossPool: Hashable, Sendable {
+  /// The counts of one range of levels.
+  private struct Band: Hashable, Sendable {
+    var counts = LossRuns()
+    /// The mean of squared differences between stretches, in units of what chance alone would make.
+    var dispersion: Float = 2
+    var stretches: Float = 0
+  }
+
+  /// The longest memory of a band, in adverts.
+  private static let memory: Float = 65_536
+  /// The most adverts that the pool may stand for.
+  private static let mostWeight: Float = 32_768
+  /// The fewest adverts that a pool with enough of them stands for: a few of a track's own say less.
+  private static let leastWeight: Float = 32
+  /// The length of a stretch in the mean.
+  private static let stretch: Float = 64
+
+  /// So many shadows in ten hours are fading; people cast dozens.
+  private static let rareShadows: Float = 8
+
+  private var strong = Band()
+  private var middle = Band()
+  private var weak = Band()
+  /// The interval that tracks of the family had of late, in seconds, or 0.
+  private(set) var interval: Float = 0
+  /// How many agreed on it, less those that did not.
+  private var agreeing = 0
+  /// The last interval that was another.
+  private var rival: Float = 0
+  /// The slowest interval of its tracks that come to rest now and then, in seconds, or 0.
+  private var slowest: Float = 0
+  /// The share of its tracks that do.
+  private var slowShare: Float = 0
+  private var looks: Float = 0
+  /// For how long tracks have been watched that one body in the way could hide, in seconds.
+  private var edgeTime: Float = 0
+  /// How often one of them fell silent as if a body hid it.
+  private var hidings: Float = 0
+  /// For how long any tracks have been watched that are fast enough to show a body, in seconds.
+  private var watchTime: Float = 0
+  /// How often one of them fell far below its usual level and rose again.
+  private var shadows: Float = 0
+
+  /// Whether a body may hide a beacon here, or too little has been seen to tell: less than once in ten hours is never.
+  ///
+  /// Of beacons that are too loud to be hidden it is known as well whether bodies pass: those take 10 to 20 dB from them.
+  var mayHide: Bool {
+    edgeTime < AdaptiveSilence.bodyDoubt * (1 + hidings)
+      && watchTime < AdaptiveSilence.bodyDoubt * (1 + hidings + shadows / LossPool.rareShadows)
+  }
+
+  /// Takes note of a level that fell far below the usual one and rose again.
+  mutating func noteShadow() { shadows += 1 }
+
+  /// Takes note of a silence that ordinary losses do not explain.
+  mutating func noteHiding() { hidings += 1 }
+
+  /// The slowest interval to expect of a track of the family, or 0 if hardly any comes to rest.
+  var expectedSlowest: Float { slowShare > 0.2 ? slowest : 0 }
+
+  /// The interval that all tracks of the family have, in seconds, or 0.
+  var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
+
+  /// Takes note of a track's intervals, and for how long it was watched.
+  ///
+  /// - Parameters:
+  ///   - learner: what knows the interval.
+  ///   - slowest: its slowest interval, or 0.
+  ///   - time: the time since it was last taken note of, in seconds.
+  ///   - isAtEdge: whether one body could hide it.
+  mutating func note(_ learner: IntervalLearner, slowest: Float, time: Float, isAtEdge: Bool) {
+    agree(on: learner)
+    looks = min(looks + 1, 32)
+    slowShare += ((slowest > 0 ? 1 : 0) - slowShare) / looks
+    self.slowest = max(self.slowest, slowest)
+    if isAtEdge { edgeTime = min(edgeTime + time, 1e9) }
+    if learner.interval <= 1 { watchTime = min(watchTime + time, 1e9) }
+  }
+
+  private mutating func agree(on learner: IntervalLearner) {
+    let new = learner.interval
+    if LossPool.isAlike(new, interval) {
+      agreeing = min(agreeing + 1, 8)
+      interval = new
+    } else if LossPool.isAlike(new, rival) {
+      (interval, rival, agreeing) = (new, 0, 2)
+    } else if interval == 0 {
+      (interval, agreeing) = (new, 1)
+    } else if new < interval * 1.5 || learner.received >= LossPool.stretch {
+      rival = new
+      agreeing = max(0, agreeing - 1)
+    }
+    // Else it is a young track that takes several intervals for one.
+  }
+
+  private static func isAlike(_ new: Float, _ known: Float) -> Bool {
+    (new - known).magnitude < known * 0.1 + IntervalLearner.jitter / 2
+  }
+
+  /// Takes a stretch of adverts of one track that were heard at about this level.
+  mutating func add(_ stretch: LossRuns, level: Float) {
+    guard stretch.received > 0 else { return }
+    if level >= -75 || level.isNaN {
+      LossPool.add(stretch, to: &strong)
+    } else if level >= -85 {
+      LossPool.add(stretch, to: &middle)
+    } else {
+      LossPool.add(stretch, to: &weak)
+    }
+  }
+
+  private static func add(_ stretch: LossRuns, to band: inout Band) {
+    if band.stretches >= 1 {
+      let chance = min(max((band.counts.runs + 0.5) / (band.counts.received + 1), 1 / memory), 0.98)
+      let difference = stretch.runs - stretch.received * chance
+      let expected = max(stretch.received * chance * (1 - chance), 0.05)
+      let rate = 1 / min(band.stretches + 1, 64)
+      band.dispersion += (min(difference * difference / expected, 64) - band.dispersion) * rate
+    }
+    band.stretches = min(band.stretches + 1, 1_024)
+    band.counts.add(stretch)
+    if band.counts.received >= memory { band.counts = band.counts.scaled(by: 0.5) }
+  }
+
+  /// What a track at about this level may believe beforehand, in as many adverts as it is worth.
+  func belief(level: Float) -> LossRuns {
+    let band = level >= -75 || level.isNaN ? strong : level >= -85 ? middle : weak
+    if band.counts.received >= LossPool.stretch { return LossPool.belief(band, most: LossPool.mostWeight) }
+    var all = Band()
+    for other in [strong, middle, weak] {
+      all.counts.add(other.counts)
+      all.stretches += other.stretches
+    }
+    return LossPool.belief(all, most: 32)
+  }
+
+  private static func belief(_ band: Band, most: Float) -> LossRuns {
+    let counts = band.counts
+    guard counts.received > 0 else { return LossRuns() }
+    let between = max(band.dispersion - 1, 0.001)
+    let weight = min(max(stretch / between, leastWeight), most, 16 * band.stretches, counts.received)
+    return counts.scaled(by: weight / counts.received)
+  }
+}

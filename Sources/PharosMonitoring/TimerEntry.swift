@@ -1,0 +1,58 @@
+import PharosReports
+
+/// One timer: when it is due, and which observer's what.
+///
+/// Two words, since an engine keeps one for every track.
+struct TimerEntry: Hashable, Sendable {
+  /// When it is due by the receive clock.
+  let due: Timestamp
+  /// The observer's place above the target's sort and place, so that timers of one instant fire in this number's order.
+  ///
+  /// - Shape: observer 31 bits, sort 2 bits, place 31 bits.
+  private let word: UInt64
+
+  init(due: Timestamp, observer: Int32, target: TimerTarget) {
+    self.due = due
+    word = UInt64(UInt32(bitPattern: observer)) << 33 | target.word
+  }
+
+  /// The observer's place in the engine.
+  var observer: Int32 { Int32(truncatingIfNeeded: word >> 33) }
+
+  /// What of the observer it wakes.
+  var target: TimerTarget {
+    let place = Int32(truncatingIfNeeded: word & 0x7FFF_FFFF)
+    switch word >> 31 & 3 {
+    case 0: return .track(place)
+    case 1: return .row(place)
+    case 2: return .outage
+    default: return .second
+    }
+  }
+
+  /// Whether it fires before another one.
+  static func isBefore(_ left: TimerEntry, _ right: TimerEntry) -> Bool {
+    left.due == right.due ? left.word < right.word : left.due < right.due
+  }
+}
+
+/// What a timer wakes, in the order in which timers of one instant fire.
+enum TimerTarget: Hashable, Sendable {
+  /// A track's next deadline.
+  case track(Int32)
+  /// A row's first decision.
+  case row(Int32)
+  /// The end of what an observer's learned gaps allow.
+  case outage
+  /// The end of a second of ranging and summaries.
+  case second
+
+  fileprivate var word: UInt64 {
+    switch self {
+    case .track(let place): UInt64(UInt32(bitPattern: place))
+    case .row(let place): 1 << 31 | UInt64(UInt32(bitPattern: place))
+    case .outage: 2 << 31
+    case .second: 3 << 31
+    }
+  }
+}

@@ -1,0 +1,232 @@
+import PharosReports
+
+/// How one transmitter has been heard of late: what it says about the radio that hears it.
+///
+/// Time is cut into slots about as long as the mean gap between its adverts; a bit for each of the last 64 slots says
+/// whether it was heard. So a beacon of 100 ms and one of 10 s say as much, each at its own pace, and an advert costs a
+/// shift and an or. Which of three it is (heard as usual, thinned out, gone) follows from the bits and from the share of
+/// slots in which it is usually heard.
+struct Transmitter: Sendable {
+  /// The adverts after which the length of its slots is known.
+  static let lesson: UInt8 = 8
+  /// How many slots are looked at together.
+  static let round: Int64 = 16
+  /// How fast the usual share is learned anew.
+  ///
+  /// - Units: seconds; ten minutes, so that a minute of a jammed channel changes it by a tenth.
+  static let memory = 600.0
+  /// Reports closer together than this are of one transmission.
+  private static let joined: Int64 = 15_000_000
+  /// The share of a working radio's adverts that a deaf one is taken to hear.
+  static let deafShare = 0.2
+
+  /// What stands for the transmitter; zero where there is none.
+  private(set) var key: UInt64 = 0
+  /// Bit n: heard in the slot n before ``slot``.
+  private var history: UInt64 = 0
+  /// The latest slot in which it was heard; while its slots are being learned, the latest time in nanoseconds.
+  private var slot: Int64 = 0
+  /// The first slot of the history; while its slots are being learned, the first time in nanoseconds.
+  private var since: Int64 = 0
+  /// The share of slots in which it is heard when all is well.
+  private var usual: Float = 0.7
+  /// Adverts in this round, or since the lesson began.
+  private var count: UInt8 = 0
+  /// The length of a slot is two to this power, in nanoseconds; zero while it is being learned.
+  private var shift: UInt8 = 0
+  /// Rounds that went into the usual share.
+  private var rounds: UInt8 = 0
+  /// How often in these rounds it fell silent or slowed while others were heard as usual.
+  private var ownPauses: UInt8 = 0
+
+  /// A free place.
+  init() {}
+
+  /// A transmitter that is heard for the first time.
+  init(key: UInt64, at time: Timestamp) {
+    self.key = key
+    slot = time.nanoseconds
+    since = time.nanoseconds
+    count = 1
+  }
+
+  /// Whether it has been heard often enough to be a witness.
+  var isKnown: Bool { shift != 0 }
+
+  /// What an advert means beyond itself.
+  enum Finding: Hashable {
+    /// Nothing.
+    case none
+    /// It comes after at least eight slots of silence, or filled far fewer of so many slots than usual.
+    case sparse(slots: Int64)
+  }
+
+  /// It is heard.
+  mutating func hear(at time: Timestamp) -> Finding {
+    guard shift != 0 else {
+      learn(at: time.nanoseconds)
+      return .none
+    }
+    let now = time.nanoseconds >> Int64(shift)
+    let step = now - slot
+    guard step > 0 else {
+      if step > -64 { history |= 1 << UInt64(-step) }
+      if count < .max { count += 1 }
+      return .none
+    }
+    let before = slot
+    history = step < 64 ? history << UInt64(step) | 1 : 1
+    if step >= 64 { since = max(since, now - 63) }
+    slot = now
+    count += count < .max ? 1 : 0
+    // Arithmetic shifts: slots before the epoch make rounds as well.
+    let isSparse = before >> 4 != now >> 4 && endRound(step: step)
+    if step >= 8 { return .sparse(slots: step) }
+    return isSparse ? .sparse(slots: Transmitter.round * 2) : .none
+  }
+
+  /// Silence up to a time says nothing: its history begins there.
+  mutating func restart(at time: Timestamp) {
+    guard shift != 0 else {
+      self = Transmitter(key: key, at: time)
+      return
+    }
+    let now = time.nanoseconds >> Int64(shift)
+    guard now > since else { return }
+    since = now
+    let ahead = slot - now
+    history &= ahead < 0 ? 0 : ahead < 63 ? (1 << UInt64(ahead + 1)) - 1 : .max
+    count = 0
+  }
+
+  /// Its rate is learned from the beginning.
+  mutating func relearn(at time: Timestamp) { self = Transmitter(key: key, at: time) }
+
+  /// It fell silent or slowed by itself: the radio heard others as usual.
+  mutating func pausedItself() { ownPauses += ownPauses < .max ? 1 : 0 }
+
+  /// When the span of slots up to a time began.
+  func start(of slots: Int64, before time: Timestamp) -> Timestamp {
+    Timestamp(nanoseconds: time.nanoseconds - min(slots, 256) << Int64(shift))
+  }
+
+  /// Whether it has been silent for so long that its place may go to another one.
+  func isStale(at time: Timestamp) -> Bool {
+    guard shift != 0 else { return time.nanoseconds - slot > 30_000_000_000 }
+    let silence = time.nanoseconds - slot << Int64(shift)
+    return silence > 60_000_000_000 && silence >> Int64(shift) > 64
+  }
+
+  private mutating func learn(at now: Int64) {
+    guard now - slot > Transmitter.joined else { return }
+    slot = now
+    count += 1
+    guard count > Transmitter.lesson else { return }
+    let mean = (now - since) / Int64(count - 1)
+    // The power of two that is at least three quarters of the mean gap.
+    let wanted = UInt64(max(1, mean - mean / 4))
+    shift = UInt8(min(40, max(20, UInt64.bitWidth - (wanted - 1).leadingZeroBitCount)))
+    slot = now >> Int64(shift)
+    since = slot
+    history = 1
+    count = 0
+  }
+
+  /// A round of slots is over; true if it was filled far less than usual.
+  private mutating func endRound(step: Int64) -> Bool {
+    let over = count
+    count = 0
+    let offset = slot & (Transmitter.round - 1)
+    // The round that ended just before this slot's own, if it was heard of in it and its history reaches back so far.
+    let start = slot - offset - Transmitter.round
+    let bits = (history >> UInt64(offset + 1)) & 0xFFFF
+    let hits = bits.nonzeroBitCount
+    guard start >= since, hits > 0, step < Transmitter.round else { return false }
+    let seconds = Double(Transmitter.round << Int64(shift)) / 1e9
+    let weight = min(0.5, max(seconds / Transmitter.memory, 1 / Double(rounds + 2)))
+    let isSparse = rounds >= 1 && Float(hits * 4) < usual * Float(Transmitter.round)
+    usual += (Float(hits) / Float(Transmitter.round) - usual) * Float(weight)
+    rounds += 1
+    if rounds >= 200 {
+      // What was long ago counts half, so that the rate of its own pauses follows.
+      rounds = 100
+      ownPauses /= 2
+    }
+    if over > 48, shift > 20 {
+      resize(by: -1)
+    } else if usual < 0.25, shift < 40 {
+      resize(by: 1)
+    }
+    return isSparse
+  }
+
+  /// Takes slots of half or twice the length, as its rate has changed for good.
+  private mutating func resize(by step: Int) {
+    slot = step < 0 ? slot << 1 : slot >> 1
+    shift = UInt8(Int(shift) + step)
+    since = slot
+    history = 1
+    usual = 0.7
+    rounds = 0
+  }
+}
+
+extension Transmitter {
+  /// What it says about the radio in a window.
+  enum Testimony: Hashable {
+    /// Nothing: it is not known well enough, or left long before.
+    case none
+    /// It is heard up to now as well as usual: the log of how much likelier that is of a radio that works.
+    case fine(Double)
+    /// It is there and its adverts are thinned out: the log of how much likelier that is of one that is deaf.
+    case thinned(Double)
+    /// It fell silent as the window began.
+    case silent
+    /// It was heard in it less than usual, too little to say why: the log of how much likelier that is of a radio that works.
+    case unclear(Double)
+  }
+
+  /// How surprising it would be if it fell silent or slowed by itself within a span: the log of how often it does not.
+  ///
+  /// Its own pauses come as often as they came since it is known, and once more. So a newcomer, a visitor who comes and goes and a
+  /// tag that slows whenever it rests say little, and a beacon that kept its rate for an hour says much.
+  func surprise(within seconds: Double) -> Double {
+    guard seconds > 0 else { return 0 }
+    let known = Double((Int64(rounds) * Transmitter.round) << Int64(shift)) / 1e9
+    return max(0, Logarithm.base2((known + seconds) / (seconds * (Double(ownPauses) + 1))) * Logarithm.ln2)
+  }
+
+  /// Within how many seconds two fell silent together at most when both are silent: four slots.
+  var slack: Double { Double(4 << Int64(shift)) / 1e9 }
+
+  /// What it says about the window from a time up to now, as far as its slots reach back.
+  ///
+  /// Hits and misses are weighed as of a radio that works against one that hears a fifth: ln 5 for a hit, and for a miss
+  /// ln((1 − q) ÷ (1 − q÷5)), q being the usual share and at most 0.9.
+  func testimony(from start: Timestamp, through time: Timestamp) -> Testimony {
+    guard shift != 0, time > start else { return .none }
+    let now = max(slot, time.nanoseconds >> Int64(shift))
+    let open = start.nanoseconds >> Int64(shift)
+    let first = max(open + 1, max(since, now - 63))
+    let isNow = slot == now
+    let total = now - first + (isNow ? 1 : 0)
+    guard total > 0 else { return .none }
+    let reach = slot - first + 1
+    let share = min(0.9, max(0.1, Double(usual)))
+    guard reach > 0 else {
+      // Not heard in the window: is that strange, and did it fall silent as the window began, or long before?
+      let odds = Logarithm.base2(1 - share) * Logarithm.ln2 * Double(total)
+      return odds <= -4 && slot >= open - 4 ? .silent : .none
+    }
+    let mask: UInt64 = reach < 64 ? (1 << UInt64(reach)) - 1 : .max
+    let hits = (history & mask).nonzeroBitCount
+    let miss = Logarithm.base2((1 - share) / (1 - share * Transmitter.deafShare)) * Logarithm.ln2
+    let hit = -Logarithm.base2(Transmitter.deafShare) * Logarithm.ln2
+    let gain = hit * Double(hits) + miss * Double(Int(total) - hits)
+    if gain > 0 { return .fine(min(gain, 4)) }
+    // Up to when it was last heard it was there: what was missed before was missed by the radio.
+    let loss = hit * Double(hits) + miss * Double(Int(reach) - hits)
+    if hits >= 2, loss < 0 { return .thinned(min(-loss, 4)) }
+    return .unclear(gain)
+  }
+}

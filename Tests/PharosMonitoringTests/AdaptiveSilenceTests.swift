@@ -1,0 +1,145 @@
+import PharosEvents
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@testable import PharosMonitoring
+
+@Suite("How long a silence may last")
+struct AdaptiveSilenceTests {
+  static let policy = PresencePolicy()
+
+  static func learned(_ gaps: some Sequence<Double>) -> AdaptiveSilence {
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for gap in gaps { _ = learner.learn(gap: Float(gap), &history) }
+    return AdaptiveSilence(learner: learner, history: history)
+  }
+
+  static func gap(_ silence: AdaptiveSilence, _ policy: PresencePolicy = policy) -> TimeSpan {
+    silence.allowance(policy, at: .usual).gap
+  }
+
+  @Test(
+    "a stream of adverts is seldom given up, from the first one on, and the gap stays between floor and ceiling",
+    arguments: [
+      (0.1, 0.05, 0.6), (1.0, 0.2, 0.5), (1.0, 0.4, 0.4), (1.0, 0.037, 0.333), (10.0, 0.037, 0.333),
+    ]
+  )
+  func falseExits(interval: Double, toBad: Double, toGood: Double) {
+    var falseExits = 0
+    var isBounded = true
+    for seed in 0..<100 {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      var channel = EstimatorTests.Channel(interval: interval, toBad: toBad, toGood: toGood)
+      var silence = AdaptiveSilence(learner: IntervalLearner(), history: LossHistory())
+      for step in 0..<200 {
+        let gap = channel.nextGap(&generator)
+        let allowed = AdaptiveSilenceTests.gap(silence).seconds
+        isBounded = isBounded && allowed >= 2 && allowed <= 300
+        if step > 0, gap > allowed { falseExits += 1 }
+        _ = silence.learner.learn(gap: Float(gap), &silence.history)
+      }
+    }
+    #expect(isBounded)
+    #expect(falseExits <= 1, "of 100 starts")
+  }
+
+  @Test("after a long history the gap is the one that the true chances ask for, and hardly longer")
+  func nearlyBest() {
+    var generator = SeededGenerator(seed: 4)
+    var channel = EstimatorTests.Channel(interval: 1, toBad: 0.143, toGood: 1.0 / 3)
+    let silence = AdaptiveSilenceTests.learned((0..<20_000).map { _ in channel.nextGap(&generator) })
+    // 86,400 adverts a day, 0.7 received, 0.143 runs after each, each lasting 34 more with (2/3)^34: 0.009 a day.
+    let best = 1.005 * 35
+    let gap = AdaptiveSilenceTests.gap(silence).seconds
+    #expect(gap >= best && gap < best * 1.15, "\(gap) s")
+  }
+
+  @Test("a fast beacon that is heard well is let go within seconds; declared facts count as known")
+  func allowed() {
+    let fast = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000))
+    #expect(AdaptiveSilenceTests.gap(fast) < .seconds(4))
+    #expect(AdaptiveSilenceTests.gap(fast, PresencePolicy(stillInterval: .seconds(10))) > .seconds(60))
+    #expect(AdaptiveSilenceTests.gap(fast, PresencePolicy(silence: .never)) == .forever)
+    #expect(AdaptiveSilenceTests.gap(fast, PresencePolicy(silence: .fixed(.seconds(30)))) == .seconds(30))
+    var stranger = AdaptiveSilenceTests.learned([])
+    #expect(AdaptiveSilenceTests.gap(stranger) == AdaptiveSilence.stranger)
+    #expect(stranger.enterWindow(AdaptiveSilenceTests.policy) == .seconds(30))
+    stranger.declared = 2
+    #expect(stranger.enterWindow(AdaptiveSilenceTests.policy) == .seconds(6))
+  }
+
+  @Test("a stranger among tracks that lose nothing is let go sooner than one of whom nothing is known")
+  func borrowed() {
+    var pool = LossPool()
+    var stretch = LossRuns()
+    stretch.received = 128
+    for _ in 0..<50 { pool.add(stretch, level: -60) }
+    var silence = AdaptiveSilenceTests.learned([1, 1, 1, 1])
+    let alone = AdaptiveSilenceTests.gap(silence)
+    silence.belief = pool.belief(level: -60)
+    #expect(silence.belief.received > 500)
+    #expect(AdaptiveSilenceTests.gap(silence) < alone * 0.6)
+  }
+
+  @Test("tracks that differ much lend little")
+  func dispersion() {
+    var (alike, unlike) = (LossPool(), LossPool())
+    for step in 0..<60 {
+      var stretch = LossRuns()
+      stretch.received = 128
+      (stretch.runs, stretch.lost) = (20, 40)
+      alike.add(stretch, level: -60)
+      (stretch.runs, stretch.lost) = step % 2 == 0 ? (0, 0) : (40, 80)
+      unlike.add(stretch, level: -60)
+    }
+    #expect(alike.belief(level: -60).received > 20 * unlike.belief(level: -60).received)
+  }
+
+  @Test("where the level has fallen as it seldom does, silence means absence sooner")
+  func fallen() {
+    var generator = SeededGenerator(seed: 9)
+    var channel = EstimatorTests.Channel(interval: 1, toBad: 0.3, toGood: 0.7)
+    let silence = AdaptiveSilenceTests.learned((0..<10_000).map { _ in channel.nextGap(&generator) })
+    let usual = silence.allowance(AdaptiveSilenceTests.policy, at: .usual).gap
+    let far = silence.allowance(AdaptiveSilenceTests.policy, at: .far).gap
+    #expect(far.seconds < usual.seconds * 0.75)
+    #expect(far >= .seconds(6))
+  }
+
+  @Test("a beacon that one body could hide gets the time for which a body stands in the way")
+  func hidden() {
+    var silence = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000))
+    #expect(AdaptiveSilenceTests.gap(silence) < .seconds(4))
+    silence.mayHide = true
+    #expect(AdaptiveSilenceTests.gap(silence) > .seconds(10))
+    #expect(AdaptiveSilenceTests.gap(silence) < .seconds(14))
+  }
+
+  @Test("a tag that comes to rest is followed at once when its slow mode is known, and its losses stay")
+  func motion() {
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for step in 0..<400 { _ = learner.learn(gap: step % 10 == 0 ? 0.2 : 0.1, &history) }
+    let runs = history.runs
+    for _ in 0..<3 { _ = learner.learn(gap: 10, &history) }
+    #expect(learner.interval == 10)
+    #expect(history.slowest == 10)
+    #expect(history.runs == runs, "no advert was lost")
+    for _ in 0..<2_000 { _ = learner.learn(gap: 0.1, &history) }
+    #expect(abs(learner.interval - 0.1) < 0.01)
+    let silence = AdaptiveSilence(learner: learner, history: history)
+    #expect(AdaptiveSilenceTests.gap(silence) > .seconds(25), "it may be at rest again")
+    _ = learner.learn(gap: 10, &history)
+    #expect(learner.interval == 10)
+  }
+
+  @Test("runs of losses of one length now and then are no slow mode")
+  func noMode() {
+    var generator = SeededGenerator(seed: 2)
+    var channel = EstimatorTests.Channel(interval: 1, toBad: 0.125, toGood: 0.125)
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for _ in 0..<50_000 { _ = learner.learn(gap: Float(channel.nextGap(&generator)), &history) }
+    #expect(history.slowest == 0)
+    #expect(abs(learner.interval - 1.005) < 0.01)
+  }
+}

@@ -1,0 +1,156 @@
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+import PharosTestSupport
+import Testing
+
+/// The fast way in must decide what the ordinary one decides.
+@Suite("Batches")
+struct BatchTests {
+  static let uuids = (0..<4).map { UUID128(high: 0x1111, low: UInt64($0)) }
+
+  @Test("a batch decides what its reports decide one by one", arguments: 0..<12)
+  func equivalence(seed: Int) {
+    var world = BatchWorld(seed: UInt64(seed))
+    var together = StageOne(site: world.site, limits: world.limits)
+    var single = together
+    var outputs = (StageOutput(), StageOutput())
+    var decided = 0
+    for _ in 0..<250 {
+      let batch = world.nextBatch()
+      together.ingest(batch, into: &outputs.0)
+      for report in batch.reports { single.ingest(report, in: batch, into: &outputs.1) }
+      let now = world.now
+      together.advance(to: now, into: &outputs.0)
+      single.advance(to: now, into: &outputs.1)
+      #expect(outputs.0.events == outputs.1.events)
+      #expect(outputs.0.links == outputs.1.links)
+      #expect(together.counters == single.counters)
+      decided += outputs.0.events.count
+      outputs.0.removeAll()
+      outputs.1.removeAll()
+    }
+    #expect(decided > 50)
+    #expect(together.observers() == single.observers())
+    #expect(together.standings() == single.standings())
+  }
+
+  @Test("a copy of an engine goes its own way")
+  func copies() {
+    var world = BatchWorld(seed: 77)
+    var engine = StageOne(site: world.site, limits: world.limits)
+    var output = StageOutput()
+    for _ in 0..<60 { engine.ingest(world.nextBatch(), into: &output) }
+    var copy = engine
+    var (left, right) = (StageOutput(), StageOutput())
+    let batches = (0..<60).map { _ in world.nextBatch() }
+    for batch in batches { engine.ingest(batch, into: &left) }
+    for batch in batches { copy.ingest(batch, into: &right) }
+    #expect(left.events == right.events)
+    #expect(engine.counters == copy.counters)
+  }
+}
+
+/// Traffic with everything that turns a report from the fast way: late ones, other frames, other reports, timers, outages,
+/// more observers and tracks than there is room for.
+private struct BatchWorld {
+  private var generator: SeededGenerator
+  private var time: Int64 = 1_420_070_400_000_000_000
+  private var step: UInt32 = 0
+  private var here = [Bool](repeating: true, count: 60)
+  private let seed: UInt64
+  let limits: MonitoringLimits
+
+  init(seed: UInt64) {
+    self.seed = seed
+    generator = SeededGenerator(seed: seed)
+    limits = MonitoringLimits(observers: 16, tracksPerObserver: seed % 2 == 0 ? 24 : 65_536)
+  }
+
+  var now: Timestamp { Timestamp(nanoseconds: time) }
+
+  var site: Site {
+    var levels = PresencePolicy(enterRSSI: -70, exitRSSI: -75)
+    levels.silence = .fixed(.seconds(5))
+    var regions = [
+      Region(identifier: "all", constraint: .proximity(BatchTests.uuids[0])),
+      Region(identifier: "major", constraint: .proximity(BatchTests.uuids[0], major: 1)),
+      Region(
+        identifier: "tags",
+        constraint: .proximity(BatchTests.uuids[1]),
+        subject: .beacon(observers: nil)
+      ),
+      Region(identifier: "levels", constraint: .proximity(BatchTests.uuids[1], major: 2), presence: levels),
+    ]
+    if seed % 4 == 1 {
+      let constraint = BeaconConstraint.proximity(BatchTests.uuids[2])
+      regions.append(Region(identifier: "keyed", constraint: constraint, keyedByAddress: true))
+    }
+    let ranging = RangingRequest(constraint: .proximity(BatchTests.uuids[0]))
+    let application = Application(
+      identifier: "gallery",
+      regions: regions,
+      ranging: seed % 3 == 0 ? [ranging] : []
+    )
+    let zones = seed % 4 == 3 ? [Zone(identifier: "hall", observers: [.eui48(0), .eui48(1)])] : []
+    let entries = [
+      ObserverEntry(id: .eui48(1), rssiOffset: -2.5, liveness: .heartbeat),
+      ObserverEntry(id: .eui48(2), liveness: .traffic),
+    ]
+    return Site(applications: [application], observers: entries, zones: zones)
+  }
+
+  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
+
+  mutating func nextBatch() -> ReportBatch {
+    var batch = ReportBatch()
+    step += 1
+    if below(60) == 0 { time += Int64(below(90)) * 1_000_000_000 }
+    for _ in 0...below(6) {
+      time += Int64(below(300)) * 1_000_000
+      let number = below(10) < 9 ? below(4) : below(20)
+      let observer = batch.index(of: number == 3 ? .name("gate-3") : .eui48(UInt64(number)))
+      let received = Timestamp(nanoseconds: time - (below(200) == 0 ? 5_000_000_000 : 0))
+      if below(5) == 0 {
+        let heartbeat = Heartbeat(advertsHeard: below(3) == 0 ? nil : UInt32(below(20)))
+        batch.append(
+          Report(observer: observer, received: received, timing: .received, body: .heartbeat(heartbeat))
+        )
+      }
+      if below(100) == 0 {
+        let state: [ScanState] = [.off, .windowed, .foreground]
+        batch.append(
+          Report(observer: observer, received: received, timing: .received, body: .scanState(state[below(3)]))
+        )
+      }
+      for _ in 0..<below(26) { append(to: &batch, observer: observer, received: received) }
+    }
+    return batch
+  }
+
+  private mutating func append(to batch: inout ReportBatch, observer: UInt32, received: Timestamp) {
+    let tag = below(60)
+    if below(1_000) == 0 { here[tag].toggle() }
+    guard here[tag] else { return }
+    var payload: [UInt8] = below(8) == 0 ? [] : [0x02, 0x01, 0x06]
+    payload += [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [0, 0, 0, 0, 0, 0, 0x11, 0x11, 0, 0, 0, 0, 0, 0, 0]
+    payload += [UInt8(tag % 4), 0, UInt8(tag % 3), 0, UInt8(tag), 0xC5]
+    if below(20) == 0 { payload += [0x03, 0x09, 0x41, 0x42] }
+    if below(30) == 0 { payload[below(payload.count)] ^= 1 << UInt8(below(8)) }
+    let timing: ReportTiming =
+      switch below(20) {
+      case 0: .received
+      case 1: .age(.milliseconds(Int64(below(4_000))))
+      case 2: .sent(received - .minutes(60) - .milliseconds(Int64(below(100))))
+      default: .age(.milliseconds(Int64(below(300))))
+      }
+    let kind: DeviceAddress.Kind = below(10) == 0 ? .random : .public
+    let advert = Advert(
+      address: below(30) == 0 ? nil : DeviceAddress(bits: UInt64(tag), kind: kind),
+      rssi: below(50) == 0 ? nil : RSSI(dBm: Int8(-60 - below(20))),
+      advertisingSet: below(30) == 0 ? 1 : 255,
+      payload: batch.append(payload: payload)
+    )
+    batch.append(Report(observer: observer, received: received, timing: timing, body: .advert(advert)))
+  }
+}

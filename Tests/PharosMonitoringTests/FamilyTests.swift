@@ -1,0 +1,134 @@
+import PharosEvents
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@testable import PharosMonitoring
+
+@Suite("What the tracks of one family teach each other")
+struct FamilyTests {
+  /// What a track with such gaps tells its family.
+  static func note(_ gaps: [Float], to pool: inout LossPool) {
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for gap in gaps { _ = learner.learn(gap: gap, &history) }
+    pool.note(learner, slowest: 0, time: 1, isAtEdge: false)
+  }
+
+  @Test("tracks that take several intervals for one do not unsettle a family, and those that agree settle it")
+  func agreement() {
+    var pool = LossPool()
+    FamilyTests.note(Array(repeating: 0.104, count: 9), to: &pool)
+    #expect(pool.settledInterval == 0, "one track is no family")
+    FamilyTests.note([0.73, 1.46, 0.73, 0.73], to: &pool)
+    FamilyTests.note([1.9, 2.1, 2.0], to: &pool)
+    FamilyTests.note(Array(repeating: 0.106, count: 9), to: &pool)
+    #expect(abs(pool.settledInterval - 0.105) < 0.002)
+  }
+
+  @Test("a family that took a multiple for its interval learns the true one from two tracks")
+  func correction() {
+    var pool = LossPool()
+    FamilyTests.note([0.73, 0.73, 0.73], to: &pool)
+    for _ in 0..<2 { FamilyTests.note(Array(repeating: 0.104, count: 9), to: &pool) }
+    #expect(abs(pool.settledInterval - 0.104) < 0.002)
+  }
+
+  @Test("a young track believes one gap of its family's interval, or of two of them; an old one does not")
+  func belief() {
+    for short in [Float(0.104), 0.209] {
+      var (learner, history) = (IntervalLearner(), LossHistory())
+      _ = learner.learn(gap: 0.94, &history)
+      history.shorter = 0.104
+      _ = learner.learn(gap: short, &history)
+      #expect(abs(learner.interval - 0.1045) < 0.001, "after a gap of \(short) s")
+    }
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for _ in 0..<100 { _ = learner.learn(gap: 1, &history) }
+    history.shorter = 0.104
+    _ = learner.learn(gap: 0.209, &history)
+    #expect(learner.interval == 1)
+  }
+
+  @Test("a young track reckons with its family's interval, but is no less patient than its own gaps ask for")
+  func pace() {
+    var silence = AdaptiveSilenceTests.learned([6, 14])
+    silence.familyInterval = 0.104
+    #expect(silence.pace(PresencePolicy()) == 6)
+    silence.isFamilySettled = true
+    #expect(silence.pace(PresencePolicy()) == 0.104)
+    let gap = AdaptiveSilenceTests.gap(silence).seconds
+    #expect(gap >= 21 && gap < 60, "\(gap) s")
+    silence = AdaptiveSilenceTests.learned([1, 1.005, 1.008])
+    (silence.familyInterval, silence.isFamilySettled) = (0.104, true)
+    #expect(silence.pace(PresencePolicy()) >= 1, "gaps of just one length are its own")
+  }
+
+  @Test("two short gaps in different windows are two accidents and no interval")
+  func accidents() {
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for _ in 0..<3 {
+      for _ in 0..<127 { _ = learner.learn(gap: 0.505, &history) }
+      _ = learner.learn(gap: 0.21, &history)
+      _ = history.turn(&learner, samples: 128)
+    }
+    #expect(abs(learner.interval - 0.505) < 0.01)
+  }
+
+  @Test("a track that loses more than the others believe them less")
+  func doubt() {
+    var silence = AdaptiveSilenceTests.learned((0..<60).map { $0 % 3 == 0 ? 3 : 1 })
+    let alone = AdaptiveSilenceTests.gap(silence)
+    silence.belief.received = 30_000
+    #expect(AdaptiveSilenceTests.gap(silence) > alone * 0.6)
+  }
+
+  @Test("bodies are doubted for ten hours of watching, and for longer where levels fall and rise again")
+  func bodies() {
+    func watched(shadows: Int, isAtEdge: Bool, hidings: Int = 0) -> Bool {
+      var pool = LossPool()
+      var (learner, history) = (IntervalLearner(), LossHistory())
+      for _ in 0..<9 { _ = learner.learn(gap: 0.1, &history) }
+      for _ in 0..<shadows { pool.noteShadow() }
+      for _ in 0..<hidings { pool.noteHiding() }
+      for _ in 0..<11 { pool.note(learner, slowest: 0, time: 3_600, isAtEdge: isAtEdge) }
+      return pool.mayHide
+    }
+    #expect(LossPool().mayHide)
+    #expect(!watched(shadows: 0, isAtEdge: true))
+    #expect(!watched(shadows: 0, isAtEdge: false))
+    #expect(watched(shadows: 20, isAtEdge: false))
+    #expect(!watched(shadows: 20, isAtEdge: true), "they would have been hidden by now")
+    #expect(watched(shadows: 0, isAtEdge: true, hidings: 3))
+  }
+
+  @Test("a fast beacon that may fade is given the time of a body once its level has fallen")
+  func fading() {
+    var silence = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000))
+    silence.mayFade = true
+    let policy = PresencePolicy()
+    #expect(silence.allowance(policy, at: .usual).gap < .seconds(4))
+    #expect(silence.allowance(policy, at: .far).gap == .seconds(10))
+    #expect(silence.allowance(policy, at: .low).basis?.floor == .seconds(10))
+  }
+
+  @Test("reflections minutes apart never enter, however many there are")
+  func reflections() {
+    let region = Region(
+      identifier: "door",
+      constraint: .proximity(Timeline.uuid),
+      subject: .observer,
+      presence: PresencePolicy(enterSamples: 2)
+    )
+    for seed in 0..<20 {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      var timeline = Timeline(Timeline.site([region]))
+      var time = 0.0
+      for _ in 0..<60 {
+        timeline.hear(at: time)
+        time += Double.random(in: 120...600, using: &generator)
+      }
+      timeline.advance(to: time)
+      #expect(timeline.events.count { $0.kind == .regionEnter } == 0, "seed \(seed)")
+    }
+  }
+}
