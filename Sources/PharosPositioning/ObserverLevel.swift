@@ -1,98 +1,201 @@
 import PharosEvents
 import PharosReports
 
-/// How loud one observer hears one beacon: a filtered level, and how long its silence means nothing.
+/// How loud one observer hears one beacon: a quick and a slow level, and how long its silence means nothing.
 ///
-/// The filter is a Kalman filter on a level that wanders: each second adds `wander` to its variance, each summary is a
-/// measurement whose variance is `scatter` over its samples.
+/// The quick level is a Kalman filter on a level that wanders. The slow one is a mean over half a minute: as long as the two
+/// agree the beacon lies still, and the slow one tells where with a fraction of the noise.
 struct ObserverLevel: Sendable {
-  /// How much a level's variance grows in a second.
-  ///
-  /// 4 dB²: a walker's level moves by about 2 dB in a second.
-  private static let wander = 4.0
-  /// The variance of a single sample around the level.
-  ///
-  /// 25 dB²: fading gives 5 dB of scatter from advert to advert.
-  private static let scatter = 25.0
-  /// How many samples of a second count as independent.
-  ///
-  /// 4: more adverts in one second see the same shadow.
-  private static let independentSamples = 4.0
-  /// The interval of a beacon that has been summarised once.
-  private static let firstInterval = 5.0
-  /// The longest interval that is learned.
-  private static let longestInterval = 60.0
+  /// How many summaries the slow level of a beacon on the move counts for.
+  private static let movingSummaries = 4.0
 
-  let observer: ObserverID
-  /// The filtered level.
+  /// The same once it lies still again.
+  private static let settledSummaries = 2.0
+
+  /// How much unrest a single summary may show beyond three times what is known.
+  ///
+  /// - Units: dB².
+  private static let unrestStep = 8.0
+
+  /// The observer's place in the plan.
+  let observer: Int
+  /// The level as of the last summary.
   ///
   /// - Units: dBm.
-  private(set) var level: Double
+  private(set) var quick: Double
+  /// The uncertainty of the quick level.
+  ///
+  /// - Units: dB².
+  private(set) var variance: Double
+  /// The level over the last half minute.
+  ///
+  /// - Units: dBm.
+  private(set) var slow: Double
+  /// The uncertainty of the slow level.
+  ///
+  /// - Units: dB².
+  private(set) var slowVariance: Double
   /// When stage one told of it last; moved to the recovery after an outage.
   private(set) var toldAt: Timestamp
   /// How many adverts it is made of, since the last recovery.
   private(set) var samples: UInt64
   /// Whether the observer is down, so that its silence says nothing.
   var isDark = false
+  /// Whether the observer is back and has not told of the beacon since.
+  private(set) var isBack = false
   /// The level when another observer went down.
   var levelAtOutage: Double?
 
-  private var variance: Double
-  private var interval = firstInterval
+  /// The level over the last minute, whether the beacon moved or not.
+  ///
+  /// - Units: dBm.
+  private(set) var home: Double
+  /// How many summaries that is made of.
+  private var homeSummaries = 1.0
+  /// How far the quick level has wandered around the slow one while the beacon lay still: people and doors do that.
+  ///
+  /// - Units: dB².
+  private(set) var unrest: Double
+  /// How many summaries the slow level is made of.
+  private var summaries = 1.0
+  /// How far adverts scatter around the level.
+  ///
+  /// - Units: dB².
+  private var scatter: Double
+  /// What its silence means.
+  private var gaps: GapModel
 
-  /// Starts with a first summary.
-  init(_ summary: TrackSummary, at instant: Timestamp) {
-    observer = summary.observer
-    level = summary.mean
-    variance = ObserverLevel.noise(of: summary)
+  /// Starts with a first summary and what is known of the beacon's gaps.
+  init(
+    _ summary: TrackSummary,
+    of observer: Int,
+    at instant: Timestamp,
+    gaps: GapModel,
+    _ rules: ZoneRules
+  ) {
+    self.observer = observer
+    (quick, slow, home) = (summary.mean, summary.mean, summary.mean)
+    scatter = rules.scatter * rules.scatter
+    unrest = rules.leastUnrest * rules.leastUnrest
+    self.gaps = gaps
+    variance = scatter / min(max(Double(summary.count), 1), rules.independentSamples)
+    slowVariance = variance
     samples = UInt64(summary.count)
     toldAt = instant
   }
 
+  /// What is known of a beacon while an observer hears it.
+  enum Circumstance: Sendable {
+    /// It is on its way.
+    case moving
+    /// It lies still.
+    case still
+    /// It has lain still for long, so that what moves its level is not its own way.
+    case settled
+    /// It lies still, and somebody stands in this observer's way.
+    case hidden
+  }
+
   /// Takes a further second.
-  mutating func add(_ summary: TrackSummary, at instant: Timestamp) {
+  mutating func add(
+    _ summary: TrackSummary,
+    at instant: Timestamp,
+    _ circumstance: Circumstance,
+    _ rules: ZoneRules
+  ) {
     let gap = max(0, (instant - toldAt).seconds)
-    let noise = ObserverLevel.noise(of: summary)
-    variance += ObserverLevel.wander * gap
+    let count = min(max(Double(summary.count), 1), rules.independentSamples)
+    let noise = scatter / count
+    variance += rules.wander * rules.wander * gap
+    let innovation = summary.mean - quick
+    learnScatter((innovation * innovation - variance) * count, rules)
     let gain = variance / (variance + noise)
-    level += gain * (summary.mean - level)
+    quick += gain * innovation
     variance *= 1 - gain
+    switch circumstance {
+    case .moving:
+      summaries = min(summaries + 1, ObserverLevel.movingSummaries)
+      average(summary.mean, over: rules.movingMemory, gap: gap, noise: noise)
+    case .still:
+      summaries += 1
+      average(summary.mean, over: rules.stillMemory, gap: gap, noise: noise)
+    case .settled:
+      summaries += 1
+      average(summary.mean, over: rules.stillMemory, gap: gap, noise: noise)
+      learnUnrest(min(1, gap / rules.unrestMemory.seconds), rules)
+    case .hidden: break
+    }
     samples &+= UInt64(summary.count)
-    learn(gap: gap)
+    homeSummaries += 1
+    home += max(1 / homeSummaries, min(1, gap / rules.homeMemory.seconds)) * (summary.mean - home)
+    if !isBack { gaps.learn(gap, rules) }
     toldAt = instant
     isDark = false
+    isBack = false
+  }
+
+  /// The beacon lies still again: the slow level starts anew from where the quick one says.
+  mutating func settleIn() {
+    slow = quick
+    slowVariance = variance
+    summaries = ObserverLevel.settledSummaries
   }
 
   /// The observer is back: its silence counts from now on, and its level once it has heard the beacon again.
   mutating func recover(at instant: Timestamp) {
     isDark = false
+    isBack = true
     samples = 0
     toldAt = max(toldAt, instant)
   }
 
-  /// The level as it is compared: falling once the silence has lasted longer than the beacon's interval explains.
-  func compared(at instant: Timestamp, _ rules: ZoneRules) -> Double {
-    guard !isDark else { return level }
-    let grace = max(rules.shortestLevelGrace.seconds, interval * rules.levelIntervals)
-    let excess = (instant - toldAt).seconds - grace
-    return excess > 0 ? level - excess * rules.silentFall : level
+  /// How unlikely its silence would be if the beacon lay where it did, less the logarithm of that chance.
+  func surprise(at instant: Timestamp) -> Double {
+    isDark ? 0 : gaps.surprise(after: (instant - toldAt).seconds)
+  }
+
+  /// By how much the level has fallen, once runs of losses no longer explain the silence.
+  func fall(at instant: Timestamp, _ rules: ZoneRules) -> Double {
+    guard !isDark, instant - toldAt >= rules.shortestLevelGrace else { return 0 }
+    return max(0, surprise(at: instant) - rules.silenceGrace) * rules.silentFall
+  }
+
+  /// By how much the two levels may differ while the beacon lies still.
+  func quietBand(_ rules: ZoneRules) -> Double {
+    let deviation = (variance + slowVariance + unrest).squareRoot()
+    return max(rules.quietBand, rules.quietDeviations * deviation)
   }
 
   /// Whether a live observer has heard nothing for so long that it no longer hears the beacon.
-  func isGone(at instant: Timestamp, _ rules: ZoneRules) -> Bool {
+  ///
+  /// The surprise is how unlikely the silence is, of all observers that are silent together.
+  func isGone(at instant: Timestamp, surprise: Double, _ rules: ZoneRules) -> Bool {
     guard !isDark else { return false }
-    let learned = max(rules.shortestPresence.seconds, interval * rules.presenceIntervals)
-    return (instant - toldAt).seconds >= min(learned, rules.longestPresence.seconds)
+    let silence = instant - toldAt
+    guard silence >= rules.shortestPresence else { return false }
+    return silence >= rules.longestPresence || surprise >= rules.goneSurprise
   }
 
-  /// Learns fast that a beacon has become slower and slowly that it has become faster, so that a tag that rests is
-  /// not taken for gone.
-  private mutating func learn(gap: Double) {
-    let weight = gap > interval ? 0.5 : 0.0625
-    interval = min(interval + weight * (gap - interval), ObserverLevel.longestInterval)
+  /// Takes a level into the slow one.
+  private mutating func average(_ level: Double, over memory: TimeSpan, gap: Double, noise: Double) {
+    let weight = max(1 / summaries, min(1, gap / memory.seconds))
+    slow += weight * (level - slow)
+    slowVariance += weight * (weight * (slowVariance + noise) - 2 * slowVariance)
   }
 
-  private static func noise(of summary: TrackSummary) -> Double {
-    scatter / min(max(Double(summary.count), 1), independentSamples)
+  /// Follows what innovations say about the scatter, bounded so that neither a walk nor a quiet minute spoils it.
+  private mutating func learnScatter(_ square: Double, _ rules: ZoneRules) {
+    let bounded = min(max(square, 0), 4 * scatter)
+    let least = rules.leastScatter * rules.leastScatter
+    scatter = min(max(scatter + (bounded - scatter) / 16, least), 4 * rules.scatter * rules.scatter)
+  }
+
+  /// Follows how far the two levels lie apart, beyond what the scatter of adverts explains.
+  private mutating func learnUnrest(_ weight: Double, _ rules: ZoneRules) {
+    let least = rules.leastUnrest * rules.leastUnrest
+    let most = rules.mostUnrest * rules.mostUnrest
+    // Bounded, so that the few seconds of a way that is too short to be noticed count little.
+    let excess = min((quick - slow) * (quick - slow) - variance, 3 * unrest + ObserverLevel.unrestStep)
+    unrest = min(max(unrest + weight * (excess - unrest), least), most)
   }
 }

@@ -131,14 +131,12 @@ struct RegionRow: Sendable {
 
   /// An assumed state that nobody confirmed is given up.
   mutating func giveUpAssumption(at time: Timestamp) {
+    var evidence = Evidence(rule: .neverHeard)
+    evidence.window = StageTwo.neverHeardAfter
+    evidence.gap = StageTwo.neverHeardAfter + max(.zero, time - assumptionDeadline)
     isDirty = true
     assumptionDeadline = .distantFuture
-    farewell = Farewell(
-      observer: nil,
-      time: time,
-      lastHeard: .distantPast,
-      evidence: Evidence(rule: .neverHeard)
-    )
+    farewell = Farewell(observer: nil, time: time, lastHeard: .distantPast, evidence: evidence)
   }
 
   /// The beacon is no longer watched although it may be there: never an exit.

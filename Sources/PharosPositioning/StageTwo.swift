@@ -16,27 +16,35 @@ public struct StageTwo: Sendable {
 
   let stream: String
   let limits: PositioningLimits
-  let rules: ZoneRules
-  let plan: ZonePlan
   var regions: BeaconRegions
   var tags = TagTable()
   var deadlines = DeadlineQueue()
   /// Since when each observer that is up has been up.
   var live: [ObserverID: Timestamp] = [:]
-  /// Up to when each observer is known to have lived; what is not told here is taken to live.
-  var proofs: [ObserverID: Timestamp] = [:]
+  /// What zones are weighed with beside the levels: the plan, proofs of life, and the offsets that were found.
+  var around: ZoneTrack.Surroundings
+  /// What tags that are surely in a zone have taught.
+  var gaps: LevelGaps
+  /// The observer of the last summary and its place in the plan: those of a second come in a row.
+  var lastObserver: (id: ObserverID, place: Int?)?
   /// The places of what was touched at the present instant.
   var dirty: [Int] = []
   var now = Timestamp.distantPast
-  private var scores: [ZoneTrack.Score] = []
+  private var weighing = ZoneWeighing()
 
   /// Starts with a site; its regions are monitored from the beginning.
   public init(site: Site, limits: PositioningLimits = PositioningLimits(), rules: ZoneRules = ZoneRules()) {
     self.stream = site.stream
     self.limits = limits
-    self.rules = rules
-    self.plan = ZonePlan(site: site)
     self.regions = BeaconRegions(site: site)
+    let plan = ZonePlan(site: site)
+    around = ZoneTrack.Surroundings(
+      plan: plan,
+      rules: rules,
+      proofs: Array(repeating: .distantFuture, count: plan.observers.count),
+      offsets: OffsetTable(observers: plan.observers.count, rules)
+    )
+    gaps = LevelGaps(observers: plan.observers.count)
   }
 
   /// Takes what stage one found out; links come ordered by `StageLink.isOrderedBefore`.
@@ -53,7 +61,9 @@ public struct StageTwo: Sendable {
       counters.observerChanges &+= 1
       if change.isUp { recover(change) } else { goDark(change) }
     case .life(let life):
-      proofs[life.observer] = life.provenThrough
+      if let observer = around.plan.place(of: life.observer) {
+        around.proofs[observer] = life.provenThrough
+      }
     }
   }
 
@@ -133,11 +143,9 @@ public struct StageTwo: Sendable {
   }
 
   private mutating func arm(_ place: Int) {
-    let now = now
-    let (plan, rules) = (plan, rules)
     let due = tags.update(place) { tag -> Timestamp in
       tag.isDirty = false
-      var due = tag.zone.wake(after: now, plan: plan, rules: rules)
+      var due = tag.zone.nextLook
       for row in tag.rows { due = min(due, row.holdDeadline, row.assumptionDeadline) }
       tag.due = due
       return due
@@ -187,20 +195,16 @@ public struct StageTwo: Sendable {
   /// Counts an observer that there was no room for.
   mutating func countCrowdedOut() { counters.crowdedOut &+= 1 }
 
+  /// Looks at a beacon's levels if it is time to.
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {
-    guard !plan.zones.isEmpty else { return }
-    let now = now
-    let (plan, rules, proofs) = (plan, rules, proofs)
-    var scratch: [ZoneTrack.Score] = []
-    swap(&scratch, &scores)
-    let outcome = tags.update(place) { tag -> (BeaconID, ZoneTrack.Move, UInt64)? in
-      let move = tag.zone.settle(at: now, plan: plan, rules: rules, proofs: proofs, scores: &scratch)
-      guard let move else { return nil }
-      tag.zone.counter += 1
-      return (tag.beacon, move, tag.zone.counter)
+    guard tags.isTaken(place), tags.store[place].zone.nextLook <= now else { return }
+    tags.store[place].zone.look(at: now, around, gaps, &weighing)
+    let move = tags.store[place].zone.decide(at: now, around, weighing)
+    if tags.store[place].zone.teach(&gaps, at: now, around, weighing) {
+      around.offsets.refresh(gaps, around.rules)
     }
-    swap(&scratch, &scores)
-    guard let outcome, let (beacon, move, counter) = outcome else { return }
-    tell(move, about: beacon, counter: counter, into: &events)
+    guard let move else { return }
+    tags.store[place].zone.counter += 1
+    tell(move, weighing, about: tags.store[place].beacon, tags.store[place].zone.counter, into: &events)
   }
 }

@@ -54,14 +54,19 @@ struct TagTable: Sendable {
   var count: Int { places.count }
 
   /// The beacons by place, changed where they lie: moving one out and in would cost more than most changes.
-  private var store: [Tag] = []
+  ///
+  /// Who changes one here has its place from ``place(of:)`` or has asked whether it is live.
+  var store: [Tag] = []
   private var places: [BeaconID: Int] = [:]
   private var free: [Int] = []
   private var generations: UInt32 = 0
   private var retired: UInt64 = 0
 
   /// The beacon at a place, or nil where the place is free.
-  subscript(place: Int) -> Tag? { store.indices.contains(place) && store[place].isLive ? store[place] : nil }
+  subscript(place: Int) -> Tag? { isTaken(place) ? store[place] : nil }
+
+  /// Whether a place is a beacon's.
+  func isTaken(_ place: Int) -> Bool { store.indices.contains(place) && store[place].isLive }
 
   /// The place of a beacon, if it is known.
   func place(of beacon: BeaconID) -> Int? { places[beacon] }

@@ -1,50 +1,105 @@
 import PharosReports
 
-/// A site's zones, indexed for the comparison.
+/// A site's zones, numbered and indexed for the comparison.
+///
+/// Observers that stand in zones are interned once: everything behind this page knows them by their place here.
 struct ZonePlan: Sendable {
   /// One zone.
   struct Planned: Sendable {
     let identifier: String
-    /// The zones that one can walk to from it; nil means any.
-    let adjacent: Set<Int>?
+    /// The floor's place among the site's floors.
+    let floor: Int
+    /// How many of its observers are compared: two at most.
+    let ranks: Int
     /// The beacons it places; empty means all that some region asks about.
     let beacons: [BeaconConstraint]
   }
 
+  /// How one gets from one zone to another.
+  enum Step: UInt8, Sendable {
+    /// It is the same one.
+    case stay
+    /// Through a door.
+    case walk
+    /// Within a floor, though no door is known.
+    case stray
+    /// To another floor, though no stairs are known.
+    case climb
+  }
+
   /// The zones in the site's order.
   let zones: [Planned]
-  private let standing: [ObserverID: [Int]]
+  /// The observers that stand in zones, in the order in which the zones name them.
+  let observers: [ObserverID]
+  /// How many of a floor's observers are compared, by floor: three at most.
+  let floorRanks: [Int]
+  private let places: [ObserverID: Int]
+  private let standing: [[Int]]
+  private let floors: [Int]
+  private let steps: [Step]
 
   /// Indexes the zones of a site; names of zones that are not there are left out.
   init(site: Site) {
-    var places: [String: Int] = [:]
-    var standing: [ObserverID: [Int]] = [:]
+    var (observers, places, standing) = ([ObserverID](), [ObserverID: Int](), [[Int]]())
     for (index, zone) in site.zones.enumerated() {
-      places[zone.identifier] = places[zone.identifier] ?? index
-      for observer in zone.observers where standing[observer]?.last != index {
-        standing[observer, default: []].append(index)
+      for observer in zone.observers {
+        let place = places[observer] ?? observers.count
+        if place == observers.count {
+          places[observer] = place
+          observers.append(observer)
+          standing.append([])
+        }
+        if standing[place].last != index { standing[place].append(index) }
       }
     }
-    zones = site.zones.map { zone in
-      Planned(
-        identifier: zone.identifier,
-        adjacent: zone.adjacent.isEmpty ? nil : Set(zone.adjacent.compactMap { places[$0] }),
-        beacons: zone.beacons
-      )
+    // Zones without a floor make up one of their own.
+    var levels: [Int?] = []
+    zones = site.zones.enumerated().map { index, zone in
+      let floor = levels.firstIndex(of: zone.floor) ?? levels.count
+      if floor == levels.count { levels.append(zone.floor) }
+      let ranks = standing.count { $0.contains(index) }
+      return Planned(identifier: zone.identifier, floor: floor, ranks: min(2, ranks), beacons: zone.beacons)
     }
-    self.standing = standing
+    let planned = zones
+    floors = standing.map { $0.first.map { planned[$0].floor } ?? 0 }
+    let onFloor = floors
+    floorRanks = levels.indices.map { floor in min(3, onFloor.count { $0 == floor }) }
+    steps = ZonePlan.steps(of: site.zones)
+    (self.observers, self.places, self.standing) = (observers, places, standing)
   }
 
-  /// The zones that an observer stands in.
-  func zones(of observer: ObserverID) -> [Int] { standing[observer] ?? [] }
+  /// The place of an observer, or nil if it stands in no zone.
+  func place(of observer: ObserverID) -> Int? { places[observer] }
 
-  /// Whether one can walk from one zone straight to another.
-  func isAdjacent(_ from: Int, _ to: Int) -> Bool { zones[from].adjacent?.contains(to) ?? true }
+  /// The zones that an observer stands in.
+  func zones(of observer: Int) -> [Int] { standing[observer] }
+
+  /// The floor that an observer is on; where its zones disagree, that of the first.
+  func floor(of observer: Int) -> Int { floors[observer] }
+
+  /// How one gets from one zone to another.
+  func step(from: Int, to: Int) -> Step { steps[from * zones.count + to] }
 
   /// The zones that place a beacon.
   func placing(_ beacon: BeaconID, isAskedAbout: Bool) -> [Bool] {
     zones.map { zone in
       zone.beacons.isEmpty ? isAskedAbout : zone.beacons.contains { $0.matches(beacon) }
     }
+  }
+
+  /// A door leads both ways, whichever of its zones names it; a zone that names none has doors to all of its floor.
+  private static func steps(of zones: [Zone]) -> [Step] {
+    let doors = zones.map { Set($0.adjacent) }
+    var steps: [Step] = []
+    steps.reserveCapacity(zones.count * zones.count)
+    for (from, zone) in zones.enumerated() {
+      for (to, other) in zones.enumerated() {
+        let isDoor = doors[from].contains(other.identifier) || doors[to].contains(zone.identifier)
+        let isOpen = doors[from].isEmpty && zone.floor == other.floor
+        let isSameFloor = zone.floor == other.floor || zone.floor == nil || other.floor == nil
+        steps.append(from == to ? .stay : isDoor || isOpen ? .walk : isSameFloor ? .stray : .climb)
+      }
+    }
+    return steps
   }
 }

@@ -1,250 +1,211 @@
 import PharosEvents
 import PharosReports
 
-/// Which zone one beacon is in: a state machine over the levels of the observers that hear it.
+/// Which zone one beacon is in: its levels, what they make probable, and the state machine that tells of it.
 struct ZoneTrack: Sendable {
-  /// A change of zone, ready to be told.
-  struct Move: Sendable {
-    var from: Int?
-    var to: Int?
-    var time: Timestamp
-    var margin: Double?
-    var dwell: TimeSpan?
-    var reason: ZoneTransition.Reason
-  }
+  /// What a look needs that is the same for all beacons.
+  struct Surroundings: Sendable {
+    let plan: ZonePlan
+    let rules: ZoneRules
+    /// Up to when each observer is known to have lived, by its place in the plan.
+    var proofs: [Timestamp]
+    /// What is added to each observer's levels.
+    var offsets: OffsetTable
 
-  /// How loud a zone is; nil where nobody hears the beacon.
-  struct Score: Sendable {
-    let zone: Int
-    /// What its live observers hear.
-    var live: Double?
-    /// What its observers that are down heard last.
-    var dark: Double?
-
-    var loudest: Double { max(live ?? -.infinity, dark ?? -.infinity) }
+    /// Up to when an observer's silence counts: the instant, or its last proof of life where that is earlier.
+    ///
+    /// A gateway that died says nothing about its room; nobody knows yet that it did, so its silence must not count
+    /// before somebody heard something else from it.
+    func through(_ instant: Timestamp, of observer: Int) -> Timestamp { min(instant, proofs[observer]) }
   }
 
   /// The zone that the beacon is in.
-  private(set) var zone: Int?
+  var zone: Int?
   /// Which zones place the beacon, as of an epoch of the regions.
   var placing: [Bool] = []
   var placingEpoch: UInt32?
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64 = 0
+  /// When the levels are to be looked at again; in the far future while there is nothing to look at.
+  var nextLook = Timestamp.distantFuture
 
-  private var levels: [ObserverLevel] = []
-  private var candidate: Int?
-  private var candidateSince = Timestamp.distantPast
-  private var beatenSince: Timestamp?
-  private var changedAt = Timestamp.distantPast
+  /// Who hears it, in the plan's order.
+  var levels: [ObserverLevel] = []
+  /// How probable each zone is.
+  var belief = ZoneBelief()
+  /// The zone that is certain but not told yet, and since when.
+  var candidate: Int?
+  var candidateSince = Timestamp.distantPast
+  /// Since when the zone that it is in has been doubted.
+  var doubtedSince: Timestamp?
+  /// The time of the last change.
+  var changedAt = Timestamp.distantPast
+  /// When it was told of the zone that it is in.
+  var enteredAt = Timestamp.distantPast
+  /// When the next lesson is due, and how long after it the one behind.
+  var nextLesson = Timestamp.distantFuture
+  var lessonGap = TimeSpan.zero
+  /// Whether its levels change at more than one observer.
+  var isMoving = false
+
+  /// Since when one observer alone has heard it weaker, and which.
+  private var shadowed: (observer: Int, since: Timestamp)?
+  private var lookedAt = Timestamp.distantPast
+  private var weighedAt = Timestamp.distantPast
+  private var isFresh = false
   private var lag = TimeSpan.zero
-  private var outageTime = Timestamp.distantPast
+  /// How many adverts were heard since its levels began to change.
+  private(set) var heardOnTheMove = 0.0
+  /// What all of its observers have taught about its gaps.
+  private var gaps = GapModel()
+  private(set) var outageTime = Timestamp.distantPast
 
   /// Whether nothing is known and nothing is awaited.
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
 
   /// Takes how an observer heard the beacon in one second.
-  mutating func add(_ summary: TrackSummary, at instant: Timestamp, _ rules: ZoneRules) {
+  mutating func add(_ summary: TrackSummary, of observer: Int, at instant: Timestamp, _ rules: ZoneRules) {
     lag = max(.zero, instant - summary.until)
-    if let index = levels.firstIndex(where: { $0.observer == summary.observer }) {
-      levels[index].add(summary, at: instant)
+    heardOnTheMove += Double(summary.count)
+    isFresh = true
+    if nextLook == .distantFuture { nextLook = instant }
+    if let index = levels.firstIndex(where: { $0.observer == observer }) {
+      // A gap that an outage has torn says nothing about losses.
+      if !levels[index].isBack { gaps.learn(max(0, (instant - levels[index].toldAt).seconds), rules) }
+      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant, rules), rules)
       return
     }
-    var level = ObserverLevel(summary, at: instant)
+    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, rules)
     if levels.contains(where: \.isDark) { level.levelAtOutage = rules.sensitivity }
-    let place = levels.firstIndex { summary.observer < $0.observer } ?? levels.count
+    let place = levels.firstIndex { observer < $0.observer } ?? levels.count
     levels.insert(level, at: place)
   }
 
   /// An observer went down; false if it did not hear the beacon.
   mutating func goDark(
-    _ change: ObserverChange,
+    _ observer: Int,
+    since time: Timestamp,
     at instant: Timestamp,
-    _ rules: ZoneRules,
-    proofs: [ObserverID: Timestamp]
+    _ around: Surroundings
   ) -> Bool {
-    guard let index = levels.firstIndex(where: { $0.observer == change.observer }) else { return false }
-    outageTime = change.time
+    guard let index = levels.firstIndex(where: { $0.observer == observer }) else { return false }
+    outageTime = time
     levels[index].isDark = true
     for other in levels.indices where other != index && !levels[other].isDark {
-      levels[other].levelAtOutage = levels[other].compared(
-        at: proofs.through(instant, of: levels[other]),
-        rules
-      )
+      levels[other].levelAtOutage = current(other, at: instant, around)
     }
     return true
   }
 
-  /// An observer is back; false if it did not hear the beacon.
-  mutating func recover(_ observer: ObserverID, at instant: Timestamp) -> Bool {
-    guard let index = levels.firstIndex(where: { $0.observer == observer }) else { return false }
+  /// An observer is back; false if it did not hear the beacon before it went down, or has told of it since.
+  mutating func recover(_ observer: Int, at instant: Timestamp) -> Bool {
+    guard let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) else { return false }
     levels[index].recover(at: instant)
+    nextLook = min(nextLook, instant)
     return true
   }
 
-  /// Compares the zones and says what has changed.
-  mutating func settle(
+  /// Looks at the levels, moves the probabilities on, and leaves in the weighing what came of it.
+  mutating func look(
     at instant: Timestamp,
-    plan: ZonePlan,
-    rules: ZoneRules,
-    proofs: [ObserverID: Timestamp],
-    scores: inout [Score]
-  ) -> Move? {
-    forget(at: instant, rules, proofs)
-    score(at: instant, plan, rules, proofs, into: &scores)
-    if let zone {
-      let own = scores.first { $0.zone == zone }
-      if own?.live == nil, own?.dark != nil { return leave(at: instant, .observerDown) }
-      if !scores.contains(where: { $0.live != nil }) { return leave(at: instant, .silence) }
+    _ around: Surroundings,
+    _ gaps: LevelGaps,
+    _ weighing: inout ZoneWeighing
+  ) {
+    forget(at: instant, around)
+    weighing.removeAll()
+    let isFalling = hear(at: instant, around, into: &weighing)
+    belief.recall(into: &weighing, around.plan, around.rules)
+    weighing.rank(around.plan, placing: placing, around.rules)
+    weighing.trim(keeping: zone)
+    guard !weighing.candidates.isEmpty else { return belief.removeAll() }
+    belief.recallElsewhere(into: &weighing, around.plan, around.rules)
+    weighing.score(around.plan, around.rules, gaps)
+    var evidence = 0.0
+    if isFresh || isFalling {
+      let longest = around.rules.longestEvidence.seconds
+      evidence = min((instant - weighedAt).seconds, isFalling ? around.rules.period.seconds : longest)
+      if weighedAt == .distantPast { evidence = around.rules.period.seconds }
+      weighedAt = instant
+      isFresh = false
     }
-    let ranked = ZoneTrack.rank(scores)
-    guard let winner = ranked.winner, winner.zone != zone else {
-      candidate = nil
-      beatenSince = nil
-      return nil
-    }
-    return challenge(winner, lead: ranked.lead, at: instant, plan: plan, rules: rules, scores: scores)
+    let elapsed = lookedAt == .distantPast ? 0 : (instant - lookedAt).seconds
+    lookedAt = instant
+    let rate = isMoving ? around.rules.walkingRate : around.rules.restingRate
+    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.plan, around.rules)
   }
 
-  /// When the zones must be compared again although nobody says anything.
-  func wake(after instant: Timestamp, plan: ZonePlan, rules: ZoneRules) -> Timestamp {
-    guard !isIdle else { return .distantFuture }
-    var due = instant + .seconds(1)
-    if let candidate { due = min(due, candidateSince + dwell(of: candidate, plan, rules)) }
-    if let beatenSince, candidate == nil { due = min(due, beatenSince + rules.notSureDwell) }
-    return due > instant ? due : instant + .seconds(1)
-  }
-
-  private mutating func challenge(
-    _ winner: Score,
-    lead: Double,
+  /// What is known of the beacon while an observer hears it.
+  private func circumstance(
+    of observer: Int,
     at instant: Timestamp,
-    plan: ZonePlan,
-    rules: ZoneRules,
-    scores: [Score]
-  ) -> Move? {
-    if lead >= rules.margin {
-      if candidate != winner.zone {
-        candidate = winner.zone
-        candidateSince = instant
-      }
-      if instant - candidateSince >= dwell(of: winner.zone, plan, rules) {
-        return move(to: winner.zone, lead: lead, at: instant)
-      }
-    } else {
-      candidate = nil
-    }
-    guard let zone else { return nil }
-    let own = scores.first { $0.zone == zone }?.loudest ?? -.infinity
-    guard (winner.live ?? -.infinity) - own >= rules.margin else {
-      beatenSince = nil
-      return nil
-    }
-    let since = beatenSince ?? instant
-    beatenSince = since
-    guard candidate == nil, instant - since >= rules.notSureDwell else { return nil }
-    return leave(at: instant, .notSure)
-  }
-
-  private mutating func move(to target: Int, lead: Double, at instant: Timestamp) -> Move {
-    defer {
-      zone = target
-      candidate = nil
-      beatenSince = nil
-    }
-    return Move(
-      from: zone,
-      to: target,
-      time: stamp(instant),
-      margin: lead.isFinite ? lead : nil,
-      dwell: instant - candidateSince,
-      reason: .margin
-    )
-  }
-
-  private mutating func leave(at instant: Timestamp, _ reason: ZoneTransition.Reason) -> Move {
-    defer {
-      zone = nil
-      candidate = nil
-      beatenSince = nil
-    }
-    let time = reason == .observerDown ? max(changedAt, outageTime) : stamp(instant)
-    changedAt = time
-    return Move(from: zone, to: nil, time: time, margin: nil, dwell: nil, reason: reason)
+    _ rules: ZoneRules
+  ) -> ObserverLevel.Circumstance {
+    if isMoving { return .moving }
+    if shadowed?.observer == observer { return .hidden }
+    return zone != nil && instant - enteredAt >= rules.settlingTime ? .settled : .still
   }
 
   /// Event time: the decision's instant less the lag of the summary before it, never going back.
-  private mutating func stamp(_ instant: Timestamp) -> Timestamp {
+  mutating func stamp(_ instant: Timestamp) -> Timestamp {
     changedAt = max(changedAt, instant - lag)
     return changedAt
   }
 
-  /// Drops what is silent, and what was frozen by an outage once the beacon has clearly moved.
-  private mutating func forget(
-    at instant: Timestamp,
-    _ rules: ZoneRules,
-    _ proofs: [ObserverID: Timestamp]
-  ) {
-    levels.removeAll { $0.isGone(at: proofs.through(instant, of: $0), rules) }
-    guard levels.contains(where: \.isDark) else {
-      for index in levels.indices { levels[index].levelAtOutage = nil }
-      return
-    }
-    let compared = { (level: ObserverLevel) in level.compared(at: proofs.through(instant, of: level), rules) }
-    let loudest = levels.filter { !$0.isDark && $0.samples > 1 }.max { compared($0) < compared($1) }
-    guard let loudest, let before = loudest.levelAtOutage else { return }
-    let hasMoved = compared(loudest) - before >= rules.releaseRise
-    if hasMoved { levels.removeAll(where: \.isDark) }
-  }
-
-  private func score(
-    at instant: Timestamp,
-    _ plan: ZonePlan,
-    _ rules: ZoneRules,
-    _ proofs: [ObserverID: Timestamp],
-    into scores: inout [Score]
-  ) {
-    scores.removeAll(keepingCapacity: true)
-    // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
-    for level in levels where level.samples > 1 {
-      let compared = level.compared(at: proofs.through(instant, of: level), rules)
-      for zone in plan.zones(of: level.observer) where placing.indices.contains(zone) && placing[zone] {
-        var index = scores.firstIndex { $0.zone == zone } ?? scores.count
-        if index == scores.count {
-          scores.append(Score(zone: zone, live: nil, dark: nil))
-          index = scores.count - 1
-        }
-        if level.isDark {
-          scores[index].dark = max(scores[index].dark ?? compared, compared)
-        } else {
-          scores[index].live = max(scores[index].live ?? compared, compared)
-        }
-      }
-    }
-  }
-
-  private func dwell(of target: Int, _ plan: ZonePlan, _ rules: ZoneRules) -> TimeSpan {
-    guard let zone, !plan.isAdjacent(zone, target) else { return rules.dwell }
-    return max(rules.dwell, rules.nonAdjacentDwell)
-  }
-
-  /// The loudest live zone, and by how much it beats all others, those included whose observers are down.
-  private static func rank(_ scores: [Score]) -> (winner: Score?, lead: Double) {
-    let winner = scores.filter { $0.live != nil }.min { left, right in
-      (-(left.live ?? 0), left.zone) < (-(right.live ?? 0), right.zone)
-    }
-    guard let winner, let live = winner.live else { return (nil, 0) }
-    let rival = scores.filter { $0.zone != winner.zone }.map(\.loudest).max()
-    return (winner, rival.map { live - $0 } ?? .infinity)
-  }
-}
-
-extension [ObserverID: Timestamp] {
-  /// Up to when an observer's silence counts: the instant, or its last proof of life where that is earlier.
+  /// Fills in who hears the beacon how loud; true if somebody has fallen silent.
   ///
-  /// A gateway that died says nothing about its room; nobody knows yet that it did, so its silence must not count
-  /// before somebody heard something else from it.
-  fileprivate func through(_ instant: Timestamp, of level: ObserverLevel) -> Timestamp {
-    Swift.min(instant, self[level.observer] ?? instant)
+  /// While no observer's level of the moment departs from its mean the beacon lies still, and the means count. Where a single
+  /// one hears it weaker, somebody stands in the way, and they count for a while.
+  private mutating func hear(
+    at instant: Timestamp,
+    _ around: Surroundings,
+    into weighing: inout ZoneWeighing
+  ) -> Bool {
+    let rules = around.rules
+    var (farthest, isFalling) = (0.0, false)
+    for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
+      let through = around.through(instant, of: levels[index].observer)
+      if levels[index].fall(at: through, rules) > 0 { isFalling = true }
+      farthest = max(farthest, abs(levels[index].quick - levels[index].slow))
+    }
+    var (departed, alone) = (0, -1)
+    for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
+      let departure = levels[index].quick - levels[index].slow
+      let band = max(levels[index].quietBand(rules), rules.companionShare * farthest)
+      guard abs(departure) > band else { continue }
+      departed += 1
+      alone = departure < 0 ? levels[index].observer : -1
+    }
+    if departed == 1, alone >= 0 {
+      if shadowed?.observer != alone { shadowed = (alone, instant) }
+    } else if departed == 0 {
+      shadowed = nil
+    }
+    let isShadow =
+      departed == 1 && alone >= 0
+      && (shadowed.map { instant - $0.since < rules.shadowPatience } ?? false)
+    let wasMoving = isMoving
+    isMoving = departed > 0 && !isShadow
+    if !wasMoving, isMoving { heardOnTheMove = 0 }
+    if wasMoving, !isMoving { for index in levels.indices { levels[index].settleIn() } }
+    let nearer = approach(at: instant, around)
+    for index in levels.indices {
+      let level = levels[index]
+      let through = around.through(instant, of: level.observer)
+      // An observer that is back keeps its beacons from being handed next door until it has had the time to hear them.
+      let isHeld = level.isDark || level.isBack && level.fall(at: through, rules) == 0
+      // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
+      guard isHeld || level.samples > 1 else { continue }
+      weighing.heard.append(
+        ZoneWeighing.Heard(
+          observer: level.observer,
+          level: isHeld ? level.quick - nearer : heardLevel(index, at: instant, around),
+          offset: around.offsets.applied(level.observer),
+          variance: isMoving ? level.variance : 0,
+          isDark: isHeld
+        )
+      )
+    }
+    return isFalling
   }
 }

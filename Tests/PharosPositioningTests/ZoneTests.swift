@@ -47,11 +47,16 @@ struct ZoneTests {
   @Test("a zone is entered once it has won by the margin for the dwell")
   func enter() throws {
     let events = Self.run(["66666666", "88888888"], until: 7)
-    #expect(Self.words(events) == ["+a@3"])
+    #expect(Self.words(events) == ["+a@0"])
     let move = try #require(events.first?.move)
     #expect(move.from == nil && move.to == "a" && move.reason == .margin)
     #expect(move.margin == 20)
-    #expect(move.dwell == .seconds(3))
+    #expect(move.dwell == .milliseconds(500))
+    #expect(try #require(move.probability) >= 0.9)
+    #expect(move.runnerUp?.zone == "b")
+    #expect(try #require(move.runnerUp).probability < 0.1)
+    #expect(move.hearings.map(\.observer) == [.name("a"), .name("b")])
+    #expect(move.hearings.map(\.level) == [-60, -80])
   }
 
   @Test("without the margin nothing is sure, and nothing is said")
@@ -71,13 +76,13 @@ struct ZoneTests {
     #expect(Set(Self.words(events).map { $0.prefix(2) }) == ["+a", "-a", "+b"])
     let exit = events.first { $0.kind == .zoneExit }
     let delay = exit.map { ($0.time - LinkScript.time(15)).seconds } ?? .infinity
-    #expect(delay >= 3 && delay <= 8, "the change took \(delay) s")
+    #expect(delay > 0 && delay <= 6, "the change took \(delay) s")
   }
 
   @Test("a body in the way for two seconds changes nothing")
   func shadow() {
     let events = Self.run(["555555555588555555555555", "777777777777777777777777"], until: 23)
-    #expect(Self.words(events) == ["+a@3"])
+    #expect(Self.words(events) == ["+a@0"])
   }
 
   @Test("a single loud advert changes nothing")
@@ -85,7 +90,7 @@ struct ZoneTests {
     var links = (0..<20).map { LinkScript.summary("a", -70, at: Double($0)) }
     links.append(LinkScript.summary("b", -30, at: 10, count: 1))
     let events = LinkScript.events(LinkScript.site(zones: Self.zones()), links, until: 19)
-    #expect(Self.words(events) == ["+a@3"])
+    #expect(Self.words(events) == ["+a@0"])
   }
 
   @Test("a zone that is not adjacent is believed only after the longer dwell")
@@ -96,8 +101,8 @@ struct ZoneTests {
     let walled = Self.run([near, far], zones: Self.zones(["a": ["c"]]), until: 59)
     let first = open.first { $0.region == "b" }?.time ?? .distantFuture
     let second = walled.first { $0.region == "b" }?.time ?? .distantFuture
-    #expect((second - first).seconds >= 11)
-    #expect(walled.first { $0.region == "b" }?.move?.dwell == .seconds(15))
+    #expect((second - first).seconds >= 9)
+    #expect(walled.first { $0.region == "b" }?.move?.dwell == .seconds(10))
   }
 
   @Test("silence at all observers ends the stay")
@@ -120,7 +125,7 @@ struct ZoneTests {
     let dead = String(repeating: "5", count: 20) + "D"
     let next = String(repeating: "7", count: 180)
     let events = Self.run([dead, next], until: 179)
-    #expect(Self.words(events) == ["+a@3", "-a@20"])
+    #expect(Self.words(events) == ["+a@0", "-a@20"])
     #expect(events.last?.move?.reason == .observerDown)
     #expect(events.last?.move?.to == nil)
   }

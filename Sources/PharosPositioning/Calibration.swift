@@ -1,0 +1,114 @@
+public import PharosReports
+
+/// An observer's offset as it was found from the tags that it hears together with others.
+public struct Calibration: Hashable, Sendable {
+  /// The observer.
+  public var observer: ObserverID
+  /// What would have to be added to its levels, beyond what the site declares.
+  ///
+  /// - Units: dB.
+  public var offset: Double
+  /// The uncertainty of the offset.
+  ///
+  /// - Units: dB, one standard deviation.
+  public var deviation: Double
+  /// With how many other observers it was compared, both ways.
+  public var pairs: Int
+  /// How many lessons the comparisons are made of.
+  public var lessons: Int
+  /// Whether the offset is large enough, against its uncertainty, to be used.
+  public var isApplied: Bool
+
+  /// Makes a calibration.
+  public init(
+    observer: ObserverID,
+    offset: Double,
+    deviation: Double,
+    pairs: Int,
+    lessons: Int,
+    isApplied: Bool
+  ) {
+    self.observer = observer
+    self.offset = offset
+    self.deviation = deviation
+    self.pairs = pairs
+    self.lessons = lessons
+    self.isApplied = isApplied
+  }
+}
+
+/// The offsets of all observers, solved anew now and then.
+///
+/// Two observers, each of whose zones has been visited, give one equation: by how much the first hears louder in its zone than
+/// the second does in its own is twice the difference of what they add. It holds up to the geometry, which may differ from
+/// zone to zone and is taken for noise that no number of tags makes smaller, only a number of pairs. Together with a prior
+/// around zero that is a ridge regression, solved by sweeps of Gauss and Seidel in the observers' order.
+struct OffsetTable: Sendable {
+  /// One observer's offset.
+  struct Entry: Sendable {
+    var offset = 0.0
+    var deviation: Double
+    var pairs = 0
+    var lessons = 0.0
+    var isApplied = false
+    /// What is known of it, the others being what they are: one over a variance.
+    var precision = 0.0
+  }
+
+  /// The offsets by the observers' places in the plan.
+  private(set) var entries: [Entry]
+  private var solvedAt: UInt64 = 0
+
+  /// Starts with all offsets at zero.
+  init(observers: Int, _ rules: ZoneRules) {
+    entries = Array(repeating: Entry(deviation: rules.offsetDeviation), count: observers)
+  }
+
+  /// What is added to an observer's levels.
+  func applied(_ observer: Int) -> Double {
+    entries[observer].isApplied ? entries[observer].offset : 0
+  }
+
+  /// Solves again once there are enough new lessons; often enough at first, rarely at a large site.
+  mutating func refresh(_ gaps: LevelGaps, _ rules: ZoneRules) {
+    let patience = UInt64(max(64, 4 * entries.count))
+    guard gaps.lessons >= solvedAt &+ patience else { return }
+    solvedAt = gaps.lessons
+    let prior = 1 / (rules.offsetDeviation * rules.offsetDeviation)
+    for _ in 0..<OffsetTable.sweeps {
+      for observer in entries.indices { solve(observer, gaps, prior: prior, rules) }
+    }
+    for index in entries.indices {
+      let needed = rules.offsetSignificance * entries[index].deviation
+      entries[index].isApplied = entries[index].pairs > 0 && abs(entries[index].offset) >= needed
+    }
+  }
+
+  private static let sweeps = 12
+
+  /// Draws one observer's offset from its prior and its pairs, the others' being what they are.
+  ///
+  /// The deviation takes in how uncertain each of the others is without this pair, as belief propagation does.
+  private mutating func solve(_ observer: Int, _ gaps: LevelGaps, prior: Double, _ rules: ZoneRules) {
+    var (sum, weight, certain, lessons, pairs) = (0.0, prior, prior, 0.0, 0)
+    for there in gaps.gaps[observer] where there.count >= LevelGaps.fewest {
+      guard let back = gaps.gap(there.other, observer) else { continue }
+      // Half of the difference of the gaps is what the one hears louder: so much must be taken off.
+      let excess = (there.mean - back.mean) / 2
+      // A stay gives several lessons of nearly one place: a quarter of them counts.
+      let chance = there.variance / there.count + back.variance / back.count
+      let variance = rules.geometryDeviation * rules.geometryDeviation + chance
+      sum += (entries[there.other].offset - excess) / variance
+      weight += 1 / variance
+      let rest = max(prior, entries[there.other].precision - 1 / variance)
+      certain += 1 / (variance + 1 / rest)
+      lessons += min(there.count, back.count)
+      pairs += 1
+    }
+    entries[observer].offset = sum / weight
+    entries[observer].precision = weight
+    entries[observer].deviation = (1 / certain).squareRoot()
+    entries[observer].pairs = pairs
+    entries[observer].lessons = lessons
+  }
+}

@@ -1,0 +1,142 @@
+import PharosReports
+
+/// How probable each zone is: the forward filter of a hidden Markov model.
+///
+/// A beacon is in one of the zones, or elsewhere, and moves between them along the plan's doors at a walking rate. Each look
+/// multiplies the probabilities by what the levels say, and time takes them back towards each other.
+///
+/// - Source: the forward algorithm, L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), eq. 19 to
+///   21, with transitions for the time passed since the last look.
+struct ZoneBelief: Sendable {
+  /// One zone's probability.
+  struct Share: Sendable {
+    let zone: Int
+    let probability: Double
+  }
+
+  /// A probability so small that the zone is forgotten while nobody hears the beacon there.
+  private static let negligible = 1e-6
+  /// The probability of being elsewhere before anything is known.
+  ///
+  /// One in twenty: beacons are placed by zones because that is where they are.
+  private static let elsewhereAtFirst = 0.05
+  /// The longest time that is moved at once, so that shares stay positive.
+  private static let longestStep = 5.0
+
+  /// The zones in question; empty before the first look.
+  private(set) var shares: [Share] = []
+
+  /// Forgets everything.
+  mutating func removeAll() { shares.removeAll(keepingCapacity: true) }
+
+  /// How probable a zone is.
+  func probability(of zone: Int) -> Double { shares.first { $0.zone == zone }?.probability ?? 0 }
+
+  /// Puts the zones in question into a weighing, with their probabilities so far.
+  func recall(into weighing: inout ZoneWeighing, _ plan: ZonePlan, _ rules: ZoneRules) {
+    for share in shares where share.zone != ZoneWeighing.elsewhere {
+      if share.probability > ZoneBelief.negligible {
+        weighing.add(share.zone, probability: share.probability, plan, rules)
+      }
+    }
+  }
+
+  /// Puts the place of no zone behind them.
+  func recallElsewhere(into weighing: inout ZoneWeighing, _ plan: ZonePlan, _ rules: ZoneRules) {
+    weighing.add(
+      ZoneWeighing.elsewhere,
+      probability: probability(of: ZoneWeighing.elsewhere),
+      plan,
+      rules
+    )
+  }
+
+  /// Moves on by a time and takes what a look at the levels says.
+  ///
+  /// - Parameters:
+  ///   - elapsed: The time since the last step, in seconds.
+  ///   - rate: How often the beacon gets through a door, in 1/s.
+  ///   - evidence: How many seconds' evidence the look stands for; 0 if nothing was heard since the last one.
+  ///   - weighing: The zones with what the levels say; the probabilities are left in it too.
+  ///   - plan: The zones and their doors.
+  ///   - rules: The constants.
+  mutating func step(
+    elapsed: Double,
+    rate: Double,
+    evidence: Double,
+    _ weighing: inout ZoneWeighing,
+    _ plan: ZonePlan,
+    _ rules: ZoneRules
+  ) {
+    if shares.isEmpty {
+      ZoneBelief.begin(&weighing)
+    } else {
+      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.longestStep) * rate, plan, rules)
+    }
+    ZoneBelief.weigh(&weighing, by: evidence)
+    shares.removeAll(keepingCapacity: true)
+    for candidate in weighing.candidates {
+      shares.append(Share(zone: candidate.zone, probability: candidate.probability))
+    }
+  }
+
+  private static func begin(_ weighing: inout ZoneWeighing) {
+    let zones = Double(weighing.candidates.count - 1)
+    for index in weighing.candidates.indices {
+      let isElsewhere = weighing.candidates[index].zone == ZoneWeighing.elsewhere
+      weighing.candidates[index].probability =
+        isElsewhere ? elsewhereAtFirst : (1 - elsewhereAtFirst) / zones
+    }
+  }
+
+  private static func move(
+    _ weighing: inout ZoneWeighing,
+    by doors: Double,
+    _ plan: ZonePlan,
+    _ rules: ZoneRules
+  ) {
+    let count = weighing.candidates.count
+    for index in 0..<count { weighing.candidates[index].next = weighing.candidates[index].probability }
+    for from in 0..<count {
+      let share = weighing.candidates[from].probability
+      guard share > 0 else { continue }
+      let zone = weighing.candidates[from].zone
+      var rates = 0.0
+      for to in 0..<count where to != from {
+        rates += access(from: zone, to: weighing.candidates[to].zone, plan, rules)
+      }
+      // No more than half leaves in a step, however many doors there are.
+      let scale = min(doors, 0.5 / max(rates, .leastNormalMagnitude)) * share
+      for to in 0..<count where to != from {
+        let moved = scale * access(from: zone, to: weighing.candidates[to].zone, plan, rules)
+        weighing.candidates[to].next += moved
+        weighing.candidates[from].next -= moved
+      }
+    }
+    for index in 0..<count { weighing.candidates[index].probability = weighing.candidates[index].next }
+  }
+
+  private static func access(from: Int, to: Int, _ plan: ZonePlan, _ rules: ZoneRules) -> Double {
+    guard from != ZoneWeighing.elsewhere, to != ZoneWeighing.elsewhere else { return rules.leavingShare }
+    switch plan.step(from: from, to: to) {
+    case .stay: return 0
+    case .walk: return 1
+    case .stray: return rules.strayShare
+    case .climb: return rules.climbShare
+    }
+  }
+
+  private static func weigh(_ weighing: inout ZoneWeighing, by evidence: Double) {
+    let best = weighing.candidates.lazy.map(\.score).max() ?? 0
+    var sum = 0.0
+    for index in weighing.candidates.indices {
+      if evidence > 0 {
+        let logarithm = (weighing.candidates[index].score - best) * evidence
+        weighing.candidates[index].probability *= RadioMath.exponential(logarithm)
+      }
+      sum += weighing.candidates[index].probability
+    }
+    guard sum > 0 else { return }
+    for index in weighing.candidates.indices { weighing.candidates[index].probability /= sum }
+  }
+}

@@ -1,0 +1,206 @@
+import PharosReports
+
+/// What one look at a beacon's levels says about each zone: the emission of the hidden Markov model.
+///
+/// Room against room and floor against floor are weighed apart. Within a floor the loudest observer of a zone is compared with
+/// the loudest of all, and the second with the second; each difference is capped. Floors are compared in the same way
+/// by their three loudest, so that no observer can outweigh the two others. The storage is kept from look to look.
+struct ZoneWeighing: Sendable {
+  /// How loud one observer hears the beacon at this look.
+  struct Heard: Sendable {
+    let observer: Int
+    /// The level, the offset left out.
+    let level: Double
+    /// What was learned of the observer.
+    let offset: Double
+    /// The uncertainty of the level in dB².
+    let variance: Double
+    let isDark: Bool
+
+    var corrected: Double { level + offset }
+  }
+
+  /// One zone that the beacon may be in.
+  struct Candidate: Sendable {
+    /// The zone, or ``ZoneWeighing/elsewhere``.
+    let zone: Int
+    /// The floor it is on; -1 for ``ZoneWeighing/elsewhere``.
+    let floor: Int
+    /// The probability before this look, and after it.
+    var probability: Double
+    /// The level of its loudest observer, and whose it is.
+    var first: Double
+    var observer = -1
+    var variance = 0.0
+    /// The level of its second loudest observer.
+    var second: Double
+    /// Whether an observer that is up hears the beacon.
+    var isLive = false
+    /// Whether an observer that is down heard it last.
+    var isDark = false
+    /// The log-likelihood of one second.
+    var score = 0.0
+    /// The probability while it moves.
+    var next = 0.0
+  }
+
+  /// The loudest three of a floor.
+  fileprivate struct FloorLevels {
+    var first: Double
+    var second: Double
+    var third: Double
+    var isWeighed = false
+    var score = 0.0
+  }
+
+  /// The place of no zone at all, which a beacon may be in too.
+  static let elsewhere = -1
+  /// How many zones are weighed at most.
+  ///
+  /// 12: the rooms around a beacon and those above and below; farther ones are louder only by mistake.
+  static let mostCandidates = 12
+
+  /// Who hears the beacon.
+  var heard: [Heard] = []
+  /// The zones in question; ``elsewhere`` last.
+  var candidates: [Candidate] = []
+  private var floors: [FloorLevels] = []
+
+  /// Empties it for the next look.
+  mutating func removeAll() {
+    heard.removeAll(keepingCapacity: true)
+    candidates.removeAll(keepingCapacity: true)
+  }
+
+  /// Adds a zone with its probability so far.
+  mutating func add(_ zone: Int, probability: Double, _ plan: ZonePlan, _ rules: ZoneRules) {
+    candidates.append(
+      Candidate(
+        zone: zone,
+        floor: zone == ZoneWeighing.elsewhere ? -1 : plan.zones[zone].floor,
+        probability: probability,
+        first: rules.sensitivity,
+        second: rules.sensitivity
+      )
+    )
+  }
+
+  /// Ranks who hears the beacon under the zones where they stand.
+  mutating func rank(_ plan: ZonePlan, placing: [Bool], _ rules: ZoneRules) {
+    for heard in heard {
+      for zone in plan.zones(of: heard.observer) where placing.indices.contains(zone) && placing[zone] {
+        var index = candidates.firstIndex { $0.zone == zone } ?? candidates.count
+        if index == candidates.count {
+          add(zone, probability: 0, plan, rules)
+          index = candidates.count - 1
+        }
+        candidates[index].rank(heard)
+      }
+    }
+  }
+
+  /// Leaves out the least likely of too many zones.
+  mutating func trim(keeping zone: Int?) {
+    while candidates.count > ZoneWeighing.mostCandidates {
+      let least = candidates.indices.filter { candidates[$0].zone != zone }.min { left, right in
+        let (left, right) = (candidates[left], candidates[right])
+        return (left.probability, left.first, -left.zone) < (right.probability, right.first, -right.zone)
+      }
+      guard let least else { return }
+      candidates.remove(at: least)
+    }
+  }
+
+  /// Says how likely the levels are in each zone, and elsewhere.
+  mutating func score(_ plan: ZonePlan, _ rules: ZoneRules, _ gaps: LevelGaps) {
+    if plan.floorRanks.count > 1 { scoreFloors(plan, rules) }
+    for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {
+      candidates[index].score = roomScore(of: index, plan, rules, gaps)
+      if plan.floorRanks.count > 1 {
+        candidates[index].score += floors[candidates[index].floor].score
+      }
+    }
+    let best = candidates.lazy.filter { $0.zone != ZoneWeighing.elsewhere }.map(\.score).max() ?? 0
+    let loudest = heard.lazy.map(\.corrected).max() ?? rules.sensitivity
+    let slope = rules.separation / (rules.placeDeviation * rules.placeDeviation)
+    for index in candidates.indices where candidates[index].zone == ZoneWeighing.elsewhere {
+      candidates[index].score = best - slope * min(rules.cap, max(0, loudest - rules.sensitivity))
+    }
+  }
+
+  private func roomScore(of index: Int, _ plan: ZonePlan, _ rules: ZoneRules, _ gaps: LevelGaps) -> Double {
+    let own = candidates[index]
+    let zone = plan.zones[own.zone]
+    var best = own
+    var second = own.second
+    for other in candidates where other.floor == zone.floor {
+      if other.first > best.first { best = other }
+      if plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
+    }
+    let place = rules.placeDeviation * rules.placeDeviation
+    var slope = rules.separation / (place + (own.variance + best.variance) / 2)
+    if own.observer >= 0, best.observer >= 0, own.observer != best.observer {
+      slope *= gaps.sharpness(best.observer, own.observer, rules)
+    }
+    let score = -slope * min(rules.cap, best.first - own.first)
+    guard zone.ranks > 1 else { return score }
+    let further = -rules.separation / place * min(rules.cap, second - own.second)
+    return (score + rules.secondWeight * further) / (1 + rules.secondWeight)
+  }
+
+  private mutating func scoreFloors(_ plan: ZonePlan, _ rules: ZoneRules) {
+    let none = FloorLevels(first: rules.sensitivity, second: rules.sensitivity, third: rules.sensitivity)
+    floors.removeAll(keepingCapacity: true)
+    for _ in plan.floorRanks { floors.append(none) }
+    for candidate in candidates where candidate.zone != ZoneWeighing.elsewhere {
+      floors[candidate.floor].isWeighed = true
+    }
+    for heard in heard { floors[plan.floor(of: heard.observer)].rank(heard.corrected) }
+    var best = none
+    for (floor, ranks) in zip(floors, plan.floorRanks) where floor.isWeighed {
+      best.first = max(best.first, floor.first)
+      if ranks > 1 { best.second = max(best.second, floor.second) }
+      if ranks > 2 { best.third = max(best.third, floor.third) }
+    }
+    let slope = rules.separation / (rules.placeDeviation * rules.placeDeviation)
+    for index in floors.indices {
+      let floor = floors[index]
+      var (sum, weight) = (min(rules.floorCap, best.first - floor.first), 1.0)
+      if plan.floorRanks[index] > 1 {
+        sum += rules.secondFloorWeight * min(rules.floorCap, best.second - floor.second)
+        weight += rules.secondFloorWeight
+      }
+      if plan.floorRanks[index] > 2 {
+        sum += min(rules.floorCap, best.third - floor.third)
+        weight += 1
+      }
+      floors[index].score = -slope * sum / weight
+    }
+  }
+}
+
+extension ZoneWeighing.FloorLevels {
+  fileprivate mutating func rank(_ level: Double) {
+    if level > first {
+      (first, second, third) = (level, first, second)
+    } else if level > second {
+      (second, third) = (level, second)
+    } else {
+      third = max(third, level)
+    }
+  }
+}
+
+extension ZoneWeighing.Candidate {
+  fileprivate mutating func rank(_ heard: ZoneWeighing.Heard) {
+    if heard.isDark { isDark = true } else { isLive = true }
+    if observer < 0 || heard.corrected > first {
+      second = max(second, first)
+      first = heard.corrected
+      observer = heard.observer
+      variance = heard.variance
+    } else {
+      second = max(second, heard.corrected)
+    }
+  }
+}

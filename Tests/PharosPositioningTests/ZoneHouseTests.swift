@@ -1,0 +1,145 @@
+import PharosEvents
+import PharosPositioning
+import PharosReports
+import PharosTestSupport
+import Testing
+
+/// Tags in a house of four rooms and in a building, with noise from a seed.
+@Suite("Zones where levels scatter")
+struct ZoneHouseTests {
+  /// What one second of one observer's levels is drawn from.
+  private struct Air {
+    var random: SeededGenerator
+    var deviation = 1.5
+
+    mutating func noise() -> Double {
+      let sum = (0..<12).reduce(0.0) { sum, _ in sum + Double.random(in: 0..<1, using: &random) }
+      return deviation * (sum - 6)
+    }
+  }
+
+  private static let house = ["a", "b", "c", "d"].enumerated().map { place, name in
+    Zone(
+      identifier: name,
+      observers: [.name(name)],
+      adjacent: [["b", "c"], ["a", "d"], ["a", "d"], ["b", "c"]][place]
+    )
+  }
+
+  /// Levels in each second for the observers of the house.
+  private static func events(
+    seconds: Int,
+    seed: UInt64,
+    zones: [Zone] = house,
+    names: [String] = ["a", "b", "c", "d"],
+    levels: (Int) -> [Double]
+  ) -> [Event] {
+    var air = Air(random: SeededGenerator(seed: seed))
+    var links: [StageLink] = []
+    for second in 0..<seconds {
+      for (place, level) in levels(second).enumerated() {
+        let at = Double(second) + 0.2 * Double(place)
+        links.append(LinkScript.summary(names[place], level + air.noise(), at: at))
+      }
+    }
+    let site = LinkScript.site(zones: zones)
+    return LinkScript.events(site, links, until: Double(seconds))
+  }
+
+  @Test("a tag that lies still changes no room in an hour", arguments: 1...3 as ClosedRange<UInt64>)
+  func still(seed: UInt64) {
+    let events = Self.events(seconds: 3_600, seed: seed) { _ in [-62, -66, -67, -70] }
+    #expect(events.map(\.kind) == [.zoneEnter])
+    #expect(events.first?.region == "a")
+    #expect(events.first.map { ($0.time - LinkScript.start).seconds <= 15 } == true)
+  }
+
+  @Test(
+    "a tag that is carried to the next room is found within ten seconds",
+    arguments: 1...12 as ClosedRange<UInt64>
+  )
+  func carried(seed: UInt64) throws {
+    // Three metres at one metre a second, the door half-way at 61.5 s.
+    let events = Self.events(seconds: 120, seed: seed) { second in
+      let share = min(max(Double(second - 60) / 3, 0), 1)
+      return [-60 - 9 * share, -69 + 9 * share, -68 - 3 * share, -71 + 3 * share]
+    }
+    let enter = try #require(events.last { $0.kind == .zoneEnter })
+    #expect(enter.region == "b")
+    #expect(events.filter { $0.kind == .zoneEnter }.count == 2)
+    let delay = (enter.decidedAt - LinkScript.time(61.5)).seconds
+    #expect(delay > 0 && delay <= 10)
+  }
+
+  @Test(
+    "a body before one observer for seconds moves no tag",
+    arguments: [(4, 10.0), (8, 15), (10, 20)],
+    [1, 2, 3] as [UInt64]
+  )
+  func shadow(body: (seconds: Int, attenuation: Double), seed: UInt64) {
+    let events = Self.events(seconds: 200, seed: seed) { second in
+      let isShadowed = (100..<100 + body.seconds).contains(second)
+      return [isShadowed ? -60 - body.attenuation : -60, -67, -67, -70]
+    }
+    #expect(events.map(\.kind) == [.zoneEnter])
+  }
+
+  @Test("one loud observer pulls no tag through a floor", arguments: 1...3 as ClosedRange<UInt64>)
+  func floors(seed: UInt64) {
+    let names = ["0w", "0e", "0n", "1w", "1e", "1n"]
+    let zones = names.enumerated().map { place, name in
+      Zone(
+        identifier: name,
+        observers: [.name(name)],
+        floor: place / 3,
+        adjacent: place < 3 ? ["0w", "0e", "0n"].filter { $0 != name } : []
+      )
+    }
+    // The observer above the tag hears it 6 dB louder than the one of its own room.
+    let events = Self.events(seconds: 600, seed: seed, zones: zones, names: names) { _ in
+      [-60, -68, -70, -54, -80, -82]
+    }
+    #expect(events.map(\.region) == ["0w"])
+  }
+
+  @Test("a loud observer's offset is found from the tags that others hear too")
+  func calibration() throws {
+    var stage = StageTwo(site: LinkScript.site(zones: Self.house))
+    var air = Air(random: SeededGenerator(seed: 9))
+    var links: [StageLink] = []
+    // Tags lie in all rooms alike; what "a" hears is 12 dB too loud.
+    for tag in 0..<80 {
+      let beacon = BeaconID.proximity(LinkScript.uuid, major: 2, minor: UInt16(tag))
+      let near = tag % 4
+      for second in 0..<40 {
+        for place in 0..<4 {
+          let level = (place == near ? -55.0 : -75.0) + (place == 0 ? 12 : 0) + air.noise()
+          let at = Double(tag * 100 + second) + 0.2 * Double(place)
+          links.append(LinkScript.summary(["a", "b", "c", "d"][place], level, at: at, beacon: beacon))
+        }
+      }
+    }
+    var events: [Event] = []
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    let found = stage.calibrations()
+    #expect(found.map(\.observer) == ["a", "b", "c", "d"].map { ObserverID.name($0) })
+    let loud = try #require(found.first)
+    let others = found.dropFirst().map(\.offset).reduce(0, +) / 3
+    #expect(abs(loud.offset - others + 12) <= 3, "\(found)")
+    #expect(loud.isApplied && loud.pairs == 3 && loud.lessons >= 24)
+    #expect(found.allSatisfy { $0.deviation > 0.5 && $0.deviation < 6 })
+    #expect(found.dropFirst().allSatisfy { abs($0.offset) < 2.5 * $0.deviation })
+  }
+
+  @Test("observers that hear alike are given no offset")
+  func noOffset() {
+    var stage = StageTwo(site: LinkScript.site(zones: Self.house))
+    #expect(stage.calibrations().allSatisfy { $0.offset == 0 && !$0.isApplied && $0.pairs == 0 })
+    var events: [Event] = []
+    for second in 0..<300 {
+      stage.take(LinkScript.summary("a", -60, at: Double(second)), into: &events)
+      stage.take(LinkScript.summary("b", -70, at: Double(second)), into: &events)
+    }
+    #expect(stage.calibrations().allSatisfy { !$0.isApplied })
+  }
+}
