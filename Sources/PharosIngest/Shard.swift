@@ -80,7 +80,7 @@ struct Shard {
     case .change(let change):
       engine.apply(change, at: parcel.received, into: &output)
     case .reports(var batch):
-      for report in batch.reports { engine.ingest(report, in: batch, into: &output) }
+      engine.ingest(batch, into: &output)
       batch.removeAll()
       conveyor.giveBack(batch)
     }

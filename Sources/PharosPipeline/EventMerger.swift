@@ -17,6 +17,8 @@ public struct EventMerger: Sendable {
   public private(set) var released = Timestamp.distantPast
   /// What stage two has done so far.
   public var positioningCounters: PositioningCounters { stageTwo.counters }
+  /// The offsets that stage two found by itself, in the order in which the zones name the observers.
+  public var calibrations: [Calibration] { stageTwo.calibrations() }
 
   private let stream: String
   private var stageTwo: StageTwo

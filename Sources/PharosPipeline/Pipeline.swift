@@ -46,6 +46,14 @@ public struct Pipeline: Sendable {
   /// Takes reports and gives what has become final.
   public mutating func ingest(_ batch: borrowing ReportBatch) -> [Event] {
     assignOwners(batch)
+    if let last = lastOfOrderly(batch) {
+      latest = last
+      reportFloor = last
+      shards[0].ingest(batch, into: &output)
+      counters.reports &+= UInt64(batch.reports.count)
+      changeFloor = latest + .oneNanosecond
+      return release(through: latest - .oneNanosecond)
+    }
     var count: UInt64 = 0
     for report in batch.reports {
       let observer = Int(report.observer)
@@ -84,7 +92,7 @@ public struct Pipeline: Sendable {
   /// beforehand, and why.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
-    let forgotten = forgottenRegion(change)
+    let forgotten = forgottenRegions(change)
     do {
       try registry.accept(change)
     } catch {
@@ -100,7 +108,7 @@ public struct Pipeline: Sendable {
     }
     merger.apply(change, at: instant)
     let events = release(through: instant - .oneNanosecond)
-    if let forgotten { board.forget(application: forgotten.application, region: forgotten.region) }
+    for name in forgotten { board.forget(application: name.application, region: name.region) }
     return events
   }
 
@@ -152,10 +160,31 @@ public struct Pipeline: Sendable {
   /// What stage two counted.
   public var positioningCounters: PositioningCounters { merger.positioningCounters }
 
+  /// What stage one knows about a beacon at an observer by now; nil if the one or the other has no track.
+  ///
+  /// A look that changes nothing. Ask behind ``advance(to:)``, so that what was due by then is decided.
+  public func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
+    shards[observer.shard(of: shards.count)].insight(observer: observer, beacon: beacon)
+  }
+
+  /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
+  public func calibrations() -> [Calibration] { merger.calibrations }
+
   /// How the observers fare, in their order.
   public func observers() -> [ObserverStatus] { shards.flatMap { $0.observers() }.sorted { $0.id < $1.id } }
 
   // MARK: The parts
+
+  /// The R of a batch's last report, if the only shard may take it as a whole: no report goes back or is a stray.
+  private func lastOfOrderly(_ batch: borrowing ReportBatch) -> Timestamp? {
+    guard shards.count == 1 else { return nil }
+    var last = reportFloor
+    for report in batch.reports {
+      guard report.received >= last, owners.indices.contains(Int(report.observer)) else { return nil }
+      last = report.received
+    }
+    return batch.isEmpty ? nil : last
+  }
 
   /// The shard of each observer of a batch.
   private mutating func assignOwners(_ batch: borrowing ReportBatch) {
@@ -187,17 +216,29 @@ public struct Pipeline: Sendable {
     return events
   }
 
-  /// The region whose rows a change drops without a word: one that is stopped, or replaced by another question.
-  private func forgottenRegion(_ change: RegionChange) -> (application: String, region: String)? {
+  /// The regions whose rows a change drops without a word: those that are stopped, or replaced by another question.
+  private func forgottenRegions(_ change: RegionChange) -> [(application: String, region: String)] {
     switch change {
-    case .stopMonitoring(let application, let identifier): return (application, identifier)
+    case .stopMonitoring(let application, let identifier): return [(application, identifier)]
     case .startMonitoring(let application, let region, assuming: _):
       let old = registry.applications.first { $0.identifier == application }?.regions
         .first { $0.identifier == region.identifier }
-      guard let old, !old.asksTheSame(as: region) else { return nil }
-      return (application, region.identifier)
-    case .setRotation, .startRanging, .stopRanging, .requestState: return nil
+      guard let old, !old.asksTheSame(as: region) else { return [] }
+      return [(application, region.identifier)]
+    case .setRotation(let application, let tree):
+      let kept = Pipeline.regions(of: tree)
+      let old = registry.applications.first { $0.identifier == application }?.rotation ?? []
+      return Pipeline.regions(of: old)
+        .filter { region in
+          !kept.contains { $0.identifier == region.identifier && $0.asksTheSame(as: region) }
+        }
+        .map { (application, $0.identifier) }
+    case .startRanging, .stopRanging, .requestState: return []
     }
+  }
+
+  private static func regions(of tree: [RegionNode]) -> [Region] {
+    tree.flatMap { [$0.region] + regions(of: $0.children) }
   }
 }
 

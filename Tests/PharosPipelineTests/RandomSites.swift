@@ -82,6 +82,8 @@ struct RandomSites {
         enterWithin: maybe { $0.span() },
         enterRSSI: maybe { $0.double() },
         exitRSSI: maybe { $0.double() },
+        enterDistance: maybe { Meters($0.double()) },
+        exitDistance: maybe { Meters($0.double()) },
         exitDwell: span(),
         silence: silences[number(0...2)],
         silenceFloor: span(),
@@ -137,6 +139,7 @@ struct RandomSites {
           identifier: $0.text(),
           name: $0.maybe { $0.text() },
           observers: $0.list(3) { $0.observer() },
+          floor: $0.maybe { $0.number(-3...9) },
           adjacent: $0.list(3) { $0.text() },
           beacons: $0.list(2) { $0.constraint() }
         )

@@ -57,7 +57,8 @@ struct RecordedInputTests {
       let count = Int.random(in: 0..<200, using: &random)
       var bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       // A right head, so that the fields behind it are reached.
-      for (index, byte) in [1, 2, 0, 0].enumerated() where index < count { bytes[index] = UInt8(byte) }
+      let head = [RecordedInput.version, 2, 0, 0]
+      for (index, byte) in head.enumerated() where index < count { bytes[index] = byte }
       if let input = try? RecordedInput(decoding: bytes[...]) { #expect(input.encoded.count == bytes.count) }
     }
   }
@@ -77,7 +78,7 @@ struct RecordedInputTests {
   func example() throws {
     let change = RegionChange.stopMonitoring(application: "gallery", identifier: "entrance")
     let input = RecordedInput.change(change, at: Timestamp(seconds: 1_767_258_000))
-    let text = "0102000018868fc9a477a000" + "01" + "0000000767616c6c657279" + "00000008656e7472616e6365"
+    let text = "0202000018868fc9a477a000" + "01" + "0000000767616c6c657279" + "00000008656e7472616e6365"
     #expect(Hex.text(input.encoded) == text)
     #expect(RecordedInput.blockType == 0x8050_4852)
   }
@@ -91,7 +92,7 @@ struct RecordedInputTests {
       ),
       (
         RecordingError(.version(9), at: 1),
-        "recorded input, byte 1: version 9, this program reads version 1. Use the program that recorded it."
+        "recorded input, byte 1: version 9, this program reads version 2. Use the program that recorded it."
       ),
       (
         RecordingError(.unknownTag(field: "liveness", tag: 7), at: 30),

@@ -6,6 +6,8 @@ extension PresencePolicy: Recordable {
     writer.write(enterWithin)
     writer.write(enterRSSI)
     writer.write(exitRSSI)
+    writer.write(enterDistance?.value)
+    writer.write(exitDistance?.value)
     exitDwell.write(to: &writer)
     switch silence {
     case .adaptive: writer.write(0 as UInt8)
@@ -25,6 +27,8 @@ extension PresencePolicy: Recordable {
     enterWithin = try reader.optional(TimeSpan.self)
     enterRSSI = try reader.optional(Double.self)
     exitRSSI = try reader.optional(Double.self)
+    enterDistance = try reader.optional(Double.self).map { Meters($0) }
+    exitDistance = try reader.optional(Double.self).map { Meters($0) }
     exitDwell = try TimeSpan(from: &reader)
     switch try reader.byte() {
     case 0: silence = .adaptive

@@ -70,6 +70,7 @@ extension Zone: Recordable {
     writer.write(identifier)
     writer.write(name)
     writer.write(observers)
+    writer.write(floor.map { UInt64(bitPattern: Int64($0)) })
     writer.write(adjacent)
     writer.write(beacons)
   }
@@ -78,6 +79,7 @@ extension Zone: Recordable {
     let identifier = try reader.text()
     let name = try reader.optional(String.self)
     self.init(identifier: identifier, name: name, observers: try reader.list(ObserverID.self))
+    floor = try reader.optional(UInt64.self).map { Int(Int64(bitPattern: $0)) }
     adjacent = try reader.list(String.self)
     beacons = try reader.list(BeaconConstraint.self)
   }

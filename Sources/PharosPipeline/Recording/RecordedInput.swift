@@ -14,8 +14,8 @@ public enum RecordedInput: Hashable, Sendable {
   /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
   public static let blockType: UInt32 = 0x8050_4852
 
-  /// The version of the content's layout.
-  public static let version: UInt8 = 1
+  /// The version of the content's layout: 2 since zones have floors and policies thresholds in metres.
+  public static let version: UInt8 = 2
 
   /// The content of the block.
   ///

@@ -1,0 +1,102 @@
+public import PharosReports
+
+/// What a surveyor's phone recorded on one walk through a floor, with the truth about where it was.
+///
+/// The traces of the Indoor Location Competition 2.0 are text: one record a line, columns parted by tabs, the time in
+/// column 1 and the type in column 2. Here they become records in order of time. Nothing is thrown at damage: a line
+/// that cannot be read is counted by reason, and all others are kept.
+///
+/// - Source: github.com/location-competition/indoor-location-competition-20.
+public struct IndoorTrace: Equatable, Sendable {
+  /// What the trace says of itself.
+  public internal(set) var header = Header()
+  /// Where the surveyor said to be, in order of time: the truth.
+  public internal(set) var waypoints: [Waypoint] = []
+  /// The beacons heard, in order of time.
+  public internal(set) var beacons: [BeaconHeard] = []
+  /// The access points of all Wi-Fi scans, in order of the scans' time.
+  public internal(set) var accessPoints: [AccessPointHeard] = []
+  /// What the motion sensors read, in order of time.
+  public internal(set) var motion: [MotionRead] = []
+  /// How much was read, and what was passed over.
+  public internal(set) var counters = Counters()
+  /// The time of the last record read.
+  var latest = Timestamp.distantPast
+
+  /// Reads a whole trace from the bytes of its file, unpacked.
+  public init(parsing bytes: RawSpan) {
+    var fields = TraceFields()
+    var start = 0
+    while start < bytes.byteCount {
+      let end = TraceFields.endOfLine(in: bytes, from: start)
+      fields.split(bytes, start..<end)
+      take(fields, of: bytes, isWhole: end < bytes.byteCount)
+      start = end + 1
+    }
+    sort()
+  }
+
+  /// Reads a whole trace from the bytes of its file, unpacked.
+  public init(parsing bytes: [UInt8]) { self.init(parsing: bytes.span.bytes) }
+
+  /// Puts every list in order of time; what shares an instant stays in the order of its lines.
+  private mutating func sort() {
+    IndoorTrace.sort(&waypoints, by: \.time)
+    IndoorTrace.sort(&beacons, by: \.time)
+    IndoorTrace.sort(&accessPoints, by: \.time)
+    IndoorTrace.sort(&motion, by: \.time)
+  }
+
+  private static func sort<Record>(_ records: inout [Record], by time: KeyPath<Record, Timestamp>) {
+    let isSorted = zip(records, records.dropFirst()).allSatisfy { $0[keyPath: time] <= $1[keyPath: time] }
+    guard !isSorted else { return }
+    records = records.enumerated()
+      .sorted { ($0.element[keyPath: time], $0.offset) < ($1.element[keyPath: time], $1.offset) }
+      .map(\.element)
+  }
+}
+
+extension IndoorTrace {
+  /// What the lines that begin with `#` say.
+  public struct Header: Equatable, Sendable {
+    /// When the recording began.
+    public var start: Timestamp?
+    /// When it ended.
+    public var end: Timestamp?
+    /// The site's identifier.
+    public var site: String?
+    /// The site's name.
+    public var siteName: String?
+    /// The floor's name, as `F1` or `B1`: truth, which nothing that is measured may read.
+    public var floor: String?
+    /// The phone's model.
+    public var model: String?
+
+    init() {}
+  }
+
+  /// How much was read, and what was passed over and why.
+  public struct Counters: Equatable, Sendable {
+    /// Lines, empty ones not counted.
+    public var lines = 0
+    /// Lines of the header.
+    public var headerLines = 0
+    /// Lines of a type that is not read, as the uncalibrated sensors are.
+    public var otherTypes = 0
+    /// Lines with fewer or more columns than their type has: two that ran together, or one cut short.
+    public var wrongColumns = 0
+    /// Lines with a column that is no number, or none in the range of what it measures.
+    public var wrongNumbers = 0
+    /// Lines with a UUID or an address that is none.
+    public var wrongIdentities = 0
+    /// Last lines without an end, whose last number may lack digits.
+    public var cutShort = 0
+    /// Records whose time lies before that of the line before, of the same type or not.
+    public var outOfOrder = 0
+
+    /// Lines that should have been records and are not.
+    public var damaged: Int { wrongColumns + wrongNumbers + wrongIdentities + cutShort }
+
+    init() {}
+  }
+}

@@ -1,0 +1,105 @@
+/// The columns of one line of a trace, as ranges of the file's bytes; reused from line to line.
+struct TraceFields {
+  private static let tab = UInt8(ascii: "\t")
+  private static let newline = UInt8(ascii: "\n")
+  private static let carriageReturn = UInt8(ascii: "\r")
+  /// Powers of ten that a binary64 holds exactly, one for each count of decimals.
+  private static let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+  ]
+
+  private var columns: [Range<Int>] = []
+
+  /// Where the line that begins at an offset ends: at a line feed or at the end of the file.
+  static func endOfLine(in bytes: RawSpan, from start: Int) -> Int {
+    var end = start
+    while end < bytes.byteCount, bytes.byte(end) != newline { end += 1 }
+    return end
+  }
+
+  /// How many columns there are.
+  var count: Int { columns.count }
+
+  /// Whether there is anything on the line.
+  var hasText: Bool { columns.count > 1 || columns.first?.isEmpty == false }
+
+  /// Splits a line at its tabs; a carriage return before its end does not count.
+  mutating func split(_ bytes: RawSpan, _ line: Range<Int>) {
+    columns.removeAll(keepingCapacity: true)
+    var end = line.upperBound
+    if end > line.lowerBound, bytes.byte(end - 1) == TraceFields.carriageReturn { end -= 1 }
+    var start = line.lowerBound
+    for place in line.lowerBound..<end where bytes.byte(place) == TraceFields.tab {
+      columns.append(start..<place)
+      start = place + 1
+    }
+    columns.append(start..<end)
+  }
+
+  /// Whether the line belongs to the header.
+  func startsWithHash(_ bytes: RawSpan) -> Bool {
+    guard let first = columns.first, !first.isEmpty else { return false }
+    return bytes.byte(first.lowerBound) == UInt8(ascii: "#")
+  }
+
+  /// A column as text.
+  func text(_ column: Int, of bytes: RawSpan) -> String {
+    bytes.extracting(columns[column]).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// A column as a whole number, or nil if it is none.
+  func integer(_ column: Int, of bytes: RawSpan) -> Int64? {
+    let range = columns[column]
+    let isNegative = !range.isEmpty && bytes.byte(range.lowerBound) == UInt8(ascii: "-")
+    let digits = range.dropFirst(isNegative ? 1 : 0)
+    guard !digits.isEmpty, digits.count <= 18 else { return nil }
+    var value: Int64 = 0
+    for place in digits {
+      guard let digit = bytes.digit(place) else { return nil }
+      value = value * 10 + digit
+    }
+    return isNegative ? -value : value
+  }
+
+  /// A column as a finite number, rounded as it would be by hand, or nil if it is none.
+  ///
+  /// Up to 15 digits without an exponent, which is what sensors write, make an exact quotient of two exact numbers; all
+  /// else is left to the standard library.
+  func decimal(_ column: Int, of bytes: RawSpan) -> Double? {
+    let range = columns[column]
+    let isNegative = !range.isEmpty && bytes.byte(range.lowerBound) == UInt8(ascii: "-")
+    var mantissa: Int64 = 0
+    var digits = 0
+    var decimals: Int?
+    for place in range.dropFirst(isNegative ? 1 : 0) {
+      if let digit = bytes.digit(place), digits < 15 {
+        mantissa = mantissa * 10 + digit
+        digits += 1
+        decimals = decimals.map { $0 + 1 }
+      } else if bytes.byte(place) == UInt8(ascii: "."), decimals == nil {
+        decimals = 0
+      } else {
+        return slowDecimal(column, of: bytes)
+      }
+    }
+    guard digits > 0 else { return nil }
+    let value = Double(mantissa) / TraceFields.powersOfTen[decimals ?? 0]
+    return isNegative ? -value : value
+  }
+
+  private func slowDecimal(_ column: Int, of bytes: RawSpan) -> Double? {
+    guard let value = Double(text(column, of: bytes)), value.isFinite else { return nil }
+    return value
+  }
+}
+
+extension RawSpan {
+  /// The byte at an offset; trips when it lies past the span.
+  fileprivate func byte(_ offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+
+  /// The value of the decimal digit at an offset, or nil if there is none.
+  fileprivate func digit(_ offset: Int) -> Int64? {
+    let digit = byte(offset) &- UInt8(ascii: "0")
+    return digit < 10 ? Int64(digit) : nil
+  }
+}
