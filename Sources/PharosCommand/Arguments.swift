@@ -9,6 +9,9 @@ extension HostPort: ExpressibleByArgument {
 extension TimeSpan: ExpressibleByArgument {
   /// Reads a time with its unit.
   public init?(argument: String) { self.init(written: argument) }
+
+  /// What stands for it where it is the default.
+  public var defaultValueDescription: String { written }
 }
 
 extension ObserverID: ExpressibleByArgument {
@@ -24,6 +27,10 @@ extension KindSelection: ExpressibleByArgument {
 extension EventFormat: ExpressibleByArgument {}
 
 extension ReplayRunner.Format: ExpressibleByArgument {}
+
+extension CompareRunner.Format: ExpressibleByArgument {}
+
+extension ExplainRunner.Format: ExpressibleByArgument {}
 
 extension LogLevel: ExpressibleByArgument {}
 

@@ -16,13 +16,15 @@ struct PharosCommand: AsyncParsableCommand {
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --output -
       A capture, offline:          pharos process hall.pcapng --site site.yaml
+      Why it said so:              pharos explain hall.pcapng --site site.yaml
+      Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
 
       Exit codes: 0 all went well, 1 something failed on the way, 64 the command line \
       is wrong, 78 the site file is wrong.
       """,
     subcommands: [
       InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
-      InspectCommand.self, SimulateCommand.self, CheckCommand.self,
+      InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
     ]
   )
 }

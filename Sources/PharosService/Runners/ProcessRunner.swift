@@ -1,8 +1,6 @@
 import PharosEvents
-import PharosFiles
 import PharosPipeline
 public import PharosReports
-import PharosWire
 
 /// `pharos process`: decides about captures offline, as fast as it goes.
 public struct ProcessRunner: Sendable {
@@ -65,51 +63,28 @@ public struct ProcessRunner: Sendable {
 
 /// One run of `pharos process`: the pipeline, made with the first input, and what came out so far.
 private struct ProcessWork {
+  /// Whether a capture was damaged.
+  var hasDamage: Bool { walk.hasDamage }
+
   let options: ProcessRunner.Options
   let givenSite: Site?
   let console: Console
   private var pipeline: Pipeline?
   private var writer: EventWriter?
   private var site = Site()
-  private var latest: Timestamp?
-  private(set) var hasDamage = false
+  private var walk: CaptureWalk
 
   init(options: ProcessRunner.Options, site: Site?, console: Console) {
     self.options = options
     givenSite = site
     self.console = console
+    walk = CaptureWalk(observer: options.observer, console: console)
   }
 
   mutating func process(_ path: String) throws {
-    var chunks: FileChunks
-    do {
-      chunks = try FileChunks(path: path)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
-    var feed = CaptureFeed(observer: options.observer ?? ObserverID.ofCapture(at: path))
-    var bar = ProgressBar(path, on: console)
-    do {
-      while let chunk = try chunks.next() {
-        feed.append(chunk)
-        while let input = try feed.next() { try take(input, from: path) }
-        bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
-      }
-      try feed.finish()
-      while let input = try feed.next() { try take(input, from: path) }
-      bar.clear()
-    } catch let error as CaptureFeedError {
-      bar.clear()
-      hasDamage = true
-      console.say("\(path): \(error)")
-    } catch let error as FileError {
-      while let input = try? feed.next() { try take(input, from: path) }
-      bar.clear()
-      hasDamage = true
-      console.say("\(error)")
-    }
-    if let time = feed.latestTime { latest = max(time, latest ?? time) }
-    sayRefusals(feed.counters, in: path)
+    var walk = walk
+    defer { self.walk = walk }
+    try walk.read(path) { input in try take(input, from: path) }
   }
 
   mutating func finish() throws {
@@ -160,17 +135,8 @@ private struct ProcessWork {
     try writer?.write(events, to: sink)
   }
 
-  private func sayRefusals(_ counters: CaptureFeedCounters, in path: String) {
-    let refused = counters.datagrams.totalRefusals
-    guard refused > 0 else { return }
-    console.say(
-      "\(path): \(CheckRunner.count(Int(clamping: refused), "datagram")) of "
-        + "\(refused + counters.datagrams.totalDatagrams) did not decode. `pharos inspect \(path)` says why."
-    )
-  }
-
   private func sayWhoIsInside() {
-    guard let pipeline, let latest else {
+    guard let pipeline, let latest = walk.latest else {
       return console.say("Nothing was decided: the capture holds no report that Pharos understands.")
     }
     let end = latest + (options.tail ?? .zero)

@@ -4,7 +4,7 @@ import Yams
 extension SiteReading {
   private static let observerKeys = ["id", "name", "rssiOffset", "liveness", "lag"]
   private static let beaconKeys = SiteIdentity.keys + ["name", "measuredPower", "interval"]
-  private static let zoneKeys = ["id", "name", "observers", "adjacent", "beacons"]
+  private static let zoneKeys = ["id", "name", "observers", "floor", "adjacent", "beacons"]
 
   func observers(_ fields: SiteFields) -> [ObserverEntry] {
     var seen: Set<ObserverID> = []
@@ -109,11 +109,13 @@ extension SiteReading {
       return SiteFields(node, place: place, known: SiteIdentity.keys, problems: problems)
         .flatMap { identity($0)?.constraint }
     }
+    let floor = entry.integer("floor", in: -20...200)
     return id.map {
       Zone(
         identifier: $0,
         name: entry.text("name"),
         observers: observers,
+        floor: floor,
         adjacent: adjacent,
         beacons: beacons
       )

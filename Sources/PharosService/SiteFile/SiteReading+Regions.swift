@@ -6,9 +6,9 @@ extension SiteReading {
     ["id", "subject", "observers"] + SiteIdentity.keys + [
       "enter", "exit", "notifyOnEntry", "notifyOnExit", "notifyEntryStateOnDisplay", "maximumHold",
     ]
-  private static let enterKeys = ["samples", "within", "rssi"]
+  private static let enterKeys = ["samples", "within", "rssi", "distance"]
   private static let exitKeys = [
-    "rssi", "dwell", "silence", "floor", "ceiling", "falseExitsPerDay", "stillInterval",
+    "rssi", "distance", "dwell", "silence", "floor", "ceiling", "falseExitsPerDay", "stillInterval",
   ]
   /// What a radio can report; 127 and 0 mean "not available".
   private static let levels: ClosedRange<Double> = -127...20
@@ -85,6 +85,7 @@ extension SiteReading {
       policy.enterSamples = enter.integer("samples", in: 1...1_000) ?? policy.enterSamples
       policy.enterWithin = enter.time("within")
       policy.enterRSSI = enter.number("rssi", in: SiteReading.levels, unit: "dBm")
+      policy.enterDistance = distance(enter)
     }
     if let exit = fields.fields("exit", known: SiteReading.exitKeys) {
       readExit(exit, into: &policy)
@@ -95,6 +96,7 @@ extension SiteReading {
 
   private func readExit(_ exit: SiteFields, into policy: inout PresencePolicy) {
     policy.exitRSSI = exit.number("rssi", in: SiteReading.levels, unit: "dBm")
+    policy.exitDistance = distance(exit)
     policy.exitDwell = exit.time("dwell", allowingZero: true) ?? policy.exitDwell
     policy.silence = silence(exit) ?? policy.silence
     policy.silenceFloor = exit.time("floor") ?? policy.silenceFloor
@@ -106,6 +108,14 @@ extension SiteReading {
         exit.has("floor") ? "floor" : "ceiling",
         "floor (\(policy.silenceFloor.written)) must not be above ceiling (\(policy.silenceCeiling.written))"
       )
+    }
+  }
+
+  /// A distance in metres, with its unit; beyond a kilometre no beacon is heard.
+  private func distance(_ fields: SiteFields) -> Meters? {
+    fields.parsed("distance", expected: "a distance in metres with its unit, as in 3m or 2.5m") { text in
+      guard text.hasSuffix("m"), let meters = Double(text.dropLast()) else { return nil }
+      return meters > 0 && meters <= 1_000 ? Meters(meters) : nil
     }
   }
 
@@ -121,6 +131,13 @@ extension SiteReading {
 
   /// Without a gap between the two levels a beacon at the edge would come and go with every fade.
   private func checkHysteresis(_ policy: PresencePolicy, _ exit: SiteFields, in region: SiteFields) {
+    if let near = policy.enterDistance, let far = policy.exitDistance, far <= near {
+      let (nearest, farthest) = (plain(near.value), plain(far.value))
+      problems.mistake(
+        "\(region.place): exit.distance (\(farthest)m) must be beyond enter.distance (\(nearest)m)",
+        line: exit.line(of: "distance")
+      )
+    }
     guard let exitRSSI = policy.exitRSSI else { return }
     guard let enterRSSI = policy.enterRSSI else {
       guard region["enter"]?.mapping?["rssi"] == nil else { return }

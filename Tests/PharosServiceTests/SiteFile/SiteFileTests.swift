@@ -16,7 +16,7 @@ struct SiteFileTests {
               enter: { samples: 2, within: 3s, rssi: -80 }, exit: { rssi: -90, dwell: 5s, silence: adaptive } }
           - { id: anywhere, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, notifyOnExit: false }
           - { id: tags, subject: beacon, observers: ["ac:23:3f:a0:00:01"], namespace: 00112233445566778899,
-              instance: 00000000002a, key: mac, exit: { silence: 30s, stillInterval: 10s }, maximumHold: 30m }
+              instance: 00000000002a, key: mac, enter: { distance: 2.5m }, exit: { distance: 5m, silence: 30s, stillInterval: 10s }, maximumHold: 30m }
           - { id: one, subject: beacon, mac: "c0:00:00:00:00:01", exit: { silence: never } }
         ranging:
           - { uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, whileInside: true }
@@ -30,7 +30,7 @@ struct SiteFileTests {
       - { uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, minor: 7, name: door, measuredPower: -59,
           interval: 350ms }
     zones:
-      - { id: lobby, observers: ["ac:23:3f:a0:00:01"], adjacent: [hall] }
+      - { id: lobby, observers: ["ac:23:3f:a0:00:01"], floor: -1, adjacent: [hall] }
       - { id: hall, observers: ["ac:23:3f:a0:00:01"], beacons: [{ mac: "c0:00:00:00:00:01" }] }
     iBeaconCompanies: [0x0059, 76]
     pathLossExponent: 2.2
@@ -51,6 +51,9 @@ struct SiteFileTests {
     #expect(configuration.http == HostPort(host: "127.0.0.1", port: 8_080))
     #expect(configuration.policy == .open)
     let gallery = try #require(site.applications.first)
+    var tagRules = PresencePolicy(silence: .fixed(.seconds(30)), stillInterval: .seconds(10))
+    tagRules.enterDistance = Meters(2.5)
+    tagRules.exitDistance = Meters(5)
     #expect(gallery.identifier == "gallery")
     #expect(gallery.regionLimit == 20)
     #expect(gallery.regions.map(\.identifier) == ["entrance", "anywhere", "tags", "one"])
@@ -77,7 +80,7 @@ struct SiteFileTests {
           constraint: .eddystone(namespace, instance: 42),
           subject: .beacon(observers: [desk]),
           keyedByAddress: true,
-          presence: PresencePolicy(silence: .fixed(.seconds(30)), stillInterval: .seconds(10)),
+          presence: tagRules,
           maximumHold: .minutes(30)
         )
     )
@@ -104,6 +107,7 @@ struct SiteFileTests {
       ]
     )
     #expect(site.zones.map(\.identifier) == ["lobby", "hall"])
+    #expect(site.zones.map(\.floor) == [-1, nil])
     #expect(site.zones[0].adjacent == ["hall"])
     let tag = try #require(DeviceAddress("c0:00:00:00:00:01"))
     #expect(site.zones[1].beacons == [.address(tag)])

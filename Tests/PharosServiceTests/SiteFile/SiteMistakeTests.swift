@@ -28,6 +28,19 @@ struct SiteMistakeTests {
           + "notifyOnExit, notifyEntryStateOnDisplay, maximumHold)"
       ),
       (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\",\n      enter: { distance: 3m }, exit: { distance: 3m } }",
+        "site.yaml:3: region \"a\": exit.distance (3m) must be beyond enter.distance (3m)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", enter: { distance: 3 } }",
+        "site.yaml:2: region \"a\": enter: distance is \"3\" (expected a distance in metres with its unit, "
+          + "as in 3m or 2.5m)"
+      ),
+      (
+        "zones:\n  - { id: a, observers: [desk], floor: ground }",
+        "site.yaml:2: zone \"a\": floor is \"ground\" (expected a whole number from -20 to 200)"
+      ),
+      (
         "regions:\n  - { id: a, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 70000 }",
         "site.yaml:2: region \"a\": major is \"70000\" (expected a whole number from 0 to 65535)"
       ),

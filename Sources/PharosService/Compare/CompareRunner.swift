@@ -1,0 +1,102 @@
+public import PharosReports
+
+/// `pharos compare`: one's own traffic under Pharos's rule and under the rules that peers use, side by side.
+public struct CompareRunner: Sendable {
+  /// How the figures are written.
+  public enum Format: String, CaseIterable, Sendable {
+    /// Sentences and tables, for people.
+    case table
+    /// One JSON object, for machines.
+    case json
+  }
+
+  /// What is compared, and how it is shown.
+  public struct Options: Sendable {
+    /// The captures, parts of one in the order given.
+    public var captures: [String]
+    /// The site file, or nil: then every beacon that is heard is a region.
+    public var site: String?
+    /// Who heard what a Bluetooth capture holds; nil for the file's name.
+    public var observer: ObserverID?
+    /// The time-out of the rule in use today.
+    public var timeout: TimeSpan
+    /// How the figures are written.
+    public var format: Format
+    /// Where to draw the picture, or nil for none.
+    public var picture: String?
+
+    /// Half a minute: what telephones' users report, and AltBeacon's default.
+    public static let defaultTimeout = TimeSpan.seconds(30)
+
+    /// Makes options with the defaults of the command.
+    public init(
+      captures: [String],
+      site: String? = nil,
+      observer: ObserverID? = nil,
+      timeout: TimeSpan = Options.defaultTimeout,
+      format: Format = .table,
+      picture: String? = nil
+    ) {
+      self.captures = captures
+      self.site = site
+      self.observer = observer
+      self.timeout = timeout
+      self.format = format
+      self.picture = picture
+    }
+  }
+
+  private let options: Options
+
+  /// Makes a runner.
+  public init(_ options: Options) { self.options = options }
+
+  /// Reads the captures twice, once to see what is there and once to decide, and writes what came of it.
+  ///
+  /// - Returns: 0; 1 if a capture was damaged, everything before the damage having been compared; 64 if a capture
+  ///   cannot be read twice; 78 if the site file is wrong.
+  public func run(on console: Console) -> CommandStatus {
+    console.run {
+      guard !options.captures.contains("-") else {
+        throw CommandFailure(
+          "compare reads its captures twice, which standard input cannot do. Write it to a file first.",
+          status: .usage
+        )
+      }
+      let given = try options.site.map { try SiteFile.load($0, console: console).site }
+      let survey = try survey(for: given, on: console)
+      let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
+      var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
+      var walk = CaptureWalk(observer: options.observer, console: console)
+      for path in options.captures { try walk.read(path) { comparison.take($0) } }
+      comparison.finish()
+      let report = ComparisonReport(
+        of: options,
+        survey: survey,
+        compared: compared,
+        comparison: comparison
+      )
+      try write(report, to: console)
+      return walk.hasDamage ? .failure : .success
+    }
+  }
+
+  private func survey(for site: Site?, on console: Console) throws -> CaptureSurvey {
+    var survey = CaptureSurvey(companies: site?.iBeaconCompanies ?? [])
+    var walk = CaptureWalk(observer: options.observer, console: console, isQuiet: true)
+    for path in options.captures { try walk.read(path) { survey.take($0) } }
+    return survey
+  }
+
+  private func write(_ report: ComparisonReport, to console: Console) throws {
+    switch options.format {
+    case .json: try console.print(report.json)
+    case .table: for line in report.lines(style: console.outputStyle) { try console.print(line) }
+    }
+    guard let path = options.picture else { return }
+    let file = try FileOutput(path: path)
+    try file.write(Array(ComparisonPicture(report).svg.utf8))
+    try file.close()
+    if path != "-" { console.say("\(path): the picture, for a browser or a printer.") }
+  }
+}

@@ -1,0 +1,260 @@
+import PharosComparators
+import PharosEvents
+import PharosMonitoring
+import PharosPipeline
+import PharosReports
+
+/// Plays captures to Pharos and to the peers' rules at once, and keeps the score.
+///
+/// Everybody is told of an advert at its R, as a server would be, and is judged by when it tells: Pharos by `decidedAt`,
+/// the others by the times of their verdicts. Time stops at the last packet for all of them, so that whoever is
+/// inside then has left under nobody's rule.
+struct Comparison {
+  /// Whom the score is about.
+  private(set) var finder: RowFinder
+  /// How Pharos did, Pharos as configured if that differs, and after it the rules of presence.
+  private(set) var presence: [PresenceTally]
+  /// How Pharos did, and after it the rules of rooms; empty where there are no rooms.
+  private(set) var rooms: [RoomTally]
+
+  /// What Pharos is called, and what it is called where it does as the site tells it.
+  static let (pharos, configured) = ("Pharos", "Pharos as configured")
+
+  /// A pipeline, and what it decided that is not counted yet.
+  private struct Engine {
+    var pipeline: Pipeline
+    var events: [Event] = []
+    var next = 0
+
+    init(_ site: Site) throws(CommandFailure) {
+      do throws(RegionRefusal) {
+        pipeline = try Pipeline(site: site)
+      } catch {
+        throw CommandFailure("\(error)", status: .configuration)
+      }
+    }
+  }
+
+  /// How many rules of presence are not Pharos's; the user's own is the first of them.
+  var otherRules: Int { presenceRules.count }
+
+  private let compared: ComparedSite
+  private let offsets: [ObserverID: Double]
+  private let zones: [String: Int32]
+  private let start: Timestamp
+  private let length: TimeSpan
+  private var engines: [Engine]
+  private var heard: HeardBeacons
+  private var presenceRules: [any Comparator]
+  private var roomRules: [any Comparator]
+  private var verdicts: [Verdict] = []
+  private var latest = Timestamp.distantPast
+
+  /// Makes ready to play.
+  ///
+  /// - Parameters:
+  ///   - compared: What the rules are asked about.
+  ///   - timeout: The user's own time-out, which stands first among the others' rules.
+  ///   - survey: When the captures begin and end, for the picture.
+  /// - Throws: that an application holds more regions than it may.
+  init(compared: ComparedSite, timeout: TimeSpan, survey: CaptureSurvey) throws(CommandFailure) {
+    self.compared = compared
+    engines = [try Engine(compared.site)]
+    if let configured = compared.configured { engines.append(try Engine(configured)) }
+    presenceRules = [FixedTimeout(timeout)] + ComparatorCatalog.presence()
+    let observers = compared.roomObservers
+    roomRules = observers.isEmpty ? [] : ComparatorCatalog.rooms(observers: observers)
+    let names = ["your \(timeout.spaced)"] + presenceRules.dropFirst().map(\.name)
+    let ours = [Comparison.pharos, Comparison.configured].prefix(engines.count)
+    presence = (ours + names).map(PresenceTally.init(name:))
+    rooms = roomRules.isEmpty ? [] : ([Comparison.pharos] + roomRules.map(\.name)).map(RoomTally.init(name:))
+    let finder = RowFinder(compared: compared, rules: presence.count)
+    self.finder = finder
+    heard = HeardBeacons(companies: compared.site.iBeaconCompanies, takesAddresses: finder.takesAddresses)
+    offsets = Dictionary(
+      compared.site.observers.filter { $0.rssiOffset != 0 }.map { ($0.id, $0.rssiOffset) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    zones = Dictionary(
+      compared.site.zones.enumerated().map { ($1.identifier, Int32($0)) },
+      uniquingKeysWith: { first, _ in first }
+    )
+    start = survey.first ?? Timestamp(nanoseconds: 0)
+    length = max(.oneNanosecond, survey.length)
+  }
+
+  /// Takes one input of a capture.
+  mutating func take(_ input: PipelineInput) {
+    switch input {
+    case .site: return
+    case .reports(let batch): take(batch)
+    case .tick(let instant):
+      decide { $0.take(input) }
+      settleEngines(before: .distantFuture)
+      advance(to: instant)
+    case .change, .clockStep:
+      decide { $0.take(input) }
+      settleEngines(before: .distantFuture)
+    }
+  }
+
+  /// Ends at the last input.
+  mutating func finish() {
+    decide { $0.finish() }
+    settleEngines(before: .distantFuture)
+    if latest != .distantPast { advance(to: latest) }
+  }
+
+  private mutating func take(_ batch: ReportBatch) {
+    decide { $0.ingest(batch) }
+    for report in batch.reports {
+      settleEngines(before: report.received)
+      hear(report, in: batch)
+    }
+    settleEngines(before: .distantFuture)
+  }
+
+  private mutating func advance(to time: Timestamp) {
+    latest = max(latest, time)
+    for rule in presenceRules.indices {
+      presenceRules[rule].advance(to: latest, into: &verdicts)
+      settlePresence(rule)
+    }
+    for rule in roomRules.indices {
+      roomRules[rule].advance(to: latest, into: &verdicts)
+      settleRooms(rule)
+    }
+  }
+
+  // MARK: The others
+
+  private mutating func hear(_ report: Report, in batch: borrowing ReportBatch) {
+    guard batch.observers.indices.contains(Int(report.observer)) else { return }
+    latest = max(latest, report.received)
+    heard.find(in: report, of: batch)
+    guard !heard.found.isEmpty else { return }
+    let observer = batch.observers[Int(report.observer)]
+    for identity in heard.found {
+      let match = finder.match(identity.beacon, address: report.lastingAddress, observer: observer)
+      for row in match.rows { hear(row: row, level: report.level) }
+      guard let beacon = match.roomBeacon, let number = compared.roomNumbers[observer] else { continue }
+      guard let level = report.level else { continue }
+      hearRooms(
+        Sighting(
+          observer: number,
+          beacon: Int32(beacon),
+          time: latest,
+          level: level + (offsets[observer] ?? 0),
+          measuredPower: identity.measuredPower ?? Comparison.usualPower
+        )
+      )
+    }
+  }
+
+  /// What a beacon that does not tell is taken to have at one metre: what most are set to.
+  ///
+  /// - Units: dBm.
+  private static let usualPower = -59.0
+
+  private mutating func hear(row: Int, level: Double?) {
+    let sighting = Sighting(
+      observer: 0,
+      beacon: Int32(row),
+      time: latest,
+      level: level ?? Comparison.usualPower,
+      measuredPower: Comparison.usualPower
+    )
+    for rule in presenceRules.indices {
+      presenceRules[rule].heard(sighting, into: &verdicts)
+      if !verdicts.isEmpty { settlePresence(rule) }
+    }
+    let (time, share) = (latest, (latest - start) / length)
+    finder.withRow(row) { row in
+      row.adverts += 1
+      row.lastHeard = time
+      row.columns.mark(at: share)
+    }
+  }
+
+  private mutating func settlePresence(_ rule: Int) {
+    for verdict in verdicts {
+      let state: ComparedRow.State
+      switch verdict.change {
+      case .enter: state = .inside
+      case .exit: state = .outside
+      case .room: continue
+      }
+      note(state, at: verdict.time, row: Int(verdict.beacon), rule: rule + engines.count)
+    }
+    verdicts.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func hearRooms(_ sighting: Sighting) {
+    for rule in roomRules.indices {
+      roomRules[rule].heard(sighting, into: &verdicts)
+      if !verdicts.isEmpty { settleRooms(rule) }
+    }
+  }
+
+  private mutating func settleRooms(_ rule: Int) {
+    for verdict in verdicts {
+      guard case .room(let room) = verdict.change else { continue }
+      rooms[rule + 1].note(room, of: Int(verdict.beacon), at: verdict.time)
+    }
+    verdicts.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Pharos
+
+  private mutating func decide(_ run: (inout Pipeline) -> [Event]) {
+    for engine in engines.indices {
+      engines[engine].events = run(&engines[engine].pipeline)
+      engines[engine].next = 0
+    }
+  }
+
+  /// Counts what was decided before an instant: before the adverts of that instant are heard.
+  private mutating func settleEngines(before instant: Timestamp) {
+    for engine in engines.indices {
+      while engines[engine].next < engines[engine].events.count {
+        let event = engines[engine].events[engines[engine].next]
+        guard event.decidedAt < instant else { break }
+        engines[engine].next += 1
+        note(event, of: engine)
+      }
+    }
+  }
+
+  private mutating func note(_ event: Event, of engine: Int) {
+    switch event.detail {
+    case .region(let transition) where event.kind == .regionState && !transition.isAnswer:
+      let row = finder.row(application: event.application, region: event.region, subject: event.subject)
+      guard let row else { return }
+      switch transition.to {
+      case .inside: note(.inside, at: event.decidedAt, row: row, rule: engine)
+      case .outside: note(.outside, at: event.decidedAt, row: row, rule: engine)
+      case .unmonitored: note(.unmonitored, at: event.decidedAt, row: row, rule: engine)
+      case .unknown: return
+      }
+    case .zone where event.kind == .zoneEnter && engine == 0:
+      guard case .beacon(let beacon) = event.subject, let number = finder.roomBeacons[beacon] else { return }
+      guard !rooms.isEmpty, let room = zones[event.region] else { return }
+      rooms[0].note(room, of: number, at: event.decidedAt)
+    default: return
+    }
+  }
+
+  private mutating func note(_ state: ComparedRow.State, at time: Timestamp, row: Int, rule: Int) {
+    finder.withRow(row) { presence[rule].note(state, at: time, of: &$0, rule: rule) }
+  }
+}
+
+extension TimeSpan {
+  /// As ``written``, with a space before the unit, as prose has it: `30 s`.
+  var spaced: String {
+    let text = written
+    let number = text.prefix { $0.isNumber || $0 == "." || $0 == "-" }
+    let unit = text.dropFirst(number.count)
+    return "\(number) \(unit == "m" ? "min" : unit)"
+  }
+}

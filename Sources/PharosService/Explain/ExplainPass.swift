@@ -1,0 +1,153 @@
+import PharosAdvertising
+import PharosEvents
+import PharosMonitoring
+import PharosPipeline
+import PharosReports
+
+/// One run over captures through the real pipeline, one report at a time, so that what each advert changed can be seen.
+///
+/// The size of batches and ticks between them change no decision (the pipeline's promise), so these are the decisions that
+/// `process` and `serve` make.
+struct ExplainPass {
+  /// What was found so far.
+  private(set) var findings = Findings()
+
+  private let givenSite: Site?
+  private let drawn: Set<TrackKey>
+  private let drawnRows: Set<RowKey>
+  private var pipeline: Pipeline?
+  private var decoder = FrameDecoder()
+  private var offsets: [ObserverID: Double] = [:]
+  private var single = ReportBatch()
+
+  /// Starts with nothing read.
+  ///
+  /// - Parameters:
+  ///   - site: The site, or nil for that of a recording.
+  ///   - panels: The tracks whose adverts are kept, and the rows whose other adverts are.
+  init(site: Site?, drawing panels: [TimelinePanel] = []) {
+    givenSite = site
+    drawn = Set(panels.map(\.track))
+    drawnRows = Set(panels.map(\.row))
+  }
+
+  /// Takes an input.
+  mutating func take(_ input: PipelineInput, from path: String) throws(CommandFailure) {
+    if case .site(let recorded) = input {
+      guard pipeline == nil else {
+        throw CommandFailure("\(path) is a recording of its own. Explain it alone.", status: .usage)
+      }
+      return try start(givenSite ?? recorded)
+    }
+    if pipeline == nil {
+      guard let givenSite else {
+        throw CommandFailure(
+          "No --site was given, so there is no region to decide about. `pharos init` writes a site file to start "
+            + "from; `pharos compare \(path)` needs none.",
+          status: .usage
+        )
+      }
+      try start(givenSite)
+    }
+    guard case .reports(let batch) = input else {
+      findings.log.take(pipeline?.take(input) ?? [])
+      return
+    }
+    for report in batch.reports { take(report, of: batch) }
+  }
+
+  /// Ends at the last input, or so much later.
+  mutating func finish(tail: TimeSpan?) {
+    findings.log.take(pipeline?.finish(tail: tail) ?? [])
+    guard let span = findings.span else { return }
+    let end = span.upperBound + max(.zero, tail ?? .zero)
+    findings.span = span.lowerBound...end
+    findings.log.finish(at: end)
+    findings.noteOutages()
+  }
+
+  private mutating func start(_ site: Site) throws(CommandFailure) {
+    do {
+      pipeline = try Pipeline(site: site)
+    } catch {
+      throw CommandFailure("\(error)", status: .configuration)
+    }
+    findings.site = site
+    decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
+    offsets = Dictionary(site.observers.map { ($0.id, $0.rssiOffset) }) { first, _ in first }
+  }
+
+  private mutating func take(_ report: Report, of batch: borrowing ReportBatch) {
+    guard batch.observers.indices.contains(Int(report.observer)) else { return }
+    let observer = batch.observers[Int(report.observer)]
+    let received = report.received
+    findings.span =
+      min(
+        findings.span?.lowerBound ?? received,
+        received
+      )...max(
+        findings.span?.upperBound ?? received,
+        received
+      )
+    let heard = identities(of: report.body, in: batch)
+    if heard.level != nil || !heard.beacons.isEmpty { findings.adverts += 1 }
+    // What is due is decided first, so that what is known before the report is what it met.
+    findings.log.take(pipeline?.advance(to: received - .oneNanosecond) ?? [])
+    let before = heard.beacons.map { pipeline?.insight(observer: observer, beacon: $0) }
+    single.removeAll()
+    single.append(report, from: batch)
+    findings.log.take(pipeline?.ingest(single) ?? [])
+    let level = heard.level.map { $0 + (offsets[observer] ?? 0) }
+    for (beacon, old) in zip(heard.beacons, before) {
+      guard let new = pipeline?.insight(observer: observer, beacon: beacon) else { continue }
+      guard old == nil || new.samples != old?.samples || new.lastHeard != old?.lastHeard else { continue }
+      note(old, new, level: level)
+    }
+  }
+
+  private mutating func note(_ old: TrackInsight?, _ new: TrackInsight, level: Double?) {
+    let key = TrackKey(observer: new.observer, beacon: new.beacon)
+    findings.tracks[key, default: TrackStory()].hear(from: old, to: new, level: level)
+    if drawn.contains(key) {
+      findings.traces[key, default: TrackTrace()].hear(from: old, to: new, level: level)
+    }
+    for region in new.regions {
+      let row = RowKey(
+        region: RegionKey(application: region.application, region: region.region),
+        subject: region.isAboutBeacons ? .beacon(new.beacon) : .observer(new.observer)
+      )
+      findings.log.hear(row, rules: region.rules, at: new.lastHeard)
+      if drawnRows.contains(row), !drawn.contains(key),
+        findings.others[row]?.count ?? 0 < Findings.mostOthers
+      {
+        findings.others[row, default: []].append(new.lastHeard)
+      }
+    }
+  }
+
+  /// Every identity that a report may be a track of, and how loud it was.
+  private func identities(
+    of body: ReportBody,
+    in batch: borrowing ReportBatch
+  ) -> (beacons: [BeaconID], level: Double?) {
+    switch body {
+    case .advert(let advert):
+      var beacons: [BeaconID] = []
+      let range = Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)
+      if range.upperBound <= batch.payloads.count {
+        decoder.forEachFrame(in: batch.payloads.span.bytes.extracting(range)) { frame in
+          guard let beacon = frame.beacon, !beacons.contains(beacon) else { return }
+          beacons.append(beacon)
+        }
+      }
+      if let address = advert.address, !address.isPrivate {
+        beacons += beacons.map { $0.keyed(by: address) } + [.address(address)]
+      }
+      return (beacons, advert.rssi.map { Double($0.dBm) })
+    case .rangedBeacon(let ranged):
+      return ([ranged.beacon], ranged.rssi.map { Double($0.dBm) })
+    case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission:
+      return ([], nil)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import PharosFiles
+import PharosPipeline
+import PharosReports
+import PharosWire
+
+/// Reads captures from beginning to end, input by input, with a bar that shows how far it is.
+///
+/// Damage ends a capture and is said on the console; everything before it has been given by then.
+struct CaptureWalk {
+  /// The R of the last packet or input of all captures read, if there was any.
+  private(set) var latest: Timestamp?
+  /// Whether a capture was damaged.
+  private(set) var hasDamage = false
+
+  private let observer: ObserverID?
+  private let console: Console
+  private let isQuiet: Bool
+
+  /// Starts with nothing read.
+  ///
+  /// - Parameters:
+  ///   - observer: Who heard what a Bluetooth capture holds; nil for the file's name.
+  ///   - console: Where progress, damage and what did not decode are told.
+  ///   - isQuiet: Whether only progress is: a capture that is read twice tells its damage once.
+  init(observer: ObserverID?, console: Console, isQuiet: Bool = false) {
+    self.observer = observer
+    self.console = console
+    self.isQuiet = isQuiet
+  }
+
+  /// Reads one capture; `-` is standard input.
+  ///
+  /// - Throws: what `take` throws, and a ``CommandFailure`` if the capture cannot be opened.
+  mutating func read(_ path: String, _ take: (PipelineInput) throws -> Void) throws {
+    var chunks: FileChunks
+    do {
+      chunks = try FileChunks(path: path)
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+    var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))
+    var bar = ProgressBar(path, on: console)
+    do {
+      while let chunk = try chunks.next() {
+        feed.append(chunk)
+        while let input = try feed.next() { try take(input) }
+        bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
+      }
+      try feed.finish()
+      while let input = try feed.next() { try take(input) }
+      bar.clear()
+    } catch let error as CaptureFeedError {
+      bar.clear()
+      hasDamage = true
+      say("\(path): \(error)")
+    } catch let error as FileError {
+      while let input = try? feed.next() { try take(input) }
+      bar.clear()
+      hasDamage = true
+      say("\(error)")
+    }
+    if let time = feed.latestTime { latest = max(time, latest ?? time) }
+    sayRefusals(feed.counters, in: path)
+  }
+
+  private func sayRefusals(_ counters: CaptureFeedCounters, in path: String) {
+    let refused = counters.datagrams.totalRefusals
+    guard refused > 0 else { return }
+    say(
+      "\(path): \(CheckRunner.count(Int(clamping: refused), "datagram")) of "
+        + "\(refused + counters.datagrams.totalDatagrams) did not decode. `pharos inspect \(path)` says why."
+    )
+  }
+
+  private func say(_ text: String) {
+    if !isQuiet { console.say(text) }
+  }
+}

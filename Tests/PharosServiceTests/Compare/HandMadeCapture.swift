@@ -1,0 +1,47 @@
+import Foundation
+import PharosCaptures
+import PharosReports
+
+/// A capture drawn by hand: who was heard by which gateway at which second.
+///
+/// Each advert is a line of Ingics text in a datagram of its own.
+struct HandMadeCapture {
+  private var adverts: [(second: Double, text: String)] = []
+
+  static let start = Timestamp(seconds: 1_700_000_000)
+  static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
+  /// Has a gateway hear a beacon.
+  mutating func hear(minor: Int, gateway: Int = 1, at second: Double, level: Int = -60) {
+    let payload = "0201061AFF4C000215\(Self.uuid.filter { $0 != "-" })0007\(Self.hex(minor, 4))C5"
+    let text = "$GPRP,C0FFEE\(Self.hex(minor, 6)),AABBCC\(Self.hex(gateway, 6)),\(level),\(payload)\r\n"
+    adverts.append((second, text))
+  }
+
+  /// Has a gateway hear a beacon once a second in each of some ranges of seconds.
+  mutating func hear(minor: Int, gateway: Int = 1, in ranges: [Range<Int>], level: Int = -60) {
+    for second in ranges.flatMap(Array.init) {
+      hear(minor: minor, gateway: gateway, at: Double(second) + Double(minor) / 100, level: level)
+    }
+  }
+
+  /// The bytes of a pcapng file.
+  func bytes() throws -> [UInt8] {
+    var writer = CaptureWriter()
+    for advert in adverts.sorted(by: { $0.second < $1.second }) {
+      let payload = Array(advert.text.utf8)
+      try writer.write(
+        payload: payload.span.bytes,
+        from: Endpoint(IPAddress(v4: 0x0A00_0001), port: 4_000),
+        to: Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001),
+        at: Self.start + .seconds(advert.second)
+      )
+    }
+    return writer.takeBytes()
+  }
+
+  private static func hex(_ number: Int, _ digits: Int) -> String {
+    let text = String(number, radix: 16, uppercase: true)
+    return String(repeating: "0", count: digits - text.count) + text
+  }
+}
