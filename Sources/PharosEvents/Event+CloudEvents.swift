@@ -101,6 +101,7 @@ extension Evidence {
     if let margin { json.member("margin", margin, decimals: 3) }
     json.member("lastHeard", ifPresent: lastHeard?.rfc3339)
     json.member("fixedRuleAt", ifPresent: fixedRuleAt?.rfc3339)
+    json.member("deafFor", ifPresent: deafFor)
     json.member("waitedForProof", ifPresent: waitedForProof)
     guard let silence else { return }
     json.openObject("silence")

@@ -1,9 +1,10 @@
 /// Learns a beacon's advertising interval from the gaps between its samples, and from it what was missed.
 ///
 /// A gap is a whole number of intervals plus up to 10 ms of advDelay for each (Bluetooth Core 5.4, Vol 6, Part B,
-/// 4.4.2.2). The interval is the shortest gap that keeps coming back: a shorter one is believed when it comes twice. A
-/// longer one is believed when twelve gaps in a row had a common divisor, or at once three of the same length, eight times
-/// the interval or more: a tag that came to rest. Only what every advert changes lies here; the rest is in ``LossHistory``.
+/// 4.4.2.2). The interval is the shortest gap that keeps coming back: a shorter one is believed when it comes twice, by
+/// an old track when it comes four times. A longer one is believed when twelve gaps in a row had a common divisor, or
+/// at once three of the same length, eight times the interval or more: a tag that came to rest. Only what every advert
+/// changes lies here; the rest is in ``LossHistory``.
 struct IntervalLearner: Hashable, Sendable {
   /// The gaps it takes to be sure that an interval has grown.
   static let window: UInt8 = 12
@@ -13,6 +14,11 @@ struct IntervalLearner: Hashable, Sendable {
   static let jitter: Float = 0.012
   /// The ratio from which on two intervals are modes of a tag, moved and at rest, and no error of one of them.
   static let modes: Float = 8
+  /// How often a gap that is too short must come again before an old track believes it.
+  ///
+  /// Three times: a network that holds datagrams up for 0.1 to 0.4 s makes a few short gaps in a hundred, and two of
+  /// them are soon alike; a tag that is picked up makes nothing else.
+  private static let repetitions: UInt8 = 3
   /// For so many adverts a track looks for the interval of its family.
   static let young: Float = 32
   /// Beyond so many intervals the advDelay has blurred how many exactly a gap spans.
@@ -26,6 +32,8 @@ struct IntervalLearner: Hashable, Sendable {
   private var gaps: UInt8 = 0
   /// How many gaps of just one interval came lately, while it was young.
   private var regular: UInt8 = 0
+  /// How many gaps came that were too short and alike, after the first of them.
+  private var shorts: UInt8 = 0
 
   /// Takes a gap in seconds; true if what follows from the interval should be computed anew.
   mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
@@ -112,10 +120,19 @@ struct IntervalLearner: Hashable, Sendable {
       return true
     }
     guard shorter > 0, (gap - shorter).magnitude <= shorter * 0.2 + IntervalLearner.jitter else {
-      if shorter == 0 || gap < shorter { history.shorter = gap }
+      if shorter == 0 || gap < shorter {
+        history.shorter = gap
+        shorts = 0
+      }
       return false
     }
     let found = (gap + shorter) / 2
+    shorts += 1
+    guard received < IntervalLearner.young || shorts >= IntervalLearner.repetitions else {
+      history.shorter = found
+      return false
+    }
+    shorts = 0
     history.shorter = 0
     if interval > found * IntervalLearner.modes, received >= Float(IntervalLearner.window) {
       history.slowest = max(history.slowest, interval)

@@ -112,6 +112,7 @@ extension StageOne {
     // Nor is that of one that was deaf for a while.
     let deaf = deadline.isLevel ? .zero : states[index].deafCredit(track: track)
     evidence.gap = max(.zero, deadline.time - deaf - silentSince)
+    if deaf > .zero { evidence.deafFor = deaf }
     if deadline.isLevel {
       explainLevel(&evidence, place, track: track, of: index, at: deadline.time)
     } else {

@@ -33,6 +33,38 @@ struct EstimatorTests {
   }
 
   @Test(
+    "datagrams that a network holds up do not shorten the interval of an old track",
+    arguments: 0..<40 as Range<UInt64>
+  )
+  func heldUp(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    var previous = 0.0
+    for step in 1...1_000 {
+      // Every second advert arrives; after the first hundred, one in fifty does so up to 0.4 s late.
+      var time = Double(step) * 0.505
+      guard Bool.random(using: &generator) else { continue }
+      if step > 100, Int.random(in: 0..<50, using: &generator) == 0 {
+        time += Double.random(in: 0.1...0.4, using: &generator)
+      }
+      if time > previous { _ = learner.learn(gap: Float(time - previous), &history) }
+      previous = max(previous, time)
+      if step % 256 == 0 { history.shorter = 0 }
+    }
+    #expect(abs(learner.interval - 0.505) < 0.05, "seed \(seed): \(learner.interval) s")
+  }
+
+  @Test("an old track believes a faster interval by its fourth gap")
+  func faster() {
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for _ in 0..<200 { _ = learner.learn(gap: 1, &history) }
+    for _ in 0..<3 { _ = learner.learn(gap: 0.25, &history) }
+    #expect(learner.interval == 1)
+    _ = learner.learn(gap: 0.25, &history)
+    #expect(abs(learner.interval - 0.25) < 0.01)
+  }
+
+  @Test(
     "the interval and the share are learned through losses",
     arguments: [(0.1, 0.0, 1.0), (0.35, 0.1, 0.5), (1.0, 0.2, 0.5), (1.0, 0.3, 0.2), (10.0, 0.3, 0.3)]
   )
@@ -53,7 +85,7 @@ struct EstimatorTests {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for _ in 0..<40 { _ = learner.learn(gap: 5, &history) }
     #expect(abs(learner.interval - 5) < 0.01)
-    for _ in 0..<3 { _ = learner.learn(gap: 0.5, &history) }
+    for _ in 0..<4 { _ = learner.learn(gap: 0.5, &history) }
     #expect(abs(learner.interval - 0.5) < 0.01)
     #expect(history.slowest == 5)
     for _ in 0..<40 { _ = learner.learn(gap: 2, &history) }

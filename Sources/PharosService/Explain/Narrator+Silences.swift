@@ -31,7 +31,16 @@ extension Narrator {
     if let margin = evidence.margin {
       text += "; margin \(Wording.span(.seconds(margin))) beyond one interval"
     }
-    return [text + "."] + surroundings(basis)
+    return [text + "."] + deafness(decision, evidence) + surroundings(basis)
+  }
+
+  /// How much of the time since the last advert counts for nothing.
+  private func deafness(_ decision: Decision, _ evidence: Evidence) -> [String] {
+    guard let deaf = evidence.deafFor else { return [] }
+    let observer = decision.observer.map(name) ?? "the observer"
+    return [
+      "For \(Wording.span(deaf)) of that time \(observer) was deaf to others too, which does not count."
+    ]
   }
 
   /// What the level before the silence had to do with it.
