@@ -1,3 +1,4 @@
+public import PharosReports
 public import PharosCaptures
 
 /// Why a capture or recording could not be read further; everything before was given.
@@ -5,7 +6,7 @@ public enum CaptureFeedError: Error, Equatable, Sendable {
   /// The file is damaged, cut off or no capture.
   case capture(CaptureError)
   /// An input of a recording is damaged: the block that ends at the offset.
-  case recording(RecordingError, offset: UInt64)
+  case recording(FieldError, offset: UInt64)
 
   /// Whether the file just ends too early, as one does that is still being written.
   public var isCut: Bool {
@@ -19,7 +20,7 @@ extension CaptureFeedError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .capture(let error): error.description
-    case .recording(let error, let offset): "at byte \(offset): \(error)"
+    case .recording(let error, let offset): "at byte \(offset): recorded input, \(error). The file is damaged, or another version wrote it: record again."
     }
   }
 }

@@ -17,14 +17,14 @@ struct RecordedInputTests {
     var sites = RandomSites(seed: seed)
     let bytes = sites.input().encoded
     for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 300)) {
-      #expect(throws: RecordingError.self) { try RecordedInput(decoding: bytes[..<length]) }
+      #expect(throws: FieldError.self) { try RecordedInput(decoding: bytes[..<length]) }
     }
   }
 
   @Test("surplus bytes are an error")
   func surplus() {
     let bytes = RecordedInput.tick(through: Timestamp(seconds: 1)).encoded + [0]
-    let error = #expect(throws: RecordingError.self) { try RecordedInput(decoding: bytes[...]) }
+    let error = #expect(throws: FieldError.self) { try RecordedInput(decoding: bytes[...]) }
     #expect(error?.problem == .surplus(bytes: 1))
   }
 
@@ -69,7 +69,7 @@ struct RecordedInputTests {
     for _ in 0..<300 { node = RegionNode(region: node.region, children: [node]) }
     let change = RegionChange.setRotation(application: "a", [node])
     let bytes = RecordedInput.change(change, at: Timestamp(seconds: 0)).encoded
-    let error = #expect(throws: RecordingError.self) { try RecordedInput(decoding: bytes[...]) }
+    let error = #expect(throws: FieldError.self) { try RecordedInput(decoding: bytes[...]) }
     #expect(error?.problem == .tooDeep(limit: 128))
   }
 
@@ -87,20 +87,20 @@ struct RecordedInputTests {
     "an error says where, what and what to do",
     arguments: [
       (
-        RecordingError(.cut, at: 4),
-        "recorded input, byte 4: it ends inside a field. The file is damaged; record again."
+        FieldError(.cut, at: 4),
+        "byte 4: it ends inside a field"
       ),
       (
-        RecordingError(.version(9), at: 1),
-        "recorded input, byte 1: version 9, this program reads version 2. Use the program that recorded it."
+        FieldError(.version(9, expected: 2), at: 1),
+        "byte 1: version 9, this program reads version 2"
       ),
       (
-        RecordingError(.unknownTag(field: "liveness", tag: 7), at: 30),
-        "recorded input, byte 30: 7 is no value of liveness. The file is damaged; record again."
+        FieldError(.unknownTag(field: "liveness", tag: 7), at: 30),
+        "byte 30: 7 is no value of liveness"
       ),
     ]
   )
-  func prose(error: RecordingError, text: String) {
+  func prose(error: FieldError, text: String) {
     #expect(error.description == text)
   }
 }

@@ -39,12 +39,12 @@ public enum RecordedInput: Hashable, Sendable {
   }
 
   /// Reads the content of a block.
-  public init(decoding content: ArraySlice<UInt8>) throws(RecordingError) {
+  public init(decoding content: ArraySlice<UInt8>) throws(FieldError) {
     var reader = FieldReader(content)
     let version = try reader.byte()
-    guard version == RecordedInput.version else { throw reader.failure(.version(version)) }
+    guard version == RecordedInput.version else { throw reader.failure(.version(version, expected: RecordedInput.version)) }
     let kind = try reader.byte()
-    guard try reader.number(UInt16.self) == 0 else { throw reader.failure(.version(version)) }
+    guard try reader.number(UInt16.self) == 0 else { throw reader.failure(.version(version, expected: RecordedInput.version)) }
     let instant = try Timestamp(from: &reader)
     switch kind {
     case 0: self = .site(try Site(from: &reader))

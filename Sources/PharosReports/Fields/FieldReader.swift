@@ -1,9 +1,7 @@
-import PharosReports
-
 /// Reads back what ``FieldWriter`` wrote; any bytes at all give a value or an error, never more.
-struct FieldReader: Sendable {
+public struct FieldReader: Sendable {
   /// How deep trees may go: deeper ones than any site has, shallow enough for every stack.
-  static let deepestTree = 128
+  public static let deepestTree = 128
 
   private let bytes: ArraySlice<UInt8>
   private var position: Int
@@ -11,29 +9,29 @@ struct FieldReader: Sendable {
   private var depth = 0
 
   /// Starts at the first byte.
-  init(_ bytes: ArraySlice<UInt8>) {
+  public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     self.position = bytes.startIndex
   }
 
   /// How many bytes are left.
-  var remaining: Int { bytes.endIndex - position }
+  public var remaining: Int { bytes.endIndex - position }
 
   /// How many bytes were read.
-  var offset: Int { position - bytes.startIndex }
+  public var offset: Int { position - bytes.startIndex }
 
   /// An error about what was just read.
-  func failure(_ problem: RecordingError.Problem) -> RecordingError { RecordingError(problem, at: offset) }
+  public func failure(_ problem: FieldError.Problem) -> FieldError { FieldError(problem, at: offset) }
 
   /// Reads one byte.
-  mutating func byte() throws(RecordingError) -> UInt8 {
+  public mutating func byte() throws(FieldError) -> UInt8 {
     guard remaining > 0 else { throw failure(.cut) }
     defer { position += 1 }
     return bytes[position]
   }
 
   /// Reads a whole number.
-  mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(RecordingError) -> Number {
+  public mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(FieldError) -> Number {
     let length = Number.bitWidth / 8
     guard remaining >= length else { throw failure(.cut) }
     var number: Number = 0
@@ -45,10 +43,10 @@ struct FieldReader: Sendable {
   }
 
   /// Reads a number from its 64 bits.
-  mutating func double() throws(RecordingError) -> Double { Double(bitPattern: try number(UInt64.self)) }
+  public mutating func double() throws(FieldError) -> Double { Double(bitPattern: try number(UInt64.self)) }
 
   /// Reads a truth value; only 0 and 1 are ones.
-  mutating func flag() throws(RecordingError) -> Bool {
+  public mutating func flag() throws(FieldError) -> Bool {
     switch try byte() {
     case 0: return false
     case 1: return true
@@ -57,7 +55,7 @@ struct FieldReader: Sendable {
   }
 
   /// Reads a text.
-  mutating func text() throws(RecordingError) -> String {
+  public mutating func text() throws(FieldError) -> String {
     let length = Int(try number(UInt32.self))
     guard length <= remaining else { throw failure(.cut) }
     guard let text = String(validating: bytes[position..<(position + length)], as: UTF8.self) else {
@@ -68,12 +66,12 @@ struct FieldReader: Sendable {
   }
 
   /// Reads a value that may be missing.
-  mutating func optional<Value: Recordable>(_: Value.Type) throws(RecordingError) -> Value? {
+  public mutating func optional<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> Value? {
     try flag() ? try Value(from: &self) : nil
   }
 
   /// Reads a list; since every value takes a byte at least, its length is bounded by what is left.
-  mutating func list<Value: Recordable>(_: Value.Type) throws(RecordingError) -> [Value] {
+  public mutating func list<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> [Value] {
     let count = Int(try number(UInt32.self))
     guard count <= remaining else { throw failure(.cut) }
     var values: [Value] = []
@@ -82,9 +80,9 @@ struct FieldReader: Sendable {
   }
 
   /// Reads what lies one level deeper in a tree.
-  mutating func deeper<Value>(
-    _ body: (inout FieldReader) throws(RecordingError) -> Value
-  ) throws(RecordingError) -> Value {
+  public mutating func deeper<Value>(
+    _ body: (inout FieldReader) throws(FieldError) -> Value
+  ) throws(FieldError) -> Value {
     guard depth < FieldReader.deepestTree else { throw failure(.tooDeep(limit: FieldReader.deepestTree)) }
     depth += 1
     let value = try body(&self)
@@ -93,7 +91,7 @@ struct FieldReader: Sendable {
   }
 
   /// Checks that nothing is left.
-  func finish() throws(RecordingError) {
+  public func finish() throws(FieldError) {
     guard remaining == 0 else { throw failure(.surplus(bytes: remaining)) }
   }
 }

@@ -1,7 +1,5 @@
-import PharosReports
-
-extension PresencePolicy: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension PresencePolicy: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(Int64(enterSamples))
     writer.write(enterWithin)
     writer.write(enterRSSI)
@@ -22,7 +20,7 @@ extension PresencePolicy: Recordable {
     writer.write(stillInterval)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(enterSamples: Int(try reader.number(Int64.self)))
     enterWithin = try reader.optional(TimeSpan.self)
     enterRSSI = try reader.optional(Double.self)
@@ -43,27 +41,27 @@ extension PresencePolicy: Recordable {
   }
 }
 
-extension Region.Subject: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension Region.Subject: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     switch self {
     case .observer: writer.write(0 as UInt8)
     case .beacon(let observers):
       writer.write(1 as UInt8)
-      writer.write(observers.map { RecordedList($0) })
+      writer.write(observers.map { FieldList($0) })
     }
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .observer
-    case 1: self = .beacon(observers: try reader.optional(RecordedList<ObserverID>.self)?.elements)
+    case 1: self = .beacon(observers: try reader.optional(FieldList<ObserverID>.self)?.elements)
     case let tag: throw reader.failure(.unknownTag(field: "a region's subject", tag: tag))
     }
   }
 }
 
-extension Region: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension Region: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(identifier)
     constraint.write(to: &writer)
     subject.write(to: &writer)
@@ -75,7 +73,7 @@ extension Region: Recordable {
     maximumHold.write(to: &writer)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     let identifier = try reader.text()
     self.init(identifier: identifier, constraint: try BeaconConstraint(from: &reader))
     subject = try Subject(from: &reader)
@@ -88,37 +86,37 @@ extension Region: Recordable {
   }
 }
 
-extension RegionNode: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension RegionNode: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     region.write(to: &writer)
     writer.write(children)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     let region = try Region(from: &reader)
-    let children = try reader.deeper { (reader: inout FieldReader) throws(RecordingError) in
+    let children = try reader.deeper { (reader: inout FieldReader) throws(FieldError) in
       try reader.list(RegionNode.self)
     }
     self.init(region: region, children: children)
   }
 }
 
-extension RangingRequest: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension RangingRequest: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     constraint.write(to: &writer)
     writer.write(keyedByAddress)
     writer.write(whileInside)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(constraint: try BeaconConstraint(from: &reader))
     keyedByAddress = try reader.flag()
     whileInside = try reader.flag()
   }
 }
 
-extension RegionChange: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension RegionChange: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     switch self {
     case .startMonitoring(let application, let region, let assuming):
       writer.write(0 as UInt8)
@@ -149,7 +147,7 @@ extension RegionChange: Recordable {
     }
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     let tag = try reader.byte()
     guard tag <= 5 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }
     let application = try reader.text()

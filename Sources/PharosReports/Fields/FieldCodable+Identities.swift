@@ -1,19 +1,17 @@
-import PharosReports
-
-extension UUID128: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension UUID128: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(high)
     writer.write(low)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     let high = try reader.number(UInt64.self)
     self.init(high: high, low: try reader.number(UInt64.self))
   }
 }
 
-extension ObserverID: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension ObserverID: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     switch self {
     case .eui48(let bits):
       writer.write(0 as UInt8)
@@ -30,7 +28,7 @@ extension ObserverID: Recordable {
     }
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .eui48(try reader.number(UInt64.self))
     case 1: self = .eui64(try reader.number(UInt64.self))
@@ -44,13 +42,13 @@ extension ObserverID: Recordable {
   }
 }
 
-extension DeviceAddress: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension DeviceAddress: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(kind.rawValue)
     writer.write(bits)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     let tag = try reader.byte()
     guard let kind = Kind(rawValue: tag) else {
       throw reader.failure(.unknownTag(field: "an address's kind", tag: tag))
@@ -60,17 +58,17 @@ extension DeviceAddress: Recordable {
 }
 
 /// A beacon goes by its canonical text, which is read back to the same value.
-extension BeaconID: Recordable {
-  func write(to writer: inout FieldWriter) { writer.write(description) }
+extension BeaconID: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(description) }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     guard let beacon = BeaconID(try reader.text()) else { throw reader.failure(.badIdentity) }
     self = beacon
   }
 }
 
-extension SubjectID: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension SubjectID: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     switch self {
     case .none: writer.write(0 as UInt8)
     case .observer(let observer):
@@ -82,7 +80,7 @@ extension SubjectID: Recordable {
     }
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .none
     case 1: self = .observer(try ObserverID(from: &reader))
@@ -92,8 +90,8 @@ extension SubjectID: Recordable {
   }
 }
 
-extension BeaconConstraint: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension BeaconConstraint: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     switch self {
     case .proximity(let uuid, let major, let minor):
       writer.write(0 as UInt8)
@@ -111,7 +109,7 @@ extension BeaconConstraint: Recordable {
     }
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0:
       let uuid = try UUID128(from: &reader)

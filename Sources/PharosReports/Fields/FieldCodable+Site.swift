@@ -1,7 +1,5 @@
-import PharosReports
-
-extension Application: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension Application: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(identifier)
     writer.write(regions)
     writer.write(ranging)
@@ -9,7 +7,7 @@ extension Application: Recordable {
     writer.write(Int64(regionLimit))
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(identifier: try reader.text())
     regions = try reader.list(Region.self)
     ranging = try reader.list(RangingRequest.self)
@@ -18,8 +16,8 @@ extension Application: Recordable {
   }
 }
 
-extension ObserverEntry: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension ObserverEntry: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     id.write(to: &writer)
     writer.write(name)
     writer.write(rssiOffset)
@@ -32,7 +30,7 @@ extension ObserverEntry: Recordable {
     writer.write(lag)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(id: try ObserverID(from: &reader))
     name = try reader.optional(String.self)
     rssiOffset = try reader.double()
@@ -47,8 +45,8 @@ extension ObserverEntry: Recordable {
   }
 }
 
-extension BeaconEntry: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension BeaconEntry: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     constraint.write(to: &writer)
     writer.write(keyedByAddress)
     writer.write(name)
@@ -56,7 +54,7 @@ extension BeaconEntry: Recordable {
     writer.write(interval)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(constraint: try BeaconConstraint(from: &reader))
     keyedByAddress = try reader.flag()
     name = try reader.optional(String.self)
@@ -65,8 +63,8 @@ extension BeaconEntry: Recordable {
   }
 }
 
-extension Zone: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension Zone: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(identifier)
     writer.write(name)
     writer.write(observers)
@@ -75,7 +73,7 @@ extension Zone: Recordable {
     writer.write(beacons)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     let identifier = try reader.text()
     let name = try reader.optional(String.self)
     self.init(identifier: identifier, name: name, observers: try reader.list(ObserverID.self))
@@ -85,8 +83,8 @@ extension Zone: Recordable {
   }
 }
 
-extension Site: Recordable {
-  func write(to writer: inout FieldWriter) {
+extension Site: FieldCodable {
+  public func write(to writer: inout FieldWriter) {
     writer.write(stream)
     writer.write(applications)
     writer.write(observers)
@@ -96,7 +94,7 @@ extension Site: Recordable {
     writer.write(pathLossExponent)
   }
 
-  init(from reader: inout FieldReader) throws(RecordingError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(stream: try reader.text())
     applications = try reader.list(Application.self)
     observers = try reader.list(ObserverEntry.self)

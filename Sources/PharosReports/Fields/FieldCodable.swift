@@ -1,0 +1,55 @@
+/// A value that is kept as bytes, in recordings, checkpoints and the journal: written and read back without loss.
+///
+/// Fields come in the order in which the types declare them.
+public protocol FieldCodable: Equatable, Sendable {
+  /// Writes the value.
+  func write(to writer: inout FieldWriter)
+  /// Reads the value.
+  init(from reader: inout FieldReader) throws(FieldError)
+}
+
+extension String: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(self) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.text() }
+}
+
+extension Double: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(self) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.double() }
+}
+
+extension UInt16: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(self as UInt16) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt16.self) }
+}
+
+extension UInt64: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(self as UInt64) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt64.self) }
+}
+
+extension TimeSpan: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(nanoseconds: try reader.number(Int64.self))
+  }
+}
+
+extension Timestamp: FieldCodable {
+  public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(nanoseconds: try reader.number(Int64.self))
+  }
+}
+
+/// A list where the value itself may be missing, as the observers of a region about beacons are.
+public struct FieldList<Element: FieldCodable>: FieldCodable {
+  /// The values.
+  public let elements: [Element]
+
+  /// Wraps values.
+  public init(_ elements: [Element]) { self.elements = elements }
+
+  public func write(to writer: inout FieldWriter) { writer.write(elements) }
+  public init(from reader: inout FieldReader) throws(FieldError) { elements = try reader.list(Element.self) }
+}
