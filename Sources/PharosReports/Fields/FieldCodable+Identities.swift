@@ -1,9 +1,11 @@
 extension UUID128: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(high)
     writer.write(low)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let high = try reader.number(UInt64.self)
     self.init(high: high, low: try reader.number(UInt64.self))
@@ -11,6 +13,7 @@ extension UUID128: FieldCodable {
 }
 
 extension ObserverID: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
     case .eui48(let bits):
@@ -28,6 +31,7 @@ extension ObserverID: FieldCodable {
     }
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .eui48(try reader.number(UInt64.self))
@@ -43,11 +47,13 @@ extension ObserverID: FieldCodable {
 }
 
 extension DeviceAddress: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(kind.rawValue)
     writer.write(bits)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let tag = try reader.byte()
     guard let kind = Kind(rawValue: tag) else {
@@ -59,8 +65,10 @@ extension DeviceAddress: FieldCodable {
 
 /// A beacon goes by its canonical text, which is read back to the same value.
 extension BeaconID: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(description) }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     guard let beacon = BeaconID(try reader.text()) else { throw reader.failure(.badIdentity) }
     self = beacon
@@ -68,6 +76,7 @@ extension BeaconID: FieldCodable {
 }
 
 extension SubjectID: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
     case .none: writer.write(0 as UInt8)
@@ -80,6 +89,7 @@ extension SubjectID: FieldCodable {
     }
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .none
@@ -91,6 +101,7 @@ extension SubjectID: FieldCodable {
 }
 
 extension BeaconConstraint: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
     case .proximity(let uuid, let major, let minor):
@@ -109,6 +120,7 @@ extension BeaconConstraint: FieldCodable {
     }
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0:

@@ -1,4 +1,5 @@
 extension PresencePolicy: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(Int64(enterSamples))
     writer.write(enterWithin)
@@ -20,6 +21,7 @@ extension PresencePolicy: FieldCodable {
     writer.write(stillInterval)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(enterSamples: Int(try reader.number(Int64.self)))
     enterWithin = try reader.optional(TimeSpan.self)
@@ -42,6 +44,7 @@ extension PresencePolicy: FieldCodable {
 }
 
 extension Region.Subject: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
     case .observer: writer.write(0 as UInt8)
@@ -51,6 +54,7 @@ extension Region.Subject: FieldCodable {
     }
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .observer
@@ -61,6 +65,7 @@ extension Region.Subject: FieldCodable {
 }
 
 extension Region: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(identifier)
     constraint.write(to: &writer)
@@ -73,6 +78,7 @@ extension Region: FieldCodable {
     maximumHold.write(to: &writer)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let identifier = try reader.text()
     self.init(identifier: identifier, constraint: try BeaconConstraint(from: &reader))
@@ -87,11 +93,13 @@ extension Region: FieldCodable {
 }
 
 extension RegionNode: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     region.write(to: &writer)
     writer.write(children)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let region = try Region(from: &reader)
     let children = try reader.deeper { (reader: inout FieldReader) throws(FieldError) in
@@ -102,12 +110,14 @@ extension RegionNode: FieldCodable {
 }
 
 extension RangingRequest: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     constraint.write(to: &writer)
     writer.write(keyedByAddress)
     writer.write(whileInside)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(constraint: try BeaconConstraint(from: &reader))
     keyedByAddress = try reader.flag()
@@ -116,6 +126,7 @@ extension RangingRequest: FieldCodable {
 }
 
 extension RegionChange: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
     case .startMonitoring(let application, let region, let assuming):
@@ -147,6 +158,7 @@ extension RegionChange: FieldCodable {
     }
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let tag = try reader.byte()
     guard tag <= 5 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }

@@ -1,4 +1,5 @@
 extension Application: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(identifier)
     writer.write(regions)
@@ -7,6 +8,7 @@ extension Application: FieldCodable {
     writer.write(Int64(regionLimit))
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(identifier: try reader.text())
     regions = try reader.list(Region.self)
@@ -17,6 +19,7 @@ extension Application: FieldCodable {
 }
 
 extension ObserverEntry: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     id.write(to: &writer)
     writer.write(name)
@@ -30,6 +33,7 @@ extension ObserverEntry: FieldCodable {
     writer.write(lag)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(id: try ObserverID(from: &reader))
     name = try reader.optional(String.self)
@@ -46,6 +50,7 @@ extension ObserverEntry: FieldCodable {
 }
 
 extension BeaconEntry: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     constraint.write(to: &writer)
     writer.write(keyedByAddress)
@@ -54,6 +59,7 @@ extension BeaconEntry: FieldCodable {
     writer.write(interval)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(constraint: try BeaconConstraint(from: &reader))
     keyedByAddress = try reader.flag()
@@ -64,6 +70,7 @@ extension BeaconEntry: FieldCodable {
 }
 
 extension Zone: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(identifier)
     writer.write(name)
@@ -73,6 +80,7 @@ extension Zone: FieldCodable {
     writer.write(beacons)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let identifier = try reader.text()
     let name = try reader.optional(String.self)
@@ -84,6 +92,7 @@ extension Zone: FieldCodable {
 }
 
 extension Site: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(stream)
     writer.write(applications)
@@ -94,6 +103,7 @@ extension Site: FieldCodable {
     writer.write(pathLossExponent)
   }
 
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(stream: try reader.text())
     applications = try reader.list(Application.self)

@@ -9,34 +9,46 @@ public protocol FieldCodable: Equatable, Sendable {
 }
 
 extension String: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(self) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.text() }
 }
 
 extension Double: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(self) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.double() }
 }
 
 extension UInt16: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(self as UInt16) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt16.self) }
 }
 
 extension UInt64: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(self as UInt64) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt64.self) }
 }
 
 extension TimeSpan: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(nanoseconds: try reader.number(Int64.self))
   }
 }
 
 extension Timestamp: FieldCodable {
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(nanoseconds: try reader.number(Int64.self))
   }
@@ -50,6 +62,8 @@ public struct FieldList<Element: FieldCodable>: FieldCodable {
   /// Wraps values.
   public init(_ elements: [Element]) { self.elements = elements }
 
+  /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(elements) }
+  /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) { elements = try reader.list(Element.self) }
 }
