@@ -34,6 +34,7 @@ public struct DatagramDecoder: Sendable {
       case .json: try JSONFormat.decode(datagram, received: received, into: &batch)
       case .ingics: try IngicsFormat.decode(datagram, received: received, into: &batch)
       case .huawei: try HuaweiFormat.decode(datagram, received: received, into: &batch)
+      case .minew: try MinewFormat.decode(datagram, received: received, into: &batch)
       }
     } catch {
       return .failure(refuse(format, error))

@@ -6,7 +6,7 @@ extension DatagramRefusal: CustomStringConvertible {
       "The datagram is empty. Expected at least one report; check what the gateway was told to send."
     case .unrecognised:
       "The datagram begins like no format that Pharos knows. Expected raddec (0x10), a Pharos datagram"
-        + " (PHAR), JSON ({ or [), Ingics text ($) or Huawei (HW); choose one of these in the gateway's"
+        + " (PHAR), JSON ({ or [), Ingics text ($), Huawei (HW) or Minew (bb01); choose one of these in the gateway's"
         + " settings, and check that no other program sends to this port."
     case .truncated:
       "The datagram is longer than the buffer that received it, so its end is lost. Let the gateway put"

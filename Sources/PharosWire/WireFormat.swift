@@ -10,6 +10,8 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
   case ingics
   /// Huawei access points.
   case huawei
+  /// Minew gateways, binary.
+  case minew
 
   /// The name in metrics, logs and site files.
   public var name: String {
@@ -19,6 +21,7 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
     case .json: "json"
     case .ingics: "ingics"
     case .huawei: "huawei"
+    case .minew: "minew"
     }
   }
 
@@ -36,6 +39,8 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
       self = .ingics
     } else if HuaweiFormat.recognises(datagram) {
       self = .huawei
+    } else if MinewFormat.recognises(datagram) {
+      self = .minew
     } else {
       return nil
     }

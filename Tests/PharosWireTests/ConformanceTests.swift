@@ -11,13 +11,16 @@ struct ConformanceTests {
   func pharos() { check(FormatConformance<PharosFormat>(samples: Samples.pharos)) }
 
   @Test("JSON keeps the promises of a format")
-  func json() { check(FormatConformance<JSONFormat>(samples: Samples.json)) }
+  func json() { check(FormatConformance<JSONFormat>(samples: Samples.json + Samples.ruuvi)) }
 
   @Test("Ingics text keeps the promises of a format")
   func ingics() { check(FormatConformance<IngicsFormat>(samples: Samples.ingics)) }
 
   @Test("Huawei's datagram keeps the promises of a format")
   func huawei() { check(FormatConformance<HuaweiFormat>(samples: Samples.huawei)) }
+
+  @Test("Minew's frame keeps the promises of a format")
+  func minew() { check(FormatConformance<MinewFormat>(samples: Samples.minew)) }
 
   private func check<Format: DatagramFormat>(_ conformance: FormatConformance<Format>) {
     #expect(conformance.samples.count >= 2)

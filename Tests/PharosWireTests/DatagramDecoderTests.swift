@@ -66,7 +66,9 @@ struct DatagramDecoderTests {
 
   @Test("reports carry the receive time of their datagram")
   func receiveTimes() {
-    for sample in Samples.raddec + Samples.json + Samples.pharos + Samples.ingics + Samples.huawei {
+    for sample in Samples.raddec + Samples.json + Samples.pharos + Samples.ingics + Samples.huawei
+      + Samples.minew
+    {
       var decoder = DatagramDecoder()
       var batch = ReportBatch()
       _ = decoder.decode(sample.span.bytes, received: Timestamp(seconds: 5), into: &batch)

@@ -40,6 +40,29 @@ enum Samples {
   ]
   .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
 
+  static let minew: [[UInt8]] = [
+    """
+    bb01 00000049 0a0b0c0d0e0f 0002
+    c0010203 0405 0002 1e 0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000640000c5 02 c4
+    00 04 7f
+    0000aa55aa55 0001 03 020106 00 d9
+    dd
+    """,
+    "bb01 0000000f 00000000000a 0000 dd",
+  ]
+  .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
+
+  /// What Ruuvi gateways post, one with whole seconds as text and one without times.
+  static let ruuvi: [[UInt8]] = [
+    """
+    {"data": {"coordinates": "", "timestamp": "1653633988", "nonce": "2636366621", "gw_mac": "C8:25:2D:8E:9C:2C", "tags": {
+      "D4:15:5C:77:56:68": {"rssi": -41, "timestamp": "1653633987", "data": "0201061BFF9904050F"},
+      "C4:BE:84:E7:EC:3E": {"rssi": -77, "timestamp": "1653633980", "data": "020106"}}}}
+    """,
+    #"{"data": {"nonce": "1", "gw_mac": "C8:25:2D:8E:9C:2C", "tags": {}}}"#,
+  ]
+  .map { Array($0.utf8) }
+
   static let json: [[UInt8]] = [
     #"{"observer":"ac:23:3f:a0:00:01","address":"c4:be:84:e7:ec:3e","rssi":-58,"data":"020106"}"#,
     """

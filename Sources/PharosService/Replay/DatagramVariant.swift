@@ -42,7 +42,7 @@ public struct DatagramMultiplier: Sendable {
       return RaddecVariant.make(variant, of: payload) ?? original(payload, variant)
     case .pharos:
       return PharosDatagramVariant.make(variant, of: payload) ?? original(payload, variant)
-    case .json, .ingics, .huawei:
+    case .json, .ingics, .huawei, .minew:
       return variant.clone == 0 ? payload : encoded(payload, clone: variant.clone, loop: variant.loop)
     case nil:
       return original(payload, variant)

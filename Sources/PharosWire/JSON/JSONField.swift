@@ -12,7 +12,7 @@ package enum JSONField: UInt8, CaseIterable {
   // raddec.
   case transmitter, transmitterType, signature, packets
   // Lists and single reports.
-  case adverts, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
+  case adverts, tags, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
   // The parts of those.
   case advertsHeard, scanDuty, dropped, state, accessPoints, bssid, frequency, lastHeard, samples, kind, x, y,
     z
@@ -55,6 +55,7 @@ package enum JSONField: UInt8, CaseIterable {
     case .signature: ["rssisignature"]
     case .packets: ["packets"]
     case .adverts: ["adverts"]
+    case .tags: ["tags"]
     case .rangedBeacons: ["rangedbeacons", "beacons"]
     case .heartbeat: ["heartbeat"]
     case .displayOn: ["displayon"]

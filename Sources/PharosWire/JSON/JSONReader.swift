@@ -66,6 +66,7 @@ struct JSONReader {
       try readRaddec(object, bytes, context, into: &batch)
       return true
     }
+    if try readRuuvi(object, bytes, into: &batch) { return true }
     if object.word(.type, bytes, JSONWords.gateway) != nil, let place = try object.text(.address) {
       // Minew: the first element of an array names the gateway that heard those behind it.
       context.observer = try WireText.observer(bytes, place)
