@@ -54,6 +54,11 @@ let package = Package(
     .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
     .target(name: "CPharos"),
@@ -76,7 +81,7 @@ let package = Package(
       ]
     ),
     module("PharosSimulation", ["PharosReports", "PharosAdvertising", "PharosPlaces"]),
-    module("PharosComparators", ["PharosReports", "PharosEvents"]),
+    module("PharosComparators", ["PharosReports"]),
 
     // The shells: sockets, files, threads, subscribers.
     module("PharosFiles", ["CZlib"]),
@@ -107,12 +112,72 @@ let package = Package(
       ]
     ),
     module(
+      "PharosJournal",
+      [
+        "PharosReports", "PharosEvents", .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]
+    ),
+    module(
+      "PharosAccess",
+      [
+        "PharosReports", "PharosEvents", "PharosJournal",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ]
+    ),
+    module(
+      "PharosDelivery",
+      [
+        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]
+    ),
+    module(
+      "PharosWebhooks",
+      [
+        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal",
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ] + nio
+    ),
+    module("PharosSite", ["PharosReports", .product(name: "Yams", package: "Yams")]),
+    .target(name: "CDashboard", path: "Sources/PharosDashboard/Embedded"),
+    .target(
+      name: "PharosDashboard",
+      dependencies: ["CDashboard"],
+      exclude: ["Assets", "Embedded"],
+      swiftSettings: strict
+    ),
+    .target(name: "COpenAPI", path: "Sources/PharosHTTP/Embedded"),
+    .target(
+      name: "PharosHTTP",
+      dependencies: [
+        "COpenAPI",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
+        "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal",
+        "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ] + nio,
+      exclude: ["OpenAPI", "Embedded"],
+      swiftSettings: strict
+    ),
+    module(
       "PharosService",
       [
-        "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos",
+        "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
+        "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP",
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
         "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
-        .product(name: "Yams", package: "Yams"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -148,7 +213,7 @@ let package = Package(
     tests("PharosPlacesTests", ["PharosReports", "PharosPlaces"]),
     tests("PharosWireTests", ["PharosReports", "PharosWire"]),
     tests("PharosCapturesTests", ["PharosReports", "PharosAdvertising", "PharosCaptures"]),
-    tests("PharosComparatorsTests", ["PharosReports", "PharosEvents", "PharosComparators"]),
+    tests("PharosComparatorsTests", ["PharosReports", "PharosComparators"]),
     tests("PharosFilesTests", ["PharosFiles"]),
     tests(
       "PharosMonitoringTests",
@@ -171,13 +236,60 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ] + nio
     ),
+    tests("PharosSiteTests", ["PharosReports", "PharosSite"]),
+    tests(
+      "PharosJournalTests",
+      [
+        "PharosReports", "PharosEvents", "PharosPipeline", "PharosCaptures", "PharosSite", "PharosJournal",
+        .product(name: "Yams", package: "Yams"),
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ]
+    ),
+    tests("PharosAccessTests", ["PharosReports", "PharosEvents", "PharosJournal", "PharosAccess"]),
+    tests(
+      "PharosDeliveryTests",
+      [
+        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
+        "PharosDelivery",
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ]
+    ),
+    tests(
+      "PharosWebhooksTests",
+      [
+        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
+        "PharosDelivery", "PharosWebhooks",
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ] + nio
+    ),
+    tests("PharosDashboardTests", ["PharosDashboard"]),
+    tests(
+      "PharosHTTPTests",
+      [
+        "PharosReports", "PharosEvents", "PharosMonitoring", "PharosWire", "PharosIngest",
+        "PharosPublishing", "Pharos", "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks",
+        "PharosSite", "PharosDashboard", "PharosHTTP",
+        .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "AsyncHTTPClient", package: "async-http-client"),
+        .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+      ] + nio
+    ),
     tests(
       "PharosServiceTests",
       [
         "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
         "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
-        "PharosService",
+        "PharosPublishing", "PharosSite", "PharosJournal", "PharosAccess", "PharosDelivery",
+        "PharosWebhooks", "PharosHTTP", "PharosService",
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]
     ),
     tests("PharosTests", ["Pharos", "PharosReports", .product(name: "OpenCombine", package: "OpenCombine")]),

@@ -2,9 +2,11 @@ public import Logging
 public import PharosCaptures
 import PharosEvents
 public import PharosIngest
+public import PharosPipeline
 public import PharosPublishing
 public import PharosReports
 public import ServiceLifecycle
+import Synchronization
 
 /// Pharos inside a program of yours: it listens, decides and publishes while ``run()`` runs.
 ///
@@ -16,28 +18,34 @@ public import ServiceLifecycle
 /// try await server.run()
 /// ```
 public final class PharosServer: Service, RegionControl, Sendable {
-  /// What is monitored at the start.
-  public let site: Site
+  /// What is declared: the site of the start, or the one that was adopted since.
+  public var site: Site { declared.withLock { $0 } }
   /// Where all decisions come out.
   public let hub = EventHub()
 
+  private let declared: Mutex<Site>
   private let configuration: IngestConfiguration
+  private let restoration: Mutex<Restoration?>
   private let logger: Logger
-  private let phase = Phase()
+  let phase = Phase()
 
   /// Makes a server that does nothing yet.
   ///
   /// - Parameters:
   ///   - site: applications with their regions, observers, beacons, zones.
-  ///   - configuration: where to listen, on how many loops, and whether to record.
+  ///   - configuration: where to listen, on how many loops, and whether to record and to take checkpoints.
+  ///   - restoration: what the run before has left: states resume where they were, and the time between is no evidence of
+  ///     anything. The site must declare all that is to resume, regions that applications added at run time among it.
   ///   - logger: where problems are logged; a working server is silent.
   public init(
     site: Site,
     configuration: IngestConfiguration,
+    restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
-    self.site = site
+    declared = Mutex(site)
     self.configuration = configuration
+    self.restoration = Mutex(restoration)
     self.logger = logger
   }
 
@@ -62,6 +70,11 @@ public final class PharosServer: Service, RegionControl, Sendable {
       ingest = try await IngestServer.start(
         site: site,
         configuration: configuration,
+        restoring: restoration.withLock { restoration in
+          // As large as the checkpoint, and of no use once it has been read.
+          defer { restoration = nil }
+          return restoration
+        },
         logger: logger,
         deliver: { [hub] events in hub.publish(events) }
       )
@@ -88,6 +101,16 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// - Throws: `RegionRefusal` where the change is refused, as the 21st region of an application is.
   public func apply(_ change: RegionChange) async throws {
     try await phase.ingest().apply(change)
+  }
+
+  /// Takes over an edited site, once the server listens: what it declares alike goes on as it was.
+  ///
+  /// What applications have added at run time stays.
+  ///
+  /// - Throws: `RegionRefusal` where a declared application is refused, nothing having changed.
+  public func adopt(_ site: Site) async throws {
+    try await phase.ingest().adopt(site)
+    declared.withLock { $0 = site }
   }
 
   /// What it has counted and heard so far, once it listens.

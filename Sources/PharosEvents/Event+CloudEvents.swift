@@ -1,11 +1,11 @@
 public import PharosReports
 
 extension Event {
-  /// Writes the event as CloudEvents 1.0 in structured JSON, one object.
+  /// Writes the event as CloudEvents 1.0 in structured JSON, one object, as the value of a key if one is given.
   ///
   /// - Source: CloudEvents 1.0.2, JSON event format; `partitionkey` is its partitioning extension.
-  public func write(to json: inout JSONText, stream: String) {
-    json.openObject()
+  public func write(to json: inout JSONText, stream: String, as key: StaticString? = nil) {
+    json.openObject(key)
     json.member("specversion", "1.0")
     json.member("id", id.description)
     json.member("source", "/pharos/\(stream)")
@@ -57,6 +57,8 @@ extension EventDetail {
       json.member("observer", observer.description)
     case .clockStep(let span):
       json.member("step", span.seconds, decimals: 9)
+    case .authorisation(let transition): transition.write(to: &json)
+    case .notification(let detail): detail.write(to: &json)
     }
   }
 }

@@ -134,6 +134,13 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   /// A subject ended a stay.
   case visitDepart
 
+  /// What an application may learn about a subject has changed.
+  case authorisationChanged
+  /// A rule of an application has something to say to people.
+  case notification
+  /// An observer that the site neither lists nor has accepted was heard for the first time.
+  case observerQuarantined
+
   /// Whether it is about zones, of which a beacon is in one at a time.
   var isZone: Bool { self == .zoneExit || self == .zoneEnter }
 
@@ -157,6 +164,9 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .fix: "pharos.fix"
     case .visitArrive: "pharos.visit.arrive"
     case .visitDepart: "pharos.visit.depart"
+    case .authorisationChanged: "pharos.authorisation.changed"
+    case .notification: "pharos.notification"
+    case .observerQuarantined: "pharos.observer.quarantined"
     }
   }
 }

@@ -16,6 +16,10 @@ public enum EventDetail: Hashable, Sendable {
   case battery(millivolts: UInt16, observer: ObserverID)
   /// The wall clock was set by so much.
   case clockStep(TimeSpan)
+  /// What an application may learn about a subject has changed.
+  case authorisation(AuthorisationTransition)
+  /// What a rule of an application has to say to people.
+  case notification(NotificationDetail)
 }
 
 /// A change of state of a region, or the answer to a question about it.

@@ -7,6 +7,12 @@ public struct EventID: Hashable, Sendable {
   /// Bits 0 to 63.
   public let low: UInt64
 
+  /// Makes an id from its bits, as the journal reads them back.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
   /// The hash of what makes a decision this one; the parts are kept apart by a byte that none of them contains.
   ///
   /// - Source: FNV-1a with 128 bits (Fowler, Noll, Vo; draft-eastlake-fnv). It is no defence against forgery,

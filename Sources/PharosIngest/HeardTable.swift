@@ -42,7 +42,7 @@ struct HeardTable {
   }
 
   private let capacity: Int
-  private let frames: FrameDecoder
+  private var frames: FrameDecoder
   private var nextNumber: UInt64 = 0
   /// The entries, found by the dictionaries beside them: one look-up an advert, and changes in place.
   private var observers: [Observer] = []
@@ -55,6 +55,11 @@ struct HeardTable {
   /// Makes an empty table.
   init(iBeaconCompanies: [UInt16], capacity: Int = HeardTable.capacity) {
     self.capacity = capacity
+    frames = FrameDecoder(iBeaconCompanies: iBeaconCompanies)
+  }
+
+  /// Takes over which companies' frames are read as iBeacons.
+  mutating func recognise(_ iBeaconCompanies: [UInt16]) {
     frames = FrameDecoder(iBeaconCompanies: iBeaconCompanies)
   }
 

@@ -35,10 +35,30 @@ struct Timeline: Sendable {
   /// From the steady clock to the time of day.
   private let offset: TimeSpan
 
-  /// Maps a clock as it stands now.
-  init(_ clock: IngestClock) {
+  /// From the steady clock to the wall clock as events tell it: what a look at the wall clock is compared with.
+  let told: TimeSpan
+
+  /// How far behind the last instant of the run before the first one lies at least.
+  ///
+  /// A millisecond: more than a reading is rounded by.
+  private static let margin = TimeSpan.milliseconds(1)
+
+  /// Maps a clock as it stands now, or goes on with the mapping of the run before.
+  ///
+  /// - Parameters:
+  ///   - clock: the clocks.
+  ///   - instant: the last instant of the run before: R never goes back, whatever was done to the wall clock.
+  ///   - correction: what is added to R to get the wall clock's time, as it was there.
+  init(_ clock: IngestClock, behind instant: Timestamp? = nil, correction: TimeSpan = .zero) {
     self.clock = clock
-    offset = ClockWatch.offset(of: clock)
+    var offset = ClockWatch.offset(of: clock) - correction
+    if let instant {
+      let earliest = instant + Timeline.margin
+      let now = Timestamp(nanoseconds: (clock.steady() + offset).nanoseconds)
+      if now < earliest { offset = offset + (earliest - now) }
+    }
+    self.offset = offset
+    told = offset + correction
   }
 
   /// The time of day by the mapping.
@@ -76,6 +96,12 @@ struct LoopClock {
     return last
   }
 
+  /// An R before all that loops give out from now on.
+  static func before(_ timeline: Timeline) -> Timestamp {
+    let now = timeline.now().nanoseconds
+    return Timestamp(nanoseconds: now - (now % step + step) % step - 1)
+  }
+
   /// The last R that a reading serves: the watermark that covers its inputs.
   static func end(of reading: Timestamp) -> Timestamp {
     reading + TimeSpan(nanoseconds: inputsPerReading - 1)
@@ -93,10 +119,14 @@ struct ClockWatch {
   private let clock: IngestClock
   private var known: TimeSpan
 
-  /// Starts with the clocks as they stand.
-  init(_ clock: IngestClock) {
+  /// Starts with the clocks as they stand, or with what is told of them where that is something else.
+  ///
+  /// - Parameters:
+  ///   - clock: the clocks.
+  ///   - told: from the steady clock to the wall clock, as events tell it so far.
+  init(_ clock: IngestClock, told: TimeSpan? = nil) {
     self.clock = clock
-    known = ClockWatch.offset(of: clock)
+    known = told ?? ClockWatch.offset(of: clock)
   }
 
   /// By how much the wall clock was set since the last look, or nil if it was not.

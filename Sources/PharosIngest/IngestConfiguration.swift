@@ -24,6 +24,15 @@ public struct IngestConfiguration: Sendable {
   ///
   /// If it throws, the recording ends there, which is logged once, and ingest goes on.
   public var record: (@Sendable ([UInt8]) throws -> Void)?
+  /// How often a checkpoint is taken; nil for only when somebody asks, and at the end.
+  ///
+  /// 30 s is what a restart costs at most of what was learned; states are never lost by it, as events tell them.
+  public var checkpointInterval: TimeSpan?
+  /// Takes checkpoints, on the thread that delivers events and in one order with them; nil to take none.
+  ///
+  /// It should let go of each soon, as the loops copy what they change meanwhile. The last one comes behind the last event of
+  /// an orderly end.
+  public var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
   /// The clocks.
   public var clock: IngestClock
 
@@ -51,6 +60,8 @@ public struct IngestConfiguration: Sendable {
   ///     time than waiting for each datagram at 50 thousand of them a second.
   ///   - idleTick: how often a loop looks while there is none. 5 ms is a tenth of what an event may be late by.
   ///   - record: takes the bytes of a recording.
+  ///   - checkpointInterval: how often a checkpoint is taken.
+  ///   - checkpoint: takes checkpoints.
   ///   - clock: the clocks.
   public init(
     listeners: [ListenAddress],
@@ -60,6 +71,8 @@ public struct IngestConfiguration: Sendable {
     busyTick: TimeSpan = .milliseconds(1),
     idleTick: TimeSpan = .milliseconds(5),
     record: (@Sendable ([UInt8]) throws -> Void)? = nil,
+    checkpointInterval: TimeSpan? = nil,
+    checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil,
     clock: IngestClock = .system
   ) {
     self.listeners = listeners
@@ -69,6 +82,8 @@ public struct IngestConfiguration: Sendable {
     self.busyTick = busyTick
     self.idleTick = idleTick
     self.record = record
+    self.checkpointInterval = checkpointInterval
+    self.checkpoint = checkpoint
     self.clock = clock
   }
 

@@ -1,3 +1,5 @@
+import PharosReports
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -27,6 +29,10 @@ extension IngestError: CustomStringConvertible {
       "\(setting) is \(value), expected \(range.lowerBound) to \(range.upperBound)."
     case .outOfMemory:
       "not enough memory for the receive slots. Use fewer loops or a smaller largestDatagram."
+    case .unreadableCheckpoint(let error):
+      "the checkpoint cannot be used, \(error). Start from what was told alone, and report this as a bug."
+    case .overloaded(let waiting):
+      "\(waiting) requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
     case .stopped:
       "the server has stopped and takes no changes any more. Start it again."
     }

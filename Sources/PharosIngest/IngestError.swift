@@ -1,3 +1,5 @@
+public import PharosReports
+
 /// Why ingest could not start, or could not do what it was asked.
 ///
 /// The data; what an operator reads is in a file of its own.
@@ -16,6 +18,10 @@ public enum IngestError: Error, Hashable, Sendable {
   case outOfRange(setting: String, value: Int, range: ClosedRange<Int>)
   /// The machine has no memory for the receive slots.
   case outOfMemory
+  /// What a checkpoint holds cannot be read, though its bytes are whole.
+  case unreadableCheckpoint(FieldError)
+  /// More was asked at once than waits for its turn: the loops are far behind.
+  case overloaded(waiting: Int)
   /// The server is stopping or has stopped.
   case stopped
 

@@ -8,6 +8,32 @@ import PharosReports
 
 /// The loops of a server and their threads, made and joined but not reading yet.
 struct IngestParts {
+  /// What the loops and the merger are made with.
+  struct Plan: Sendable {
+    let site: Site
+    let configuration: IngestConfiguration
+    let restoration: Restoration?
+    let timeline: Timeline
+    /// An R before all others: when a server that starts again goes on.
+    let start: Timestamp
+    let logger: Logger
+
+    /// Maps the clock, behind the run before if there was one.
+    init(_ site: Site, _ configuration: IngestConfiguration, _ restoration: Restoration?, _ logger: Logger) {
+      self.site = site
+      self.configuration = configuration
+      self.restoration = restoration
+      self.logger = logger
+      let checkpoint = restoration?.checkpoint
+      timeline = Timeline(
+        configuration.clock,
+        behind: checkpoint?.instant,
+        correction: checkpoint?.clockOffset ?? .zero
+      )
+      start = LoopClock.before(timeline)
+    }
+  }
+
   let exchange: Exchange
   let readers: MultiThreadedEventLoopGroup
   let consumers: MultiThreadedEventLoopGroup
@@ -17,13 +43,12 @@ struct IngestParts {
 
   /// Makes all of it.
   static func make(
-    site: Site,
-    configuration: IngestConfiguration,
-    logger: Logger,
+    _ plan: Plan,
     deliver: @escaping @Sendable ([Event]) -> Void
   ) async throws -> IngestParts {
-    let registry = try RegionRegistry(site: site)
-    let writer = configuration.record == nil ? nil : try RecordingWriter(site: site)
+    let configuration = plan.configuration
+    let registry = try RegionRegistry(site: plan.site)
+    let writer = configuration.record == nil ? nil : try plan.recordingWriter()
     let readers = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
     let consumers = MultiThreadedEventLoopGroup(numberOfThreads: writer == nil ? 1 : 2)
     do {
@@ -31,34 +56,26 @@ struct IngestParts {
       let wake = Wake { mergerLoop.execute($0) }
       let exchange = Exchange(loops: configuration.loops, isRecording: writer != nil, merger: wake)
       let merger = try await mergerLoop.submit {
-        let merger = EventMerger(shards: configuration.loops, site: site)
-        return NIOLoopBound(
-          MergerLoop(exchange: exchange, merger: merger, deliver: deliver),
-          eventLoop: mergerLoop
+        let merger = MergerLoop(
+          exchange: exchange,
+          merger: try plan.merger(),
+          deliver: deliver,
+          checkpoint: configuration.checkpoint
         )
+        return NIOLoopBound(merger, eventLoop: mergerLoop)
       }.get()
       wake.setAction { merger.value.run() }
-      let recorder = try await makeRecorder(writer, consumers.next(), exchange, configuration, logger)
-      let timeline = Timeline(configuration.clock)
-      var loops: [NIOLoopBound<ReadingLoop>] = []
-      for index in 0..<configuration.loops {
+      let recorder = try await makeRecorder(writer, consumers.next(), exchange, plan)
+      // All at once, since each has to read its share of a checkpoint.
+      let making = (0..<configuration.loops).map { index in
         let eventLoop = readers.next()
-        let loop = try await eventLoop.submit {
-          let server = ServerInputs(registry: registry, watch: ClockWatch(configuration.clock))
-          let loop = try ReadingLoop(
-            index: index,
-            eventLoop: eventLoop,
-            exchange: exchange,
-            timeline: timeline,
-            site: site,
-            configuration: configuration,
-            server: index == 0 ? server : nil,
-            logger: logger
-          )
+        return eventLoop.submit {
+          let loop = try plan.readingLoop(index, on: eventLoop, exchange, index == 0 ? registry : nil)
           return NIOLoopBound(loop, eventLoop: eventLoop)
-        }.get()
-        loops.append(loop)
+        }
       }
+      var loops: [NIOLoopBound<ReadingLoop>] = []
+      for future in making { loops.append(try await future.get()) }
       return IngestParts(
         exchange: exchange,
         readers: readers,
@@ -78,12 +95,11 @@ struct IngestParts {
     _ writer: RecordingWriter?,
     _ eventLoop: any EventLoop,
     _ exchange: Exchange,
-    _ configuration: IngestConfiguration,
-    _ logger: Logger
+    _ plan: Plan
   ) async throws -> NIOLoopBound<RecorderLoop>? {
-    guard let writer, let sink = configuration.record else { return nil }
+    guard let writer, let sink = plan.configuration.record else { return nil }
     return try await eventLoop.submit {
-      let recorder = RecorderLoop(exchange: exchange, writer: writer, sink: sink, logger: logger)
+      let recorder = RecorderLoop(exchange: exchange, writer: writer, sink: sink, logger: plan.logger)
       return NIOLoopBound(recorder, eventLoop: eventLoop)
     }.get()
   }
@@ -101,7 +117,7 @@ struct IngestParts {
     }
   }
 
-  /// Ends the threads of a server that could not start.
+  /// Ends the threads at once: those of a server that could not start, or that is to stop as if it were killed.
   func dispose() async {
     for loop in loops {
       _ = try? await loop.eventLoop.submit {
@@ -110,6 +126,7 @@ struct IngestParts {
       }.get()
     }
     try? await readers.shutdownGracefully()
+    try? await merger.eventLoop.submit { [merger] in merger.value.abandon() }.get()
     try? await consumers.shutdownGracefully()
   }
 }

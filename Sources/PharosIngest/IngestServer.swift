@@ -5,7 +5,7 @@ import NIOPosix
 public import PharosCaptures
 public import PharosEvents
 import PharosMonitoring
-import PharosPipeline
+public import PharosPipeline
 public import PharosReports
 import Synchronization
 
@@ -18,21 +18,26 @@ public final class IngestServer: Sendable {
   /// The sockets, in the order of the listeners and loops.
   public let sockets: [SocketStatus]
 
-  private let exchange: Exchange
+  let exchange: Exchange
   private let readers: MultiThreadedEventLoopGroup
   private let consumers: MultiThreadedEventLoopGroup
-  private let loops: [NIOLoopBound<ReadingLoop>]
-  private let merger: NIOLoopBound<MergerLoop>
+  let loops: [NIOLoopBound<ReadingLoop>]
+  let merger: NIOLoopBound<MergerLoop>
   private let recorder: NIOLoopBound<RecorderLoop>?
   /// Set by the first shutdown.
   ///
   /// Acquired and released, so that exactly one caller does the work.
-  private let isStopping = ManagedAtomic(false)
+  let isStopping = ManagedAtomic(false)
   /// The last snapshot, once the loops are gone.
   private let lastSnapshot = Mutex<IngestSnapshot?>(nil)
 
-  private init(parts: IngestParts, sockets: [SocketStatus]) {
+  private let parts: IngestParts
+  private let takesCheckpoints: Bool
+
+  private init(parts: IngestParts, sockets: [SocketStatus], takesCheckpoints: Bool) {
     self.sockets = sockets
+    self.parts = parts
+    self.takesCheckpoints = takesCheckpoints
     exchange = parts.exchange
     readers = parts.readers
     consumers = parts.consumers
@@ -46,6 +51,8 @@ public final class IngestServer: Sendable {
   /// - Parameters:
   ///   - site: what the site declares.
   ///   - configuration: where to listen and how.
+  ///   - restoration: what the run before has left: states resume, and the time between is no evidence of anything. Nil for
+  ///     a start from nothing.
   ///   - logger: where to say what an operator should know.
   ///   - deliver: takes the events, in order, always on the same thread, which it should not hold up.
   /// - Returns: the server, which listens.
@@ -54,21 +61,24 @@ public final class IngestServer: Sendable {
   public static func start(
     site: Site,
     configuration: IngestConfiguration,
+    restoring restoration: Restoration? = nil,
     logger: Logger,
     deliver: @escaping @Sendable ([Event]) -> Void
   ) async throws -> IngestServer {
     try configuration.check()
     let parts = try await IngestParts.make(
-      site: site,
-      configuration: configuration,
-      logger: logger,
+      IngestParts.Plan(site, configuration, restoration, logger),
       deliver: deliver
     )
     do {
       let binder = SocketBinder(loops: parts.loops, configuration: configuration, logger: logger)
       let sockets = try await binder.bindAll()
       parts.begin(configuration)
-      return IngestServer(parts: parts, sockets: sockets)
+      return IngestServer(
+        parts: parts,
+        sockets: sockets,
+        takesCheckpoints: configuration.checkpoint != nil
+      )
     } catch {
       await parts.dispose()
       throw error
@@ -78,25 +88,6 @@ public final class IngestServer: Sendable {
   /// Where the listeners listen, each address once: with port 0 the one that the system chose.
   public var localAddresses: [Endpoint] {
     sockets.map(\.address).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-  }
-
-  /// Changes the regions of an application, at an instant that has its place among all inputs.
-  ///
-  /// Returns once the change is accepted; an event says when it had consequences.
-  ///
-  /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  public func apply(_ change: RegionChange) async throws {
-    guard !isStopping.load(ordering: .acquiring) else { throw IngestError.stopped }
-    let loop = loops[0]
-    do {
-      try await loop.eventLoop.scheduleTask(in: .zero) {
-        let answer = loop.eventLoop.makePromise(of: Void.self)
-        loop.value.request(change, answer: answer)
-        return answer.futureResult
-      }.futureResult.flatMap { $0 }.get()
-    } catch is EventLoopError {
-      throw IngestError.stopped
-    }
   }
 
   /// What has been counted and is seen; after the shutdown, what was counted by then.
@@ -133,9 +124,26 @@ public final class IngestServer: Sendable {
     let finished = loops.map { loop in loop.eventLoop.flatSubmit { loop.value.finish(at: last) } }
     for future in finished { try await future.get() }
     try await merger.eventLoop.submit { [merger] in merger.value.run() }.get()
+    if takesCheckpoints { try await takeLastCheckpoint() }
     if let recorder {
       try await recorder.eventLoop.submit { recorder.value.finish(through: last) }.get()
     }
+  }
+
+  /// Stops at once, as if the process were killed: what is under way is not decided, told or saved.
+  func stopAtOnce() async {
+    guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    await parts.dispose()
+  }
+
+  /// Takes a checkpoint of how all ended; every shard has decided the last input.
+  private func takeLastCheckpoint() async throws {
+    var engines: [EngineCopy] = []
+    for loop in loops {
+      engines.append(try await loop.eventLoop.submit { EngineCopy(loop.value.shard.engine) }.get())
+    }
+    let last = engines
+    try await merger.eventLoop.submit { [merger] in merger.value.conclude(last) }.get()
   }
 
   private func liveSnapshot() async throws -> IngestSnapshot {

@@ -54,24 +54,28 @@ struct Intake {
   ///   - isTruncated: whether it was longer than that.
   ///   - call: its R, its socket, and whether it is recorded.
   ///   - source: who sent it, asked only where somebody wants to know.
+  /// - Returns: its format, or why it was refused.
+  @discardableResult
   mutating func take(
     _ bytes: UnsafeRawBufferPointer,
     isTruncated: Bool,
     of call: Call,
     source: () -> Endpoint
-  ) {
+  ) -> Result<WireFormat, DatagramRefusal> {
     counters.datagrams &+= 1
     counters.bytes &+= UInt64(bytes.count)
     guard !isTruncated else {
       // Its beginning may well decode, to something that was never said; so the recording does not get it either.
       counters.truncated &+= 1
-      refuse(decoder.refuseTruncated(bytes.bytes), from: source(), at: call.received)
-      return
+      let refusal = decoder.refuseTruncated(bytes.bytes)
+      refuse(refusal, from: source(), at: call.received)
+      return .failure(refusal)
     }
     if call.isRecorded { log.append(bytes, received: call.received, from: source(), to: call.destination) }
     let mark = incoming.mark
     let first = incoming.reports.count
-    switch decoder.decode(bytes.bytes, received: call.received, into: &incoming) {
+    let outcome = decoder.decode(bytes.bytes, received: call.received, into: &incoming)
+    switch outcome {
     case .failure(let refusal):
       refuse(refusal, from: source(), at: call.received)
     case .success(let format):
@@ -87,7 +91,11 @@ struct Intake {
       }
       if shards > 1 { forward(from: first, mark: mark) }
     }
+    return outcome
   }
+
+  /// Takes over which companies' frames are read as iBeacons.
+  mutating func recognise(_ iBeaconCompanies: [UInt16]) { heard.recognise(iBeaconCompanies) }
 
   /// Moves the reports behind a mark that belong to other shards into the batches for those.
   private mutating func forward(from first: Int, mark: ReportBatch.Mark) {

@@ -1,4 +1,5 @@
 import Atomics
+import NIOCore
 import PharosEvents
 import PharosMonitoring
 import PharosPipeline
@@ -10,18 +11,34 @@ import PharosReports
 final class MergerLoop {
   private let exchange: Exchange
   private let deliver: @Sendable ([Event]) -> Void
+  private let checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
   private(set) var merger: EventMerger
+  /// How many events were delivered since the start.
+  private(set) var delivered: UInt64 = 0
   private let nothing = StageOutput()
   /// Results that were popped and not offered yet; its storage is kept.
   private var arrived: [(shard: Int, result: ShardResult)] = []
   /// Up to when some shard has decided something.
   private var decidedThrough = Timestamp.distantPast
+  /// Where a checkpoint is to be taken, if one is under way.
+  ///
+  /// Server inputs behind it wait in their ring.
+  private var marker: (instant: Timestamp, marker: CheckpointMarker)?
+  /// The engines' copies that have come, oldest first, by shard.
+  private var copies: [[EngineCopy]]
 
   /// Makes a merger.
-  init(exchange: Exchange, merger: EventMerger, deliver: @escaping @Sendable ([Event]) -> Void) {
+  init(
+    exchange: Exchange,
+    merger: EventMerger,
+    deliver: @escaping @Sendable ([Event]) -> Void,
+    checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil
+  ) {
     self.exchange = exchange
     self.merger = merger
     self.deliver = deliver
+    self.checkpoint = checkpoint
+    copies = Array(repeating: [], count: exchange.loops)
   }
 
   /// Up to when all events have been delivered.
@@ -32,8 +49,13 @@ final class MergerLoop {
     exchange.merger.begin()
     while true {
       let marks = collect()
-      let events = merger.take()
-      if !events.isEmpty { deliver(events) }
+      while let next = marker, merger.finalThrough >= next.instant {
+        release(through: next.instant)
+        marker = nil
+        hand(over: copies.indices.map { copies[$0].removeFirst() }, next.marker)
+        takeServerInputs()
+      }
+      release(through: marker?.instant ?? .distantFuture)
       let isWaiting = decidedThrough > merger.released
       exchange.merger.isWaiting.store(isWaiting, ordering: .sequentiallyConsistent)
       // A shard that moved on before it could see the flag wakes nobody, so look once more.
@@ -44,6 +66,12 @@ final class MergerLoop {
     }
   }
 
+  /// Takes the last checkpoint, once every shard is done and everything was delivered.
+  func conclude(_ engines: [EngineCopy]) {
+    run()
+    hand(over: engines, CheckpointMarker(lease: CheckpointLease(), answer: nil))
+  }
+
   /// Takes what has arrived, in the order that the watermarks promise: seeing a shard's watermark or result is seeing
   /// all results and server inputs that it covers, so these are looked for afterwards and given before it.
   private func collect() -> [Timestamp] {
@@ -51,10 +79,11 @@ final class MergerLoop {
     for shard in 0..<exchange.loops {
       while let result = exchange.toMerger[shard].full.pop() { arrived.append((shard, result)) }
     }
-    while let input = exchange.serverInputs.pop() { take(input) }
+    takeServerInputs()
     for index in arrived.indices {
       let shard = arrived[index].shard
       merger.offer(arrived[index].result.output, from: shard, finalThrough: arrived[index].result.through)
+      if let copy = arrived[index].result.copy { copies[shard].append(copy) }
       decidedThrough = max(decidedThrough, arrived[index].result.through)
       arrived[index].result.output.removeAll()
       exchange.toMerger[shard].giveBack(arrived[index].result.output)
@@ -62,6 +91,11 @@ final class MergerLoop {
     arrived.removeAll(keepingCapacity: true)
     for shard in 0..<exchange.loops { merger.offer(nothing, from: shard, finalThrough: marks[shard]) }
     return marks
+  }
+
+  /// Takes what no observer sent, up to the next marker: what lies behind it has no part in the checkpoint.
+  private func takeServerInputs() {
+    while marker == nil, let input = exchange.serverInputs.pop() { take(input) }
   }
 
   private func take(_ input: ServerInput) {
@@ -72,8 +106,40 @@ final class MergerLoop {
       // Refused for another reason, it was malformed: who asked knows, and there is nothing that others need to know.
       guard case .regionLimitExceeded(let limit, let application, let identifier) = refusal else { return }
       merger.refuse(application: application, region: identifier, limit: limit, at: input.received)
+    case .adoption(let site):
+      merger.adopt(site, at: input.received)
     case .clockStep(let step):
       merger.stepClock(by: step, at: input.received)
+    case .marker(let checkpoint):
+      marker = (input.received, checkpoint)
+    }
+  }
+
+  private func release(through limit: Timestamp) {
+    let events = merger.take(through: limit)
+    guard !events.isEmpty else { return }
+    delivered += UInt64(events.count)
+    deliver(events)
+  }
+
+  private func hand(over engines: [EngineCopy], _ marker: CheckpointMarker) {
+    checkpoint?(
+      PendingCheckpoint(
+        shards: engines,
+        merger: merger.settled,
+        eventsBefore: delivered,
+        lease: marker.lease
+      )
+    )
+    marker.answer?.succeed(())
+  }
+
+  /// Gives up what is under way: nothing more is delivered.
+  func abandon() {
+    marker?.marker.answer?.fail(IngestError.stopped)
+    marker = nil
+    while let input = exchange.serverInputs.pop() {
+      if case .marker(let checkpoint) = input.content { checkpoint.answer?.fail(IngestError.stopped) }
     }
   }
 }

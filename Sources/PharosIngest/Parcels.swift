@@ -11,6 +11,10 @@ struct ShardParcel: Sendable {
     case reports(ReportBatch)
     /// A change of an application's regions, accepted already; every shard gets it.
     case change(RegionChange)
+    /// An edited site, accepted already; every shard gets it.
+    case adoption(Site)
+    /// Where a checkpoint is taken: behind everything up to the parcel's R; every shard gets it.
+    case marker
   }
 
   /// The R from which theirs count.
@@ -25,6 +29,8 @@ struct ShardResult: Sendable {
   var output: StageOutput
   /// All that the shard decided up to this time has been sent with it.
   var through: Timestamp
+  /// The engine as it is at that time, if a checkpoint is taken there.
+  var copy: EngineCopy?
 }
 
 /// An input that no observer sent.
@@ -33,8 +39,12 @@ struct ServerInput: Sendable {
   enum Content: Sendable {
     /// An application asked for a change of its regions, which was accepted unless there is a refusal.
     case change(RegionChange, refusal: RegionRefusal?)
+    /// An edited site took the place of the one before.
+    case adoption(Site)
     /// The wall clock was set by so much.
     case clockStep(TimeSpan)
+    /// A checkpoint is to be taken here.
+    case marker(CheckpointMarker)
   }
 
   /// Its R, given out by loop 0.

@@ -82,7 +82,7 @@ extension ReadingLoop {
   }
 
   /// Pushes what was taken to the rings and publishes the watermark that covers it.
-  private func ship(_ received: Timestamp) {
+  func ship(_ received: Timestamp) {
     for destination in 0..<exchange.loops {
       let isOwn = destination == index
       guard !(isOwn ? intake.incoming.isEmpty : intake.outgoing[destination].isEmpty) else { continue }

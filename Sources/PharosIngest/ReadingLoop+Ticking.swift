@@ -85,6 +85,7 @@ extension ReadingLoop {
     guard now >= nextChores else { return }
     nextChores = now + ReadingLoop.choresInterval
     watchClock()
+    watchCheckpoint()
     readDropCounters()
   }
 

@@ -57,6 +57,7 @@ final class ReadingLoop {
     exchange: Exchange,
     timeline: Timeline,
     site: Site,
+    shard: Shard,
     configuration: IngestConfiguration,
     server: ServerInputs?,
     logger: Logger
@@ -68,7 +69,7 @@ final class ReadingLoop {
     self.server = server
     self.logger = logger
     clock = LoopClock(timeline, loop: index)
-    shard = Shard(index: index, exchange: exchange, engine: StageOne(site: site))
+    self.shard = shard
     drain = try DatagramDrain(capacity: configuration.largestDatagram)
     intake = Intake(shard: index, shards: exchange.loops, iBeaconCompanies: site.iBeaconCompanies)
   }

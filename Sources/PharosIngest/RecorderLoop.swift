@@ -68,8 +68,11 @@ final class RecorderLoop {
     case .server(.change(let change, refusal: _)):
       // A refused change is refused again, with the same event, when the recording is run.
       attempt { try writer.write(change, at: received) }
+    case .server(.adoption(let site)):
+      attempt { try writer.write(.adoption(site, at: received)) }
     case .server(.clockStep(let step)):
       attempt { try writer.write(.clockStep(step, at: received)) }
+    case .server(.marker): break  // No input: what a checkpoint holds is the same as if none had been taken.
     case .datagrams(var datagrams):
       attempt { try write(datagrams) }
       datagrams.removeAll()

@@ -1,33 +1,67 @@
 import Logging
 import NIOCore
+import PharosCaptures
 import PharosMonitoring
 import PharosReports
+import PharosWire
 
-/// The inputs that no observer sent: changes of regions, and steps of the wall clock.
+/// The inputs that no socket brings: changes of regions and of the site, datagrams that came over HTTP, markers of
+/// checkpoints, and steps of the wall clock.
 ///
 /// Loop 0 takes them, so that they have an R and a place in the order of all inputs.
 struct ServerInputs {
-  /// A change that waits for room in the rings, and who waits for the answer.
-  struct Request {
-    var change: RegionChange
-    var answer: EventLoopPromise<Void>
+  /// How many requests wait for room at most.
+  ///
+  /// 256: with the longest datagrams 16 MiB; loops that are not behind take each at once.
+  static let mostRequests = 256
+
+  /// What waits for room in the rings, and who waits for the answer.
+  enum Request {
+    /// An application's change of its regions.
+    case change(RegionChange, EventLoopPromise<Void>)
+    /// An edited site.
+    case adoption(Site, EventLoopPromise<Void>)
+    /// A datagram and who sent it.
+    case datagram([UInt8], from: Endpoint, EventLoopPromise<Receipt>)
+    /// A checkpoint.
+    case checkpoint(CheckpointMarker)
+
+    /// Says that it was not carried out.
+    func fail(_ error: any Error) {
+      switch self {
+      case .change(_, let answer), .adoption(_, let answer): answer.fail(error)
+      case .datagram(_, from: _, let answer): answer.fail(error)
+      case .checkpoint(let marker): marker.answer?.fail(error)
+      }
+    }
   }
 
+  /// What is declared at present.
+  var site: Site
   /// Accepts or refuses changes before any shard sees them.
   var registry: RegionRegistry
-  /// Changes in the order in which they came.
+  /// What was asked, in the order in which it came.
   var requests: [Request] = []
   /// Notices steps of the wall clock.
   var watch: ClockWatch
   /// Steps that wait for room in the rings.
   var steps: [TimeSpan] = []
+  /// When the next checkpoint is due.
+  var nextCheckpoint: Timestamp?
+  /// Lives as long as the last checkpoint that was due is under way.
+  weak var lease: CheckpointLease?
 }
 
 extension ReadingLoop {
-  /// Takes a change of regions; the promise says whether it was accepted.
-  func request(_ change: RegionChange, answer: EventLoopPromise<Void>) {
-    guard case .running = phase, server != nil else { return answer.fail(IngestError.stopped) }
-    server?.requests.append(ServerInputs.Request(change: change, answer: answer))
+  /// Takes a request; its promise says what became of it.
+  func request(_ request: ServerInputs.Request) {
+    guard case .running = phase, let waiting = server?.requests.count else {
+      return request.fail(IngestError.stopped)
+    }
+    guard waiting < ServerInputs.mostRequests else {
+      return request.fail(IngestError.overloaded(waiting: waiting))
+    }
+    server?.requests.append(request)
     takeServerInputs()
     runShard()
   }
@@ -46,7 +80,7 @@ extension ReadingLoop {
 
   /// Refuses what still waits when the server stops.
   func refuseRequests() {
-    for request in server?.requests ?? [] { request.answer.fail(IngestError.stopped) }
+    for request in server?.requests ?? [] { request.fail(IngestError.stopped) }
     server?.requests.removeAll()
   }
 
@@ -61,23 +95,100 @@ extension ReadingLoop {
     takeServerInputs()
   }
 
+  /// Has a checkpoint taken if it is time for one and the last one has been written.
+  func watchCheckpoint() {
+    guard let interval = configuration.checkpointInterval, configuration.checkpoint != nil else { return }
+    let now = clock.last
+    guard let due = server?.nextCheckpoint else {
+      server?.nextCheckpoint = now + interval
+      return
+    }
+    guard now >= due, server?.lease == nil, hasRoomForServerInput else { return }
+    server?.nextCheckpoint = now + interval
+    let lease = CheckpointLease()
+    server?.lease = lease
+    mark(CheckpointMarker(lease: lease, answer: nil), at: clock.next())
+  }
+
   private var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
 
   private func take(_ request: ServerInputs.Request) {
     let received = clock.next()
+    switch request {
+    case .change(let change, let answer): take(change, at: received, answer)
+    case .adoption(let site, let answer): take(site, at: received, answer)
+    case .datagram(let bytes, from: let source, let answer):
+      answer.succeed(take(bytes, from: source, at: received))
+    case .checkpoint(let marker): mark(marker, at: received)
+    }
+  }
+
+  private func take(_ change: RegionChange, at received: Timestamp, _ answer: EventLoopPromise<Void>) {
     var refusal: RegionRefusal?
     do throws(RegionRefusal) {
-      try server?.registry.accept(request.change)
+      try server?.registry.accept(change)
       for (shard, conveyor) in exchange.toShards[index].enumerated()
-      where request.change.reaches(shard: shard, of: exchange.loops) {
-        push(ShardParcel(received: received, content: .change(request.change)), to: conveyor.full)
+      where change.reaches(shard: shard, of: exchange.loops) {
+        push(ShardParcel(received: received, content: .change(change)), to: conveyor.full)
       }
     } catch {
       refusal = error
     }
     // Merger and recorder are told of a refused change too: an event says so, here and when the recording is run.
-    announce(.change(request.change, refusal: refusal), at: received)
-    if let refusal { request.answer.fail(refusal) } else { request.answer.succeed(()) }
+    announce(.change(change, refusal: refusal), at: received)
+    if let refusal { answer.fail(refusal) } else { answer.succeed(()) }
+  }
+
+  private func take(_ site: Site, at received: Timestamp, _ answer: EventLoopPromise<Void>) {
+    guard let old = server?.site else { return answer.fail(IngestError.stopped) }
+    do throws(RegionRefusal) {
+      try server?.registry.adopt(site, from: old)
+    } catch {
+      publishInputs(through: received)
+      return answer.fail(error)
+    }
+    server?.site = site
+    for conveyor in exchange.toShards[index] {
+      push(ShardParcel(received: received, content: .adoption(site)), to: conveyor.full)
+    }
+    announce(.adoption(site), at: received)
+    answer.succeed(())
+  }
+
+  /// Takes a datagram as if a socket had brought it.
+  private func take(_ bytes: [UInt8], from source: Endpoint, at received: Timestamp) -> Receipt {
+    let isV4 = source.address.version == .v4
+    let call = Intake.Call(
+      received: received,
+      destination: Endpoint(isV4 ? IPAddress(v4: 0) : IPAddress(v6: 0, 0), port: 0),
+      isRecorded: exchange.records
+    )
+    let before = intake.decoder.counters.totalReports
+    let largest = min(configuration.largestDatagram, ReadingLoop.largestPayload)
+    let outcome = bytes.withUnsafeBytes { bytes in
+      let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
+      return intake.take(taken, isTruncated: bytes.count > largest, of: call) { source }
+    }
+    ship(received)
+    exchange.noteTraffic(at: received)
+    switch outcome {
+    case .success(let format):
+      return .accepted(format: format, reports: Int(intake.decoder.counters.totalReports &- before))
+    case .failure(let refusal):
+      return .refused(refusal)
+    }
+  }
+
+  /// The longest payload of a datagram over IPv4, which a recording can hold: the same for those that came otherwise.
+  private static let largestPayload = 65_507
+
+  /// Sends a marker through all shards to the merger.
+  private func mark(_ marker: CheckpointMarker, at received: Timestamp) {
+    for conveyor in exchange.toShards[index] {
+      push(ShardParcel(received: received, content: .marker), to: conveyor.full)
+    }
+    push(ServerInput(received: received, content: .marker(marker)), to: exchange.serverInputs)
+    publishInputs(through: received)
   }
 
   /// Tells the merger and the recorder, and publishes the watermark that covers it.
@@ -86,6 +197,10 @@ extension ReadingLoop {
     if exchange.records {
       push(RecorderParcel(received: received, content: .server(content)), to: exchange.toRecorder[index].full)
     }
+    publishInputs(through: received)
+  }
+
+  private func publishInputs(through received: Timestamp) {
     exchange.publishInputs(of: index, through: LoopClock.end(of: received))
   }
 }

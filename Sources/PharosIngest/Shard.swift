@@ -28,11 +28,12 @@ struct Shard {
   /// How often the merger had no room.
   private(set) var waits: UInt64 = 0
 
-  /// Makes a shard.
-  init(index: Int, exchange: Exchange, engine: StageOne) {
+  /// Makes a shard, whose engine may have decided something already when it went on after a restart.
+  init(index: Int, exchange: Exchange, engine: StageOne, output: StageOutput = StageOutput()) {
     self.index = index
     self.exchange = exchange
     self.engine = engine
+    self.output = output
   }
 
   /// Takes what the loops' watermarks allow.
@@ -53,7 +54,7 @@ struct Shard {
         return .more
       }
       budget -= 1
-      take(from: next.loop)
+      guard take(from: next.loop) else { return .more }
     }
     engine.advance(to: limit, into: &output)
     handOn(through: limit)
@@ -72,25 +73,33 @@ struct Shard {
     return first
   }
 
-  private mutating func take(from loop: Int) {
+  /// Takes one parcel; false if it has handed on all so far, so that room has to be looked for again.
+  private mutating func take(from loop: Int) -> Bool {
     let conveyor = exchange.toShards[loop][index]
-    guard let parcel = conveyor.full.pop() else { return }
+    guard let parcel = conveyor.full.pop() else { return true }
     latest = parcel.received
     switch parcel.content {
     case .change(let change):
       engine.apply(change, at: parcel.received, into: &output)
+    case .adoption(let site):
+      engine.adopt(site, at: parcel.received, into: &output)
+    case .marker:
+      engine.advance(to: parcel.received, into: &output)
+      handOn(through: parcel.received, copy: EngineCopy(engine))
+      return false
     case .reports(var batch):
       engine.ingest(batch, into: &output)
       batch.removeAll()
       conveyor.giveBack(batch)
     }
+    return true
   }
 
-  private mutating func handOn(through time: Timestamp) {
+  private mutating func handOn(through time: Timestamp, copy: EngineCopy? = nil) {
     through = max(through, time)
-    let hasOutput = !output.isEmpty
+    let hasOutput = !output.isEmpty || copy != nil
     if hasOutput {
-      let result = ShardResult(output: output, through: through)
+      let result = ShardResult(output: output, through: through, copy: copy)
       output = exchange.toMerger[index].empty.pop() ?? StageOutput()
       let isPushed = exchange.toMerger[index].full.push(result)
       precondition(isPushed, "room in the ring was seen before; only this shard pushes")

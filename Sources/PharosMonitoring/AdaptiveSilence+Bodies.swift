@@ -44,15 +44,15 @@ extension AdaptiveSilence {
     let begun = (Double(counts.runs) + 1) / Double(counts.received + 2)
     let goesOn = (Double(counts.lost - counts.runs) + 1) / (Double(counts.lost) + 2)
     let missed = Double(pause / learner.interval) - 1.5
-    return Logarithm.base2(begun) + missed * Logarithm.base2(goesOn)
-      < Logarithm.base2(AdaptiveSilence.bodyChance * Double(learner.interval))
+    return RadioMath.binaryLog(begun) + missed * RadioMath.binaryLog(goesOn)
+      < RadioMath.binaryLog(AdaptiveSilence.bodyChance * Double(learner.interval))
   }
 
   /// The silence that a body in the way may make: for as long as it stands there, and what is lost around that.
   func hiding(_ policy: PresencePolicy, _ continuation: Double, pace: Double) -> TimeSpan {
     guard mayHide else { return .zero }
-    let bits = Logarithm.base2(AdaptiveSilence.bodiesPerDay / max(policy.falseExitsPerDay, 1e-9))
-    let around = max(1, (bits / -Logarithm.base2(continuation)).rounded(.up))
+    let bits = RadioMath.binaryLog(AdaptiveSilence.bodiesPerDay / max(policy.falseExitsPerDay, 1e-9))
+    let around = max(1, (bits / -RadioMath.binaryLog(continuation)).rounded(.up))
     return .milliseconds(Int64(((AdaptiveSilence.bodyTime + around * pace) * 1_000).rounded(.up)))
   }
 

@@ -12,13 +12,13 @@ struct ClockOffset: Sendable {
   /// An age above which a step of the sender's clock is suspected: the greatest lag there is.
   static let suspicious = TimeSpan.seconds(10)
 
-  private var current = TimeSpan.forever
-  private var previous = TimeSpan.forever
-  private var turned = Timestamp.distantPast
-  private var suspects = 0
-  private var suspectLow = TimeSpan.forever
-  private var suspectHigh = TimeSpan.zero
-  private var suspectSince = Timestamp.distantPast
+  var current = TimeSpan.forever
+  var previous = TimeSpan.forever
+  var turned = Timestamp.distantPast
+  var suspects = 0
+  var suspectLow = TimeSpan.forever
+  var suspectHigh = TimeSpan.zero
+  var suspectSince = Timestamp.distantPast
 
   /// The offset in use, or nil before the first report.
   var offset: TimeSpan? {

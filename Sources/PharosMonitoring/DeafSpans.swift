@@ -11,9 +11,9 @@ struct DeafSpans: Sendable {
   /// A silence is made longer by at most so much: an exit must come some day.
   static let greatestCredit = TimeSpan.minutes(15)
 
-  private var spans: [Range<Int64>] = []
+  var spans: [Range<Int64>] = []
   /// The end of the latest one.
-  private(set) var end = Timestamp.distantPast
+  var end = Timestamp.distantPast
 
   /// Adds a span.
   mutating func add(from start: Timestamp, to end: Timestamp) {

@@ -1,3 +1,5 @@
+import PharosReports
+
 /// How a level becomes a distance.
 public enum DistanceModel: Hashable, Sendable {
   /// Log-distance path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
@@ -32,10 +34,10 @@ public enum DistanceModel: Hashable, Sendable {
     switch self {
     case .logDistance(let exponent):
       guard exponent > 0 else { return nil }
-      meters = Logarithm.power10((measuredPower - level) / (10 * exponent))
+      meters = RadioMath.powerOfTwo((measuredPower - level) / (10 * exponent) * RadioMath.binaryLogOfTen)
     case .curveFit(let a, let b, let c):
       guard measuredPower != 0, level / measuredPower > 0 else { return nil }
-      meters = a * Logarithm.power(level / measuredPower, b) + c
+      meters = a * DistanceModel.power(level / measuredPower, b) + c
     }
     return meters.isFinite && meters >= 0 ? meters : nil
   }
@@ -47,17 +49,22 @@ public enum DistanceModel: Hashable, Sendable {
     guard meters > 0 else { return nil }
     switch self {
     case .logDistance(let exponent):
-      return measuredPower - 10 * exponent * Logarithm.base2(meters) / Logarithm.log2Of10
+      return measuredPower - 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
     case .curveFit(let a, let b, let c):
       guard meters > c, a > 0, b != 0, measuredPower != 0 else { return nil }
-      return measuredPower * Logarithm.power((meters - c) / a, 1 / b)
+      return measuredPower * DistanceModel.power((meters - c) / a, 1 / b)
     }
+  }
+
+  /// A positive number raised to a power.
+  private static func power(_ base: Double, _ exponent: Double) -> Double {
+    RadioMath.powerOfTwo(exponent * RadioMath.binaryLog(base))
   }
 
   /// The level at one metre that would explain a level at a known distance, by log-distance only.
   func measuredPower(level: Double, meters: Double) -> Double? {
     guard case .logDistance(let exponent) = self, meters > 0 else { return nil }
-    return level + 10 * exponent * Logarithm.base2(meters) / Logarithm.log2Of10
+    return level + 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
   }
 }
 

@@ -8,11 +8,11 @@ struct GapMemory: Sendable {
   static let memory = 7_200.0
 
   /// When the latest one came.
-  private(set) var last: Timestamp?
+  var last: Timestamp?
   /// The greatest gap, in seconds.
-  private(set) var greatest = 0.0
+  var greatest = 0.0
   /// How many gaps are known, up to a thousand.
-  private(set) var count = 0
+  var count = 0
   /// Whether the gap up to the next one is none.
   var isBroken = false
 
@@ -51,9 +51,9 @@ struct HeartbeatClock: Sendable {
   private static let patience = 3
 
   /// Their gaps.
-  private(set) var gaps = GapMemory()
-  private var period = 0.0
-  private var strangers = 0
+  var gaps = GapMemory()
+  var period = 0.0
+  var strangers = 0
 
   /// When the latest one came.
   var last: Timestamp? { gaps.last }

@@ -25,15 +25,15 @@ struct IntervalLearner: Hashable, Sendable {
   private static let countable: Float = 16
 
   /// The interval in seconds, or 0 before the first gap.
-  private(set) var interval: Float = 0
+  var interval: Float = 0
   /// Adverts received after one that was received before.
-  private(set) var received: Float = 0
-  private var divisor: UInt8 = 0
-  private var gaps: UInt8 = 0
+  var received: Float = 0
+  var divisor: UInt8 = 0
+  var gaps: UInt8 = 0
   /// How many gaps of just one interval came lately, while it was young.
-  private var regular: UInt8 = 0
+  var regular: UInt8 = 0
   /// How many gaps came that were too short and alike, after the first of them.
-  private var shorts: UInt8 = 0
+  var shorts: UInt8 = 0
 
   /// Takes a gap in seconds; true if what follows from the interval should be computed anew.
   mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {

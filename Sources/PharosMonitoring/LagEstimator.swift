@@ -19,13 +19,13 @@ struct LagEstimator: Sendable {
   static let margin = TimeSpan.milliseconds(30)
 
   /// The lag.
-  private(set) var lag: TimeSpan
-  private let isGiven: Bool
+  var lag: TimeSpan
+  let isGiven: Bool
   /// Reports within the least lag: nearly all.
-  private var prompt: Float = 0
-  private var bins: [Float]
-  private var total: Float = 0
-  private var sinceRead = 0
+  var prompt: Float = 0
+  var bins: [Float]
+  var total: Float = 0
+  var sinceRead = 0
 
   /// Starts from a given lag, which then stays, or from the least.
   init(given: TimeSpan?) {

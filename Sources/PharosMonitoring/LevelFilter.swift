@@ -38,12 +38,12 @@ public struct KalmanLevel: Hashable, Sendable {
   /// From how many variances on an innovation is far off.
   private static let far: Float = 4
 
-  private(set) var estimate: Float
-  private var spread: Float
-  private var gain: Float = 1
-  private var measured = Float(KalmanLevel.noise)
+  var estimate: Float
+  var spread: Float
+  var gain: Float = 1
+  var measured = Float(KalmanLevel.noise)
   /// Whether the last innovation was far off: below, above, or not.
-  private var push: Int8 = 0
+  var push: Int8 = 0
 
   /// The estimate.
   ///

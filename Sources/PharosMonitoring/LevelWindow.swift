@@ -3,7 +3,7 @@ public struct LevelWindow: Hashable, Sendable {
   /// How many samples are looked at.
   public static let capacity = 10
 
-  private var samples: [Double] = []
+  var samples: [Double] = []
 
   /// Starts empty.
   public init() {}

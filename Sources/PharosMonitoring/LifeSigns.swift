@@ -14,30 +14,34 @@ struct LifeSigns: Sendable {
   static let patience = TimeSpan.seconds(2)
 
   /// How the observer's silence is judged.
-  let mode: ObserverEntry.Liveness
+  var mode: ObserverEntry.Liveness
   /// The latest event time of something that proves life.
-  private(set) var lastProof = Timestamp.distantPast
+  var lastProof = Timestamp.distantPast
+  /// Silence counts towards an outage from here on at the earliest: nobody listened before.
+  var silentFrom = Timestamp.distantPast
+  /// Whether it has not been heard since it became known by hearsay: it is not taken to live for nothing.
+  var isUnproven = false
   /// Whether its radio hears what it usually hears.
-  private(set) var reception = Reception()
-  private var heartbeats = HeartbeatClock()
-  private var others = GapMemory()
-  private var traffic = GapMemory()
+  var reception = Reception()
+  var heartbeats = HeartbeatClock()
+  var others = GapMemory()
+  var traffic = GapMemory()
   /// The latest event time of anything, and from when on silence since then is longer than a living observer's.
-  private var lastSign = Timestamp.distantPast
-  private var pauseFrom = Timestamp.distantFuture
-  private var longestPause = TimeSpan.forever
+  var lastSign = Timestamp.distantPast
+  var pauseFrom = Timestamp.distantFuture
+  var longestPause = TimeSpan.forever
   /// How many adverts a heartbeat usually counts beyond those that are reported to us.
-  private var ambient = 0.0
+  var ambient = 0.0
   /// How many of these were expected by the heartbeats of late that counted none.
-  private var missed = 0.0
+  var missed = 0.0
   /// Adverts reported since the latest heartbeat.
-  private var reported: UInt32 = 0
+  var reported: UInt32 = 0
   /// The share of its adverts that the gateway usually drops.
-  private var usualDrop = 0.0
+  var usualDrop = 0.0
   /// Since when there has been doubt about the radio, and when there was last.
-  private var doubt: (since: Timestamp, last: Timestamp)?
-  private var leader: UInt64 = 0
-  private var votes = 0
+  var doubt: (since: Timestamp, last: Timestamp)?
+  var leader: UInt64 = 0
+  var votes = 0
 
   init(mode: ObserverEntry.Liveness) { self.mode = mode }
 
@@ -45,10 +49,13 @@ struct LifeSigns: Sendable {
   var isAssumed: Bool {
     switch mode {
     case .assumed: true
-    case .auto: heartbeats.last == nil && others.last == nil
+    case .auto: heartbeats.last == nil && others.last == nil && !isUnproven
     case .heartbeat, .traffic: false
     }
   }
+
+  /// When its life was last proved, if ever.
+  var provenAt: Timestamp? { lastProof == .distantPast ? nil : lastProof }
 
   /// Whether there are heartbeats to go by even when the radio does not scan.
   var hasHeartbeats: Bool { heartbeats.last != nil }
@@ -144,6 +151,17 @@ struct LifeSigns: Sendable {
     pauseFrom = lastSign + longestPause
   }
 
+  /// Nobody listened up to a time: silence up to then is none, and teaches nothing.
+  mutating func interrupted(until time: Timestamp) {
+    silentFrom = max(silentFrom, time)
+    heartbeats.interrupt()
+    begin(at: time, isProof: false)
+    doubt = nil
+  }
+
+  /// When it counts as down unless it is heard before.
+  var outageDeadline: Timestamp { max(lastProof, silentFrom) + allowedGap }
+
   private static func allowed(
     _ gaps: GapMemory,
     times factor: Double,
@@ -192,6 +210,7 @@ extension LifeSigns {
   /// Anything came: if nothing did for longer than heartbeats let it be, nothing could.
   private mutating func note(_ time: Timestamp) {
     if time > pauseFrom { reception.addSpan(from: lastSign, to: time) }
+    isUnproven = false
     guard time > lastSign else { return }
     lastSign = time
     pauseFrom = time + longestPause

@@ -14,28 +14,28 @@ struct LossHistory: Sendable {
   }
 
   /// Runs of losses.
-  private(set) var runs: Float = 0
+  var runs: Float = 0
   /// Adverts lost in them.
-  private(set) var lost: Float = 0
-  private var longRuns: UInt16 = 0
-  private var longLost: UInt16 = 0
-  private var longestRuns: UInt16 = 0
-  private var longestLost: UInt16 = 0
-  private var recentRuns: UInt16 = 0
-  private var recentLost: UInt16 = 0
+  var lost: Float = 0
+  var longRuns: UInt16 = 0
+  var longLost: UInt16 = 0
+  var longestRuns: UInt16 = 0
+  var longestLost: UInt16 = 0
+  var recentRuns: UInt16 = 0
+  var recentLost: UInt16 = 0
   /// What happened at low levels.
-  private(set) var low = Counts()
+  var low = Counts()
   /// What happened far below the usual level.
-  private(set) var far = Counts()
+  var far = Counts()
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
   var slowest: Float = 0
   /// A gap that was too short for the interval, and may come again.
   var shorter: Float = 0
   /// A gap much longer than the interval, and may come again.
-  private(set) var candidate: Float = 0
-  private var candidateAt: UInt8 = 0
-  private var candidates: UInt8 = 0
-  private var isFull = false
+  var candidate: Float = 0
+  var candidateAt: UInt8 = 0
+  var candidates: UInt8 = 0
+  var isFull = false
 
   /// Notes a run of losses; true if what follows from it should be computed anew.
   mutating func note(missed: Float, at surroundings: UInt8) -> Bool {

@@ -7,7 +7,7 @@
 ///   Association 68, 1973; overdispersion of a beta-binomial by moments.
 struct LossPool: Hashable, Sendable {
   /// The counts of one range of levels.
-  private struct Band: Hashable, Sendable {
+  struct Band: Hashable, Sendable {
     var counts = LossRuns()
     /// The mean of squared differences between stretches, in units of what chance alone would make.
     var dispersion: Float = 2
@@ -26,28 +26,28 @@ struct LossPool: Hashable, Sendable {
   /// So many shadows in ten hours are fading; people cast dozens.
   private static let rareShadows: Float = 8
 
-  private var strong = Band()
-  private var middle = Band()
-  private var weak = Band()
+  var strong = Band()
+  var middle = Band()
+  var weak = Band()
   /// The interval that tracks of the family had of late, in seconds, or 0.
-  private(set) var interval: Float = 0
+  var interval: Float = 0
   /// How many agreed on it, less those that did not.
-  private var agreeing = 0
+  var agreeing = 0
   /// The last interval that was another.
-  private var rival: Float = 0
+  var rival: Float = 0
   /// The slowest interval of its tracks that come to rest now and then, in seconds, or 0.
-  private var slowest: Float = 0
+  var slowest: Float = 0
   /// The share of its tracks that do.
-  private var slowShare: Float = 0
-  private var looks: Float = 0
+  var slowShare: Float = 0
+  var looks: Float = 0
   /// For how long tracks have been watched that one body in the way could hide, in seconds.
-  private var edgeTime: Float = 0
+  var edgeTime: Float = 0
   /// How often one of them fell silent as if a body hid it.
-  private var hidings: Float = 0
+  var hidings: Float = 0
   /// For how long any tracks have been watched that are fast enough to show a body, in seconds.
-  private var watchTime: Float = 0
+  var watchTime: Float = 0
   /// How often one of them fell far below its usual level and rose again.
-  private var shadows: Float = 0
+  var shadows: Float = 0
 
   /// Whether a body may hide a beacon here, or too little has been seen to tell: less than once in ten hours is never.
   ///

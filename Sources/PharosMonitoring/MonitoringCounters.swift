@@ -30,6 +30,8 @@ public struct MonitoringCounters: Hashable, Sendable {
   public var trackEvictions: UInt64 = 0
   /// Observers that gave way to others.
   public var observerEvictions: UInt64 = 0
+  /// Reports of observers that the site neither lists nor has accepted, where only those count.
+  public var quarantined: UInt64 = 0
   /// Tracks kept now.
   public var tracks: UInt64 = 0
   /// Observers kept now.
@@ -55,6 +57,7 @@ public struct MonitoringCounters: Hashable, Sendable {
     outages += other.outages
     trackEvictions += other.trackEvictions
     observerEvictions += other.observerEvictions
+    quarantined += other.quarantined
     tracks += other.tracks
     observers += other.observers
   }

@@ -3,7 +3,7 @@ import PharosReports
 /// All that stage one keeps about one observer; nothing here depends on another one.
 struct ObserverState: Sendable {
   let id: ObserverID
-  let rssiOffset: Double
+  var rssiOffset: Double
   /// When its first report was received: the phase of its seconds, and what its counters go on from.
   let firstHeard: Timestamp
   /// When its latest report was received.
@@ -19,6 +19,8 @@ struct ObserverState: Sendable {
   var isUp = true
   /// Whether it stands in a zone, so that stage two must know that it lives.
   var standsInZone = false
+  /// Whether stage two is to be told of its first proof of life: it was restored, and nothing is known of it since.
+  var isAwaited = false
   /// The proof of life that stage two was told of last.
   var lifeTold = Timestamp.distantPast
   var scanState = ScanState.foreground
@@ -63,14 +65,16 @@ struct ObserverState: Sendable {
   var secondArmedAt = Timestamp.distantFuture
 
   // Counts.
+  /// What counters of new rows go on from at least: the last start of the server.
+  var countsFrom = Timestamp.distantPast
   var ordinal: UInt64 = 0
   var lifeCounter: UInt64
   var rangingCounter: UInt64
   var adverts: UInt64 = 0
   var late: UInt64 = 0
-  private var rateStart: Timestamp
-  private var rateCount = 0.0
-  private var rateBefore = 0.0
+  var rateStart: Timestamp
+  var rateCount = 0.0
+  var rateBefore = 0.0
 
   /// Silence while scanning in windows is stretched so many times.
   ///

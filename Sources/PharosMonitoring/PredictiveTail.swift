@@ -1,3 +1,5 @@
+import PharosReports
+
 /// How long a run of losses may become, when it is only known from some runs how likely one goes on.
 ///
 /// If the chance c that a run goes on were known, m more losses would have the chance c^m. It is known only as well as so
@@ -37,15 +39,18 @@ struct PredictiveTail {
     }
     let middle = continued + ended / 2
     // As if c were known: never too long, since the mean of c^m is at least the mean of c to the power of m.
-    var more = min(bits / -Logarithm.base2(continued / (continued + ended)), PredictiveTail.longest)
+    var more = min(bits / -RadioMath.binaryLog(continued / (continued + ended)), PredictiveTail.longest)
     for _ in 0..<12 {
       let over = excess(more)
       guard over > 0.002 else { break }
       let slope =
-        (Logarithm.base2(continued + ended + more - 0.5) - Logarithm.base2(continued + more - 0.5))
+        (RadioMath.binaryLog(continued + ended + more - 0.5) - RadioMath.binaryLog(continued + more - 0.5))
         * (more + middle)
       let step = min(over / slope, 4)
-      more = min((more + middle) * Logarithm.power2(step / Logarithm.ln2) - middle, PredictiveTail.longest)
+      more = min(
+        (more + middle) * RadioMath.powerOfTwo(step / RadioMath.naturalLogOfTwo) - middle,
+        PredictiveTail.longest
+      )
       if more >= PredictiveTail.longest { return Int(PredictiveTail.longest) }
     }
     var count = more.rounded(.up)
@@ -67,6 +72,6 @@ struct PredictiveTail {
     let inverse = 1 / value
     let square = inverse * inverse
     let series = inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1_260))
-    return (value - 0.5) * Logarithm.base2(value) + (series - value) / Logarithm.ln2
+    return (value - 0.5) * RadioMath.binaryLog(value) + (series - value) / RadioMath.naturalLogOfTwo
   }
 }

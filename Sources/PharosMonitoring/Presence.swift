@@ -5,7 +5,7 @@ import PharosReports
 /// It is told what happens and answers what that means; it has no clock, no timer and no output of its own. What it
 /// cannot know (whether the observer lives) its owner decides before telling it that a deadline has passed.
 struct Presence: Sendable {
-  private enum Phase: UInt8 {
+  enum Phase: UInt8 {
     /// Not here; samples that count towards entering may have been heard.
     case outside
     /// Here.
@@ -16,21 +16,21 @@ struct Presence: Sendable {
 
   /// The interned policy.
   let policy: UInt16
-  private var phase = Phase.outside
+  var phase = Phase.outside
   /// Whether a deadline has passed and only proof of life is missing.
   var isWaiting = false
-  private var isBelow = false
+  var isBelow = false
   /// Whether more than one sample found the level below.
-  private var isBelowSurely = false
+  var isBelowSurely = false
   /// The levels to enter and to leave at in dBm, a distance turned into a level; not a number where none is asked for.
-  private(set) var enterLevel = Float.nan
-  private(set) var exitLevel = Float.nan
+  var enterLevel = Float.nan
+  var exitLevel = Float.nan
   /// The silence that is allowed now, with the level where it is.
   var allowed = TimeSpan.forever
   /// The sample that counted last, while outside; the first that counted, or since when the level is below, while inside.
-  private var mark = Timestamp.distantPast
-  private var earlier: [Timestamp] = []
-  private var began = Timestamp.distantPast
+  var mark = Timestamp.distantPast
+  var earlier: [Timestamp] = []
+  var began = Timestamp.distantPast
 
   init(policy: UInt16) { self.policy = policy }
 
@@ -137,6 +137,12 @@ struct Presence: Sendable {
     phase = .held
     self.began = began
     return true
+  }
+
+  /// Nobody listened for a while: a level that was below must be found there again, and nothing waits.
+  mutating func interrupt() {
+    isWaiting = false
+    if isBelow { endBelow() }
   }
 
   private mutating func reset() {

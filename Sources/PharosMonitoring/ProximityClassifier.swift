@@ -13,7 +13,7 @@ struct ProximityClassifier: Hashable, Sendable {
   /// By how much an edge must be passed before the class changes: a tenth, less than a decibel.
   static let band = 1.1
 
-  private(set) var proximity = RangedReading.Proximity.unknown
+  var proximity = RangedReading.Proximity.unknown
 
   /// The class of a distance; nil is undetermined.
   mutating func classify(_ meters: Double?) -> RangedReading.Proximity {

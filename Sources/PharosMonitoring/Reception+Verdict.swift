@@ -30,7 +30,7 @@ extension Reception {
     /// Whether the radio is deaf: others than the one in question collapsed together, far beyond chance.
     var isDeaf: Bool {
       guard isThinned, length > 0 else { return false }
-      let odds = Logarithm.base2(Reception.meanTimeToDeafness / length) * Logarithm.ln2
+      let odds = RadioMath.binaryLog(Reception.meanTimeToDeafness / length) * RadioMath.naturalLogOfTwo
       return coincidence >= max(0, odds) + Reception.settled
     }
 

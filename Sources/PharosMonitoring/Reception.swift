@@ -13,7 +13,7 @@ struct Reception: Sendable {
   static let settled = 2.3
 
   /// The event time of the latest advert.
-  private(set) var latest = Timestamp.distantPast
+  var latest = Timestamp.distantPast
   /// That the radio is deaf, if it is.
   var deafness: Deafness?
   /// When it was deaf.
@@ -22,9 +22,9 @@ struct Reception: Sendable {
   var teachesFrom = Timestamp.distantPast
   var places: [Transmitter] = []
   /// Their keys side by side, where one is looked for.
-  private var keys: [UInt64] = []
+  var keys: [UInt64] = []
   /// How often a newcomer found no place.
-  private var knocks: UInt8 = 0
+  var knocks: UInt8 = 0
 
   /// Since when the radio is deaf, if it is.
   var deafSince: Timestamp? { deafness?.since }

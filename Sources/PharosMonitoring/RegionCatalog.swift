@@ -36,7 +36,7 @@ struct RegionCatalog: Sendable {
   private(set) var hasKeys = false
   /// Whether anybody asks about addresses.
   private(set) var hasAddresses = false
-  let directory: [BeaconEntry]
+  private(set) var directory: [BeaconEntry] = []
   var regionLimits: [String: Int] = [:]
 
   private var policyNumbers: [PresencePolicy: UInt16] = [:]
@@ -51,8 +51,15 @@ struct RegionCatalog: Sendable {
   private var zonesTakeAll = false
   private var zoneObservers: Set<ObserverID> = []
 
-  init(site: Site) {
+  init(site: Site) { declare(site) }
+
+  /// Takes over the directory and the zones of a site, in place of those before.
+  mutating func declare(_ site: Site) {
     directory = site.beacons
+    entriesByConstraint = [:]
+    zoneObservers = []
+    zonesTakeAll = false
+    zonedConstraints = []
     for (index, entry) in site.beacons.enumerated() {
       entriesByConstraint[entry.constraint.normal, default: []].append(Int32(index))
       hasKeys = hasKeys || entry.keyedByAddress
@@ -91,6 +98,29 @@ struct RegionCatalog: Sendable {
     slotsByConstraint[region.constraint.normal, default: []].append(slot)
     noteSort(of: region.constraint, isKeyed: region.keyedByAddress)
     return slot
+  }
+
+  /// Takes over the regions, ranging requests and policies of a state, with the numbers that they have there.
+  mutating func restore(_ state: CatalogState) {
+    slots = state.slots
+    rangings = state.rangings
+    policies = []
+    policyNumbers = [:]
+    slotsByConstraint = [:]
+    rangingsByConstraint = [:]
+    for policy in state.policies { _ = number(of: policy) }
+    for place in slots.indices where slots[place].isLive {
+      let region = slots[place].region
+      slotsByConstraint[region.constraint.normal, default: []].append(Int32(place))
+      noteSort(of: region.constraint, isKeyed: region.keyedByAddress)
+    }
+    for place in rangings.indices where rangings[place].isLive {
+      let request = rangings[place].request
+      rangingsByConstraint[request.constraint.normal, default: []].append(Int32(place))
+      noteSort(of: request.constraint, isKeyed: request.keyedByAddress)
+    }
+    hasKeys = hasKeys || state.hasKeys
+    hasAddresses = hasAddresses || state.hasAddresses
   }
 
   /// Takes a region out.
@@ -212,7 +242,8 @@ struct RegionCatalog: Sendable {
     return number
   }
 
-  private mutating func number(of set: MatchSet) -> Int32 {
+  /// The number of a match set, which may be new.
+  mutating func number(of set: MatchSet) -> Int32 {
     if let number = setNumbers[set] { return number }
     let number = Int32(sets.count)
     sets.append(set)

@@ -57,7 +57,30 @@ public struct RegionRegistry: Sendable {
       guard let index = position(of: name), applications[index].hasRegion(identifier) else {
         throw .unknownRegion(application: name, identifier: identifier)
       }
+    case .acceptObserver: break
     }
+  }
+
+  /// Takes the changes that lead from one declared site to another, all of them or none.
+  ///
+  /// What applications have added at run time stays, and counts towards their limits.
+  ///
+  /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
+  public mutating func adopt(_ site: Site, from old: Site) throws(RegionRefusal) {
+    // What is wrong with the site by itself is said of it, before what it would do to applications at run time.
+    _ = try RegionRegistry(site: site)
+    var trial = self
+    for declared in site.applications {
+      if let index = trial.position(of: declared.identifier) {
+        trial.applications[index].regionLimit = declared.regionLimit
+      } else {
+        trial.applications.append(
+          Application(identifier: declared.identifier, regionLimit: declared.regionLimit)
+        )
+      }
+    }
+    for change in old.regionChanges(to: site) { try trial.accept(change) }
+    self = trial
   }
 
   private func position(of name: String) -> Int? { applications.firstIndex { $0.identifier == name } }

@@ -18,6 +18,10 @@ struct RegionRow: Sendable {
   var isActive: Bool
   /// When a live observer's silence says that it is outside; the distant future if tracks decide.
   var decideAt = Timestamp.distantFuture
+  /// When its wheel entry is due; what fires at another time is stale.
+  var armedAt = Timestamp.distantFuture
+  /// How long that silence must last; longer than usual where the row was inside before the server started.
+  var patience = StageOne.patience
   /// Whether that time has passed and only proof of life is missing.
   var isWaiting = false
   var isLive = true

@@ -30,7 +30,7 @@ struct SecondBucket: Hashable, Sendable {
 /// A sample counts in the second of its event time, not in that of its arrival, so that observers with different lags can
 /// be compared.
 struct SecondBuckets: Hashable, Sendable {
-  private var open: [SecondBucket] = []
+  var open: [SecondBucket] = []
 
   /// Adds a sample.
   mutating func add(second: Int64, at time: Timestamp, level: Double?) {

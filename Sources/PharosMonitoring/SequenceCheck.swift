@@ -18,12 +18,18 @@ struct SequenceCheck: Sendable {
     case staleBoot
   }
 
-  private(set) var bootID: UInt32?
-  private(set) var received: UInt64 = 0
-  private(set) var lost: UInt64 = 0
-  private var highest: UInt32 = 0
+  var bootID: UInt32?
+  var received: UInt64 = 0
+  var lost: UInt64 = 0
+  var highest: UInt32 = 0
   /// Bit n: the number n below the highest has come.
-  private var seen: UInt64 = 1
+  var seen: UInt64 = 1
+
+  /// Whether the numbers up to the next datagram are none's fault: nobody listened.
+  var isInterrupted = false
+
+  /// Nobody listened for a while: what was sent then was not lost on the way.
+  mutating func interrupt() { isInterrupted = bootID != nil }
 
   /// A datagram came.
   mutating func note(_ head: Transmission) -> Finding {
@@ -37,6 +43,13 @@ struct SequenceCheck: Sendable {
       return isFirst ? .next : .restarted
     }
     let ahead = Int32(bitPattern: head.sequence &- highest)
+    if ahead > 0, isInterrupted {
+      isInterrupted = false
+      highest = head.sequence
+      seen = 1
+      received += 1
+      return .next
+    }
     return ahead > 0 ? advance(by: UInt64(ahead), to: head.sequence) : lookBack(UInt64(-Int64(ahead)))
   }
 

@@ -9,12 +9,12 @@ extension SilenceBasis {
   public var recomputedMisses: Int {
     let expected = opportunities / max(budget, 1e-12)
     guard expected > 0 else { return SilenceBasis.leastMisses }
-    let ordinary = Logarithm.base2(expected * max(runChance, 1e-9))
+    let ordinary = RadioMath.binaryLog(expected * max(runChance, 1e-9))
     var misses =
       1 + PredictiveTail(continued: max(1, continued), ended: max(1, ended)).losses(forBits: ordinary)
     if let tail, tail.chance > 0, tail.continuation > 0, tail.continuation < 1 {
-      let bits = Logarithm.base2(expected * tail.chance)
-      let further = bits > 0 ? (bits / -Logarithm.base2(tail.continuation)).rounded(.up) : 0
+      let bits = RadioMath.binaryLog(expected * tail.chance)
+      let further = bits > 0 ? (bits / -RadioMath.binaryLog(tail.continuation)).rounded(.up) : 0
       misses = max(misses, tail.from + Int(min(further, PredictiveTail.longest)))
     }
     return max(SilenceBasis.leastMisses, misses)

@@ -136,6 +136,7 @@ extension StageOne {
       fire(through: Timestamp(nanoseconds: first.nanoseconds - 1), into: &output)
     }
     let index = Int(plan[0].observer)
+    guard !states[index].isAwaited else { return 0 }
     var run = HeardRun(latest: latest, through: wheel.soonest)
     states[index].hear(reports, plan, &run, catalog: catalog, filter: filter)
     guard run.count > 0 else { return 0 }

@@ -26,6 +26,7 @@ extension StageOne {
     case .requestState(let application, let identifier, let subject):
       guard case .observer(let id) = subject else { return }
       tellState(of: identifier, application: application, observer: id, into: &output)
+    case .acceptObserver(let id): accept(id)
     }
   }
 
@@ -113,7 +114,8 @@ extension StageOne {
     }
   }
 
-  private mutating func rotateAll(_ applications: [String], into output: inout StageOutput) {
+  /// Chooses anew what of the applications' rotations is monitored.
+  mutating func rotateAll(_ applications: [String], into output: inout StageOutput) {
     for application in applications where catalog.rotatedApplications.contains(application) {
       for index in states.indices where states[index].isLive {
         rotate(application, of: index, at: current, into: &output)
@@ -122,7 +124,7 @@ extension StageOne {
   }
 
   /// Every track looks again for who asks about it before it is used next.
-  private mutating func turnEpoch() {
+  mutating func turnEpoch() {
     epoch &+= 1
     for index in states.indices { states[index].epoch = epoch }
   }

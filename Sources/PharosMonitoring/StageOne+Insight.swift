@@ -10,13 +10,18 @@ extension StageOne {
     }
     var state = states[index]
     guard state.isLive, let place = state.track(of: beacon, hash: hash(beacon)) else { return nil }
+    guard state.tracks[place].isLive else { return nil }
+    return insight(into: place, of: &state)
+  }
+
+  /// What is known about a track.
+  func insight(into place: Int, of state: inout ObserverState) -> TrackInsight {
     let track = state.tracks[place]
-    guard track.isLive else { return nil }
     let losses = track.losses
     let level = track.level(filter)
     return TrackInsight(
-      observer: observer,
-      beacon: beacon,
+      observer: state.id,
+      beacon: track.beacon,
       lastHeard: track.lastHeard,
       samples: Int(track.samples),
       level: level,

@@ -105,7 +105,7 @@ extension StageOne {
       }
     }
     var evidence = Evidence(rule: rule)
-    evidence.lastHeard = states[index].life.lastProof
+    evidence.lastHeard = states[index].life.provenAt
     if rule == .observerOutage { evidence.allowedGap = states[index].life.allowedGap }
     for row in states[index].rows.indices where states[index].rows[row].isLive {
       states[index].rows[row].isWaiting = false
@@ -123,7 +123,7 @@ extension StageOne {
       guard states[index].rows[row].state == .unmonitored || states[index].rows[row].state == .unknown else {
         continue
       }
-      states[index].rows[row].decideAt = time + StageOne.patience
+      states[index].rows[row].decideAt = time + states[index].rows[row].patience
       arm(row: row, of: index)
     }
     for track in states[index].tracks.indices where states[index].tracks[track].isLive {
@@ -145,17 +145,18 @@ extension StageOne {
     let isExcused = states[index].scanState == .off && !states[index].life.hasHeartbeats
     // Nothing to go by: the next report looks again.
     guard !states[index].life.isAssumed, !isExcused else { return }
-    let deadline = states[index].life.lastProof + allowed
+    let deadline = states[index].life.outageDeadline
     guard firing(deadline, of: index) <= current else {
       armOutage(of: index, for: deadline)
       return
     }
     states[index].isUp = false
-    states[index].heardBeforeOutage = states[index].life.lastProof
+    states[index].isAwaited = false
+    states[index].heardBeforeOutage = states[index].life.provenAt
     states[index].life.end()
     count { $0.outages += 1 }
     let transition = ObserverTransition(
-      lastHeard: states[index].life.lastProof,
+      lastHeard: states[index].life.provenAt,
       allowedGap: allowed,
       bootID: states[index].sequence.bootID
     )

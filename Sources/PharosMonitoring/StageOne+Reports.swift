@@ -82,7 +82,7 @@ extension StageOne {
       }
       emit(
         .observerRestarted,
-        ObserverTransition(lastHeard: states[index].life.lastProof, bootID: head.bootID),
+        ObserverTransition(lastHeard: states[index].life.provenAt, bootID: head.bootID),
         at: current,
         of: index,
         into: &output

@@ -25,12 +25,13 @@ extension StageOne {
       slot: slot,
       state: state,
       known: state == .unmonitored ? entry.assumed : state,
-      counter: UInt64(bitPattern: max(entry.since, states[index].firstHeard).nanoseconds)
-        &+ UInt64(slot) &* 1_000,
+      counter: UInt64(
+        bitPattern: max(entry.since, states[index].firstHeard, states[index].countsFrom).nanoseconds
+      ) &+ UInt64(slot) &* 1_000,
       isActive: !entry.isRotated || states[index].activeNodes.contains(slot)
     )
     if state == .inside { row.enteredAt = began }
-    if state == .inside || state == .unknown { row.decideAt = began + StageOne.patience }
+    if state == .inside || state == .unknown { row.decideAt = began + row.patience }
     let place = states[index].rows.count
     states[index].rows.append(row)
     states[index].rowOfSlot[slot] = Int32(place)
@@ -173,7 +174,10 @@ extension StageOne {
       let before = states[index].rows[row].tracksInside
       states[index].rows[row].tracksInside = max(0, before + step)
       let after = states[index].rows[row].tracksInside
-      if change.to == .inside { states[index].rows[row].decideAt = .distantFuture }
+      if change.to == .inside {
+        states[index].rows[row].decideAt = .distantFuture
+        states[index].rows[row].patience = StageOne.patience
+      }
       if change.to == .inside || after == 0 { set(row, of: index, change, into: &output) }
       if slot.isRotated, (before == 0) != (after == 0), !turned.contains(slot.application) {
         turned.append(slot.application)
@@ -243,8 +247,9 @@ extension StageOne {
     states[index].rows[row].decideAt = .distantFuture
     states[index].rows[row].isWaiting = false
     var evidence = Evidence(rule: .neverHeard)
-    evidence.window = StageOne.patience
-    evidence.gap = StageOne.patience
+    evidence.window = states[index].rows[row].patience
+    evidence.gap = states[index].rows[row].patience
+    states[index].rows[row].patience = StageOne.patience
     set(row, of: index, RowChange(to: .outside, time: deadline, evidence: evidence), into: &output)
   }
 }

@@ -22,7 +22,10 @@ extension StageOne {
         }
         settle(track: track, of: index, into: &output)
       case .row(let place):
-        decide(row: Int(place), of: index, into: &output)
+        let row = Int(place)
+        guard row < states[index].rows.count, states[index].rows[row].armedAt == entry.due else { continue }
+        states[index].rows[row].armedAt = .distantFuture
+        decide(row: row, of: index, into: &output)
       case .outage:
         guard states[index].outageArmedAt == entry.due else { continue }
         states[index].outageArmedAt = .distantFuture
@@ -62,9 +65,10 @@ extension StageOne {
   mutating func arm(row: Int, of index: Int) {
     let deadline = states[index].rows[row].decideAt
     guard deadline != .distantFuture else { return }
-    wheel.set(
-      TimerEntry(due: firing(deadline, of: index), observer: Int32(index), target: .row(Int32(row)))
-    )
+    let due = firing(deadline, of: index)
+    guard due < states[index].rows[row].armedAt else { return }
+    states[index].rows[row].armedAt = due
+    wheel.set(TimerEntry(due: due, observer: Int32(index), target: .row(Int32(row))))
   }
 
   /// Sets the timer that notices an observer's silence.

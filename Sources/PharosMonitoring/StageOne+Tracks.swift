@@ -74,7 +74,7 @@ extension StageOne {
     guard catalog.mayAsk(about: beacon) else { return nil }
     let isKeyable = hearing.keyAddress != nil
     // A hash of all that the answer depends on: identity, observer, epoch, and whether there is an address.
-    let mark = (hash ^ UInt64(epoch) << 40 ^ UInt64(index) << 1) | (isKeyable ? 1 : 0)
+    let mark = (hash ^ UInt64(epoch) << 40 ^ UInt64(index) << 1) & ~1 | (isKeyable ? 1 : 0)
     let place = Int(truncatingIfNeeded: (hash ^ UInt64(index) &* 0x9E37_79B9_7F4A_7C15) >> 20) & 4_095
     if strangers[place] == mark { return nil }
     let set = catalog.match(beacon, observer: states[index].id, isKeyable: isKeyable)

@@ -13,11 +13,19 @@ public struct StageOne: Sendable {
   let stream: String
   let limits: MonitoringLimits
   let filter: LevelFilterKind
-  let distance: DistanceModel
-  let decoder: FrameDecoder
-  let entries: [ObserverID: ObserverEntry]
+  let models: RangingModels
   let hash = KeyedHash()
+  /// What was declared last; what applications changed since is in the catalog alone.
+  var site: Site
+  var distance: DistanceModel
+  var decoder: FrameDecoder
+  var entries: [ObserverID: ObserverEntry]
   var catalog: RegionCatalog
+  /// Observers that were let in although the site does not list them.
+  var accepted: Set<ObserverID> = []
+  var quarantined = QuarantineTable()
+  /// The site that the engine was made with, where a state with one of its own was read into it: taken over when it resumes.
+  var awaitedSite: Site?
   var wheel = TimerWheel()
   var observerTable = IdentityTable()
   var states: [ObserverState] = []
@@ -36,7 +44,7 @@ public struct StageOne: Sendable {
   var touchedAhead: UInt64 = 0
   /// The places of a batch's observers, as far as they have been looked up.
   var placesOfBatch: [Int32] = []
-  private var lastObserver: (id: ObserverID, index: Int)?
+  var lastObserver: (id: ObserverID, index: Int)?
 
   /// Makes an engine for a site that ``RegionRegistry`` has accepted.
   public init(site: Site, limits: MonitoringLimits = .init()) {
@@ -46,7 +54,9 @@ public struct StageOne: Sendable {
   /// Makes an engine with other models of ranging than the default ones.
   public init(site: Site, limits: MonitoringLimits = .init(), models: RangingModels) {
     stream = site.stream
+    self.site = site
     self.limits = limits
+    self.models = models
     cells = Array(repeating: [], count: limits.cells)
     filter = models.filter
     distance = models.distance ?? .logDistance(exponent: site.pathLossExponent)
@@ -73,9 +83,11 @@ public struct StageOne: Sendable {
     fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
     current = received
     counters.reports += 1
-    let index = observerIndex(of: batch.observers[Int(report.observer)], report, into: &output)
+    let id = batch.observers[Int(report.observer)]
+    guard let index = observerIndex(of: id, report, into: &output) else { return }
     states[index].lastReceived = received
     handle(report, of: index, in: batch, into: &output)
+    if states[index].isAwaited { tellReturn(of: index, into: &output) }
     if states[index].standsInZone { tellLife(of: index, into: &output) }
   }
 
@@ -125,7 +137,8 @@ public struct StageOne: Sendable {
   /// Counts, for the extensions.
   mutating func count(_ change: (inout MonitoringCounters) -> Void) { change(&counters) }
 
-  private mutating func clamped(_ received: Timestamp) -> Timestamp {
+  /// Moves an input that goes back to where the engine stands.
+  mutating func clamped(_ received: Timestamp) -> Timestamp {
     guard received < latest else {
       latest = received
       return received
@@ -138,9 +151,13 @@ public struct StageOne: Sendable {
     of id: ObserverID,
     _ report: Report,
     into output: inout StageOutput
-  ) -> Int {
+  ) -> Int? {
     if let last = lastObserver, last.id == id { return last.index }
     let found = place(of: id)
+    guard found != nil || isAdmitted(id) else {
+      quarantine(id, into: &output)
+      return nil
+    }
     let index = found ?? makeObserver(id, for: report, into: &output)
     lastObserver = (id, index)
     return index
@@ -158,9 +175,17 @@ public struct StageOne: Sendable {
     if cells[cell].count >= limits.observersPerCell { evictObservers(of: cell, into: &output) }
     var time = current
     if case .age(let age) = report.timing { time = current - max(.zero, age) }
-    var state = ObserverState(id: id, entry: entries[id], received: current, time: time)
+    let state = ObserverState(id: id, entry: entries[id], received: current, time: time)
+    let index = add(state)
+    begin(index, at: time, into: &output)
+    return index
+  }
+
+  /// Gives an observer a place.
+  mutating func add(_ state: ObserverState) -> Int {
+    var state = state
     state.epoch = epoch
-    state.standsInZone = catalog.standsInZone(id)
+    state.standsInZone = catalog.standsInZone(state.id)
     let index: Int
     if let free = freeObservers.popLast() {
       index = Int(free)
@@ -169,35 +194,42 @@ public struct StageOne: Sendable {
       index = states.count
       states.append(state)
     }
-    observerTable.insert(hash(id), place: index)
-    cells[cell].append(Int32(index))
+    observerTable.insert(hash(state.id), place: index)
+    cells[state.id.cell % limits.cells].append(Int32(index))
     counters.observers += 1
-    begin(index, at: time, into: &output)
+    counters.tracks += UInt64(state.table.count)
     return index
   }
 
   /// Lets the sixteenth of a cell's observers go that was silent for longest, so that a flood of names costs little
   /// each; what other cells hold has no say, since they may be in another engine.
   private mutating func evictObservers(of cell: Int, into output: inout StageOutput) {
-    lastObserver = nil
-    // A place may go to an observer about which the answers differ.
-    strangers = Array(repeating: 0, count: strangers.count)
     let stalest = cells[cell].map { Int($0) }.sorted {
       (states[$0].lastReceived, states[$0].id) < (states[$1].lastReceived, states[$1].id)
     }
     for index in stalest.prefix(max(1, limits.observersPerCell / 16)) {
       counters.observerEvictions += 1
-      counters.observers -= 1
-      counters.tracks -= UInt64(states[index].table.count)
-      suspend(index, at: current, rule: .eviction, into: &output)
-      observerTable.remove(hash(states[index].id), place: index)
-      states[index].isLive = false
-      states[index].tracks.removeAll()
-      states[index].uuids = []
-      states[index].rows = []
-      states[index].listed = []
-      freeObservers.append(Int32(index))
+      letGo(index, into: &output)
     }
     cells[cell].removeAll { !states[Int($0)].isLive }
+  }
+
+  /// Forgets an observer; its regions become unmonitored, which is no exit.
+  ///
+  /// The caller takes it out of its cell.
+  mutating func letGo(_ index: Int, into output: inout StageOutput) {
+    lastObserver = nil
+    // A place may go to an observer about which the answers differ.
+    strangers = Array(repeating: 0, count: strangers.count)
+    counters.observers -= 1
+    counters.tracks -= UInt64(states[index].table.count)
+    suspend(index, at: current, rule: .eviction, into: &output)
+    observerTable.remove(hash(states[index].id), place: index)
+    states[index].isLive = false
+    states[index].tracks.removeAll()
+    states[index].uuids = []
+    states[index].rows = []
+    states[index].listed = []
+    freeObservers.append(Int32(index))
   }
 }

@@ -130,7 +130,8 @@ struct Track: Sendable {
     }
   }
 
-  private mutating func noteCalm() {
+  /// Finds out anew whether it is in the usual state.
+  mutating func noteCalm() {
     isCalm = first.isConfirmed && !first.isWaiting && more.isEmpty && armedAt != .distantFuture
   }
 

@@ -44,6 +44,17 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
       count += 1
     }
 
+    /// Adds copies of all tracks of another directory to this empty one, page by page.
+    mutating func append(contentsOf other: Contents) {
+      guard let others = other.pages else { return }
+      for number in 0..<(other.count + TrackStore.mask) >> TrackStore.shift {
+        addPage(number)
+        let used = Swift.min(other.count - number << TrackStore.shift, 1 << TrackStore.shift)
+        pages?[number].initialize(from: others[number], count: used)
+      }
+      count = other.count
+    }
+
     private mutating func addPage(_ number: Int) {
       if number == capacity {
         let grown = UnsafeMutablePointer<Page>.allocate(capacity: Swift.max(8, capacity * 2))
@@ -140,7 +151,7 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
 
   private mutating func copy() {
     let copy = Owner()
-    for track in self { copy.contents.pointee.append(track) }
+    copy.contents.pointee.append(contentsOf: owner.contents.pointee)
     owner = copy
     pages = copy.contents.pointee.pages
   }

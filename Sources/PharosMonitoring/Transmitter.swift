@@ -21,23 +21,23 @@ struct Transmitter: Sendable {
   static let deafShare = 0.2
 
   /// What stands for the transmitter; zero where there is none.
-  private(set) var key: UInt64 = 0
+  var key: UInt64 = 0
   /// Bit n: heard in the slot n before ``slot``.
-  private var history: UInt64 = 0
+  var history: UInt64 = 0
   /// The latest slot in which it was heard; while its slots are being learned, the latest time in nanoseconds.
-  private var slot: Int64 = 0
+  var slot: Int64 = 0
   /// The first slot of the history; while its slots are being learned, the first time in nanoseconds.
-  private var since: Int64 = 0
+  var since: Int64 = 0
   /// The share of slots in which it is heard when all is well.
-  private var usual: Float = 0.7
+  var usual: Float = 0.7
   /// Adverts in this round, or since the lesson began.
-  private var count: UInt8 = 0
+  var count: UInt8 = 0
   /// The length of a slot is two to this power, in nanoseconds; zero while it is being learned.
-  private var shift: UInt8 = 0
+  var shift: UInt8 = 0
   /// Rounds that went into the usual share.
-  private var rounds: UInt8 = 0
+  var rounds: UInt8 = 0
   /// How often in these rounds it fell silent or slowed while others were heard as usual.
-  private var ownPauses: UInt8 = 0
+  var ownPauses: UInt8 = 0
 
   /// A free place.
   init() {}
@@ -193,7 +193,10 @@ extension Transmitter {
   func surprise(within seconds: Double) -> Double {
     guard seconds > 0 else { return 0 }
     let known = Double((Int64(rounds) * Transmitter.round) << Int64(shift)) / 1e9
-    return max(0, Logarithm.base2((known + seconds) / (seconds * (Double(ownPauses) + 1))) * Logarithm.ln2)
+    return max(
+      0,
+      RadioMath.binaryLog((known + seconds) / (seconds * (Double(ownPauses) + 1))) * RadioMath.naturalLogOfTwo
+    )
   }
 
   /// Within how many seconds two fell silent together at most when both are silent: four slots.
@@ -215,13 +218,14 @@ extension Transmitter {
     let share = min(0.9, max(0.1, Double(usual)))
     guard reach > 0 else {
       // Not heard in the window: is that strange, and did it fall silent as the window began, or long before?
-      let odds = Logarithm.base2(1 - share) * Logarithm.ln2 * Double(total)
+      let odds = RadioMath.binaryLog(1 - share) * RadioMath.naturalLogOfTwo * Double(total)
       return odds <= -4 && slot >= open - 4 ? .silent : .none
     }
     let mask: UInt64 = reach < 64 ? (1 << UInt64(reach)) - 1 : .max
     let hits = (history & mask).nonzeroBitCount
-    let miss = Logarithm.base2((1 - share) / (1 - share * Transmitter.deafShare)) * Logarithm.ln2
-    let hit = -Logarithm.base2(Transmitter.deafShare) * Logarithm.ln2
+    let miss =
+      RadioMath.binaryLog((1 - share) / (1 - share * Transmitter.deafShare)) * RadioMath.naturalLogOfTwo
+    let hit = -RadioMath.binaryLog(Transmitter.deafShare) * RadioMath.naturalLogOfTwo
     let gain = hit * Double(hits) + miss * Double(Int(total) - hits)
     if gain > 0 { return .fine(min(gain, 4)) }
     // Up to when it was last heard it was there: what was missed before was missed by the radio.

@@ -28,9 +28,9 @@ struct UsualLevel: Hashable, Sendable {
   private static let hysteresis: Float = 2
 
   /// The usual level in dBm.
-  private(set) var level = Float.nan
+  var level = Float.nan
   /// The mean absolute deviation from it, in dB.
-  private(set) var deviation: Float = 2
+  var deviation: Float = 2
 
   /// Takes a level that came so many seconds after the last one, as the n-th sample.
   mutating func add(_ recent: Float, after seconds: Float, samples: UInt32) {

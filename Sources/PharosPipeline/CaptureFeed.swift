@@ -23,6 +23,7 @@ public struct CaptureFeed: Sendable {
   private var tally = CaptureFeedCounters()
   private var batch = ReportBatch()
   private var waiting: PipelineInput?
+  private var assembly = RestorationAssembly()
   private var damage: CaptureFeedError?
   private var isDamageTold = false
   private var latest: Timestamp?
@@ -163,14 +164,15 @@ public struct CaptureFeed: Sendable {
       return
     }
     do {
-      waiting = input(of: try RecordedInput(decoding: content))
+      waiting = try input(of: try RecordedInput(decoding: content))
       tally.otherInputs &+= 1
     } catch {
       damage = .recording(error, offset: reader.offset)
     }
   }
 
-  private mutating func input(of recorded: RecordedInput) -> PipelineInput {
+  /// What a block says; nil for a part of something larger.
+  private mutating func input(of recorded: RecordedInput) throws(FieldError) -> PipelineInput? {
     switch recorded {
     case .site(let site):
       isRecording = true
@@ -184,6 +186,12 @@ public struct CaptureFeed: Sendable {
     case .clockStep(let step, let instant):
       latest = max(latest ?? instant, instant)
       return .clockStep(step, at: instant)
+    case .adoption(let site, let instant):
+      latest = max(latest ?? instant, instant)
+      return .adoption(site, at: instant)
+    case .restored(let part, let instant):
+      latest = max(latest ?? instant, instant)
+      return try assembly.add(part).map { .restored($0, at: instant) }
     }
   }
 }

@@ -20,7 +20,8 @@ extension CaptureFeedError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .capture(let error): error.description
-    case .recording(let error, let offset): "at byte \(offset): recorded input, \(error). The file is damaged, or another version wrote it: record again."
+    case .recording(let error, let offset):
+      "at byte \(offset): recorded input, \(error). The file is damaged, or another version wrote it: record again."
     }
   }
 }

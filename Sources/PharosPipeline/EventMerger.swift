@@ -13,26 +13,38 @@ public import PharosReports
 /// - a change is given to the engines before the reports of its instant;
 /// - all calls come from one thread.
 public struct EventMerger: Sendable {
+  /// What changes what is monitored.
+  enum Change: Sendable {
+    /// One region, or the ranging of one constraint.
+    case region(RegionChange)
+    /// Whatever is different in an edited site.
+    case site(Site)
+  }
+
   /// Up to where everything was released.
-  public private(set) var released = Timestamp.distantPast
+  public internal(set) var released = Timestamp.distantPast
   /// What stage two has done so far.
   public var positioningCounters: PositioningCounters { stageTwo.counters }
   /// The offsets that stage two found by itself, in the order in which the zones name the observers.
   public var calibrations: [Calibration] { stageTwo.calibrations() }
 
-  private let stream: String
-  private var stageTwo: StageTwo
-  private var watermarks: [Timestamp]
-  private var events: [Event] = []
-  private var links: [StageLink] = []
-  private var order: [LinkPlace] = []
-  private var changes: [(change: RegionChange, instant: Timestamp)] = []
-  private var refusals: [String: UInt64] = [:]
-  private var clockSteps: UInt64 = 0
+  let stream: String
+  var stageTwo: StageTwo
+  var watermarks: [Timestamp]
+  var events: [Event] = []
+  var links: [StageLink] = []
+  var order: [LinkPlace] = []
+  /// What changes regions, ordered by instant.
+  var changes: [(change: Change, instant: Timestamp)] = []
+  /// How many regions were refused, by application.
+  var refusals: [String: UInt64] = [:]
+  /// What the refusals of an application count from on that has had none yet.
+  var refusalFloor: UInt64 = 0
+  var clockSteps: UInt64 = 0
   /// Since when the wall clock has been off the mapping of the start, and by how much, oldest first.
   ///
   /// A step is forgotten once everything up to a later one is released, so that there are few.
-  private var clock: [(since: Timestamp, offset: TimeSpan)] = []
+  var clock: [(since: Timestamp, offset: TimeSpan)] = []
 
   /// Starts with a site and the number of shards that will hand over.
   public init(shards: Int, site: Site, limits: PositioningLimits = PositioningLimits()) {
@@ -55,13 +67,18 @@ public struct EventMerger: Sendable {
 
   /// Takes a region change that the limit has let pass.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) {
+    insert(.region(change), at: instant)
+  }
+
+  /// Puts a change behind those that come before it.
+  mutating func insert(_ change: Change, at instant: Timestamp) {
     let place = changes.lastIndex { $0.instant <= instant }.map { $0 + 1 } ?? 0
     changes.insert((change, instant), at: place)
   }
 
   /// Tells that a region was refused because its application holds as many as it may.
   public mutating func refuse(application: String, region: String, limit: Int, at instant: Timestamp) {
-    let counter = (refusals[application] ?? 0) + 1
+    let counter = (refusals[application] ?? refusalFloor) + 1
     refusals[application] = counter
     events.append(
       Event(
@@ -101,9 +118,16 @@ public struct EventMerger: Sendable {
     )
   }
 
+  /// Up to where all shards have handed over what they decided.
+  public var finalThrough: Timestamp { watermarks.min() ?? .distantPast }
+
   /// Releases what has become final, in order.
-  public mutating func take() -> [Event] {
-    guard let final = watermarks.min(), final > released else { return [] }
+  ///
+  /// - Parameter limit: how far at most, for who wants to look at the state of an instant.
+  /// - Returns: the events that were decided up to there.
+  public mutating func take(through limit: Timestamp = .distantFuture) -> [Event] {
+    let final = min(finalThrough, limit)
+    guard final > released else { return [] }
     released = final
     runStageTwo(through: final)
     guard !events.isEmpty else { return [] }
@@ -134,7 +158,7 @@ public struct EventMerger: Sendable {
     var next = 0
     for place in order {
       while next < changes.count, changes[next].instant <= place.decidedAt {
-        stageTwo.apply(changes[next].change, at: changes[next].instant, into: &events)
+        carryOut(changes[next])
         next += 1
       }
       stageTwo.take(links[place.index], into: &events)
@@ -145,16 +169,23 @@ public struct EventMerger: Sendable {
       links.removeAll { $0.decidedAt <= final }
     }
     while next < changes.count, changes[next].instant <= final {
-      stageTwo.apply(changes[next].change, at: changes[next].instant, into: &events)
+      carryOut(changes[next])
       next += 1
     }
     changes.removeFirst(next)
     stageTwo.advance(to: final, into: &events)
   }
+
+  private mutating func carryOut(_ entry: (change: Change, instant: Timestamp)) {
+    switch entry.change {
+    case .region(let change): stageTwo.apply(change, at: entry.instant, into: &events)
+    case .site(let site): stageTwo.adopt(site, at: entry.instant, into: &events)
+    }
+  }
 }
 
 /// What orders a link, and where it lies: links are several times as large, so that these are sorted in their place.
-private struct LinkPlace: Sendable {
+struct LinkPlace: Sendable {
   let decidedAt: Timestamp
   let observer: ObserverID
   let ordinal: UInt64

@@ -13,20 +13,22 @@ public import PharosReports
 /// decided at the last R, since more reports of that instant may follow, until ``advance(to:)`` or ``finish(tail:)``.
 public struct Pipeline: Sendable {
   /// What came in and what was made of it, apart from what the stages count.
-  public private(set) var counters = PipelineCounters()
+  public internal(set) var counters = PipelineCounters()
 
-  private var shards: [StageOne]
-  private var merger: EventMerger
-  private var registry: RegionRegistry
-  private var board = StandingBoard()
-  private var output = StageOutput()
+  /// What is declared at present: changes of a site are found by comparing with it.
+  var site: Site
+  var shards: [StageOne]
+  var merger: EventMerger
+  var registry: RegionRegistry
+  var board = StandingBoard()
+  var output = StageOutput()
   private var owners: [Int] = []
   /// The R of the last input.
-  private var latest = Timestamp.distantPast
+  var latest = Timestamp.distantPast
   /// The least R that a report may have.
-  private var reportFloor = Timestamp.distantPast
+  var reportFloor = Timestamp.distantPast
   /// The least R that a change may have: behind every report, so that it comes first at its own instant.
-  private var changeFloor = Timestamp.distantPast
+  var changeFloor = Timestamp.distantPast
 
   /// Starts with a site and a number of shards among which its observers are spread.
   ///
@@ -38,6 +40,7 @@ public struct Pipeline: Sendable {
     positioning: PositioningLimits = PositioningLimits()
   ) throws(RegionRefusal) {
     registry = try RegionRegistry(site: site)
+    self.site = site
     let engine = StageOne(site: site, limits: monitoring)
     self.shards = Array(repeating: engine, count: max(1, shards))
     merger = EventMerger(shards: max(1, shards), site: site, limits: positioning)
@@ -127,14 +130,29 @@ public struct Pipeline: Sendable {
     return release(through: instant - .oneNanosecond)
   }
 
-  /// Takes any input but a site, with which a pipeline begins.
+  /// Takes any input but the site at the beginning, which a pipeline is made from.
+  ///
+  /// An adopted site that is refused changes nothing; a server records none that was.
   public mutating func take(_ input: borrowing PipelineInput) -> [Event] {
     switch copy input {
-    case .site: []
-    case .reports(let batch): ingest(batch)
-    case .change(let change, let instant): apply(change, at: instant)
-    case .tick(let instant): advance(to: instant)
-    case .clockStep(let step, let instant): stepClock(by: step, at: instant)
+    case .site: return []
+    case .reports(let batch): return ingest(batch)
+    case .change(let change, let instant): return apply(change, at: instant)
+    case .tick(let instant): return advance(to: instant)
+    case .clockStep(let step, let instant): return stepClock(by: step, at: instant)
+    case .adoption(let site, let instant):
+      do throws(RegionRefusal) {
+        return try adopt(site, at: instant)
+      } catch {
+        return release(through: latest - .oneNanosecond)
+      }
+    case .restored(let restoration, let instant):
+      do throws(FieldError) {
+        if let checkpoint = restoration.checkpoint { try restore(checkpoint) }
+      } catch {
+        counters.refusedCheckpoints &+= 1
+      }
+      return resume(at: instant, lastTold: restoration.lastTold)
     }
   }
 
@@ -193,7 +211,7 @@ public struct Pipeline: Sendable {
   }
 
   /// The instant at which an input that is no report takes its place.
-  private mutating func enter(at instant: Timestamp) -> Timestamp {
+  mutating func enter(at instant: Timestamp) -> Timestamp {
     let place = max(instant, changeFloor)
     if place != instant { counters.backwardChanges &+= 1 }
     latest = max(latest, place)
@@ -203,7 +221,7 @@ public struct Pipeline: Sendable {
   }
 
   /// Brings all shards to an instant and gives what has become final.
-  private mutating func release(through instant: Timestamp) -> [Event] {
+  mutating func release(through instant: Timestamp) -> [Event] {
     let instant = max(instant, merger.released)
     for index in shards.indices {
       shards[index].advance(to: instant, into: &output)
@@ -217,7 +235,7 @@ public struct Pipeline: Sendable {
   }
 
   /// The regions whose rows a change drops without a word: those that are stopped, or replaced by another question.
-  private func forgottenRegions(_ change: RegionChange) -> [(application: String, region: String)] {
+  func forgottenRegions(_ change: RegionChange) -> [(application: String, region: String)] {
     switch change {
     case .stopMonitoring(let application, let identifier): return [(application, identifier)]
     case .startMonitoring(let application, let region, assuming: _):
@@ -233,7 +251,7 @@ public struct Pipeline: Sendable {
           !kept.contains { $0.identifier == region.identifier && $0.asksTheSame(as: region) }
         }
         .map { (application, $0.identifier) }
-    case .startRanging, .stopRanging, .requestState: return []
+    case .startRanging, .stopRanging, .requestState, .acceptObserver: return []
     }
   }
 
@@ -256,6 +274,8 @@ public struct PipelineCounters: Hashable, Sendable {
   public var refusedChanges: UInt64 = 0
   /// Inputs other than reports whose time went back, and was moved to where the pipeline stood.
   public var backwardChanges: UInt64 = 0
+  /// Checkpoints that could not be read; their pipelines began with what was told alone.
+  public var refusedCheckpoints: UInt64 = 0
   /// Events given.
   public var events: UInt64 = 0
 

@@ -57,6 +57,18 @@ public struct StandingBoard: Sendable {
     }
   }
 
+  /// Notes a state that no event told here: one that was known before a restart.
+  mutating func set(
+    application: String,
+    region: String,
+    subject: SubjectID,
+    state: RegionState,
+    since: Timestamp?
+  ) {
+    guard let since, state == .inside || state == .unmonitored else { return }
+    rows[Key(application: application, region: region, subject: subject)] = Row(state: state, since: since)
+  }
+
   /// Forgets a region that is no longer monitored.
   public mutating func forget(application: String, region: String) {
     rows = rows.filter { $0.key.application != application || $0.key.region != region }

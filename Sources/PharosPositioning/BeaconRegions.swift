@@ -28,7 +28,7 @@ struct BeaconRegions: Sendable {
   }
 
   /// The entries by place; a place that is free is nil.
-  private(set) var entries: [Entry?] = []
+  var entries: [Entry?] = []
   /// Grows with every change of what is asked about.
   private(set) var epoch: UInt32 = 0
   private var places: [Key: Int] = [:]

@@ -56,8 +56,8 @@ struct OffsetTable: Sendable {
   }
 
   /// The offsets by the observers' places in the plan.
-  private(set) var entries: [Entry]
-  private var solvedAt: UInt64 = 0
+  var entries: [Entry]
+  var solvedAt: UInt64 = 0
 
   /// Starts with all offsets at zero.
   init(observers: Int, _ rules: ZoneRules) {

@@ -39,15 +39,15 @@ struct GapModel: Sendable {
   /// How often the beacon is heard when nothing is lost; no shorter than the second that summaries take.
   ///
   /// - Units: seconds.
-  private var beat = GapModel.guessedBeat
+  var beat = GapModel.guessedBeat
   /// Whether the beat is more than a guess.
-  private var isKnown = false
+  var isKnown = false
   /// How many gaps the moments are made of.
-  private var count = GapModel.guesses
+  var count = GapModel.guesses
   /// The mean of the waits, in beats.
-  private var wait = GapModel.guessedWait
+  var wait = GapModel.guessedWait
   /// The mean of their squares, in beats².
-  private var square = GapModel.guessedSquare
+  var square = GapModel.guessedSquare
 
   /// What another observer of the same beacon starts with: the same, as long as it has learned little itself.
   var lesson: GapModel {

@@ -9,11 +9,11 @@ struct LevelGaps: Sendable {
     /// The other observer's place in the plan.
     let other: Int
     /// How many lessons count.
-    private(set) var count = 0.0
+    var count = 0.0
     /// - Units: dB.
-    private(set) var mean = 0.0
+    var mean = 0.0
     /// - Units: dB².
-    private(set) var variance = 0.0
+    var variance = 0.0
 
     init(other: Int) { self.other = other }
 
@@ -35,9 +35,9 @@ struct LevelGaps: Sendable {
   static let fewest = 8.0
 
   /// The gaps of each observer.
-  private(set) var gaps: [[Gap]]
+  var gaps: [[Gap]]
   /// Counts all lessons.
-  private(set) var lessons: UInt64 = 0
+  var lessons: UInt64 = 0
 
   /// Starts with nothing learned about so many observers.
   init(observers: Int) { gaps = Array(repeating: [], count: observers) }

@@ -18,52 +18,54 @@ struct ObserverLevel: Sendable {
   private static let unrestStep = 8.0
 
   /// The observer's place in the plan.
-  let observer: Int
+  var observer: Int
   /// The level as of the last summary.
   ///
   /// - Units: dBm.
-  private(set) var quick: Double
+  var quick: Double
   /// The uncertainty of the quick level.
   ///
   /// - Units: dB².
-  private(set) var variance: Double
+  var variance: Double
   /// The level over the last half minute.
   ///
   /// - Units: dBm.
-  private(set) var slow: Double
+  var slow: Double
   /// The uncertainty of the slow level.
   ///
   /// - Units: dB².
-  private(set) var slowVariance: Double
+  var slowVariance: Double
   /// When stage one told of it last; moved to the recovery after an outage.
-  private(set) var toldAt: Timestamp
+  var toldAt: Timestamp
   /// How many adverts it is made of, since the last recovery.
-  private(set) var samples: UInt64
+  var samples: UInt64
   /// Whether the observer is down, so that its silence says nothing.
   var isDark = false
   /// Whether the observer is back and has not told of the beacon since.
-  private(set) var isBack = false
+  var isBack = false
+  /// Whether the gap before the next summary is torn by time in which nobody listened, so that it teaches nothing.
+  var isTorn = false
   /// The level when another observer went down.
   var levelAtOutage: Double?
 
   /// The level over the last minute, whether the beacon moved or not.
   ///
   /// - Units: dBm.
-  private(set) var home: Double
+  var home: Double
   /// How many summaries that is made of.
-  private var homeSummaries = 1.0
+  var homeSummaries = 1.0
   /// How far the quick level has wandered around the slow one while the beacon lay still: people and doors do that.
   ///
   /// - Units: dB².
-  private(set) var unrest: Double
+  var unrest: Double
   /// How many summaries the slow level is made of.
-  private var summaries = 1.0
+  var summaries = 1.0
   /// How far adverts scatter around the level.
   ///
   /// - Units: dB².
-  private var scatter: Double
+  var scatter: Double
   /// What its silence means.
-  private var gaps: GapModel
+  var gaps: GapModel
 
   /// Starts with a first summary and what is known of the beacon's gaps.
   init(
@@ -128,10 +130,11 @@ struct ObserverLevel: Sendable {
     samples &+= UInt64(summary.count)
     homeSummaries += 1
     home += max(1 / homeSummaries, min(1, gap / rules.homeMemory.seconds)) * (summary.mean - home)
-    if !isBack { gaps.learn(gap, rules) }
+    if !isBack, !isTorn { gaps.learn(gap, rules) }
     toldAt = instant
     isDark = false
     isBack = false
+    isTorn = false
   }
 
   /// The beacon lies still again: the slow level starts anew from where the quick one says.

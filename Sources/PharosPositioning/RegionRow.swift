@@ -12,6 +12,8 @@ struct RegionRow: Sendable {
     let observer: ObserverID
     /// Whether the observer went down, or stopped scanning, with the beacon inside.
     var isDark: Bool
+    /// Whether an event from before a restart is all that is known of it.
+    var isAssumed = false
     var time: Timestamp
     var lastHeard: Timestamp
     var evidence: Evidence
@@ -37,27 +39,34 @@ struct RegionRow: Sendable {
     var evidence: Evidence
   }
 
+  /// The least patience with an assumption.
+  ///
+  /// A second: what observers tell comes once a second.
+  static let leastPatience = TimeSpan.seconds(1)
+
   /// The region's place among the regions.
-  let region: Int
+  var region: Int
   /// Where the beacon stands.
-  private(set) var state: RegionState
+  var state: RegionState
   /// Where it stood when somebody could last tell.
-  private(set) var lastKnown: RegionState
+  var lastKnown: RegionState
   /// When the present visit began.
-  private(set) var enteredAt: Timestamp?
+  var enteredAt: Timestamp?
   /// The observers that have it inside, or went down with it inside, in their order.
-  private(set) var hearings: [Hearing] = []
+  var hearings: [Hearing] = []
   /// When it has been unmonitored for too long; in the far future when it is not, or when that was told.
   var holdDeadline = Timestamp.distantFuture
   /// When a state that was only assumed is given up.
   var assumptionDeadline = Timestamp.distantFuture
+  /// For how long whoever could refute an assumption must have been up and silent.
+  var patience = StageTwo.neverHeardAfter
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64
   /// Whether something was said since the last conclusion.
-  private(set) var isDirty = false
+  var isDirty = false
 
-  private var farewell: Farewell?
-  private var changedAt = Timestamp.distantPast
+  var farewell: Farewell?
+  var changedAt = Timestamp.distantPast
 
   /// Starts from a state that is assumed.
   init(region: Int, assuming state: RegionState, since: Timestamp, counter: UInt64) {
@@ -71,7 +80,10 @@ struct RegionRow: Sendable {
   /// An observer has the beacon inside; false if there are too many to tell apart.
   mutating func hear(_ change: PresenceChange, limit: Int) -> Bool {
     isDirty = true
-    assumptionDeadline = .distantFuture
+    if assumptionDeadline != .distantFuture {
+      assumptionDeadline = .distantFuture
+      hearings.removeAll(where: \.isAssumed)
+    }
     let hearing = Hearing(
       observer: change.observer,
       isDark: false,
@@ -129,14 +141,19 @@ struct RegionRow: Sendable {
     hearings[index].evidence = evidence
   }
 
+  /// The observer that is only assumed to have the beacon inside, if one is.
+  var assumedHearer: ObserverID? { hearings.first(where: \.isAssumed)?.observer }
+
   /// An assumed state that nobody confirmed is given up.
   mutating func giveUpAssumption(at time: Timestamp) {
     var evidence = Evidence(rule: .neverHeard)
-    evidence.window = StageTwo.neverHeardAfter
-    evidence.gap = StageTwo.neverHeardAfter + max(.zero, time - assumptionDeadline)
+    evidence.window = patience
+    evidence.gap = patience + max(.zero, time - assumptionDeadline)
     isDirty = true
     assumptionDeadline = .distantFuture
-    farewell = Farewell(observer: nil, time: time, lastHeard: .distantPast, evidence: evidence)
+    let observer = assumedHearer
+    hearings.removeAll(where: \.isAssumed)
+    farewell = Farewell(observer: observer, time: time, lastHeard: .distantPast, evidence: evidence)
   }
 
   /// The beacon is no longer watched although it may be there: never an exit.

@@ -126,20 +126,29 @@ extension StageTwo {
     guard let row = tags[place]?.rows[index], row.assumptionDeadline <= now,
       let entry = regions.entries[row.region]
     else { return }
-    let isRefuted = isHeardByNobody(entry)
     let now = now
+    var next = now + row.patience
+    if let observer = row.assumedHearer {
+      // Its own silence counts, from when it was up.
+      if let since = live[observer] { next = since + row.patience }
+    } else if isHeardByNobody(entry, for: row.patience) {
+      next = now
+    }
     _ = tags.update(place) { tag in
-      if isRefuted {
+      if next <= now {
         tag.rows[index].giveUpAssumption(at: now)
       } else {
-        tag.rows[index].assumptionDeadline = now + StageTwo.neverHeardAfter
+        tag.rows[index].assumptionDeadline = next
       }
     }
   }
 
   /// Whether an observer that counts has been up long enough for its silence to mean something.
-  private func isHeardByNobody(_ entry: BeaconRegions.Entry) -> Bool {
-    let bound = now - StageTwo.neverHeardAfter
+  private func isHeardByNobody(
+    _ entry: BeaconRegions.Entry,
+    for patience: TimeSpan = StageTwo.neverHeardAfter
+  ) -> Bool {
+    let bound = now - patience
     return entry.since <= bound && live.contains { entry.counts($0.key) && $0.value <= bound }
   }
 

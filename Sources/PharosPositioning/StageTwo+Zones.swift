@@ -62,6 +62,15 @@ extension StageTwo {
   /// An observer is back: its silence counts again, and stage one will tell what it hears.
   mutating func recover(_ change: ObserverChange) {
     if live[change.observer] == nil { live[change.observer] = now }
+    for place in tags.slots where tags.isTaken(place) {
+      var isConcerned = false
+      for index in tags.store[place].rows.indices
+      where tags.store[place].rows[index].awaits(change.observer) {
+        tags.store[place].rows[index].assumptionDeadline = now + tags.store[place].rows[index].patience
+        isConcerned = true
+      }
+      if isConcerned { touch(place) }
+    }
     guard let observer = around.plan.place(of: change.observer) else { return }
     for place in tags.slots where tags.isTaken(place) {
       if tags.store[place].zone.recover(observer, at: now) { touch(place) }

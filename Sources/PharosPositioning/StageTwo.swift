@@ -12,8 +12,10 @@ public import PharosReports
 /// has not left.
 public struct StageTwo: Sendable {
   /// What has been done so far.
-  public private(set) var counters = PositioningCounters()
+  public internal(set) var counters = PositioningCounters()
 
+  /// What is declared at present: changes of a site are found by comparing with it.
+  var site: Site
   let stream: String
   let limits: PositioningLimits
   var regions: BeaconRegions
@@ -34,6 +36,7 @@ public struct StageTwo: Sendable {
 
   /// Starts with a site; its regions are monitored from the beginning.
   public init(site: Site, limits: PositioningLimits = PositioningLimits(), rules: ZoneRules = ZoneRules()) {
+    self.site = site
     self.stream = site.stream
     self.limits = limits
     self.regions = BeaconRegions(site: site)
@@ -76,8 +79,7 @@ public struct StageTwo: Sendable {
 
   /// Takes a change of the regions, which the limit has already let pass; it comes before all links of its instant.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp, into events: inout [Event]) {
-    run(before: instant, into: &events)
-    settle(into: &events)
+    complete(before: instant, into: &events)
     switch change {
     case .startMonitoring(let application, let region, let assuming):
       start(region, of: application, assuming: assuming, into: &events)
@@ -88,8 +90,14 @@ public struct StageTwo: Sendable {
       for place in regions.setRotation(tree, of: application, at: now) { forgetRows(of: place) }
     case .requestState(let application, let identifier, let subject):
       answer(application, identifier, subject, into: &events)
-    case .startRanging, .stopRanging: break
+    case .startRanging, .stopRanging, .acceptObserver: break
     }
+  }
+
+  /// Draws all conclusions that come before a change of an instant.
+  mutating func complete(before instant: Timestamp, into events: inout [Event]) {
+    run(before: instant, into: &events)
+    settle(into: &events)
   }
 
   // MARK: Time

@@ -56,11 +56,11 @@ struct TagTable: Sendable {
   /// The beacons by place, changed where they lie: moving one out and in would cost more than most changes.
   ///
   /// Who changes one here has its place from ``place(of:)`` or has asked whether it is live.
-  var store: [Tag] = []
-  private var places: [BeaconID: Int] = [:]
-  private var free: [Int] = []
-  private var generations: UInt32 = 0
-  private var retired: UInt64 = 0
+  var store = TagStore()
+  var places: [BeaconID: Int] = [:]
+  var free: [Int] = []
+  var generations: UInt32 = 0
+  var retired: UInt64 = 0
 
   /// The beacon at a place, or nil where the place is free.
   subscript(place: Int) -> Tag? { isTaken(place) ? store[place] : nil }

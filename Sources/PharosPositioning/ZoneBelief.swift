@@ -24,7 +24,7 @@ struct ZoneBelief: Sendable {
   private static let longestStep = 5.0
 
   /// The zones in question; empty before the first look.
-  private(set) var shares: [Share] = []
+  var shares: [Share] = []
 
   /// Forgets everything.
   mutating func removeAll() { shares.removeAll(keepingCapacity: true) }

@@ -18,6 +18,10 @@ extension ZoneTrack {
   mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
     let rules = around.rules
     nextLook = isIdle ? .distantFuture : instant + rules.period
+    if heldUntil > instant {
+      guard weighing.candidates.contains(where: \.isLive) else { return nil }
+      heldUntil = .distantPast
+    }
     if let zone {
       let own = weighing.candidates.first { $0.zone == zone }
       if own?.isLive != true, own?.isDark == true { return leave(at: instant, .observerDown, weighing) }

@@ -26,6 +26,9 @@ struct ZoneTrack: Sendable {
   var placingEpoch: UInt32?
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64 = 0
+  /// Until when the zone holds without anybody hearing the beacon: where it is known only from what was told before a
+  /// restart, and observers are yet to hear it.
+  var heldUntil = Timestamp.distantPast
   /// When the levels are to be looked at again; in the far future while there is nothing to look at.
   var nextLook = Timestamp.distantFuture
 
@@ -49,16 +52,16 @@ struct ZoneTrack: Sendable {
   var isMoving = false
 
   /// Since when one observer alone has heard it weaker, and which.
-  private var shadowed: (observer: Int, since: Timestamp)?
-  private var lookedAt = Timestamp.distantPast
-  private var weighedAt = Timestamp.distantPast
-  private var isFresh = false
-  private var lag = TimeSpan.zero
+  var shadowed: (observer: Int, since: Timestamp)?
+  var lookedAt = Timestamp.distantPast
+  var weighedAt = Timestamp.distantPast
+  var isFresh = false
+  var lag = TimeSpan.zero
   /// How many adverts were heard since its levels began to change.
-  private(set) var heardOnTheMove = 0.0
+  var heardOnTheMove = 0.0
   /// What all of its observers have taught about its gaps.
-  private var gaps = GapModel()
-  private(set) var outageTime = Timestamp.distantPast
+  var gaps = GapModel()
+  var outageTime = Timestamp.distantPast
 
   /// Whether nothing is known and nothing is awaited.
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
@@ -70,8 +73,10 @@ struct ZoneTrack: Sendable {
     isFresh = true
     if nextLook == .distantFuture { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
-      // A gap that an outage has torn says nothing about losses.
-      if !levels[index].isBack { gaps.learn(max(0, (instant - levels[index].toldAt).seconds), rules) }
+      // A gap that an outage or a restart has torn says nothing about losses.
+      if !levels[index].isBack, !levels[index].isTorn {
+        gaps.learn(max(0, (instant - levels[index].toldAt).seconds), rules)
+      }
       levels[index].add(summary, at: instant, circumstance(of: observer, at: instant, rules), rules)
       return
     }

@@ -77,6 +77,8 @@ public enum RegionChange: Hashable, Sendable {
   case stopRanging(application: String, BeaconConstraint)
   /// Answer once, with a state event, where a subject stands.
   case requestState(application: String, identifier: String, subject: SubjectID)
+  /// Let an observer in that the site does not list, where only those that are listed count.
+  case acceptObserver(ObserverID)
 }
 
 extension RegionChange {

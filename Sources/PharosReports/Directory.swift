@@ -119,6 +119,17 @@ public struct Site: Hashable, Sendable {
   public var iBeaconCompanies: [UInt16]
   /// The path-loss exponent of log-distance ranging.
   public var pathLossExponent: Double
+  /// Whose reports count.
+  public var admission: Admission
+
+  /// Whose reports count.
+  public enum Admission: UInt8, Hashable, Sendable {
+    /// Those of all observers.
+    case open
+    /// Those of the observers that the site lists, and of those that were accepted since; all others are quarantined: they
+    /// change nothing, and are counted and shown.
+    case listed
+  }
 
   /// The path-loss exponent unless a site says otherwise.
   ///
@@ -134,7 +145,8 @@ public struct Site: Hashable, Sendable {
     beacons: [BeaconEntry] = [],
     zones: [Zone] = [],
     iBeaconCompanies: [UInt16] = [],
-    pathLossExponent: Double = Site.defaultPathLossExponent
+    pathLossExponent: Double = Site.defaultPathLossExponent,
+    admission: Admission = .open
   ) {
     self.stream = stream
     self.applications = applications
@@ -143,5 +155,6 @@ public struct Site: Hashable, Sendable {
     self.zones = zones
     self.iBeaconCompanies = iBeaconCompanies
     self.pathLossExponent = pathLossExponent
+    self.admission = admission
   }
 }

@@ -43,6 +43,13 @@ public struct JSONText: Sendable {
     write(value)
   }
 
+  /// Writes a key that is not known beforehand, as in the metadata of a log, and a string.
+  public mutating func member(named key: String, _ value: String) {
+    element(key)
+    utf8.append(UInt8(ascii: ":"))
+    write(value)
+  }
+
   /// Writes a key and a string, or nothing for nil.
   public mutating func member(_ key: StaticString, ifPresent value: String?) {
     if let value { member(key, value) }

@@ -25,6 +25,29 @@ struct ExchangeTests {
     #expect(lines == nil)
   }
 
+  @Test(
+    "a marker takes the engines of its instant through all shards, and the rest follows from them alone",
+    arguments: [1, 2, 4],
+    0..<2 as Range<UInt64>
+  )
+  func takesCheckpoints(loops: Int, seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed &* 57 &+ UInt64(loops))
+    let trace = Trace(loops: loops, inputs: 300, using: &generator)
+    let taken = Mutex<[PendingCheckpoint]>([])
+    let actual = try trace.eventsThroughExchange(using: &generator) { pending in
+      taken.withLock { $0.append(pending) }
+    }
+    let pending = taken.withLock { $0 }
+    #expect(pending.map(\.instant) == trace.markers)
+    #expect(pending.count > 3)
+    for pending in pending {
+      let checkpoint = try Checkpoint(decoding: pending.encoded())
+      #expect(checkpoint.instant == pending.instant)
+      let rest = try trace.events(behind: checkpoint, shards: Int.random(in: 1...3, using: &generator))
+      #expect(firstDifference(Array(actual.dropFirst(Int(pending.eventsBefore))), rest) { $0 } == nil)
+    }
+  }
+
   /// Where two runs part, or nil if they are the same; whole runs would fill the screen of a failure.
   private func firstDifference<Value: Equatable>(
     _ left: [Event],
@@ -80,6 +103,7 @@ private struct Trace {
     case reports(ReportBatch)
     case change(RegionChange)
     case clockStep(TimeSpan)
+    case marker
   }
 
   let loops: Int
@@ -94,6 +118,11 @@ private struct Trace {
       // Coarse steps, so that loops often agree on R to the nanosecond, and now and then a long silence.
       let step = number % 97 == 96 ? 3_000 : Int64.random(in: 1...4, using: &generator) * 50
       clocks[loop] = clocks[loop] + .milliseconds(step)
+      if loop == 0, number % 10 == 3 {
+        // A time of its own, as every input of a server has.
+        inputs.append((clocks[loop] + .oneNanosecond, loop, .marker))
+        continue
+      }
       let input = Trace.input(at: clocks[loop], number: number, loop: loop, using: &generator)
       inputs.append((clocks[loop], loop, input))
     }
@@ -131,11 +160,39 @@ private struct Trace {
     return .reports(batch)
   }
 
+  /// The times of the markers.
+  var markers: [Timestamp] {
+    inputs.compactMap { entry in
+      if case .marker = entry.input { return entry.received }
+      return nil
+    }
+  }
+
   func eventsOnOneThread(shards: Int) throws -> [Event] {
-    var pipeline = try Pipeline(site: Samples.site, shards: shards)
+    try events(of: inputs, by: Pipeline(site: Samples.site, shards: shards))
+  }
+
+  /// What a pipeline says that starts from a checkpoint and takes what came behind it.
+  func events(behind checkpoint: Checkpoint, shards: Int) throws -> [Event] {
+    var registry = try RegionRegistry(site: Samples.site)
+    for (received, _, input) in inputs where received <= checkpoint.instant {
+      if case .change(let change) = input { try? registry.accept(change) }
+    }
+    var site = Samples.site
+    site.applications = registry.applications
+    let pipeline = try Pipeline(site: site, restoring: checkpoint, shards: shards)
+    return events(of: inputs.filter { $0.received > checkpoint.instant }, by: pipeline)
+  }
+
+  private func events(
+    of inputs: [(received: Timestamp, loop: Int, input: Input)],
+    by pipeline: Pipeline
+  ) -> [Event] {
+    var pipeline = pipeline
     var events: [Event] = []
     for (received, _, input) in inputs {
       switch input {
+      case .marker: break
       case .reports(let batch): events += pipeline.ingest(batch)
       case .change(let change): events += pipeline.apply(change, at: received)
       case .clockStep(let step): events += pipeline.stepClock(by: step, at: received)
@@ -144,13 +201,18 @@ private struct Trace {
     return events + pipeline.advance(to: end)
   }
 
-  func eventsThroughExchange(using generator: inout SeededGenerator) throws -> [Event] {
+  func eventsThroughExchange(
+    using generator: inout SeededGenerator,
+    checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil
+  ) throws -> [Event] {
     let exchange = Exchange(loops: loops, isRecording: false, merger: Wake { _ in })
     let delivered = Mutex<[Event]>([])
-    let merger = MergerLoop(exchange: exchange, merger: EventMerger(shards: loops, site: Samples.site)) {
-      batch in
-      delivered.withLock { $0 += batch }
-    }
+    let merger = MergerLoop(
+      exchange: exchange,
+      merger: EventMerger(shards: loops, site: Samples.site),
+      deliver: { batch in delivered.withLock { $0 += batch } },
+      checkpoint: checkpoint
+    )
     var shards = (0..<loops).map {
       Shard(index: $0, exchange: exchange, engine: StageOne(site: Samples.site))
     }
@@ -186,6 +248,12 @@ private struct Trace {
     _ registry: inout RegionRegistry
   ) throws {
     switch input {
+    case .marker:
+      for conveyor in exchange.toShards[loop] {
+        #expect(conveyor.full.push(ShardParcel(received: received, content: .marker)))
+      }
+      let marker = CheckpointMarker(lease: CheckpointLease(), answer: nil)
+      #expect(exchange.serverInputs.push(ServerInput(received: received, content: .marker(marker))))
     case .clockStep(let step):
       #expect(exchange.serverInputs.push(ServerInput(received: received, content: .clockStep(step))))
     case .change(let change):

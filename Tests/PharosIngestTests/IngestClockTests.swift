@@ -42,6 +42,31 @@ struct IngestClockTests {
     #expect(Timeline(clock.ingest).now() == clock.ingest.wall())
   }
 
+  @Test("goes on behind the run before, though the wall clock was set back meanwhile")
+  func neverGoesBack() {
+    let clock = ManualClock()
+    let last = clock.ingest.wall() + .seconds(3_600)
+    let timeline = Timeline(clock.ingest, behind: last)
+    #expect(timeline.now() > last)
+    #expect(LoopClock.before(timeline) > last)
+    var loop = LoopClock(timeline)
+    #expect(loop.next() > LoopClock.before(timeline))
+    // What events tell is put right by a step of as much.
+    var watch = ClockWatch(clock.ingest, told: timeline.told)
+    #expect(watch.look() == clock.ingest.wall() - timeline.now())
+    #expect(watch.look() == nil)
+  }
+
+  @Test("keeps the distance to the wall clock that the run before had come to")
+  func keepsTheCorrection() {
+    let clock = ManualClock()
+    let last = clock.ingest.wall() - .seconds(7_200)
+    let timeline = Timeline(clock.ingest, behind: last, correction: .seconds(3_600))
+    #expect(timeline.now() == clock.ingest.wall() - .seconds(3_600))
+    var watch = ClockWatch(clock.ingest, told: timeline.told)
+    #expect(watch.look() == nil)
+  }
+
   @Test(
     "tells steps of the wall clock from the passing of time",
     arguments: [

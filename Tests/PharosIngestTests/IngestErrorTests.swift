@@ -46,6 +46,10 @@ struct IngestErrorTests {
         .nothingToListenAt,
         "nothing to listen at: give at least one address, such as listen: { udp: [\"127.0.0.1:50001\"] }."
       ),
+      (
+        .overloaded(waiting: 256),
+        "256 requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
+      ),
       (.stopped, "the server has stopped and takes no changes any more. Start it again."),
     ]
   )

@@ -72,7 +72,7 @@ struct IntakeTests {
     by intake: inout Intake
   ) {
     let call = Intake.Call(received: start, destination: source, isRecorded: isRecorded)
-    bytes.withUnsafeBytes { intake.take($0, isTruncated: isTruncated, of: call) { source } }
+    _ = bytes.withUnsafeBytes { intake.take($0, isTruncated: isTruncated, of: call) { source } }
   }
 }
 

@@ -14,6 +14,7 @@ final class ServerHarness: Sendable {
   final class Output: Sendable {
     private let events = Mutex<[Event]>([])
     private let recording = Mutex<[UInt8]>([])
+    private let checkpoints = Mutex<[(bytes: [UInt8], eventsBefore: UInt64)]>([])
     private let signals: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) =
       AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
 
@@ -21,6 +22,14 @@ final class ServerHarness: Sendable {
       events.withLock { $0 += batch }
       signals.continuation.yield()
     }
+
+    func keep(_ pending: PendingCheckpoint) {
+      let bytes = pending.encoded()
+      checkpoints.withLock { $0.append((bytes, pending.eventsBefore)) }
+      signals.continuation.yield()
+    }
+
+    var kept: [(bytes: [UInt8], eventsBefore: UInt64)] { checkpoints.withLock { $0 } }
 
     func record(_ bytes: [UInt8]) { recording.withLock { $0 += bytes } }
 
@@ -48,16 +57,19 @@ final class ServerHarness: Sendable {
     site: Site = Samples.site,
     listeners: [ListenAddress] = [ListenAddress(host: "127.0.0.1", port: 0)],
     isRecording: Bool = false,
+    restoring restoration: Restoration? = nil,
     configure: (inout IngestConfiguration) -> Void = { _ in }
   ) async throws -> ServerHarness {
     let output = Output()
     let logs = LogLines()
     var configuration = IngestConfiguration(listeners: listeners)
     if isRecording { configuration.record = { output.record($0) } }
+    configuration.checkpoint = { output.keep($0) }
     configure(&configuration)
     let server = try await IngestServer.start(
       site: site,
       configuration: configuration,
+      restoring: restoration,
       logger: Logger(label: "test") { _ in logs },
       deliver: { output.take($0) }
     )

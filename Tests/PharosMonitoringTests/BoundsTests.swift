@@ -58,6 +58,22 @@ struct BoundsTests {
     #expect(inside == [.eui48(99)], "the one that the region lists")
   }
 
+  @Test("who is a stranger with an address is none without one, whatever the hash")
+  func strangersWithAddress() {
+    var site = Timeline.site([Timeline.region("door")])
+    site.observers[0].lag = .seconds(1)
+    site.beacons = [BeaconEntry(constraint: .proximity(Timeline.uuid), keyedByAddress: true)]
+    var timeline = Timeline(site)
+    let address = DeviceAddress(bits: 0xAC23_3FA0_0077, kind: .public)
+    for minor in UInt16(1)...64 {
+      // Late, so that no track is made; and with an address nobody asks about the plain identity.
+      timeline.hear(1, minor, at: Double(minor), address: address, timing: .age(.seconds(3)))
+      timeline.hear(1, minor, at: Double(minor) + 0.5)
+    }
+    #expect(timeline.engine.counters.unmatched == 64)
+    #expect(timeline.engine.counters.matched == 64)
+  }
+
   @Test("a beacon that speaks every ten seconds enters with the second advert by the default rules")
   func slowBeacon() {
     let region = Region(identifier: "door", constraint: .proximity(Timeline.uuid))

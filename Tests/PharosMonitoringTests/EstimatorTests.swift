@@ -172,25 +172,6 @@ struct EstimatorTests {
     #expect(nothing == nil)
   }
 
-  @Test("logarithms and powers are those of the C library to the last digits", arguments: 0..<50)
-  func logarithms(seed: Int) {
-    var generator = SeededGenerator(seed: UInt64(seed))
-    for _ in 0..<100 {
-      let value = Foundation.pow(10, Double.random(in: -12...12, using: &generator))
-      let difference = Logarithm.base2(value) - Foundation.log2(value)
-      #expect(abs(difference) < 1e-13)
-      let exponent = Double.random(in: -20...20, using: &generator)
-      let expected: Double = Foundation.pow(10, exponent)
-      #expect(abs(Logarithm.power(10, exponent) / expected - 1) < 1e-13)
-      #expect(abs(Logarithm.power10(exponent) / expected - 1) < 1e-13)
-    }
-    #expect(Logarithm.base2(1) == 0)
-    #expect(Logarithm.base2(8) == 3)
-    #expect(Logarithm.base2(0) == -.infinity)
-    #expect(Logarithm.power2(2_000) == .infinity)
-    #expect(Logarithm.power2(-2_000) == 0)
-  }
-
   @Test("a track takes 256 bytes, as the budget says")
   func memory() { #expect(MemoryLayout<Track>.stride == 256) }
 }

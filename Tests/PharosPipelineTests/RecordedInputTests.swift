@@ -78,7 +78,7 @@ struct RecordedInputTests {
   func example() throws {
     let change = RegionChange.stopMonitoring(application: "gallery", identifier: "entrance")
     let input = RecordedInput.change(change, at: Timestamp(seconds: 1_767_258_000))
-    let text = "0202000018868fc9a477a000" + "01" + "0000000767616c6c657279" + "00000008656e7472616e6365"
+    let text = "0302000018868fc9a477a000" + "01" + "0000000767616c6c657279" + "00000008656e7472616e6365"
     #expect(Hex.text(input.encoded) == text)
     #expect(RecordedInput.blockType == 0x8050_4852)
   }
@@ -91,8 +91,8 @@ struct RecordedInputTests {
         "byte 4: it ends inside a field"
       ),
       (
-        FieldError(.version(9, expected: 2), at: 1),
-        "byte 1: version 9, this program reads version 2"
+        FieldError(.version(9, expected: 3), at: 1),
+        "byte 1: version 9, this program reads version 3"
       ),
       (
         FieldError(.unknownTag(field: "liveness", tag: 7), at: 30),

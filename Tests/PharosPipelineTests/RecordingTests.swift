@@ -162,7 +162,7 @@ struct RecordingTests {
       Issue.record("\(String(describing: error)) is not about the recording")
       return
     }
-    #expect(problem.problem == .version(9))
+    #expect(problem.problem == .version(9, expected: RecordedInput.version))
     #expect(try feed.next() == nil)
     try feed.finish()
   }

@@ -33,6 +33,23 @@ struct RadioMathTests {
     #expect(RadioMath.power(0, 2) < 1e-300)
   }
 
+  @Test("logarithms and powers to base 2 are those of the C library to the last digits")
+  func binary() {
+    for step in -1_200...1_200 {
+      let value = pow(10, Double(step) / 100)
+      #expect(abs(RadioMath.binaryLog(value) - log2(value)) < 1e-13)
+      let exponent = Double(step) * 0.0553
+      #expect(abs(RadioMath.powerOfTwo(exponent) / pow(2, exponent) - 1) < 1e-13)
+      let decades = Double(step) / 60
+      #expect(abs(RadioMath.powerOfTwo(decades * RadioMath.binaryLogOfTen) / pow(10, decades) - 1) < 1e-13)
+    }
+    #expect(RadioMath.binaryLog(1) == 0)
+    #expect(RadioMath.binaryLog(8) == 3)
+    #expect(RadioMath.binaryLog(0) == -.infinity)
+    #expect(RadioMath.powerOfTwo(2_000) == .infinity)
+    #expect(RadioMath.powerOfTwo(-2_000) == 0)
+  }
+
   @Test("what has no logarithm has minus infinity", arguments: [0.0, -1, .nan, .infinity, -.infinity])
   func noLogarithm(number: Double) {
     #expect(RadioMath.naturalLog(number) == -.infinity)

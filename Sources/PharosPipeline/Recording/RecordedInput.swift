@@ -10,12 +10,16 @@ public enum RecordedInput: Hashable, Sendable {
   case change(RegionChange, at: Timestamp)
   /// The wall clock was set by so much.
   case clockStep(TimeSpan, at: Timestamp)
+  /// An edited site took the place of the one before.
+  case adoption(Site, at: Timestamp)
+  /// A part of what the server went on from when it started again; the parts follow each other right behind the site.
+  case restored(RestorationPart, at: Timestamp)
 
   /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
   public static let blockType: UInt32 = 0x8050_4852
 
-  /// The version of the content's layout: 2 since zones have floors and policies thresholds in metres.
-  public static let version: UInt8 = 2
+  /// The version of the content's layout: 3 since sites say whom they admit, and recordings may begin with a checkpoint.
+  public static let version: UInt8 = 3
 
   /// The content of the block.
   ///
@@ -34,6 +38,12 @@ public enum RecordedInput: Hashable, Sendable {
     case .clockStep(let span, let instant):
       RecordedInput.writeHead(kind: 3, at: instant, to: &writer)
       span.write(to: &writer)
+    case .adoption(let site, let instant):
+      RecordedInput.writeHead(kind: 4, at: instant, to: &writer)
+      site.write(to: &writer)
+    case .restored(let part, let instant):
+      RecordedInput.writeHead(kind: 5, at: instant, to: &writer)
+      part.write(to: &writer)
     }
     return writer.bytes
   }
@@ -42,15 +52,21 @@ public enum RecordedInput: Hashable, Sendable {
   public init(decoding content: ArraySlice<UInt8>) throws(FieldError) {
     var reader = FieldReader(content)
     let version = try reader.byte()
-    guard version == RecordedInput.version else { throw reader.failure(.version(version, expected: RecordedInput.version)) }
+    guard version == RecordedInput.version else {
+      throw reader.failure(.version(version, expected: RecordedInput.version))
+    }
     let kind = try reader.byte()
-    guard try reader.number(UInt16.self) == 0 else { throw reader.failure(.version(version, expected: RecordedInput.version)) }
+    guard try reader.number(UInt16.self) == 0 else {
+      throw reader.failure(.version(version, expected: RecordedInput.version))
+    }
     let instant = try Timestamp(from: &reader)
     switch kind {
     case 0: self = .site(try Site(from: &reader))
     case 1: self = .tick(through: instant)
     case 2: self = .change(try RegionChange(from: &reader), at: instant)
     case 3: self = .clockStep(try TimeSpan(from: &reader), at: instant)
+    case 4: self = .adoption(try Site(from: &reader), at: instant)
+    case 5: self = .restored(try RestorationPart(from: &reader), at: instant)
     default: throw reader.failure(.kind(kind))
     }
     try reader.finish()

@@ -61,6 +61,15 @@ public struct RecordingWriter: Sendable {
     try write(.change(change, at: instant))
   }
 
+  /// Writes what the server went on from when it started again, in as many blocks as it takes.
+  ///
+  /// It comes right behind the site, before all other inputs.
+  ///
+  /// - Throws: nothing in practice; the parts are smaller than a block that is read back.
+  public mutating func write(_ restoration: Restoration, at instant: Timestamp) throws(CaptureError) {
+    for part in RestorationPart.parts(of: restoration) { try write(.restored(part, at: instant)) }
+  }
+
   /// Ends the recording: the server had all inputs up to this instant, and decided all that was due by then.
   ///
   /// - Throws: nothing in practice; a tick is small.

@@ -63,15 +63,47 @@ extension DeviceAddress: FieldCodable {
   }
 }
 
-/// A beacon goes by its canonical text, which is read back to the same value.
+/// A beacon is a tag and its bytes: 21 for an iBeacon, 17 for an Eddystone-UID, 7 for an address, and 6 more where the
+/// address is part of the key.
 extension BeaconID: FieldCodable {
+  /// What the tag has on top of the kind where the address is part of the key.
+  private static let keyed: UInt8 = 4
+
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(description) }
+  public func write(to writer: inout FieldWriter) {
+    let address = words.address
+    writer.write(kind.rawValue | (kind != .address && address != 0 ? BeaconID.keyed : 0))
+    if kind != .address {
+      writer.write(words.high)
+      writer.write(words.low)
+    }
+    if kind == .proximity { writer.write(UInt32(truncatingIfNeeded: words.tail)) }
+    guard address != 0 else { return }
+    writer.write(UInt16(truncatingIfNeeded: address >> 32))
+    writer.write(UInt32(truncatingIfNeeded: address))
+  }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    guard let beacon = BeaconID(try reader.text()) else { throw reader.failure(.badIdentity) }
-    self = beacon
+    let tag = try reader.byte()
+    guard let kind = Kind(rawValue: tag & ~BeaconID.keyed), tag != Kind.address.rawValue | BeaconID.keyed
+    else {
+      throw reader.failure(.unknownTag(field: "a beacon's kind", tag: tag))
+    }
+    guard kind != .address else {
+      self = .address(try BeaconID.address(from: &reader))
+      return
+    }
+    let high = try reader.number(UInt64.self)
+    let low = try reader.number(UInt64.self)
+    let tail = kind == .proximity ? try reader.number(UInt32.self) : 0
+    let plain = BeaconID(kind: kind, high: high, low: low, tail: tail, addressWord: 0)
+    self = tag & BeaconID.keyed == 0 ? plain : plain.keyed(by: try BeaconID.address(from: &reader))
+  }
+
+  private static func address(from reader: inout FieldReader) throws(FieldError) -> DeviceAddress {
+    let high = UInt64(try reader.number(UInt16.self))
+    return DeviceAddress(bits: high << 32 | UInt64(try reader.number(UInt32.self)), kind: .unknown)
   }
 }
 

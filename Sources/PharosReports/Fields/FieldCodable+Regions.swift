@@ -155,13 +155,20 @@ extension RegionChange: FieldCodable {
       writer.write(application)
       writer.write(identifier)
       subject.write(to: &writer)
+    case .acceptObserver(let observer):
+      writer.write(6 as UInt8)
+      observer.write(to: &writer)
     }
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let tag = try reader.byte()
-    guard tag <= 5 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }
+    guard tag <= 6 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }
+    guard tag < 6 else {
+      self = .acceptObserver(try ObserverID(from: &reader))
+      return
+    }
     let application = try reader.text()
     switch tag {
     case 0:

@@ -101,6 +101,7 @@ extension Site: FieldCodable {
     writer.write(zones)
     writer.write(iBeaconCompanies)
     writer.write(pathLossExponent)
+    writer.write(admission.rawValue)
   }
 
   /// Reads the value.
@@ -112,5 +113,10 @@ extension Site: FieldCodable {
     zones = try reader.list(Zone.self)
     iBeaconCompanies = try reader.list(UInt16.self)
     pathLossExponent = try reader.double()
+    let tag = try reader.byte()
+    guard let admission = Admission(rawValue: tag) else {
+      throw reader.failure(.unknownTag(field: "admission", tag: tag))
+    }
+    self.admission = admission
   }
 }

@@ -38,8 +38,9 @@ extension UInt64: FieldCodable {
 
 extension TimeSpan: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
   /// Reads the value.
+  @inlinable
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(nanoseconds: try reader.number(Int64.self))
   }
@@ -47,8 +48,9 @@ extension TimeSpan: FieldCodable {
 
 extension Timestamp: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
   /// Reads the value.
+  @inlinable
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init(nanoseconds: try reader.number(Int64.self))
   }

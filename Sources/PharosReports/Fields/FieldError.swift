@@ -12,12 +12,16 @@ public struct FieldError: Error, Hashable, Sendable {
     case kind(UInt8)
     /// A field that chooses between cases holds a value that is none of them.
     case unknownTag(field: String, tag: UInt8)
+    /// A number that the field cannot hold.
+    case outOfRange(field: String)
     /// A text is no UTF-8.
     case badText
     /// The identity of an observer or a beacon cannot be one.
     case badIdentity
     /// A tree is deeper than any that is written.
     case tooDeep(limit: Int)
+    /// What is kept in several parts lacks one, counted from 0, or has it in another place.
+    case missingPart(UInt32)
   }
 
   /// What was found.
@@ -28,6 +32,7 @@ public struct FieldError: Error, Hashable, Sendable {
   public let offset: Int
 
   /// Makes an error.
+  @inlinable
   public init(_ problem: Problem, at offset: Int) {
     self.problem = problem
     self.offset = offset
@@ -45,9 +50,11 @@ extension FieldError: CustomStringConvertible {
       return place + "version \(found), this program reads version \(expected)"
     case .kind(let kind): return place + "kind \(kind) is not known"
     case .unknownTag(let field, let tag): return place + "\(tag) is no value of \(field)"
+    case .outOfRange(let field): return place + "a number that \(field) cannot hold"
     case .badText: return place + "a text that is not UTF-8"
     case .badIdentity: return place + "an identity that cannot be one"
     case .tooDeep(let limit): return place + "a tree deeper than \(limit) levels"
+    case .missingPart(let part): return place + "part \(part) is missing or out of its place"
     }
   }
 }

@@ -3,8 +3,10 @@ public struct FieldReader: Sendable {
   /// How deep trees may go: deeper ones than any site has, shallow enough for every stack.
   public static let deepestTree = 128
 
-  private let bytes: ArraySlice<UInt8>
-  private var position: Int
+  @usableFromInline let bytes: ArraySlice<UInt8>
+  @usableFromInline var position: Int
+  /// Where the first byte lies in what the reader was taken from.
+  @usableFromInline var origin = 0
   /// How deep in a tree the reader is.
   private var depth = 0
 
@@ -15,15 +17,18 @@ public struct FieldReader: Sendable {
   }
 
   /// How many bytes are left.
-  public var remaining: Int { bytes.endIndex - position }
+  @inlinable public var remaining: Int { bytes.endIndex - position }
 
   /// How many bytes were read.
-  public var offset: Int { position - bytes.startIndex }
+  @inlinable public var offset: Int { origin + position - bytes.startIndex }
 
   /// An error about what was just read.
-  public func failure(_ problem: FieldError.Problem) -> FieldError { FieldError(problem, at: offset) }
+  @inlinable public func failure(_ problem: FieldError.Problem) -> FieldError {
+    FieldError(problem, at: offset)
+  }
 
   /// Reads one byte.
+  @inlinable
   public mutating func byte() throws(FieldError) -> UInt8 {
     guard remaining > 0 else { throw failure(.cut) }
     defer { position += 1 }
@@ -31,19 +36,25 @@ public struct FieldReader: Sendable {
   }
 
   /// Reads a whole number.
+  @inlinable
   public mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(FieldError) -> Number {
     let length = Number.bitWidth / 8
     guard remaining >= length else { throw failure(.cut) }
-    var number: Number = 0
-    for index in position..<(position + length) {
-      number = number << 8 | Number(truncatingIfNeeded: bytes[index])
-    }
+    let start = position - bytes.startIndex
+    let number = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Number.self) }
     position += length
-    return number
+    return Number(bigEndian: number)
   }
 
   /// Reads a number from its 64 bits.
-  public mutating func double() throws(FieldError) -> Double { Double(bitPattern: try number(UInt64.self)) }
+  @inlinable public mutating func double() throws(FieldError) -> Double {
+    Double(bitPattern: try number(UInt64.self))
+  }
+
+  /// Reads a number from its 32 bits.
+  @inlinable public mutating func float() throws(FieldError) -> Float {
+    Float(bitPattern: try number(UInt32.self))
+  }
 
   /// Reads a truth value; only 0 and 1 are ones.
   public mutating func flag() throws(FieldError) -> Bool {
@@ -65,6 +76,13 @@ public struct FieldReader: Sendable {
     return text
   }
 
+  /// Reads so many bytes as they are.
+  public mutating func raw(_ count: Int) throws(FieldError) -> [UInt8] {
+    guard count >= 0, count <= remaining else { throw failure(.cut) }
+    defer { position += count }
+    return Array(bytes[position..<(position + count)])
+  }
+
   /// Reads a value that may be missing.
   public mutating func optional<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> Value? {
     try flag() ? try Value(from: &self) : nil
@@ -77,6 +95,24 @@ public struct FieldReader: Sendable {
     var values: [Value] = []
     for _ in 0..<count { values.append(try Value(from: &self)) }
     return values
+  }
+
+  /// Reads a length and gives a reader of so many bytes, which are passed over here.
+  public mutating func block() throws(FieldError) -> FieldReader {
+    let length = Int(try number(UInt32.self))
+    guard length <= remaining else { throw failure(.cut) }
+    defer { position += length }
+    var block = FieldReader(bytes[position..<(position + length)])
+    block.depth = depth
+    block.origin = offset
+    return block
+  }
+
+  /// Reads a length of a list whose elements take at least so many bytes each, and which therefore is bounded by what is left.
+  public mutating func count(ofAtLeast least: Int = 1) throws(FieldError) -> Int {
+    let count = Int(try number(UInt32.self))
+    guard count <= remaining / max(1, least) else { throw failure(.cut) }
+    return count
   }
 
   /// Reads what lies one level deeper in a tree.

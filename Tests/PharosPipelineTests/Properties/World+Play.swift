@@ -57,7 +57,7 @@ extension World {
     return (log, pipeline.insideNow())
   }
 
-  private static func append(_ input: WorldInput, to batch: inout ReportBatch) {
+  static func append(_ input: WorldInput, to batch: inout ReportBatch) {
     guard case .report(let observer, let received, let timing, let body) = input else { return }
     let reportBody: ReportBody
     switch body {

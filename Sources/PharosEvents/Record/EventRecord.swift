@@ -1,0 +1,85 @@
+public import PharosReports
+
+/// An event in bytes as it was told: what is read back has the same CloudEvents JSON, byte for byte.
+///
+/// Numbers are kept with the digits that JSON carries, which makes an exit with all its evidence about a hundred bytes;
+/// names stand beside the bytes, so that a store may keep each of them once.
+public struct EventRecord: Hashable, Sendable {
+  /// The names that the event mentions, in the order in which the bytes ask for them.
+  public private(set) var names: [EventName] = []
+  /// All the rest.
+  public private(set) var body: [UInt8] = []
+
+  /// Starts empty: a record that is to be filled over and over.
+  public init() {}
+
+  /// The record of an event.
+  public init(_ event: Event) { fill(with: event) }
+
+  /// A record from the parts that a store kept.
+  public init(names: [EventName], body: [UInt8]) {
+    self.names = names
+    self.body = body
+  }
+
+  /// Replaces what the record holds, keeping its storage.
+  public mutating func fill(with event: Event) {
+    var writer = RecordWriter(names: names, bytes: body)
+    names = []
+    body = []
+    writer.removeAll()
+    event.write(to: &writer)
+    names = writer.names
+    body = writer.bytes
+  }
+
+  /// Reads the event back.
+  ///
+  /// - Throws: a `FieldError` if the bytes are not those of a record, or the names not its names.
+  public func event() throws(FieldError) -> Event {
+    var reader = RecordReader(names: names, bytes: body[...])
+    let event = try Event(from: &reader)
+    try reader.finish()
+    return event
+  }
+
+  /// When the event happened, without reading the rest; nil if there is no time in the bytes.
+  ///
+  /// - Shape: bytes 2 to 9 of the body, the first one most significant.
+  public static func time<Bytes: RandomAccessCollection>(inBody body: Bytes) -> Timestamp?
+  where Bytes.Element == UInt8 {
+    guard body.count >= 10 else { return nil }
+    var bits: UInt64 = 0
+    for byte in body.dropFirst(2).prefix(8) { bits = bits << 8 | UInt64(byte) }
+    return Timestamp(nanoseconds: Int64(bitPattern: bits))
+  }
+}
+
+extension EventRecord: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(names)
+    writer.write(UInt32(body.count))
+    for byte in body { writer.write(byte) }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let names = try reader.list(EventName.self)
+    let length = Int(try reader.number(UInt32.self))
+    guard length <= reader.remaining else { throw reader.failure(.cut) }
+    var body: [UInt8] = []
+    for _ in 0..<length { body.append(try reader.byte()) }
+    self.init(names: names, body: body)
+  }
+}
+
+extension Event {
+  /// Writes the event as it was told, its names included.
+  public func write(to writer: inout FieldWriter) { EventRecord(self).write(to: &writer) }
+
+  /// Reads an event as it was told.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self = try EventRecord(from: &reader).event()
+  }
+}

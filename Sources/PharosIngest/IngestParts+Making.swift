@@ -1,0 +1,71 @@
+import NIOCore
+import PharosEvents
+import PharosMonitoring
+import PharosPipeline
+import PharosReports
+
+extension IngestParts.Plan {
+  /// The merger, as the run before left it if there was one.
+  func merger() throws -> EventMerger {
+    let loops = configuration.loops
+    guard let restoration else { return EventMerger(shards: loops, site: site) }
+    do throws(FieldError) {
+      return try restoration.merger(for: site, shards: loops, resumingAt: start)
+    } catch {
+      throw IngestError.unreadableCheckpoint(error)
+    }
+  }
+
+  /// One loop, on its event loop; the registry is for the one that takes changes.
+  func readingLoop(
+    _ index: Int,
+    on eventLoop: any EventLoop,
+    _ exchange: Exchange,
+    _ registry: RegionRegistry?
+  ) throws -> ReadingLoop {
+    let server = registry.map { registry in
+      ServerInputs(
+        site: site,
+        registry: registry,
+        watch: ClockWatch(configuration.clock, told: timeline.told)
+      )
+    }
+    return try ReadingLoop(
+      index: index,
+      eventLoop: eventLoop,
+      exchange: exchange,
+      timeline: timeline,
+      site: site,
+      shard: try shard(index, exchange),
+      configuration: configuration,
+      server: server,
+      logger: logger
+    )
+  }
+
+  /// The recording, which begins with what the server goes on from.
+  func recordingWriter() throws -> RecordingWriter {
+    var writer = try RecordingWriter(site: site)
+    if let restoration { try writer.write(restoration, at: start) }
+    return writer
+  }
+
+  private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {
+    guard let restoration else {
+      return Shard(index: index, exchange: exchange, engine: StageOne(site: site))
+    }
+    var output = StageOutput()
+    do throws(FieldError) {
+      let engine = try restoration.engine(
+        for: site,
+        shard: index,
+        among: configuration.loops,
+        resumingAt: start,
+        into: &output
+      )
+      return Shard(index: index, exchange: exchange, engine: engine, output: output)
+    } catch {
+      throw IngestError.unreadableCheckpoint(error)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import NIOCore
+import PharosMonitoring
+import PharosPipeline
+public import PharosReports
+
+/// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
+///
+/// Taking the copies costs the loops next to nothing; what they change while one is held is copied first, so it should not be
+/// held for long. Writing them as bytes takes a while, on whatever thread ``encoded()`` is called. Until it is let go, no further
+/// one is taken by the interval.
+public struct PendingCheckpoint: Sendable {
+  /// The instant: everything received and due up to it is in it, and nothing behind it.
+  public let instant: Timestamp
+  /// How many events had been delivered since the start when it was taken: all of them are in it, and none that comes later.
+  public let eventsBefore: UInt64
+
+  private let shards: [EngineCopy]
+  private let merger: EventMerger
+  private let lease: CheckpointLease
+
+  /// Takes copies.
+  init(shards: [EngineCopy], merger: EventMerger, eventsBefore: UInt64, lease: CheckpointLease) {
+    instant = merger.released
+    self.eventsBefore = eventsBefore
+    self.shards = shards
+    self.merger = merger
+    self.lease = lease
+  }
+
+  /// The bytes to keep, which `Checkpoint(decoding:)` reads.
+  public func encoded() -> [UInt8] {
+    Checkpoint(shards: shards.map(\.engine), merger: merger).encoded
+  }
+}
+
+/// A shard's engine as it was at the instant of a checkpoint.
+///
+/// A reference, so that a result without one takes no more room in the rings than before.
+final class EngineCopy: Sendable {
+  /// The engine.
+  let engine: StageOne
+
+  /// Keeps a copy.
+  init(_ engine: StageOne) { self.engine = engine }
+}
+
+/// Lives as long as a checkpoint that was asked for: from the marker until its bytes are written.
+final class CheckpointLease: Sendable {}
+
+/// What passes through the shards and the merger to tell where a checkpoint is to be taken.
+struct CheckpointMarker: Sendable {
+  /// Lives until the checkpoint is written.
+  let lease: CheckpointLease
+  /// Told once the checkpoint was handed over.
+  let answer: EventLoopPromise<Void>?
+}

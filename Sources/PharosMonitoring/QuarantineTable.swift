@@ -1,0 +1,56 @@
+import PharosReports
+
+/// The observers that are heard and do not count, as many as are worth showing.
+///
+/// Bounded for each cell by itself, so that the number of engines never shows, and so that a flood of made-up names
+/// costs the server neither memory nor a stream of events: when a cell is full, only one that has been silent for long
+/// makes room.
+struct QuarantineTable: Sendable {
+  /// How many are kept for each of the 64 cells: 1,024 in all, more than anybody looks through.
+  static let most = 16
+  /// How long one must have been silent to make room for another one.
+  ///
+  /// Ten minutes: whoever is really there reports far more often.
+  static let staleness = TimeSpan.minutes(10)
+
+  private var cells: [[QuarantinedObserver]] = Array(repeating: [], count: ObserverID.cells)
+
+  /// All of them, in the order of their identities.
+  var observers: [QuarantinedObserver] { cells.flatMap { $0 }.sorted { $0.id < $1.id } }
+
+  /// Takes note of a report; true if its observer is new here.
+  mutating func note(_ id: ObserverID, at time: Timestamp) -> Bool {
+    let cell = id.cell
+    if let place = cells[cell].firstIndex(where: { $0.id == id }) {
+      cells[cell][place].lastHeard = time
+      cells[cell][place].reports &+= 1
+      return false
+    }
+    if cells[cell].count >= QuarantineTable.most {
+      let places = cells[cell].indices
+      let stalest = places.min {
+        (cells[cell][$0].lastHeard, cells[cell][$0].id) < (cells[cell][$1].lastHeard, cells[cell][$1].id)
+      }
+      guard let stalest, time - cells[cell][stalest].lastHeard > QuarantineTable.staleness else {
+        return false
+      }
+      cells[cell].remove(at: stalest)
+    }
+    cells[cell].append(QuarantinedObserver(id: id, firstHeard: time, lastHeard: time, reports: 1))
+    return true
+  }
+
+  /// Forgets an observer that counts from now on.
+  mutating func remove(_ id: ObserverID) { cells[id.cell].removeAll { $0.id == id } }
+
+  /// Keeps those only whom the condition lets stay.
+  mutating func removeAll(where isGone: (ObserverID) -> Bool) {
+    for cell in cells.indices { cells[cell].removeAll { isGone($0.id) } }
+  }
+
+  /// Puts an observer back that was kept in a state.
+  mutating func restore(_ observer: QuarantinedObserver) {
+    guard cells[observer.id.cell].count < QuarantineTable.most else { return }
+    cells[observer.id.cell].append(observer)
+  }
+}

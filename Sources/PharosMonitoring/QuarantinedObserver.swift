@@ -1,0 +1,21 @@
+public import PharosReports
+
+/// An observer that is heard and does not count: the site neither lists it nor was it accepted.
+public struct QuarantinedObserver: Hashable, Sendable {
+  /// Which observer.
+  public var id: ObserverID
+  /// When its first report was received.
+  public var firstHeard: Timestamp
+  /// When its latest report was received.
+  public var lastHeard: Timestamp
+  /// How many reports came from it.
+  public var reports: UInt64
+
+  /// Makes an entry.
+  public init(id: ObserverID, firstHeard: Timestamp, lastHeard: Timestamp, reports: UInt64) {
+    self.id = id
+    self.firstHeard = firstHeard
+    self.lastHeard = lastHeard
+    self.reports = reports
+  }
+}

@@ -1,0 +1,64 @@
+import PharosReports
+
+/// What the state of an engine is read with: whatever arithmetic relies on is checked here, so that no bytes at all can
+/// make an engine that stops later.
+extension FieldReader {
+  /// The greatest number of anything that is counted, in a state that is believed: three years of a million a second.
+  static let most: UInt64 = 1 << 56
+
+  /// Reads a count.
+  mutating func total(_ field: String) throws(FieldError) -> UInt64 {
+    let number = try number(UInt64.self)
+    guard number <= FieldReader.most else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads what event ids are counted with: it may begin anywhere, but must have room ahead.
+  mutating func counter(_ field: String) throws(FieldError) -> UInt64 {
+    let number = try number(UInt64.self)
+    guard number <= .max - FieldReader.most else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads an amount: finite, not negative, at most a thousand million.
+  mutating func amount(_ field: String) throws(FieldError) -> Float {
+    let number = try float()
+    guard number >= 0, number <= 1e9 else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads a finite number, or one that stands for none.
+  mutating func level(_ field: String) throws(FieldError) -> Float {
+    let number = try float()
+    guard number.isNaN || number.magnitude <= 1e9 else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads a finite number.
+  mutating func finite(_ field: String) throws(FieldError) -> Double {
+    let number = try double()
+    guard number.magnitude <= 1e18 else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads a small whole number.
+  mutating func small(_ field: String, through most: UInt8) throws(FieldError) -> UInt8 {
+    let number = try byte()
+    guard number <= most else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads a place in a list of so many.
+  mutating func place(_ field: String, below count: Int) throws(FieldError) -> Int32 {
+    let number = try number(Int32.self)
+    guard number >= 0, number < count else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+
+  /// Reads a number of seconds, slots or the like that is far from the ends of its range.
+  mutating func whole(_ field: String) throws(FieldError) -> Int64 {
+    let number = try number(Int64.self)
+    guard number.magnitude <= 1 << 62 else { throw failure(.outOfRange(field: field)) }
+    return number
+  }
+}

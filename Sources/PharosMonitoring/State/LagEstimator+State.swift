@@ -1,0 +1,80 @@
+import PharosReports
+
+extension LagEstimator {
+  /// Writes what is known of the lag.
+  func write(to writer: inout FieldWriter) {
+    writer.write(isGiven)
+    lag.write(to: &writer)
+    guard !isGiven else { return }
+    writer.write(prompt)
+    writer.write(total)
+    writer.write(UInt16(clamping: sinceRead))
+    var used: UInt64 = 0
+    for bin in bins.indices where bins[bin] != 0 { used |= 1 << UInt64(bin) }
+    writer.write(used)
+    for count in bins where count != 0 { writer.write(count) }
+  }
+
+  /// Reads what is known of the lag.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    let isGiven = try reader.flag()
+    let lag = try TimeSpan(from: &reader)
+    self.init(given: isGiven ? lag : nil)
+    guard !isGiven else { return }
+    self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatest)
+    prompt = try reader.amount("prompt reports")
+    total = try reader.amount("reports with ages")
+    sinceRead = Int(try reader.number(UInt16.self))
+    let used = try reader.number(UInt64.self)
+    guard used >> UInt64(bins.count) == 0 else { throw reader.failure(.outOfRange(field: "ages")) }
+    for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
+  }
+}
+
+extension ClockOffset {
+  /// Writes how far the clock differs.
+  func write(to writer: inout FieldWriter) {
+    current.write(to: &writer)
+    previous.write(to: &writer)
+    turned.write(to: &writer)
+    writer.write(UInt16(clamping: suspects))
+    suspectLow.write(to: &writer)
+    suspectHigh.write(to: &writer)
+    suspectSince.write(to: &writer)
+  }
+
+  /// Reads how far the clock differs.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    current = try TimeSpan(from: &reader)
+    previous = try TimeSpan(from: &reader)
+    turned = try Timestamp(from: &reader)
+    suspects = Int(try reader.number(UInt16.self))
+    suspectLow = try TimeSpan(from: &reader)
+    suspectHigh = try TimeSpan(from: &reader)
+    suspectSince = try Timestamp(from: &reader)
+  }
+}
+
+extension SequenceCheck {
+  /// Writes what came and what was lost.
+  func write(to writer: inout FieldWriter) {
+    writer.write(bootID.map { UInt64($0) })
+    writer.write(received)
+    writer.write(lost)
+    writer.write(highest)
+    writer.write(seen)
+    writer.write(isInterrupted)
+  }
+
+  /// Reads what came and what was lost.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    bootID = try reader.optional(UInt64.self).map { UInt32(truncatingIfNeeded: $0) }
+    received = try reader.total("datagrams received")
+    lost = try reader.total("datagrams lost")
+    highest = try reader.number(UInt32.self)
+    seen = try reader.number(UInt64.self)
+    isInterrupted = try reader.flag()
+  }
+}

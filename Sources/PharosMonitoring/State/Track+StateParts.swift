@@ -1,0 +1,121 @@
+import PharosEvents
+import PharosReports
+
+extension KalmanLevel {
+  /// Writes the filter.
+  func write(to writer: inout FieldWriter) {
+    for number in [estimate, spread, gain, measured] { writer.write(number) }
+    writer.write(push)
+  }
+
+  /// Reads the filter.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(first: Double(try reader.level("a filtered level")))
+    spread = try reader.amount("a filter's spread")
+    gain = try reader.amount("a filter's gain")
+    measured = try reader.amount("a filter's noise")
+    push = try reader.number(Int8.self)
+  }
+}
+
+extension ProximityClassifier {
+  private static let classes: [RangedReading.Proximity] = [.unknown, .immediate, .near, .far]
+
+  /// The number of the class.
+  var number: UInt8 {
+    switch proximity {
+    case .unknown: 0
+    case .immediate: 1
+    case .near: 2
+    case .far: 3
+    }
+  }
+
+  /// Reads the class.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    proximity = ProximityClassifier.classes[Int(try reader.small("a proximity", through: 3))]
+  }
+}
+
+extension SecondBuckets {
+  /// Writes the seconds that are open.
+  func write(to writer: inout FieldWriter) {
+    writer.write(UInt32(open.count))
+    for bucket in open {
+      writer.write(bucket.second)
+      writer.write(bucket.count)
+      writer.write(bucket.levels)
+      writer.write(bucket.sum)
+      writer.write(bucket.squares)
+      bucket.lastHeard.write(to: &writer)
+    }
+  }
+
+  /// Reads the seconds that are open.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    for _ in 0..<(try reader.count(ofAtLeast: 40)) {
+      var bucket = SecondBucket(second: try reader.second(), lastHeard: .distantPast)
+      bucket.count = try reader.number(UInt32.self) & 0x7FFF_FFFF
+      bucket.levels = try reader.number(UInt32.self) & 0x7FFF_FFFF
+      bucket.sum = try reader.finite("a sum of levels")
+      bucket.squares = try reader.finite("a sum of squares")
+      bucket.lastHeard = try Timestamp(from: &reader)
+      open.append(bucket)
+    }
+  }
+}
+
+extension FieldReader {
+  /// Reads the number of a second that is far from the ends of its range.
+  mutating func second() throws(FieldError) -> Int64 {
+    let number = try number(Int64.self)
+    guard number.magnitude <= 1 << 50 else { throw failure(.outOfRange(field: "a second")) }
+    return number
+  }
+}
+
+extension Extras {
+  /// Writes what few tracks need.
+  func write(to writer: inout FieldWriter) {
+    writer.write(window != nil)
+    if let window { writer.write(window.samples) }
+    writer.write(UInt8(others.count))
+    for other in others {
+      writer.write(other.key)
+      other.sampleStart.write(to: &writer)
+      other.until.write(to: &writer)
+      other.allowed.write(to: &writer)
+      other.intervals.write(to: &writer)
+      other.history.write(to: &writer)
+    }
+  }
+
+  /// Reads what few tracks need.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    if try reader.flag() {
+      var window = LevelWindow()
+      for _ in 0..<(try reader.count(ofAtLeast: 8)) { window.add(try reader.finite("a level")) }
+      self.window = window
+    }
+    for _ in 0..<(try reader.small("addresses", through: UInt8(Track.addresses))) {
+      let key = try reader.number(UInt64.self)
+      let start = try Timestamp(from: &reader)
+      let until = try Timestamp(from: &reader)
+      let allowed = try TimeSpan(from: &reader)
+      let intervals = try IntervalLearner(from: &reader)
+      others.append(
+        OtherAddress(
+          key: key,
+          sampleStart: start,
+          until: until,
+          allowed: allowed,
+          intervals: intervals,
+          history: try LossHistory(from: &reader)
+        )
+      )
+    }
+  }
+}

@@ -1,0 +1,24 @@
+public import PharosReports
+
+/// Why bytes are no checkpoint that can be started from.
+public enum CheckpointError: Error, Hashable, Sendable {
+  /// They are something else.
+  case notACheckpoint
+  /// They were changed since they were written.
+  case damaged
+  /// They were written by another version of the program, or hold what none writes.
+  case unreadable(FieldError)
+}
+
+extension CheckpointError: CustomStringConvertible {
+  /// What is wrong and what follows from it.
+  public var description: String {
+    let consequence =
+      "; starting without it: states resume from the events that were told, what was learned about beacons is learned anew"
+    switch self {
+    case .notACheckpoint: return "the checkpoint is none: its first bytes are not PHCP" + consequence
+    case .damaged: return "the checkpoint is damaged: its checksum is another one" + consequence
+    case .unreadable(let error): return "the checkpoint cannot be read, \(error)" + consequence
+    }
+  }
+}

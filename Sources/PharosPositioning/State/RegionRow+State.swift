@@ -1,0 +1,141 @@
+import PharosEvents
+import PharosReports
+
+extension RegionRow {
+  /// Writes the row, its region by its place among the regions.
+  func writeState(to writer: inout FieldWriter) {
+    writer.write(place: region)
+    writer.write(state.rawValue)
+    writer.write(lastKnown.rawValue)
+    writer.write(enteredAt)
+    for time in [holdDeadline, assumptionDeadline, changedAt] { time.write(to: &writer) }
+    patience.write(to: &writer)
+    writer.write(counter)
+    writer.write(isDirty)
+    writer.write(farewell != nil)
+    if let farewell {
+      writer.write(farewell.observer)
+      farewell.time.write(to: &writer)
+      farewell.lastHeard.write(to: &writer)
+      farewell.evidence.write(to: &writer)
+    }
+    writer.write(place: hearings.count)
+    for hearing in hearings {
+      hearing.observer.write(to: &writer)
+      writer.write(hearing.isDark)
+      writer.write(hearing.isAssumed)
+      hearing.time.write(to: &writer)
+      hearing.lastHeard.write(to: &writer)
+      hearing.evidence.write(to: &writer)
+    }
+  }
+
+  /// Reads a row of one of so many regions.
+  init(restoring reader: inout FieldReader, regions: Int) throws(FieldError) {
+    let region = try reader.place(below: regions)
+    self.init(region: region, assuming: try reader.state(), since: .distantPast, counter: 0)
+    lastKnown = try reader.state()
+    enteredAt = try reader.optional(Timestamp.self)
+    holdDeadline = try Timestamp(from: &reader)
+    assumptionDeadline = try Timestamp(from: &reader)
+    changedAt = try Timestamp(from: &reader)
+    patience = max(RegionRow.leastPatience, try TimeSpan(from: &reader))
+    counter = try reader.counter()
+    isDirty = try reader.flag()
+    if try reader.flag() {
+      farewell = Farewell(
+        observer: try reader.optional(ObserverID.self),
+        time: try Timestamp(from: &reader),
+        lastHeard: try Timestamp(from: &reader),
+        evidence: try Evidence(from: &reader)
+      )
+    }
+    let count = try reader.count(ofAtLeast: 8)
+    for _ in 0..<count {
+      hearings.append(
+        Hearing(
+          observer: try ObserverID(from: &reader),
+          isDark: try reader.flag(),
+          isAssumed: try reader.flag(),
+          time: try Timestamp(from: &reader),
+          lastHeard: try Timestamp(from: &reader),
+          evidence: try Evidence(from: &reader)
+        )
+      )
+    }
+  }
+
+  /// The same row under its region's place in another list, or nil if the region is gone.
+  func translated(by places: [Int?]) -> RegionRow? {
+    guard let place = places[region] else { return nil }
+    var row = self
+    row.region = place
+    return row
+  }
+
+  /// The time since the last input was downtime, as long as given: deadlines that count time count it anew from here.
+  mutating func resume(after downtime: TimeSpan) {
+    if holdDeadline != .distantFuture { holdDeadline = holdDeadline + downtime }
+    if assumptionDeadline != .distantFuture { assumptionDeadline = assumptionDeadline + downtime }
+  }
+
+  /// Takes a state that an event told which is newer than all else that is known of the row.
+  ///
+  /// What is told to be inside without anybody who is known to hear it is assumed to be heard by the observer of the event, until
+  /// that one has been up and silent about it for as long as the region's policy lets a beacon be silent at most.
+  mutating func take(_ word: LastTold.RegionWord, at instant: Timestamp, _ region: Region) {
+    state = word.state
+    lastKnown = word.lastKnown
+    changedAt = max(changedAt, word.time)
+    farewell = nil
+    isDirty = false
+    holdDeadline = .distantFuture
+    assumptionDeadline = .distantFuture
+    patience = max(RegionRow.leastPatience, region.presence.longestSilence)
+    enteredAt = nil
+    switch word.state {
+    case .outside, .unknown:
+      hearings.removeAll()
+    case .inside:
+      enteredAt = word.enteredAt ?? word.time
+      hearings.removeAll(where: \.isDark)
+      if hearings.isEmpty { assume(word, isDark: false, until: instant + patience) }
+    case .unmonitored:
+      enteredAt = word.enteredAt
+      holdDeadline = instant + region.maximumHold
+      for index in hearings.indices { hearings[index].isDark = true }
+      if hearings.isEmpty { assume(word, isDark: true, until: .distantFuture) }
+    }
+  }
+
+  /// Whether an observer that is down is assumed to have the beacon inside, and could refute that once it is up again.
+  func awaits(_ observer: ObserverID) -> Bool {
+    hearings.contains { $0.isAssumed && $0.isDark && $0.observer == observer }
+  }
+
+  private mutating func assume(_ word: LastTold.RegionWord, isDark: Bool, until deadline: Timestamp) {
+    assumptionDeadline = deadline
+    guard let observer = word.observer else { return }
+    hearings = [
+      Hearing(
+        observer: observer,
+        isDark: isDark,
+        isAssumed: true,
+        time: word.time,
+        lastHeard: word.time,
+        evidence: Evidence(rule: .assumed)
+      )
+    ]
+  }
+}
+
+extension PresencePolicy {
+  /// For how long a beacon that is there may be silent at most, whatever is learned about it.
+  var longestSilence: TimeSpan {
+    switch silence {
+    case .adaptive: silenceCeiling
+    case .fixed(let span): span
+    case .never: .forever
+    }
+  }
+}

@@ -1,0 +1,116 @@
+public import PharosEvents
+public import PharosReports
+
+extension StageTwo {
+  /// Goes on after a restart: the time since the state was written, or since ever, was downtime.
+  ///
+  /// Nothing that fell due meanwhile is decided, and no silence of that time means anything: levels, holds and assumptions count
+  /// from here. Where an event says something newer than the state, it wins. Nobody's silence counts before stage one has
+  /// told that the observer lives.
+  ///
+  /// - Parameters:
+  ///   - instant: when inputs begin again; behind the instant of the state.
+  ///   - lastTold: what events have told since the state was written, or ever if there is none.
+  ///   - events: what follows from it, such as that tags of an observer that is told to be down are unmonitored.
+  public mutating func resume(at instant: Timestamp, lastTold: LastTold, into events: inout [Event]) {
+    let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
+    now = max(now, instant)
+    live.removeAll()
+    lastObserver = nil
+    for place in tags.slots where tags.isTaken(place) {
+      tags.store[place].zone.resume(at: now, after: downtime, around.rules)
+      for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
+    }
+    take(lastTold.regions, into: &events)
+    take(lastTold)
+    take(lastTold.observers)
+    // Counters of the state may have been used already by decisions that it does not know of.
+    let floor = UInt64(clamping: now.nanoseconds)
+    tags.retired = max(tags.retired, floor)
+    deadlines = DeadlineQueue()
+    for place in tags.slots where tags.isTaken(place) {
+      tags.store[place].raiseCounters(to: floor)
+      tags.store[place].wake = .distantFuture
+      touch(place)
+    }
+    counters.tags = tags.count
+  }
+
+  /// Takes what was told about regions: first of those who are somewhere, so that there is room for them.
+  private mutating func take(_ words: [LastTold.RegionWord], into events: inout [Event]) {
+    let isSomewhere = { (word: LastTold.RegionWord) in word.state == .inside || word.state == .unmonitored }
+    for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
+      let key = BeaconRegions.Key(application: word.application, identifier: word.region)
+      guard case .beacon(let beacon) = word.subject, let region = regions.place(of: key),
+        let entry = regions.entries[region], case .beacon = entry.region.subject,
+        let place = roomFor(beacon)
+      else { continue }
+      let now = now
+      _ = tags.update(place) { tag in
+        let row = tag.row(of: region, assuming: .unknown, since: entry.since)
+        tag.rows[row].take(word, at: now, entry.region)
+      }
+    }
+  }
+
+  /// Takes what was told about zones.
+  private mutating func take(_ lastTold: LastTold) {
+    let down = Set(lastTold.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) })
+    let zones = Dictionary(around.plan.zones.enumerated().map { ($1.identifier, $0) }) { first, _ in first }
+    let words = lastTold.zones.filter { $0.zone != nil } + lastTold.zones.filter { $0.zone == nil }
+    for word in words {
+      let zone = word.zone.flatMap { zones[$0] }
+      guard word.zone == nil || zone != nil, let place = roomFor(word.beacon) else { continue }
+      tags.store[place].zone.take(
+        zone,
+        since: word.time,
+        at: now,
+        isHeardInTheDark: tags.store[place].zone.levels.contains { down.contains($0.observer) },
+        around.rules
+      )
+      guard tags.store[place].zone.placing.isEmpty else { continue }
+      tags.store[place].zone.placing = around.plan.placing(
+        word.beacon,
+        isAskedAbout: regions.asks(about: word.beacon)
+      )
+      tags.store[place].zone.placingEpoch = regions.epoch
+    }
+  }
+
+  /// Takes what was told about observers, behind what was told of it about regions and zones.
+  private mutating func take(_ words: [LastTold.ObserverWord]) {
+    for word in words {
+      let change = ObserverChange(
+        observer: word.observer,
+        isUp: word.isUp,
+        time: word.time,
+        decidedAt: now,
+        ordinal: 0
+      )
+      // Who was up by the last word has still to show that it is.
+      if word.isUp { recover(change) } else { goDark(change) }
+      live[word.observer] = nil
+    }
+  }
+
+  /// The place of a beacon, made if there is room for one more.
+  private mutating func roomFor(_ beacon: BeaconID) -> Int? {
+    if let place = tags.place(of: beacon) { return place }
+    return tags.count < limits.tags ? tags.place(adding: beacon, at: now) : nil
+  }
+
+  /// Takes a site that was edited: what it declares alike keeps its state, what it no longer declares is forgotten without
+  /// a word, and what is new begins now.
+  ///
+  /// A site that is no different changes nothing.
+  public mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
+    let changes = site.regionChanges(to: next)
+    for change in changes { apply(change, at: instant, into: &events) }
+    let hasOtherZones = next.zones != site.zones
+    site = next
+    guard hasOtherZones else { return }
+    complete(before: instant, into: &events)
+    replan(to: ZonePlan(site: next))
+    for place in tags.slots where tags.isTaken(place) { touch(place) }
+  }
+}

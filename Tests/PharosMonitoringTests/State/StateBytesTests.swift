@@ -1,0 +1,105 @@
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@Suite("Bytes of a state, whole and damaged")
+struct StateBytesTests {
+  /// A state with something of everything in it.
+  private static func part(_ seed: Int) -> (world: StateWorld, run: StateRun, bytes: [UInt8]) {
+    let world = StateWorld(seed: seed, count: 500)
+    var run = StateRun(world)
+    for (time, input) in world.inputs { run.give(input, at: time) }
+    return (world, run, run.parts[0])
+  }
+
+  @Test("a state that is cut off anywhere is refused")
+  func cut() {
+    let (world, _, bytes) = StateBytesTests.part(60)
+    for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 80)) {
+      var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
+      var reader = FieldReader(bytes[..<length])
+      #expect(throws: FieldError.self) { try engine.restoreState(from: &reader) { _ in true } }
+    }
+  }
+
+  @Test("bytes that are damaged are refused, or make an engine that goes on without a stop", arguments: 0..<4)
+  func damaged(seed: Int) {
+    let (world, _, bytes) = StateBytesTests.part(70 + seed)
+    var random = SeededGenerator(seed: UInt64(seed) &+ 5)
+    let later = (world.inputs.last?.time ?? 0) + 1
+    var (refused, accepted) = (0, 0)
+    for _ in 0..<60 {
+      var damaged = bytes
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let place = Int.random(in: 0..<damaged.count, using: &random)
+        damaged[place] =
+          [0, 0x7F, 0xFF, damaged[place] ^ 1, damaged[place] ^ 0x80].randomElement(using: &random) ?? 0
+      }
+      var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
+      var reader = FieldReader(damaged[...])
+      do {
+        try engine.restoreState(from: &reader) { _ in true }
+      } catch {
+        refused += 1
+        continue
+      }
+      accepted += 1
+      var run = StateRun(world)
+      if Bool.random(using: &random) {
+        engine.resume(at: Timeline.at(later + 50), lastTold: LastTold(), into: &run.output)
+      }
+      run.engines = [engine]
+      for (time, input) in world.inputs.prefix(60) { run.give(input, at: later + 50 + time) }
+      run.advance(to: later + 5_000)
+      _ = run.parts
+      _ = run.engines[0].tracks(TrackQuery())
+    }
+    #expect(refused > 0)
+    #expect(accepted > 0)
+  }
+
+  @Test("random bytes are refused", arguments: 0..<4)
+  func random(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<500 {
+      var bytes = (0..<Int.random(in: 0...400, using: &random)).map { _ in
+        UInt8.random(in: 0...255, using: &random)
+      }
+      if !bytes.isEmpty, Bool.random(using: &random) { bytes[0] = 1 }
+      var engine = StageOne(site: Site())
+      var reader = FieldReader(bytes[...])
+      #expect(throws: FieldError.self) { try engine.restoreState(from: &reader) { _ in true } }
+      #expect(engine.observers().isEmpty)
+    }
+  }
+
+  @Test("another version is refused by its number")
+  func version() {
+    let (world, _, bytes) = StateBytesTests.part(61)
+    var other = bytes
+    other[0] = 9
+    var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
+    var reader = FieldReader(other[...])
+    #expect(throws: FieldError(.version(9, expected: 1), at: 1)) {
+      try engine.restoreState(from: &reader) { _ in true }
+    }
+  }
+
+  @Test("parts that number regions differently do not belong together")
+  func strangers() throws {
+    let (world, run, bytes) = StateBytesTests.part(62)
+    var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
+    var reader = FieldReader(bytes[...])
+    try engine.restoreState(from: &reader) { $0 == .eui48(1) }
+    var other = run
+    for index in 0..<3 {
+      let region = Timeline.region("more\(index)")
+      other.give(.change(.startMonitoring(application: "gallery", region)), at: 10_000 + Double(index))
+    }
+    var second = FieldReader(other.parts[0][...])
+    #expect(throws: FieldError.self) { try engine.restoreState(from: &second) { $0 == .eui48(2) } }
+    #expect(engine.observers().map(\.id) == [.eui48(1)])
+  }
+}

@@ -1,0 +1,43 @@
+import PharosEvents
+import PharosMonitoring
+import PharosReports
+
+/// A restart: what was known at a checkpoint, what was told since, and a fresh engine.
+extension Timeline {
+  /// What a server keeps of an engine.
+  struct Kept {
+    var bytes: [UInt8]
+    /// How many events were told before.
+    var events: Int
+  }
+
+  /// Writes the engine's state after everything up to an instant.
+  mutating func checkpoint(at seconds: Double) -> Kept {
+    advance(to: seconds)
+    var writer = FieldWriter()
+    engine.writeState(to: &writer)
+    return Kept(bytes: writer.bytes, events: events.count)
+  }
+
+  /// What was told after a checkpoint.
+  func told(since kept: Kept) -> LastTold {
+    var told = LastTold()
+    for event in events[kept.events...] { told.note(event) }
+    return told
+  }
+
+  /// The server starts again, with a checkpoint or without: what it had not told is gone.
+  mutating func restart(from kept: Kept?, at seconds: Double, site: Site) throws {
+    let told = told(since: kept ?? Kept(bytes: [], events: 0))
+    engine = StageOne(site: site)
+    if let kept {
+      var reader = FieldReader(kept.bytes[...])
+      try engine.restoreState(from: &reader) { _ in true }
+      try reader.finish()
+    }
+    var output = StageOutput()
+    engine.resume(at: Timeline.at(seconds), lastTold: told, into: &output)
+    events += output.events
+    links += output.links
+  }
+}

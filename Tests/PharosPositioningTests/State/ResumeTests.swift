@@ -1,0 +1,240 @@
+import PharosEvents
+import PharosReports
+import Testing
+
+@testable import PharosPositioning
+
+/// A visit, a pause in which nobody listened, and what comes of it.
+@Suite("Stage two after a restart")
+struct ResumeTests {
+  private static let tag = LinkScript.tag
+  private static let pause = 600.0
+
+  /// Takes links up to a time, is put aside, and goes on a pause later with what was told meanwhile.
+  private static func resumed(
+    _ links: [StageLink],
+    until seconds: Double,
+    site: Site = LinkScript.site(),
+    told: LastTold = LastTold()
+  ) throws -> (stage: StageTwo, events: [Event]) {
+    var stage = StageTwo(site: site)
+    var events: [Event] = []
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    stage.advance(to: LinkScript.time(seconds), into: &events)
+    stage = try StateLawTests.restored(StateLawTests.bytes(stage), site)
+    var later: [Event] = []
+    stage.resume(at: LinkScript.time(seconds + pause), lastTold: told, into: &later)
+    return (stage, later)
+  }
+
+  private static func run(
+    _ resumed: (stage: StageTwo, events: [Event]),
+    _ links: [StageLink],
+    until seconds: Double
+  ) -> [Event] {
+    var (stage, events) = resumed
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    stage.advance(to: LinkScript.time(seconds), into: &events)
+    return events.sorted(by: Event.isOrderedBefore)
+  }
+
+  private static func word(
+    _ state: RegionState,
+    lastKnown: RegionState? = nil,
+    observer: String? = "a",
+    at seconds: Double
+  ) -> LastTold {
+    var told = LastTold()
+    told.regions = [
+      LastTold.RegionWord(
+        application: "gallery",
+        region: "hall",
+        subject: .beacon(tag),
+        state: state,
+        lastKnown: lastKnown ?? state,
+        enteredAt: state == .outside ? nil : LinkScript.time(seconds),
+        refinement: tag,
+        observer: observer.map { .name($0) },
+        time: LinkScript.time(seconds),
+        decidedAt: LinkScript.time(seconds)
+      )
+    ]
+    return told
+  }
+
+  @Test("the pause ends no visit; the observer that heard the tag ends it later")
+  func goesOn() throws {
+    let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
+    let resumed = try Self.resumed(links, until: 10)
+    let later = [LinkScript.link("a", isUp: true, at: 611), LinkScript.presence("a", .outside, at: 900)]
+    let events = Self.run(resumed, later, until: 2_000)
+    #expect(LinkScript.words(events) == ["region.state hall @900", "region.exit hall @900"])
+    #expect(events.first?.transition?.enteredAt == LinkScript.time(1))
+  }
+
+  @Test("an alarm about a long hold counts the time that somebody watched")
+  func holds() throws {
+    let site = LinkScript.site([LinkScript.region(hold: .seconds(60))])
+    let links = [
+      LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1),
+      LinkScript.link("a", isUp: false, at: 20),
+    ]
+    let events = Self.run(try Self.resumed(links, until: 50, site: site), [], until: 2_000)
+    #expect(LinkScript.words(events) == ["region.holdExceeded hall @680"])
+  }
+
+  @Test("an enter that was told behind the checkpoint is not told again")
+  func knowsEnters() throws {
+    let links = [LinkScript.link("a", isUp: true, at: 0)]
+    let resumed = try Self.resumed(links, until: 10, told: Self.word(.inside, at: 12))
+    let later = [
+      LinkScript.link("a", isUp: true, at: 611), LinkScript.presence("a", .inside, at: 615),
+      LinkScript.presence("a", .outside, at: 900),
+    ]
+    let events = Self.run(resumed, later, until: 3_000)
+    #expect(LinkScript.words(events) == ["region.state hall @900", "region.exit hall @900"])
+    #expect(events.first?.transition?.enteredAt == LinkScript.time(12))
+  }
+
+  @Test("who entered behind the checkpoint and is not heard again leaves after the longest silence")
+  func givesUp() throws {
+    let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    // The default policy lets nobody be silent for longer than 300 s; the observer is up from 650 on.
+    let events = Self.run(resumed, [LinkScript.link("a", isUp: true, at: 650)], until: 3_000)
+    #expect(LinkScript.words(events) == ["region.state hall @950", "region.exit hall @950"])
+    #expect(events.first?.transition?.evidence.rule == .neverHeard)
+    #expect(events.first?.transition?.evidence.window == .seconds(300))
+  }
+
+  @Test("as long as nobody knows whether its observer lives, a silence ends nothing")
+  func waitsForLife() throws {
+    let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    let others = [LinkScript.link("b", isUp: true, at: 611)]
+    #expect(Self.run(resumed, others, until: 10_000).isEmpty)
+    let down = [LinkScript.link("a", isUp: false, at: 700)]
+    let words = LinkScript.words(Self.run(resumed, others + down, until: 3_000))
+    #expect(words == ["region.state hall @700", "region.unmonitored hall @700"])
+  }
+
+  @Test("an exit that was told behind the checkpoint is not told again, and the next enter is")
+  func knowsExits() throws {
+    let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
+    let resumed = try Self.resumed(links, until: 10, told: Self.word(.outside, at: 14))
+    #expect(Self.run(resumed, [LinkScript.link("a", isUp: true, at: 611)], until: 3_000).isEmpty)
+    let back = [LinkScript.presence("a", .inside, at: 700)]
+    let events = Self.run(resumed, back, until: 701)
+    #expect(LinkScript.words(events) == ["region.state hall @700", "region.enter hall @700"])
+    #expect(events.first?.transition?.from == .outside)
+  }
+
+  @Test("what was told to be unmonitored settles once its observer is back")
+  func knowsTheDark() throws {
+    var told = Self.word(.unmonitored, lastKnown: .inside, at: 14)
+    told.observers = [
+      LastTold.ObserverWord(
+        observer: .name("a"),
+        isUp: false,
+        time: LinkScript.time(14),
+        decidedAt: LinkScript.time(14)
+      )
+    ]
+    let links = [LinkScript.link("a", isUp: true, at: 0)]
+    let resumed = try Self.resumed(links, until: 10, told: told)
+    let silent = Self.run(resumed, [LinkScript.link("a", isUp: true, at: 700)], until: 3_000)
+    #expect(LinkScript.words(silent) == ["region.state hall @1000", "region.exit hall @1000"])
+    let heard = [LinkScript.link("a", isUp: true, at: 700), LinkScript.presence("a", .inside, at: 720)]
+    #expect(LinkScript.words(Self.run(resumed, heard, until: 900)) == ["region.state hall @720"])
+  }
+
+  @Test("no id is given twice, though the checkpoint does not know the last transitions")
+  func ids() throws {
+    let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
+    var stage = StageTwo(site: LinkScript.site())
+    var before: [Event] = []
+    for link in links { stage.take(link, into: &before) }
+    stage.advance(to: LinkScript.time(10), into: &before)
+    var resumed = try StateLawTests.restored(StateLawTests.bytes(stage), LinkScript.site())
+    // Told behind the checkpoint: left and came back.
+    let lost = [LinkScript.presence("a", .outside, at: 11), LinkScript.presence("a", .inside, at: 13)]
+    for link in lost { stage.take(link, into: &before) }
+    stage.advance(to: LinkScript.time(14), into: &before)
+    var after: [Event] = []
+    resumed.resume(at: LinkScript.time(60), lastTold: Self.word(.inside, at: 13), into: &after)
+    for link in [LinkScript.presence("a", .outside, at: 70), LinkScript.presence("a", .inside, at: 90)] {
+      resumed.take(link, into: &after)
+    }
+    resumed.advance(to: LinkScript.time(100), into: &after)
+    #expect(after.count == 4)
+    let ids = (before + after).map(\.id)
+    #expect(Set(ids).count == ids.count)
+  }
+
+  // MARK: Zones
+
+  private static let rooms = LinkScript.site(
+    zones: ["a", "b", "c"].map { Zone(identifier: $0, observers: [.name($0)]) }
+  )
+
+  private static func heard(_ levels: [(String, Double)], _ seconds: ClosedRange<Int>) -> [StageLink] {
+    seconds.flatMap { second in
+      levels.map { LinkScript.summary($0.0, $0.1, at: Double(second)) }
+        + levels.map { LinkScript.life($0.0, at: Double(second)) }
+    }
+  }
+
+  private static func zoneWords(_ events: [Event]) -> [String] {
+    events.filter { $0.move != nil }.map { event in
+      let verb = event.kind == .zoneEnter ? "+" : "-"
+      return "\(verb)\(event.region)@\(Int((event.time - LinkScript.start).seconds))"
+    }
+  }
+
+  @Test("a tag stays in its zone over the pause, and leaves it when it is heard elsewhere")
+  func keepsZones() throws {
+    let links = Self.heard([("a", -50), ("b", -75)], 0...40)
+    let resumed = try Self.resumed(links, until: 41, site: Self.rooms)
+    let same = Self.heard([("a", -50), ("b", -75)], 642...700)
+    #expect(Self.zoneWords(Self.run(resumed, same, until: 701)).isEmpty)
+    let moved = Self.heard([("a", -80), ("b", -50)], 642...700)
+    let words = Self.zoneWords(Self.run(resumed, moved, until: 701))
+    #expect(words.map { $0.prefix(2) } == ["-a", "+b"])
+  }
+
+  @Test("silence after the pause ends a stay as it does otherwise, not at once")
+  func endsZones() throws {
+    let links = Self.heard([("a", -50), ("b", -75)], 0...40)
+    let resumed = try Self.resumed(links, until: 41, site: Self.rooms)
+    let alive = (642...900).flatMap { second in
+      ["a", "b"].map { LinkScript.life($0, at: Double(second)) }
+    }
+    let events = Self.run(resumed, alive, until: 901).filter { $0.move != nil }
+    #expect(events.map(\.kind) == [.zoneExit])
+    let left = try #require(events.first)
+    #expect(left.decidedAt >= LinkScript.time(641 + 10))
+    #expect(left.move?.reason == .silence)
+  }
+
+  @Test("a zone that was told behind the checkpoint holds until somebody hears the tag")
+  func takesZoneWords() throws {
+    let links = Self.heard([("a", -50), ("b", -75)], 0...40)
+    var told = LastTold()
+    told.zones = [
+      LastTold.ZoneWord(
+        beacon: Self.tag,
+        zone: "b",
+        time: LinkScript.time(45),
+        decidedAt: LinkScript.time(45)
+      )
+    ]
+    let resumed = try Self.resumed(links, until: 41, site: Self.rooms, told: told)
+    #expect(resumed.stage.tagStandings().first?.zone == "b")
+    let there = Self.heard([("a", -75), ("b", -50)], 660...720)
+    #expect(Self.zoneWords(Self.run(resumed, there, until: 721)).isEmpty)
+    let back = Self.heard([("a", -50), ("b", -80)], 660...720)
+    #expect(Self.zoneWords(Self.run(resumed, back, until: 721)).map { $0.prefix(2) } == ["-b", "+a"])
+    // Nobody hears it at all: it is in no zone after the longest silence.
+    let silent = Self.run(resumed, [], until: 2_000).filter { $0.move != nil }
+    #expect(silent.map(\.kind) == [.zoneExit])
+    #expect(silent.first.map { $0.decidedAt >= LinkScript.time(641 + 300) } == true)
+  }
+}
