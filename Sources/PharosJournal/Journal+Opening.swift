@@ -1,0 +1,49 @@
+import GRDB
+import PharosReports
+
+extension Journal {
+  /// How connections are set up.
+  static func configuration(patience: TimeSpan) -> Configuration {
+    var configuration = Configuration()
+    configuration.label = "pharos.journal"
+    configuration.busyMode = .timeout(patience.seconds)
+    // Streams, pages and webhooks read at the same time; each connection costs a descriptor and some cache.
+    configuration.maximumReaderCount = 4
+    configuration.prepareDatabase { database in
+      // 16 MiB of pages for each connection: the rows of 100,000 subjects and the names of a busy day.
+      try database.execute(sql: "PRAGMA cache_size = -16384")
+      // What is dropped is overwritten where that costs no write of its own.
+      _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = FAST")
+    }
+    return configuration
+  }
+
+  /// Has every commit reach the disk before it returns, and makes sure of it.
+  ///
+  /// A pool sets NORMAL when it turns the log on, after the connection was prepared; NORMAL loses the last commits with the
+  /// power.
+  static func makeDurable(_ pool: DatabasePool, _ path: String) throws {
+    try pool.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+      // The log is copied back every 16 MiB instead of every 4: pages of rows that change again and again are copied once.
+      _ = try Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint = 4096")
+      _ = try Int.fetchOne(database, sql: "PRAGMA journal_size_limit = 67108864")
+      let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
+      let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
+      guard synchronous == 2, mode == "wal" else {
+        let found = "synchronous \(synchronous.map(String.init) ?? "?"), log \(mode ?? "?")"
+        throw JournalError(.refused(detail: "it cannot be made durable: \(found)"), at: path)
+      }
+    }
+  }
+
+  /// Reads in a snapshot that later groups do not change.
+  func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+    do { return try database.read(body) } catch { throw JournalError(error, at: place) }
+  }
+
+  /// Writes all of it or nothing.
+  func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+    do { return try database.write(body) } catch { throw JournalError(error, at: place) }
+  }
+}

@@ -1,0 +1,205 @@
+public import PharosReports
+import GRDB
+import Synchronization
+
+/// What was dropped to keep the journal within its bounds.
+public struct Pruned: Hashable, Sendable {
+  /// How many events.
+  public var events: Int64 = 0
+  /// How many rows of subjects, beacons and observers that were last told of before the oldest event kept.
+  public var rows = 0
+  /// How many names that nothing mentions any more.
+  public var names = 0
+  /// How many events should have been dropped, but a webhook still needs them.
+  public var heldBack: Int64 = 0
+
+  /// Starts with nothing dropped.
+  public init() {}
+}
+
+extension Journal {
+  /// How many events or rows one transaction drops.
+  ///
+  /// 4,096: about 150 pages, which the disk has done with in some milliseconds; events that wait to be written wait no longer.
+  static let slice: Int64 = 4_096
+
+  /// Drops what is older than the settings allow, or too much, the oldest first; never what a webhook still needs, except
+  /// that a journal in memory never grows beyond twice its bound.
+  ///
+  /// Freed pages are used again for new events, so that the file stays as large as it once was: a journal that is full keeps its
+  /// size, and no page has to be moved for it.
+  ///
+  /// - Parameter now: the present time.
+  /// - Returns: what was dropped.
+  /// - Throws: ``JournalError``; what was dropped so far stays dropped.
+  public func prune(now: Timestamp) throws(JournalError) -> Pruned {
+    var pruned = Pruned()
+    let cutoff = settings.longest.map { now - $0 }
+    while try pruneSlice(cutoff, into: &pruned) {}
+    if let cutoff {
+      for table in ["region_rows", "zone_rows", "observer_rows"] {
+        pruned.rows += try pruneRows(of: table, before: cutoff)
+      }
+    }
+    let block = blocks.containing(oldest)
+    if pruned.rows > 0 || shared.withLock({ $0.namesPrunedBefore }) < block {
+      while true {
+        let names = try pruneNames(before: block)
+        pruned.names += names
+        if names < Int(Journal.slice) { break }
+      }
+      shared.withLock { $0.namesPrunedBefore = block }
+    }
+    let dropped = pruned.events
+    shared.withLock { $0.statistics.pruned += UInt64(dropped) }
+    return pruned
+  }
+
+  /// Drops about as many events as were appended, if there is too much: a journal that is full stays so by itself.
+  ///
+  /// What cannot be dropped now is tried again with the next group; nothing of that group is at stake.
+  func makeRoom(for count: Int) {
+    guard shared.withLock({ $0.statistics.bytes }) > settings.mostBytes else { return }
+    var pruned = Pruned()
+    var left = Int64(count) * 2
+    while left > 0, (try? pruneSlice(nil, into: &pruned)) == true { left -= Journal.slice }
+    let dropped = pruned.events
+    shared.withLock { $0.statistics.pruned += UInt64(dropped) }
+  }
+
+  /// Drops the next few events, if they are to go.
+  ///
+  /// - Returns: whether there may be more.
+  private func pruneSlice(_ cutoff: Timestamp?, into pruned: inout Pruned) throws(JournalError) -> Bool {
+    var before: Int64?
+    let dropped: Int64
+    let held: Int64
+    do {
+      (dropped, held) = try write { database in
+        let (first, head) = shared.withLock { ($0.statistics.oldest, $0.statistics.head) }
+        let wanted = try wantedSlice(first...max(first, head), before: cutoff, database)
+        guard first <= head, wanted > 0 else { return (0, 0) }
+        var last = first + wanted - 1
+        if let floor = try floor(database) { last = min(last, floor - 1) }
+        guard last >= first else { return (0, wanted) }
+        try drop(through: last, database)
+        // Before anybody can miss them: who finds an event gone must know that it was there.
+        before = first
+        let next = last + 1
+        shared.withLock { $0.statistics.oldest = next }
+        return (next - first, wanted - (next - first))
+      }
+    } catch {
+      if let before { shared.withLock { $0.statistics.oldest = before } }
+      throw error
+    }
+    pruned.events += dropped
+    pruned.heldBack = held
+    let bytes = try read { try Journal.bytes(of: $0) }
+    shared.withLock { $0.statistics.bytes = bytes }
+    return held == 0 && dropped == Journal.slice
+  }
+
+  /// How many of the oldest events are to go next, needed or not.
+  private func wantedSlice(
+    _ events: ClosedRange<Int64>,
+    before cutoff: Timestamp?,
+    _ database: Database
+  ) throws -> Int64 {
+    let (first, last) = (events.lowerBound, min(events.lowerBound + Journal.slice - 1, events.upperBound))
+    if try Journal.bytes(of: database) > settings.mostBytes { return last - first + 1 }
+    guard let cutoff else { return 0 }
+    return try lastEvent(from: first, through: last, before: cutoff, database) - first + 1
+  }
+
+  /// The first event that a webhook still needs.
+  ///
+  /// Memory has an end, and what is in it is gone with the process anyway: there need ends at twice the bound.
+  private func floor(_ database: Database) throws -> Int64? {
+    if isInMemory, try Journal.bytes(of: database) / 2 > settings.mostBytes { return nil }
+    return try Deliveries.floor(database)
+  }
+
+  private func drop(through last: Int64, _ database: Database) throws {
+    try database.execute(sql: "DELETE FROM events WHERE sequence <= ?", arguments: [last])
+    try database.execute(
+      sql: "INSERT OR REPLACE INTO facts (name, value) VALUES ('pruned', ?)",
+      arguments: [last]
+    )
+    let block = blocks.containing(last + 1)
+    try database.execute(sql: "DELETE FROM postings WHERE block < ?", arguments: [block])
+    try database.execute(sql: "DELETE FROM blocks WHERE block < ?", arguments: [block])
+  }
+
+  /// The last event of a run up to the first one that is recent enough; one less than the first if that is.
+  private func lastEvent(
+    from first: Int64,
+    through last: Int64,
+    before cutoff: Timestamp,
+    _ database: Database
+  ) throws -> Int64 {
+    let rows = try PreparedStatement(
+      cachedBy: database,
+      "SELECT sequence, record FROM events WHERE sequence BETWEEN ? AND ? ORDER BY sequence"
+    )
+    defer { rows.reset() }
+    rows.bind(first, at: 1)
+    rows.bind(last, at: 2)
+    while try rows.next() {
+      // What cannot be read goes with what is around it.
+      guard let time = rows.withBytes(1, StoredRecord.time), time >= cutoff else { continue }
+      return rows.number(0) - 1
+    }
+    return last
+  }
+
+  /// Drops rows that say "gone" and were last told of long ago; what is inside, or up, stays.
+  private func pruneRows(of table: String, before cutoff: Timestamp) throws(JournalError) -> Int {
+    let (key, isGone) =
+      switch table {
+      case "region_rows": ("(application, region, subject)", "known <> 1")
+      case "zone_rows": ("beacon", "zone IS NULL")
+      default: ("observer", "up = 0")
+      }
+    let columns = key.filter { $0 != "(" && $0 != ")" }
+    var count = 0
+    while true {
+      let dropped = try write { database in
+        try database.execute(
+          sql: """
+            DELETE FROM \(table) WHERE \(key) IN
+              (SELECT \(columns) FROM \(table) WHERE decided < ? AND \(isGone) LIMIT ?)
+            """,
+          arguments: [cutoff.nanoseconds, Journal.slice]
+        )
+        return database.changesCount
+      }
+      count += dropped
+      if dropped < Int(Journal.slice) { return count }
+    }
+  }
+
+  /// Drops names that neither an event nor a row mentions, a slice at most.
+  private func pruneNames(before block: Int64) throws(JournalError) -> Int {
+    let dropped = try write { database in
+      try writer.markNames()
+      try database.execute(
+        sql: """
+          DELETE FROM names WHERE key IN (SELECT key FROM names WHERE last_block < ? AND key NOT IN (
+            SELECT application FROM region_rows UNION SELECT region FROM region_rows
+            UNION SELECT subject FROM region_rows
+            UNION SELECT refinement FROM region_rows WHERE refinement IS NOT NULL
+            UNION SELECT observer FROM region_rows WHERE observer IS NOT NULL
+            UNION SELECT beacon FROM zone_rows UNION SELECT zone FROM zone_rows WHERE zone IS NOT NULL
+            UNION SELECT observer FROM observer_rows) LIMIT ?)
+          """,
+        arguments: [block, Journal.slice]
+      )
+      let dropped = database.changesCount
+      if dropped > 0 { writer.forgetNames() }
+      return dropped
+    }
+    if dropped > 0 { shared.withLock { $0.names.removeAll() } }
+    return dropped
+  }
+}

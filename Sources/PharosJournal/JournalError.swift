@@ -1,0 +1,73 @@
+/// Why the journal could not do what it was asked to.
+public struct JournalError: Error, Hashable, Sendable {
+  /// What is the matter.
+  public enum Problem: Hashable, Sendable {
+    /// The folder cannot be made or used.
+    case folder(reason: String)
+    /// Another process uses the journal.
+    case inUse(process: Int?)
+    /// The disk is full.
+    case full
+    /// The file or its folder may not be written.
+    case readOnly
+    /// Another program holds a lock on the file.
+    case locked
+    /// The file is damaged, or is no journal at all.
+    case damaged(detail: String)
+    /// The file was written by a newer version of this program.
+    case newer(steps: [String])
+    /// The journal belongs to another stream.
+    case otherStream(found: String, expected: String)
+    /// The disk or the database refused for another reason.
+    case refused(detail: String)
+  }
+
+  /// What is the matter.
+  public let problem: Problem
+  /// Which file or folder it is about; `memory` for a journal without a file.
+  public let place: String
+
+  /// Makes an error.
+  public init(_ problem: Problem, at place: String) {
+    self.problem = problem
+    self.place = place
+  }
+
+  /// Whether trying again later may succeed without anybody changing the file.
+  public var isPassing: Bool {
+    switch problem {
+    case .full, .locked, .refused, .readOnly: true
+    case .folder, .inUse, .damaged, .newer, .otherStream: false
+    }
+  }
+}
+
+extension JournalError: CustomStringConvertible {
+  /// What is wrong, where, and what to do about it.
+  public var description: String {
+    switch problem {
+    case .folder(let reason):
+      "\(place): the folder for the journal cannot be used: \(reason). Choose another one with --data, or change its rights."
+    case .inUse(let process):
+      "\(place): \(process.map { "process \($0)" } ?? "another process") uses this journal. "
+        + "Stop it, or give this one another folder with --data."
+    case .full:
+      "\(place): the disk is full. Make room, or let the journal keep less; journalling goes on by itself then."
+    case .readOnly:
+      "\(place): the journal may not be written. Give this user the right to write the file and its folder."
+    case .locked:
+      "\(place): another program holds a lock on the journal. End it; copies are best made with `.backup`."
+    case .damaged(let detail):
+      "\(place): the journal is damaged (\(detail)). Put it aside and start with an empty folder, "
+        + "or restore a copy; `sqlite3 FILE .recover` saves what can be read."
+    case .newer(let steps):
+      "\(place): the journal was written by a newer version (it knows \(steps.joined(separator: ", "))). "
+        + "Use that version, or another folder."
+    case .otherStream(let found, let expected):
+      "\(place): the journal belongs to the stream \"\(found)\", the site says \"\(expected)\". "
+        + "Use another folder, or change the site's stream back."
+    case .refused(let detail):
+      "\(place): the journal cannot be used: \(detail)."
+    }
+  }
+}

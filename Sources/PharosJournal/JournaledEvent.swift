@@ -1,0 +1,15 @@
+public import PharosEvents
+
+/// An event and its place in the journal.
+public struct JournaledEvent: Hashable, Sendable {
+  /// Its place: 1 for the first event ever journalled, and no number left out behind it.
+  public let sequence: Int64
+  /// The event as it was told.
+  public let event: Event
+
+  /// Pairs an event with its place.
+  public init(sequence: Int64, event: Event) {
+    self.sequence = sequence
+    self.event = event
+  }
+}

@@ -1,0 +1,179 @@
+import PharosReports
+
+/// What an event can be found by.
+enum Dimension: Int64 {
+  case kind, application, region, subject, mention
+
+  /// The key of a name, or of a kind, in this dimension; name 0 stands for "none".
+  func key(_ name: Int64) -> Int64 { name << 3 | rawValue }
+}
+
+/// Blocks of events: the unit in which they are found by what they mention.
+struct Blocks {
+  /// How many bits tell a block's events apart: at most 16.
+  let bits: Int64
+
+  /// Blocks of 65,536 events, as every journal has them but those of tests.
+  static let usual = Blocks(bits: 16)
+
+  func containing(_ sequence: Int64) -> Int64 { sequence >> bits }
+  func first(of block: Int64) -> Int64 { block << bits }
+  func last(of block: Int64) -> Int64 { (block + 1) << bits - 1 }
+  func place(of sequence: Int64) -> Int { Int(sequence & (1 << bits - 1)) }
+  func isLast(_ sequence: Int64) -> Bool { place(of: sequence) == 1 << bits - 1 }
+}
+
+/// Some of the events of a block: one bit each.
+struct BlockBits: Equatable {
+  /// A set of fewer places than this is kept as a list of 16-bit numbers, a larger one as its bits.
+  ///
+  /// 4,096: there the list would be as long as the bits, 8 KiB.
+  static let fewest = 4_096
+
+  private(set) var words: [UInt64]
+
+  /// None, or all.
+  init(all: Bool = false) { words = Array(repeating: all ? .max : 0, count: 1_024) }
+
+  mutating func insert(_ place: Int) { words[place >> 6] |= 1 << UInt64(place & 63) }
+
+  func contains(_ place: Int) -> Bool { words[place >> 6] >> UInt64(place & 63) & 1 == 1 }
+
+  mutating func formIntersection(_ other: BlockBits) {
+    for index in words.indices { words[index] &= other.words[index] }
+  }
+
+  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+  /// Adds what ``encode(_:)`` made.
+  mutating func formUnion(encoded bytes: [UInt8]) throws {
+    if bytes.count == BlockBits.fewest * 2 {
+      for index in 0..<1_024 {
+        var word: UInt64 = 0
+        for byte in bytes[(index * 8)..<(index * 8 + 8)].reversed() { word = word << 8 | UInt64(byte) }
+        words[index] |= word
+      }
+      return
+    }
+    guard bytes.count < BlockBits.fewest * 2, bytes.count % 2 == 0 else {
+      throw DamagedRecord(what: "a list of \(bytes.count) bytes where events are found by")
+    }
+    for index in stride(from: 0, to: bytes.count, by: 2) {
+      insert(Int(bytes[index]) | Int(bytes[index + 1]) << 8)
+    }
+  }
+
+  /// The bytes of places that come in order, without repeats.
+  static func encode(_ places: ArraySlice<UInt64>) -> [UInt8] {
+    guard places.count >= fewest else {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(places.count * 2)
+      for place in places {
+        bytes.append(UInt8(truncatingIfNeeded: place))
+        bytes.append(UInt8(truncatingIfNeeded: place >> 8))
+      }
+      return bytes
+    }
+    var bytes = [UInt8](repeating: 0, count: fewest * 2)
+    for place in places {
+      let bit = Int(place & 0xFFFF)
+      bytes[bit >> 3] |= 1 << UInt8(bit & 7)
+    }
+    return bytes
+  }
+
+  /// The places from one on, in order.
+  func places(from first: Int) -> [Int] {
+    var places: [Int] = []
+    for index in (first >> 6)..<1_024 where words[index] != 0 {
+      var word = words[index]
+      if index == first >> 6 { word &= .max << UInt64(first & 63) }
+      while word != 0 {
+        places.append(index << 6 | word.trailingZeroBitCount)
+        word &= word - 1
+      }
+    }
+    return places
+  }
+}
+
+/// What the events of the unfinished block mention: written down when it is full, found in memory until then.
+///
+/// 8 bytes a mention, 5 mentions an event: at most about 3 MB.
+struct TailIndex {
+  /// The block.
+  private(set) var block: Int64
+  /// Key and place of each mention, the place in the low 16 bits.
+  private(set) var mentions: [UInt64] = []
+  /// The earliest time of an event in the block.
+  private(set) var earliest = Timestamp.distantFuture
+  /// The latest.
+  private(set) var latest = Timestamp.distantPast
+
+  init(block: Int64) { self.block = block }
+
+  mutating func add(_ keys: [Int64], place: Int, time: Timestamp) {
+    for key in keys { mentions.append(UInt64(bitPattern: key) << 16 | UInt64(place)) }
+    earliest = min(earliest, time)
+    latest = max(latest, time)
+  }
+
+  /// Adds what other events of the same block mention.
+  mutating func add(_ other: TailIndex) {
+    mentions.append(contentsOf: other.mentions)
+    earliest = min(earliest, other.earliest)
+    latest = max(latest, other.latest)
+  }
+
+  /// The places, from one on, of the events that mention one of the keys.
+  ///
+  /// Mentions lie in the order of their places: who is near the head looks at the last few only.
+  func places(of keys: Set<Int64>, from first: Int = 0) -> BlockBits {
+    var bits = BlockBits()
+    let wanted = keys.map { UInt64(bitPattern: $0) }
+    let start = mentions.firstPlace(from: first)
+    mentions.withUnsafeBufferPointer { mentions in
+      // One key after the other while they are few: comparing costs a tenth of hashing.
+      if wanted.count <= 8 {
+        for key in wanted {
+          for mention in mentions[start...] where mention >> 16 == key { bits.insert(Int(mention & 0xFFFF)) }
+        }
+      } else {
+        for mention in mentions[start...] where keys.contains(Int64(mention >> 16)) {
+          bits.insert(Int(mention & 0xFFFF))
+        }
+      }
+    }
+    return bits
+  }
+
+  /// For each key its places, in order of the keys.
+  func postings() -> [(key: Int64, places: [UInt8])] {
+    let sorted = mentions.sorted()
+    var postings: [(key: Int64, places: [UInt8])] = []
+    var distinct: [UInt64] = []
+    var key: UInt64?
+    for mention in sorted {
+      if mention >> 16 != key {
+        if let key { postings.append((Int64(key), BlockBits.encode(distinct[...]))) }
+        key = mention >> 16
+        distinct.removeAll(keepingCapacity: true)
+      }
+      if distinct.last != mention & 0xFFFF { distinct.append(mention & 0xFFFF) }
+    }
+    if let key { postings.append((Int64(key), BlockBits.encode(distinct[...]))) }
+    return postings
+  }
+}
+
+extension [UInt64] {
+  /// Where the first mention of a place, or of one behind it, lies.
+  fileprivate func firstPlace(from place: Int) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Int(self[middle] & 0xFFFF) < place { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

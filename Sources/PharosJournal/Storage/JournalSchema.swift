@@ -1,0 +1,79 @@
+import GRDB
+
+/// The tables of a journal, and how they came to be.
+///
+/// Names are kept once and go by numbers everywhere else. Events lie in the order of their sequence and have no index of
+/// their own: two wide ones would make an append nine times as dear. What filters need is written once for every block of
+/// 65,536 events, behind the last block's: for each name in it, the places of the events that mention it.
+enum JournalSchema {
+  /// Brings a database up to date; one that knows steps that this program does not know is refused.
+  static func prepare(_ database: any DatabaseWriter, at place: String) throws {
+    var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
+    register(in: &migrator)
+    Deliveries.migrate(&migrator)
+    let unknown = try database.read { database in
+      try migrator.appliedIdentifiers(database).subtracting(migrator.migrations)
+    }
+    guard unknown.isEmpty else { throw JournalError(.newer(steps: unknown.sorted()), at: place) }
+    try migrator.migrate(database)
+  }
+
+  /// The steps of this file, in order; each stays as it is for ever.
+  private static func register(in migrator: inout DatabaseMigrator) {
+    migrator.registerMigration("journal 1") { database in
+      for table in first { try database.execute(sql: table) }
+    }
+  }
+
+  private static let first = [
+    """
+    CREATE TABLE facts (name TEXT PRIMARY KEY NOT NULL, value NOT NULL) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE names (
+      key INTEGER PRIMARY KEY AUTOINCREMENT, name BLOB NOT NULL UNIQUE, last_block INTEGER NOT NULL)
+    """,
+    """
+    CREATE TABLE events (sequence INTEGER PRIMARY KEY, record BLOB NOT NULL)
+    """,
+    """
+    CREATE TABLE blocks (block INTEGER PRIMARY KEY, earliest INTEGER NOT NULL, latest INTEGER NOT NULL)
+    """,
+    """
+    CREATE TABLE postings (
+      block INTEGER NOT NULL, key INTEGER NOT NULL, places BLOB NOT NULL,
+      PRIMARY KEY (block, key)) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE region_rows (
+      application INTEGER NOT NULL, region INTEGER NOT NULL, subject INTEGER NOT NULL,
+      state INTEGER NOT NULL, known INTEGER NOT NULL, entered INTEGER, refinement INTEGER,
+      observer INTEGER, time INTEGER NOT NULL, decided INTEGER NOT NULL, changed INTEGER NOT NULL,
+      PRIMARY KEY (application, region, subject)) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE zone_rows (
+      beacon INTEGER PRIMARY KEY, zone INTEGER, time INTEGER NOT NULL, decided INTEGER NOT NULL,
+      changed INTEGER NOT NULL)
+    """,
+    """
+    CREATE TABLE observer_rows (
+      observer INTEGER PRIMARY KEY, up INTEGER NOT NULL, time INTEGER NOT NULL, decided INTEGER NOT NULL,
+      changed INTEGER NOT NULL)
+    """,
+    """
+    CREATE TABLE checkpoints (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, instant INTEGER NOT NULL, through INTEGER NOT NULL,
+      parts INTEGER NOT NULL, digest INTEGER NOT NULL, complete INTEGER NOT NULL)
+    """,
+    """
+    CREATE TABLE checkpoint_parts (
+      checkpoint INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL,
+      PRIMARY KEY (checkpoint, part))
+    """,
+    """
+    CREATE TABLE documents (
+      kind TEXT NOT NULL, key TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID
+    """,
+  ]
+}

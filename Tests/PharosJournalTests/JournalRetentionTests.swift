@@ -1,0 +1,135 @@
+import GRDB
+import PharosEvents
+import PharosReports
+import Testing
+
+@testable import PharosJournal
+
+@Suite("What a journal keeps")
+struct JournalRetentionTests {
+  private func journal(_ location: Journal.Location = .memory, _ settings: JournalSettings) throws -> Journal
+  {
+    try Journal.open(location, stream: Timeline.stream, settings: settings, blocks: Blocks(bits: 6))
+  }
+
+  private func state(_ subject: Int, _ to: RegionState, at second: Int) -> Journal.Entry {
+    let transition = RegionTransition(from: .unknown, to: to, evidence: Evidence(rule: .samples))
+    let event = Event(
+      stream: Timeline.stream,
+      kind: .regionState,
+      time: Timestamp(seconds: Int64(second)),
+      decidedAt: Timestamp(seconds: Int64(second)),
+      stage: 1,
+      subject: .observer(.name("handset \(subject)")),
+      application: "gallery",
+      region: "hall",
+      counter: UInt64(second),
+      detail: .region(transition)
+    )
+    return .init(event: event)
+  }
+
+  @Test(
+    "what is too old goes, up to the first event that is not; the sequence stays, and all else is found as before"
+  )
+  func age() throws {
+    let folder = ScratchFolder()
+    let settings = JournalSettings(longest: .seconds(1_000), mostBytes: .max)
+    do {
+      let journal = try journal(.folder(folder.path), settings)
+      _ = try journal.append((1...9_000).map { state($0 % 50, .inside, at: $0) })
+      #expect(try journal.prune(now: Timestamp(seconds: 1_000)) == Pruned())
+      let pruned = try journal.prune(now: Timestamp(seconds: 6_001))
+      #expect(pruned.events == 5_000)
+      #expect(pruned.heldBack == 0)
+      #expect(journal.oldest == 5_001)
+      #expect(journal.head == 9_000)
+      #expect(journal.statistics().pruned == 5_000)
+      #expect(try journal.event(5_000) == nil)
+      #expect(try journal.event(5_001)?.event.time == Timestamp(seconds: 5_001))
+      let one = EventFilter(subjects: [.observer(.name("handset 7"))])
+      let found = try journal.events(after: 0, matching: one, limit: .max)
+      #expect(found.map(\.sequence) == (5_001...9_000).filter { $0 % 50 == 7 })
+      let back = try journal.events(before: .max, matching: one, limit: .max)
+      #expect(back.reversed().map(\.sequence) == found.map(\.sequence))
+      let left = try journal.read { try Int.fetchOne($0, sql: "SELECT min(block) FROM postings") }
+      #expect(left == 5_001 >> 6)
+      #expect(try journal.prune(now: Timestamp(seconds: 1_000_000)).events == 4_000)
+      #expect(journal.oldest == 9_001)
+    }
+    let journal = try journal(.folder(folder.path), settings)
+    #expect(journal.head == 9_000)
+    #expect(journal.oldest == 9_001)
+    #expect(try journal.events(after: 0, limit: 10).isEmpty)
+    #expect(try journal.append([state(1, .outside, at: 1_000_001)]) == [9_001])
+    #expect(try journal.events(after: 0, limit: 10).map(\.sequence) == [9_001])
+  }
+
+  @Test("rows that say gone go with their events, those that say inside stay; names go when nobody uses them")
+  func rows() throws {
+    let journal = try journal(.memory, JournalSettings(longest: .seconds(100), mostBytes: .max))
+    _ = try journal.append((0..<200).map { state($0, $0 % 2 == 0 ? .inside : .outside, at: 1_000 + $0) })
+    _ = try journal.append((200..<300).map { _ in state(0, .inside, at: 5_000) })
+    let pruned = try journal.prune(now: Timestamp(seconds: 5_001))
+    #expect(pruned.events == 200)
+    #expect(pruned.rows == 100)
+    // The names of the last five are used in a block of which some events are kept.
+    #expect(pruned.names == 95)
+    let told = try journal.lastTold()
+    #expect(told.regions.count == 100)
+    #expect(told.regions.allSatisfy { $0.state == .inside })
+    // A name that went and comes again is as good as new.
+    _ = try journal.append([state(1, .inside, at: 5_002)])
+    let found = try journal.events(
+      after: 0,
+      matching: EventFilter(subjects: [.observer(.name("handset 1"))]),
+      limit: 10
+    )
+    #expect(found.map(\.sequence) == [301])
+    #expect(try journal.lastTold().regions.count == 101)
+  }
+
+  @Test("a journal that is full makes room by itself and keeps the newest")
+  func size() throws {
+    let settings = JournalSettings(longest: nil, mostBytes: 2 << 20)
+    let journal = try journal(.memory, settings)
+    var timeline = Timeline(seed: 3)
+    var model = ModelJournal()
+    for _ in 0..<100 {
+      let entries = timeline.events(500).map { Journal.Entry(event: $0) }
+      model.append(entries)
+      _ = try journal.append(entries)
+      // What 4,096 events take, which is what goes at once, and what a group brings.
+      #expect(journal.statistics().bytes < settings.mostBytes + 1 << 20)
+    }
+    #expect(journal.oldest > 10_000)
+    #expect(journal.head == 50_000)
+    let kept = Array(model.told[Int(journal.oldest - 1)...])
+    #expect(kept.count > 5_000)
+    #expect(try journal.events(after: 0, limit: .max).map(\.sequence) == kept.map(\.sequence))
+    for _ in 0..<10 {
+      let filter = timeline.filter(over: 50_000)
+      let expected = kept.filter { filter.matches($0.event) }.map(\.sequence)
+      #expect(try journal.events(after: 0, matching: filter, limit: .max).map(\.sequence) == expected)
+    }
+    #expect(try journal.lastTold() == model.rows)
+  }
+
+  @Test("what a webhook still needs stays, and is counted, unless memory would have no end")
+  func heldBack() throws {
+    let journal = try journal(.memory, JournalSettings(longest: .seconds(10), mostBytes: 1 << 20))
+    _ = try journal.append((1...1_000).map { state($0 % 9, .inside, at: $0) })
+    try journal.save([DeliveryUpdate(receiver: "till", cursor: 300, delivered: 300)], deadLimit: 10)
+    let pruned = try journal.prune(now: Timestamp(seconds: 100_000))
+    #expect(pruned.events == 300)
+    #expect(pruned.heldBack == 700)
+    #expect(journal.oldest == 301)
+    var second = 2_000
+    while journal.oldest == 301, second < 100_000 {
+      _ = try journal.append((0..<1_000).map { state($0 % 9, .inside, at: second + $0) })
+      second += 1_000
+    }
+    #expect(journal.oldest > 301)
+    #expect(journal.statistics().bytes > 1 << 20)
+  }
+}
