@@ -3,13 +3,15 @@ public import PharosReports
 
 extension EventHub {
   /// Every decision, one by one.
-  public var events: EventPublisher<Event, Never> { stream { $0 } }
+  public var events: EventPublisher<Event, Never> { hub.stream { $0 } }
 
   /// Every decision in the batches it was made in: the stream to take for counting, forwarding and storing.
-  public var batches: EventPublisher<[Event], Never> { stream { [$0] } }
+  public var batches: EventPublisher<[Event], Never> { hub.stream { [$0] } }
 
   /// Decisions in Core Location's words, in the order of its delegate's calls.
-  public var regionEvents: EventPublisher<RegionEvent, Never> { stream { $0.compactMap(RegionEvent.init) } }
+  public var regionEvents: EventPublisher<RegionEvent, Never> {
+    hub.stream { $0.compactMap(RegionEvent.init) }
+  }
 
   /// Decisions about one region, or about all regions of an application.
   ///
@@ -33,7 +35,7 @@ extension EventHub {
 
   /// What observers range once a second, for one constraint or for all.
   public func ranging(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Ranging, Never> {
-    stream { batch in
+    hub.stream { batch in
       batch.compactMap { event in
         guard let ranging = Ranging(event) else { return nil }
         return constraint == nil || ranging.constraint == constraint ? ranging : nil
@@ -42,17 +44,7 @@ extension EventHub {
   }
 
   private func matching(_ condition: @escaping @Sendable (Event) -> Bool) -> EventPublisher<Event, Never> {
-    stream { $0.filter(condition) }
-  }
-
-  private func stream<Output: Sendable>(
-    _ select: @escaping @Sendable ([Event]) -> [Output]
-  ) -> EventPublisher<Output, Never> {
-    EventPublisher(
-      hub: self,
-      select: select,
-      overflow: .dropOldest(limit: EventPublisher<Output, Never>.defaultLimit, onDrop: nil)
-    )
+    hub.stream { $0.filter(condition) }
   }
 }
 

@@ -1,5 +1,4 @@
 public import PharosEvents
-import Synchronization
 
 /// Where decisions come out: one sender, any number of subscribers, none of which can delay another.
 ///
@@ -7,60 +6,34 @@ import Synchronization
 /// queue is drained elsewhere, at the speed of its subscriber and as far as its demand goes. What a full queue does
 /// is the subscriber's choice: drop the oldest and count, or end with an error.
 public final class EventHub: Sendable {
-  private struct State {
-    var sinks: [(id: UInt64, sink: any EventSink)] = []
-    var nextID: UInt64 = 0
-    var isFinished = false
-  }
-
-  private let state = Mutex(State())
+  let hub = Hub<Event>()
 
   /// Makes a hub without subscribers.
   public init() {}
 
   /// How many subscriptions there are.
-  public var subscriptionCount: Int { state.withLock { $0.sinks.count } }
+  public var subscriptionCount: Int { hub.count }
 
   /// Hands a batch to every subscription; never blocks.
   ///
   /// To be called from one thread at a time: the order of the calls is the order of the events.
-  public func publish(_ batch: [Event]) {
-    guard !batch.isEmpty else { return }
-    // The sinks are called outside the lock: an `onDrop` of a user's may subscribe or cancel.
-    for (_, sink) in state.withLock({ $0.sinks }) { sink.offer(batch) }
-  }
+  public func publish(_ batch: [Event]) { hub.publish(batch) }
 
   /// Ends every subscription once its queue is empty; later subscriptions end at once.
-  public func finish() {
-    let sinks = state.withLock { state in
-      state.isFinished = true
-      defer { state.sinks.removeAll() }
-      return state.sinks
-    }
-    for (_, sink) in sinks { sink.finish() }
-  }
+  public func finish() { hub.finish() }
 
-  /// Adds a sink and gives the number to remove it by; on a finished hub it is finished at once.
-  func add(_ sink: any EventSink) -> UInt64 {
-    let (id, isFinished) = state.withLock { state in
-      state.nextID += 1
-      if !state.isFinished { state.sinks.append((state.nextID, sink)) }
-      return (state.nextID, state.isFinished)
-    }
-    if isFinished { sink.finish() }
-    return id
+  /// Calls a function with every batch on the sender's thread, for those who must miss none and keep a bound of
+  /// their own.
+  ///
+  /// - Parameters:
+  ///   - take: called with each batch; it must put the batch aside and return.
+  ///   - onFinish: called once when nothing follows.
+  /// - Returns: the tap, by which to end the calls.
+  @discardableResult
+  public func tap(
+    _ take: @escaping @Sendable ([Event]) -> Void,
+    onFinish: @escaping @Sendable () -> Void = {}
+  ) -> HubTap {
+    hub.tap(take, onFinish: onFinish)
   }
-
-  /// Removes a sink; one that is gone already is no error, since cancelling races with finishing.
-  func remove(_ id: UInt64) {
-    state.withLock { state in state.sinks.removeAll { $0.id == id } }
-  }
-}
-
-/// What takes batches without blocking.
-protocol EventSink: AnyObject, Sendable {
-  /// Takes what concerns it of a batch.
-  func offer(_ batch: [Event])
-  /// Learns that no batch follows.
-  func finish()
 }

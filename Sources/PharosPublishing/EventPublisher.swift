@@ -1,5 +1,4 @@
 public import OpenCombine
-import PharosEvents
 
 /// A stream of decisions, as an OpenCombine publisher and as an `AsyncSequence`.
 ///
@@ -10,8 +9,7 @@ import PharosEvents
 /// Elements arrive on a serial queue of the subscription's own, one at a time. A closure given to `sink` inside an
 /// actor must be marked `@Sendable`: it does not run on the actor.
 public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
-  let hub: EventHub
-  let select: @Sendable ([Event]) -> [Output]
+  let source: StreamSource<Output>
   let overflow: Overflow<Failure>
 
   /// How many elements a queue holds unless a subscriber says otherwise.
@@ -44,8 +42,7 @@ extension EventPublisher where Failure == Never {
   /// - Returns: the stream.
   public func buffering(_ limit: Int, onDrop: (@Sendable (Int) -> Void)? = nil) -> EventPublisher {
     EventPublisher(
-      hub: hub,
-      select: select,
+      source: source,
       overflow: .dropOldest(limit: Swift.max(1, limit), onDrop: onDrop)
     )
   }
@@ -57,8 +54,7 @@ extension EventPublisher where Failure == Never {
   public func failing(beyond limit: Int = defaultLimit) -> EventPublisher<Output, PublishingError> {
     let limit = Swift.max(1, limit)
     return EventPublisher<Output, PublishingError>(
-      hub: hub,
-      select: select,
+      source: source,
       overflow: .fail(limit: limit, .overflow(limit: limit))
     )
   }

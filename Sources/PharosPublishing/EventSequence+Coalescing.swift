@@ -1,9 +1,8 @@
 import AsyncAlgorithms
 public import PharosEvents
-import PharosReports
 
 extension EventSequence where Output == Event, Failure == Never {
-  /// The newest event of each kind, application, region and subject, at most once in an interval.
+  /// The newest event of each kind, application, region, subject and ranged constraint, at most once in an interval.
   ///
   /// For a display that wants to be redrawn once a second and not for each of a thousand tags. Each element holds the
   /// events in the order in which they came; those that a newer one replaces are left out. State is never lost, only
@@ -18,17 +17,6 @@ extension EventSequence where Output == Event, Failure == Never {
 
 /// Leaves out the events that a newer one about the same thing replaces.
 func newestOnly(_ events: [Event]) -> [Event] {
-  struct Topic: Hashable {
-    let kind: EventKind
-    let application: String
-    let region: String
-    let subject: SubjectID
-  }
-  var seen: Set<Topic> = []
-  let newest = events.reversed().filter { event in
-    seen.insert(
-      Topic(kind: event.kind, application: event.application, region: event.region, subject: event.subject)
-    ).inserted
-  }
-  return newest.reversed()
+  var seen: Set<EventTopic> = []
+  return events.reversed().filter { seen.insert(EventTopic($0)).inserted }.reversed()
 }

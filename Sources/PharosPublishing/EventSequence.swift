@@ -1,5 +1,3 @@
-import PharosEvents
-
 /// The `AsyncSequence` twin of an ``EventPublisher``: the same elements, the same queue, the same policies.
 ///
 /// For one consumer. It receives from the moment it was made until it is let go.
@@ -44,15 +42,16 @@ public struct EventSequence<Output: Sendable, Failure: Error>: AsyncSequence, Se
   /// Removes the queue from the hub when the last copy of the sequence and its iterator are gone.
   fileprivate final class Lease: Sendable {
     let queue: SubscriptionQueue<Output, Failure>
-    private let hub: EventHub
+    private let source: StreamSource<Output>
     private let id: UInt64
 
     init(_ publisher: EventPublisher<Output, Failure>) {
-      hub = publisher.hub
-      queue = SubscriptionQueue(select: publisher.select, overflow: publisher.overflow, wake: {})
-      id = hub.add(queue)
+      source = publisher.source
+      let queue = SubscriptionQueue<Output, Failure>(overflow: publisher.overflow, wake: {})
+      self.queue = queue
+      id = source.attach({ queue.offer($0) }, { queue.finish() })
     }
 
-    deinit { hub.remove(id) }
+    deinit { source.detach(id) }
   }
 }

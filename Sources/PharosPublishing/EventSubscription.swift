@@ -1,6 +1,5 @@
 import Dispatch
 import OpenCombine
-import PharosEvents
 import Synchronization
 
 /// One OpenCombine subscription: its queue, its demand, and the serial queue on which its subscriber is called.
@@ -20,7 +19,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
     var registration: UInt64?
   }
 
-  private let hub: EventHub
+  private let source: StreamSource<Output>
   private let state = Mutex(State())
   private let executor = DispatchQueue(label: "pharos.subscription")
   private var downstream: AnySubscriber<Output, Failure>?
@@ -29,10 +28,9 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
   private static var stride: Int { 64 }
 
   init(publisher: EventPublisher<Output, Failure>, downstream: AnySubscriber<Output, Failure>) {
-    hub = publisher.hub
+    source = publisher.source
     self.downstream = downstream
     let queue = Queue(
-      select: publisher.select,
       overflow: publisher.overflow,
       wake: { [weak self] in self?.schedule() }
     )
@@ -42,12 +40,16 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
   /// Begins to receive batches; called once the subscriber knows its subscription.
   func start() {
     guard let queue = state.withLock({ $0.isCancelled ? nil : $0.queue }) else { return }
-    let id = hub.add(Registration(queue: queue, subscription: self))
+    // What the hub holds keeps the subscription alive until it is cancelled or finished.
+    let id = source.attach(
+      { [self] elements in withExtendedLifetime(self) { queue.offer(elements) } },
+      { queue.finish() }
+    )
     let isCancelled = state.withLock { state in
       state.registration = id
       return state.isCancelled
     }
-    if isCancelled { hub.remove(id) }
+    if isCancelled { source.detach(id) }
   }
 
   func request(_ demand: Subscribers.Demand) {
@@ -61,7 +63,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       state.queue = nil
       return state.registration
     }
-    if let registration { hub.remove(registration) }
+    if let registration { source.detach(registration) }
     executor.async { self.downstream = nil }
   }
 
@@ -130,18 +132,4 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
     self.downstream = nil
     downstream.receive(completion: failure.map { .failure($0) } ?? .finished)
   }
-}
-
-/// What the hub holds of a subscription: keeps it alive until it is cancelled or finished.
-private final class Registration<Queue: EventSink>: EventSink {
-  private let queue: Queue
-  private let subscription: any Subscription & Sendable
-
-  init(queue: Queue, subscription: any Subscription & Sendable) {
-    self.queue = queue
-    self.subscription = subscription
-  }
-
-  func offer(_ batch: [Event]) { queue.offer(batch) }
-  func finish() { queue.finish() }
 }

@@ -1,11 +1,10 @@
-import PharosEvents
 import Synchronization
 
 /// The bounded queue of one subscription: batches in, runs of elements out.
 ///
 /// It holds no thread and no task. Whoever drains it is told through `wake` that there is something to take, or waits
 /// in ``next()``.
-final class SubscriptionQueue<Output: Sendable, Failure: Error>: EventSink {
+final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   /// What ``take(upTo:)`` found.
   enum Taken {
     /// Elements, in order, at least one.
@@ -33,16 +32,13 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: EventSink {
   }
 
   private let state = Mutex(State())
-  private let select: @Sendable ([Event]) -> [Output]
   private let overflow: Overflow<Failure>
   private let wake: @Sendable () -> Void
 
   init(
-    select: @escaping @Sendable ([Event]) -> [Output],
     overflow: Overflow<Failure>,
     wake: @escaping @Sendable () -> Void
   ) {
-    self.select = select
     self.overflow = overflow
     self.wake = wake
   }
@@ -50,8 +46,8 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: EventSink {
   /// How many elements were dropped because the subscriber did not take them in time.
   var dropped: Int { state.withLock { $0.dropped } }
 
-  func offer(_ batch: [Event]) {
-    let elements = select(batch)
+  /// Takes elements, which wait until somebody asks for them.
+  func offer(_ elements: [Output]) {
     guard !elements.isEmpty else { return }
     let (waiter, dropped) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
       guard state.end == nil else { return (nil, 0) }
@@ -64,6 +60,7 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: EventSink {
     if dropped > 0, case .dropOldest(_, let onDrop) = overflow { onDrop?(dropped) }
   }
 
+  /// Takes nothing more; what waits is still given out.
   func finish() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.end == nil { state.end = .finished }

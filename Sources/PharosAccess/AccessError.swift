@@ -1,0 +1,55 @@
+public import PharosEvents
+public import PharosJournal
+public import PharosReports
+
+/// Why something about tokens or authorisations was refused.
+public enum AccessError: Error, Hashable, Sendable {
+  /// A name is empty or longer than it may be.
+  case badName(field: String, limit: Int)
+  /// A purpose is empty or longer than it may be.
+  case badPurpose(application: String, limit: Int)
+  /// An application asks for an authorisation without having said what for.
+  case purposeMissing(application: String)
+  /// A state that only the operator gives or takes away.
+  case operatorOnly(application: String, subject: SubjectID, from: AuthorisationState, to: AuthorisationState)
+  /// An authorisation about nobody.
+  case noSubject
+  /// As many are kept as may be.
+  case tooMany(what: String, limit: Int)
+  /// A token would expire before it is made.
+  case expired
+  /// A document that was kept cannot be read.
+  case damaged(kind: String, key: String, FieldError)
+  /// What was asked for could not be kept, so it does not hold.
+  case store(JournalError)
+}
+
+extension AccessError: CustomStringConvertible {
+  /// What was refused, why, and what to do.
+  public var description: String {
+    switch self {
+    case .badName(let field, let limit):
+      "\(field) must be a text of 1 to \(limit) bytes"
+    case .badPurpose(let application, let limit):
+      "the purpose of application \(application) must be a text of 1 to \(limit) bytes that says to people what "
+        + "their whereabouts are used for"
+    case .purposeMissing(let application):
+      "application \(application) has no purpose, so it may not be told about persons: set `purpose` first, a text "
+        + "that says to people what their whereabouts are used for"
+    case .operatorOnly(let application, let subject, let from, let to):
+      "application \(application) may not change \(subject) from \(from.name) to \(to.name): restricted is given and "
+        + "taken away by the operator alone"
+    case .noSubject:
+      "an authorisation is about an observer or a beacon; name one"
+    case .tooMany(let what, let limit):
+      "there are \(limit) \(what) already, as many as are kept; remove some first"
+    case .expired:
+      "the token would have expired already; give a later time or none"
+    case .damaged(let kind, let key, let error):
+      "the journal's document \(kind)/\(key) cannot be read (\(error)); put the journal's file back from a "
+        + "backup, or start with a new data folder"
+    case .store(let error):
+      "not changed, since it could not be kept: \(error)"
+    }
+  }
+}

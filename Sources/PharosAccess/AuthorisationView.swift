@@ -1,0 +1,90 @@
+public import PharosEvents
+public import PharosReports
+
+/// What a gate says about an event.
+public enum GateVerdict: Hashable, Sendable {
+  /// Nobody is told.
+  case withhold
+  /// The live streams of the application are told, and nobody else.
+  case live
+  /// Everybody is told, and the journal keeps it.
+  case always
+}
+
+/// The authorisations as they stand at one moment: a value, so that a whole batch is judged alike and without a lock.
+///
+/// About things everything is told unless an application is refused it by name; about persons nothing is told unless
+/// an application is granted it by name.
+///
+/// An event that is for all applications (a zone, an outage) is told to everybody if one application at least may
+/// always learn of its subject, and otherwise to the live streams of those that may while in use.
+public struct AuthorisationView: Sendable {
+  struct Key: Hashable, Sendable {
+    let application: String
+    let subject: SubjectID
+  }
+
+  var entries: [Key: AuthorisationEntry] = [:]
+  /// The applications that have an entry about a subject.
+  var applications: [SubjectID: Set<String>] = [:]
+  var persons = Persons()
+
+  /// Whether nobody has been marked or decided about, so that everything is told.
+  public var isOpen: Bool { entries.isEmpty && persons.isEmpty }
+
+  /// What an application may learn about a subject.
+  public func state(application: String, subject: SubjectID) -> AuthorisationState {
+    if let entry = entries[Key(application: application, subject: subject)] { return entry.state }
+    return persons.contains(subject) ? .notDetermined : .always
+  }
+
+  /// Who is to be told of an event that has just been decided.
+  ///
+  /// - Parameters:
+  ///   - event: what was decided.
+  ///   - liveApplications: the applications that have a live stream open.
+  /// - Returns: the verdict.
+  public func gate(_ event: Event, liveApplications: Set<String>) -> GateVerdict {
+    guard isJudged(event) else { return .always }
+    let states: [(application: String, state: AuthorisationState)]
+    if event.application.isEmpty {
+      guard persons.contains(event.subject) else { return .always }
+      states = (applications[event.subject] ?? []).map { application in
+        (application, state(application: application, subject: event.subject))
+      }
+    } else {
+      states = [
+        (event.application, state(application: event.application, subject: event.subject))
+      ]
+    }
+    if states.contains(where: { $0.state == .always }) { return .always }
+    let isLive = states.contains { $0.state == .whenInUse && liveApplications.contains($0.application) }
+    return isLive ? .live : .withhold
+  }
+
+  /// Whether an event may be handed out now, whatever was allowed when it was decided.
+  ///
+  /// What withdraws an authorisation also stops what was already waiting, and what a reader pages through later.
+  ///
+  /// - Parameters:
+  ///   - event: what is to be handed out.
+  ///   - reader: the application that reads, or nil for the operator's readers.
+  ///   - isLive: whether the reader is a live stream, as webhooks and pages of history are not.
+  /// - Returns: whether it may.
+  public func allows(_ event: Event, to reader: String?, isLive: Bool) -> Bool {
+    guard isJudged(event) else { return true }
+    if let reader, event.application.isEmpty || event.application == reader {
+      switch state(application: reader, subject: event.subject) {
+      case .always: return true
+      case .whenInUse: return isLive
+      case .notDetermined, .restricted, .denied: return false
+      }
+    }
+    return gate(event, liveApplications: []) == .always
+  }
+
+  /// What nobody has to allow: what is about nobody, and the news of an authorisation itself.
+  private func isJudged(_ event: Event) -> Bool {
+    !isOpen && event.subject != .none && event.kind != .authorisationChanged
+  }
+}

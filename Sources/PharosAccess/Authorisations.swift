@@ -1,0 +1,174 @@
+public import PharosEvents
+public import PharosReports
+import Synchronization
+
+/// What each application may learn about each subject, as in Core Location, and what it says that it needs it for.
+///
+/// Kept in the journal; a change holds from the moment when it is kept, and gives an event.
+public final class Authorisations: Sendable {
+  /// The most decisions that are kept, each about one application and subject.
+  public static let limit = 200_000
+  /// The longest purpose: some sentences.
+  ///
+  /// - Units: bytes of UTF-8.
+  public static let longestPurpose = 2_000
+
+  struct State {
+    var view = AuthorisationView()
+    /// Who is a person by the site's declaration, and by what was said over HTTP.
+    var declaredPersons = Persons()
+    var markedPersons: Set<SubjectID> = []
+    var declaredPurposes: [String: String] = [:]
+    var purposes: [String: String] = [:]
+
+    mutating func gatherPersons() {
+      view.persons = declaredPersons
+      for subject in markedPersons { view.persons.insert(subject) }
+    }
+  }
+
+  let store: any DocumentStore
+  let state = Mutex(State())
+  /// Held while a change is kept and made, so that two changes of one entry do not pass each other.
+  let changing = Mutex(())
+
+  /// Reads what is kept.
+  ///
+  /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
+  public init(store: any DocumentStore) throws(AccessError) {
+    self.store = store
+    let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
+    let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)
+    let persons: [SubjectID] = try store.decoded(kind: DocumentKind.person).map(\.value)
+    state.withLock { state in
+      for entry in entries { state.view.insert(entry) }
+      for (application, purpose) in purposes { state.purposes[application] = purpose }
+      state.markedPersons = Set(persons)
+      state.gatherPersons()
+    }
+  }
+
+  /// The authorisations as they stand now, to judge a batch by.
+  public var view: AuthorisationView { state.withLock { $0.view } }
+
+  /// Takes what the site declares: at the start, and again whenever it is reloaded.
+  ///
+  /// - Parameters:
+  ///   - persons: who is a person.
+  ///   - purposes: what applications say that they need it for, by application; empty ones do not count.
+  public func declare(persons: Persons, purposes: [String: String]) {
+    state.withLock { state in
+      state.declaredPersons = persons
+      state.declaredPurposes = purposes.filter { !$0.value.isEmpty }
+      state.gatherPersons()
+    }
+  }
+
+  /// What an application may learn about a subject.
+  public func state(application: String, subject: SubjectID) -> AuthorisationState {
+    view.state(application: application, subject: subject)
+  }
+
+  /// What was decided for an application, ordered by subject.
+  public func list(application: String) -> [AuthorisationEntry] {
+    view.entries.values.filter { $0.application == application }.sorted { $0.subject < $1.subject }
+  }
+
+  /// Changes what an application may learn about a subject.
+  ///
+  /// - Parameters:
+  ///   - wanted: what it may learn from now on.
+  ///   - application: the application.
+  ///   - subject: whom it is about.
+  ///   - principal: who asks: `restricted` is given and taken away by the operator alone.
+  ///   - stream: the name of the stream, which is part of the event's id.
+  ///   - now: the present time.
+  /// - Returns: the event that tells of it, or nil if nothing has changed.
+  /// - Throws: `AccessError`, in which case nothing has changed.
+  public func set(
+    _ wanted: AuthorisationState,
+    application: String,
+    subject: SubjectID,
+    by principal: Principal,
+    stream: String,
+    at now: Timestamp
+  ) throws(AccessError) -> Event? {
+    guard subject != .none else { throw .noSubject }
+    let key = AuthorisationView.Key(application: application, subject: subject)
+    return try changing.withLock { _ throws(AccessError) in
+      try change(to: wanted, key, by: principal, stream: stream, at: now)
+    }
+  }
+
+  private func change(
+    to wanted: AuthorisationState,
+    _ key: AuthorisationView.Key,
+    by principal: Principal,
+    stream: String,
+    at now: Timestamp
+  ) throws(AccessError) -> Event? {
+    let view = view
+    let before = view.entries[key]
+    let from = view.state(application: key.application, subject: key.subject)
+    guard before == nil || from != wanted else { return nil }
+    guard principal.isOperator || from != .restricted && wanted != .restricted else {
+      throw .operatorOnly(application: key.application, subject: key.subject, from: from, to: wanted)
+    }
+    let purpose = purpose(of: key.application) ?? ""
+    let grants = wanted == .always || wanted == .whenInUse
+    if grants, purpose.isEmpty, view.persons.contains(key.subject) {
+      throw .purposeMissing(application: key.application)
+    }
+    if before == nil, view.entries.count >= Authorisations.limit {
+      throw .tooMany(what: "authorisations", limit: Authorisations.limit)
+    }
+    let entry = AuthorisationEntry(
+      application: key.application,
+      subject: key.subject,
+      state: wanted,
+      since: now,
+      changes: (before?.changes ?? 0) + 1
+    )
+    try store.keep(entry, kind: DocumentKind.authorisation, key: key.document)
+    state.withLock { $0.view.insert(entry) }
+    guard from != wanted else { return nil }
+    return entry.event(
+      AuthorisationTransition(from: from, to: wanted, purpose: purpose),
+      stream: stream
+    )
+  }
+}
+
+extension AuthorisationView {
+  mutating func insert(_ entry: AuthorisationEntry) {
+    entries[Key(application: entry.application, subject: entry.subject)] = entry
+    applications[entry.subject, default: []].insert(entry.application)
+  }
+}
+
+extension AuthorisationView.Key {
+  /// The key of its document.
+  var document: String {
+    Secret.key { writer in
+      writer.write(application)
+      subject.write(to: &writer)
+    }
+  }
+}
+
+extension AuthorisationEntry {
+  /// The event that tells of the change to this entry.
+  fileprivate func event(_ transition: AuthorisationTransition, stream: String) -> Event {
+    Event(
+      stream: stream,
+      kind: .authorisationChanged,
+      time: since,
+      decidedAt: since,
+      stage: 0,
+      subject: subject,
+      application: application,
+      counter: changes,
+      detail: .authorisation(transition)
+    )
+  }
+}

@@ -1,0 +1,25 @@
+public import PharosJournal
+
+/// Where tokens and authorisations are kept: small documents by kind and key, as the journal keeps them.
+public protocol DocumentStore: Sendable {
+  /// Keeps a document in place of what was there under its kind and key.
+  func put(_ document: [UInt8], kind: String, key: String) throws(JournalError)
+  /// All documents of a kind, by key.
+  func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])]
+  /// Forgets a document, and says whether there was one.
+  func delete(kind: String, key: String) throws(JournalError) -> Bool
+}
+
+extension Journal: DocumentStore {}
+
+/// The kinds of documents that this module keeps.
+enum DocumentKind {
+  /// A token: key is its id.
+  static let token = "access.token"
+  /// An authorisation: key is a digest of application and subject.
+  static let authorisation = "access.authorisation"
+  /// What an application says that it needs its authorisations for: key is the application.
+  static let purpose = "access.purpose"
+  /// A subject that is a person: key is a digest of the subject.
+  static let person = "access.person"
+}

@@ -1,0 +1,25 @@
+/// Who asks.
+public enum Principal: Hashable, Sendable {
+  /// Somebody on the same machine, where the server listens to the loopback alone and asks for no tokens.
+  case local
+  /// The operator, by the name of the token.
+  case `operator`(name: String)
+  /// An application, by the id of its token and the application's identifier.
+  case application(id: String, name: String)
+
+  /// The application that it is bound to, or nil for who may see and change all.
+  public var application: String? {
+    switch self {
+    case .local, .operator: nil
+    case .application(_, let name): name
+    }
+  }
+
+  /// Whether it may see and change what belongs to all.
+  public var isOperator: Bool { application == nil }
+
+  /// Whether it may see and change what belongs to an application.
+  public func mayUse(application name: String) -> Bool {
+    application.map { $0.utf8.elementsEqual(name.utf8) } ?? true
+  }
+}

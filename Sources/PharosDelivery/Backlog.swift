@@ -1,0 +1,116 @@
+import PharosEvents
+
+/// Events and checkpoints that wait to be committed, in the order in which they came; a value without a clock.
+struct Backlog {
+  /// What is committed together.
+  struct Group {
+    /// The events, in order.
+    var events: [Event]
+    /// How many events the engine has delivered up to the end of what the group was taken from.
+    var ordinal: UInt64
+    /// The checkpoint that is due behind the group.
+    var checkpoint: TellerCheckpoint?
+  }
+
+  private struct Part {
+    var events: ArraySlice<Event>
+    /// How many events the engine has delivered up to the end of the part.
+    let ordinal: UInt64
+    var checkpoint: TellerCheckpoint?
+  }
+
+  private let limit: Int
+  private var parts: [Part] = []
+  private var head = 0
+  /// The first part that ``strip(where:)`` has not seen.
+  private var stripped = 0
+
+  /// How many events wait.
+  private(set) var count = 0
+  /// How many events the engine has delivered.
+  private(set) var delivered: UInt64 = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Whether neither an event nor a checkpoint waits.
+  var isEmpty: Bool { head == parts.count }
+
+  /// Appends events of the engine, or of somebody else.
+  ///
+  /// - Returns: how many of the oldest were given up to keep the limit.
+  mutating func append(_ events: [Event], isDelivered: Bool, inFlight: Int) -> Int {
+    if isDelivered { delivered += UInt64(events.count) }
+    parts.append(Part(events: events[...], ordinal: delivered))
+    count += events.count
+    var excess = count + inFlight - limit
+    guard excess > 0 else { return 0 }
+    let before = count
+    var index = head
+    while excess > 0, index < parts.count {
+      let given = min(excess, parts[index].events.count)
+      parts[index].events.removeFirst(given)
+      count -= given
+      excess -= given
+      index += 1
+    }
+    skipEmpty()
+    return before - count
+  }
+
+  /// Appends a checkpoint behind all events so far.
+  mutating func append(_ checkpoint: TellerCheckpoint) {
+    parts.append(Part(events: [], ordinal: delivered, checkpoint: checkpoint))
+  }
+
+  /// Takes the oldest events, at most so many, and no further than a checkpoint.
+  mutating func take(upTo most: Int) -> Group? {
+    guard !isEmpty else { return nil }
+    var group = Group(events: [], ordinal: parts[head].ordinal, checkpoint: nil)
+    while head < parts.count, group.checkpoint == nil, group.events.count < most {
+      group.ordinal = parts[head].ordinal
+      let taken = parts[head].events.prefix(most - group.events.count)
+      group.events += taken
+      count -= taken.count
+      parts[head].events.removeFirst(taken.count)
+      guard parts[head].events.isEmpty else { break }
+      group.checkpoint = parts[head].checkpoint
+      advance()
+    }
+    compact()
+    return group
+  }
+
+  /// Takes out, of what came since the last call, the events that fulfil a condition.
+  mutating func strip(where isTaken: (Event) -> Bool) -> [Event] {
+    var taken: [Event] = []
+    for index in max(head, stripped)..<parts.count {
+      guard parts[index].events.contains(where: isTaken) else { continue }
+      taken += parts[index].events.filter(isTaken)
+      let before = parts[index].events.count
+      parts[index].events = parts[index].events.filter { !isTaken($0) }[...]
+      count -= before - parts[index].events.count
+    }
+    stripped = parts.count
+    return taken
+  }
+
+  /// Goes past parts that hold nothing any more.
+  private mutating func skipEmpty() {
+    while head < parts.count, parts[head].events.isEmpty, parts[head].checkpoint == nil { advance() }
+    compact()
+  }
+
+  private mutating func advance() {
+    parts[head].events = []
+    parts[head].checkpoint = nil
+    head += 1
+  }
+
+  /// Gives back the room of taken parts once they are the larger half, so that taking stays cheap on average.
+  private mutating func compact() {
+    guard head == parts.count || head > 32 && head * 2 > parts.count else { return }
+    parts.removeFirst(head)
+    stripped = max(0, stripped - head)
+    head = 0
+  }
+}

@@ -1,0 +1,23 @@
+public import PharosEvents
+public import PharosJournal
+public import PharosReports
+
+/// Events that were told before, by their sequence numbers, as the journal keeps them.
+public protocol EventHistory: Sendable {
+  /// The sequence number of the newest event, or 0 if there never was one.
+  var head: Int64 { get }
+  /// The sequence number of the oldest event that is still kept, or one past the head if none is.
+  var oldest: Int64 { get }
+  /// Events of higher sequence numbers that fulfil a filter, ascending, at most so many.
+  func events(after: Int64, matching: EventFilter, limit: Int) throws -> [JournaledEvent]
+}
+
+/// Where a teller commits events before it tells them, as the journal does.
+public protocol EventStore: EventHistory {
+  /// Commits events and the rows they change; gives those that are told their sequence numbers.
+  func append(_ entries: [Journal.Entry]) throws -> [Int64?]
+  /// Keeps a checkpoint that covers what was told up to a sequence number.
+  func save(checkpoint: [UInt8], instant: Timestamp, through: Int64) throws
+}
+
+extension Journal: EventStore {}

@@ -1,0 +1,69 @@
+public import PharosEvents
+public import PharosPublishing
+
+/// What a client wants to be streamed.
+public struct FeedRequest: Sendable {
+  /// Which events.
+  public var filter: EventFilter
+  /// The sequence number after which to begin, as a client that comes back knows it; nil begins with the present.
+  public var after: Int64?
+  /// The shortest time between two readings (ranging, fixes) about the same thing; nil passes each on.
+  public var interval: Duration?
+  /// How many events, and how many readings, wait for the client at most.
+  public var limit: Int
+  /// The application whose stream it is, which makes it count as in use; nil for the operator's streams.
+  public var application: String?
+
+  /// The usual limit: some seconds of a busy site.
+  public static let defaultLimit = 256
+  /// The limits that are granted.
+  public static let limits = 16...4_096
+
+  /// Makes a request; a limit beyond what is granted is held at its ends.
+  public init(
+    filter: EventFilter = .all,
+    after: Int64? = nil,
+    interval: Duration? = nil,
+    limit: Int = FeedRequest.defaultLimit,
+    application: String? = nil
+  ) {
+    self.filter = filter
+    self.after = after
+    self.interval = interval
+    self.limit = min(max(limit, FeedRequest.limits.lowerBound), FeedRequest.limits.upperBound)
+    self.application = application
+  }
+}
+
+/// What a feed gives.
+public enum FeedItem: Equatable, Sendable {
+  /// An event.
+  case event(ToldEvent)
+  /// So many events that are not in the journal were not taken in time, or could not be told.
+  case dropped(Int)
+  /// What lay between these sequence numbers, both included, is no longer kept; there may have been events that the
+  /// filter wants.
+  case gap(from: Int64, to: Int64)
+  /// Nothing, to show that the connection lives.
+  case heartbeat
+}
+
+/// Why a feed is not opened.
+public enum FeedRefusal: Error, Hashable, Sendable {
+  /// As many are open as may be.
+  case tooMany(limit: Int)
+  /// The server is stopping.
+  case stopping
+}
+
+extension FeedRefusal: CustomStringConvertible {
+  /// Why, and what to do.
+  public var description: String {
+    switch self {
+    case .tooMany(let limit):
+      "\(limit) live streams are open, as many as there may be; close some, or share one among your clients"
+    case .stopping:
+      "the server is stopping; come back when it is up again, with the last id you have"
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import PharosEvents
+import PharosPublishing
+
+/// One client's stream: a value that is offered events and asked what comes next, and acts on nothing itself.
+///
+/// What has a sequence number is never dropped. It waits up to the limit; once that is reached, the stream takes no
+/// more of it, remembers where it stopped, and when the client has taken what waits, reads on from the journal until
+/// it meets the present again. So at any time what the client still has to get is, in this order: a span of the
+/// journal, what waits, and, if it fell behind, what the journal has from there.
+struct FeedState {
+  /// A span of sequence numbers that is to be read from the journal.
+  struct Span: Equatable {
+    /// Read up to here already.
+    var after: Int64
+    /// Read up to here, this one included.
+    let through: Int64
+  }
+
+  /// What comes next.
+  enum Step {
+    /// Hand these to the client.
+    case deliver([FeedItem])
+    /// Read the first events of this span, then say what was found.
+    case read(Span)
+    /// Meet the present, then ask again.
+    case join
+    /// Wait for a wake.
+    case wait
+    /// Nothing comes any more.
+    case end
+  }
+
+  private let limit: Int
+  /// A span of the journal that comes before everything that waits.
+  private(set) var span: Span?
+  private var decisions: [ToldEvent] = []
+  private var readings: FeedReadings
+  /// What is older than this, this one included, has been given or lies in the span.
+  private var acceptsAfter: Int64 = 0
+  /// Where it stopped taking, if it has fallen behind.
+  private(set) var behindAfter: Int64?
+  private var dropped = 0
+  private var lastGiven: Duration
+  private var isHeartbeatDue = false
+  /// Set once the server stops.
+  var isFinished = false
+
+  init(request: FeedRequest, at now: Duration) {
+    limit = request.limit
+    readings = FeedReadings(limit: request.limit, interval: request.interval)
+    lastGiven = now
+  }
+
+  /// How many events wait.
+  var waiting: Int { decisions.count + readings.count }
+
+  /// Begins with the present, or with what the journal has after a number that the client knows.
+  ///
+  /// A number beyond the head is of another journal, so everything that this one holds is new to the client.
+  mutating func begin(after: Int64?, published: Int64, head: Int64) {
+    behindAfter = after.map { $0 > head ? 0 : max(0, $0) } ?? published
+    join(published: published)
+  }
+
+  /// Meets the present: what was published so far is read from the journal, what follows is taken as it comes.
+  mutating func join(published: Int64) {
+    guard let after = behindAfter else { return }
+    if published > after { span = Span(after: after, through: published) }
+    acceptsAfter = max(after, published)
+    behindAfter = nil
+  }
+
+  /// Takes an event that its filter wants, unless it is known already.
+  ///
+  /// - Parameters:
+  ///   - told: the event.
+  ///   - hasRoom: whether one more may wait, all streams taken together.
+  /// - Returns: how many were dropped.
+  mutating func take(_ told: ToldEvent, hasRoom: Bool) -> Int {
+    let hasRoomHere = hasRoom && decisions.count < limit
+    if let sequence = told.sequence {
+      guard behindAfter == nil, sequence > acceptsAfter else { return 0 }
+      if hasRoomHere { decisions.append(told) } else { behindAfter = sequence - 1 }
+      return 0
+    }
+    var lost = 0
+    if !told.event.kind.isJournalled {
+      lost = readings.take(told, hasRoom: hasRoom)
+    } else if behindAfter == nil, hasRoomHere {
+      decisions.append(told)
+    } else {
+      // What only live streams get has no place in the journal from which to fetch it later.
+      lost = 1
+    }
+    dropped += lost
+    return lost
+  }
+
+  /// Events were lost before they could be told to anybody.
+  mutating func lose(_ count: Int) { dropped += count }
+
+  /// Time has come to a point.
+  ///
+  /// - Returns: whether something is due for the client.
+  mutating func advance(to now: Duration, heartbeat: Duration) -> Bool {
+    if now - lastGiven >= heartbeat { isHeartbeatDue = true }
+    return isReady(at: now)
+  }
+
+  /// Whether a client that waits should ask again now.
+  func isReady(at now: Duration) -> Bool {
+    !decisions.isEmpty || span != nil || behindAfter != nil || isFinished || isHeartbeatDue || dropped > 0
+      || readings.isDue(at: now)
+  }
+
+  /// What comes next.
+  mutating func next(at now: Duration) -> Step {
+    var items: [FeedItem] = []
+    if dropped > 0 { items.append(.dropped(dropped)) }
+    dropped = 0
+    if let span, !isFinished {
+      if items.isEmpty { return .read(span) }
+      return deliver(items, at: now)
+    }
+    if span == nil {
+      items += decisions.map { .event($0) }
+      decisions.removeAll(keepingCapacity: true)
+    }
+    if readings.isDue(at: now) { items += readings.give(at: now).map { .event($0) } }
+    if !items.isEmpty { return deliver(items, at: now) }
+    if isFinished { return .end }
+    if behindAfter != nil { return .join }
+    if isHeartbeatDue { return deliver([.heartbeat], at: now) }
+    return .wait
+  }
+
+  /// What the journal had of the span.
+  ///
+  /// - Parameters:
+  ///   - events: the first events after the span's beginning that the filter wants, ascending.
+  ///   - isLast: whether there are no more of them.
+  ///   - oldest: the oldest sequence number that was kept after they were read.
+  ///   - now: the time.
+  /// - Returns: what to hand to the client.
+  mutating func found(_ events: [ToldEvent], isLast: Bool, oldest: Int64, at now: Duration) -> [FeedItem] {
+    guard let open = span else { return [] }
+    var items: [FeedItem] = []
+    if oldest > open.after + 1 { items.append(.gap(from: open.after + 1, to: min(oldest - 1, open.through))) }
+    let reached = isLast ? open.through : max(events.last?.sequence ?? open.through, oldest - 1)
+    // What was read a moment before it was pruned is part of the gap, so that numbers never go back.
+    for told in events {
+      guard let sequence = told.sequence, sequence >= oldest, sequence <= open.through else { continue }
+      items.append(.event(told))
+    }
+    span = reached < open.through ? Span(after: reached, through: open.through) : nil
+    if !items.isEmpty { lastGiven = now }
+    return items
+  }
+
+  private mutating func deliver(_ items: [FeedItem], at now: Duration) -> Step {
+    lastGiven = now
+    isHeartbeatDue = false
+    return .deliver(items)
+  }
+}

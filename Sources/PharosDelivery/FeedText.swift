@@ -1,0 +1,60 @@
+import PharosEvents
+import PharosPublishing
+import PharosReports
+
+/// Live streams as server-sent events.
+///
+/// - Source: WHATWG HTML, section 9.2 (server-sent events).
+public enum ServerSentEvents {
+  /// The content type of a response.
+  public static let contentType = "text/event-stream"
+
+  /// What a response begins with: a client comes back 2 s after it was cut off.
+  public static let preamble: [UInt8] = Array("retry: 2000\n\n".utf8)
+
+  /// Items as they go over the network.
+  ///
+  /// An event in the journal carries its sequence number as `id`, with which a client comes back; others carry none, so
+  /// that its last id stays.
+  public static func text(for items: [FeedItem]) -> [UInt8] {
+    var text: [UInt8] = []
+    for item in items {
+      switch item {
+      case .event(let told):
+        if let sequence = told.sequence { text += "id: \(sequence)\n".utf8 }
+        text += "event: \(told.event.kind.type)\ndata: ".utf8
+        text += told.cloudEvent
+      case .dropped(let count): text += "event: pharos.feed.dropped\ndata: {\"count\":\(count)}".utf8
+      case .gap(let from, let to):
+        text += "id: \(to)\nevent: pharos.feed.gap\ndata: {\"from\":\(from),\"to\":\(to)}".utf8
+      case .heartbeat: text += ": heartbeat".utf8
+      }
+      text += "\n\n".utf8
+    }
+    return text
+  }
+}
+
+/// Live streams as lines of JSON, each an object.
+public enum NDJSON {
+  /// The content type of a response.
+  public static let contentType = "application/x-ndjson"
+
+  /// Items as they go over the network: `{"sequence":…,"event":…}`, without the number for what is not in the journal;
+  /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}`, `{"heartbeat":true}`.
+  public static func text(for items: [FeedItem]) -> [UInt8] {
+    var text: [UInt8] = []
+    for item in items {
+      switch item {
+      case .event(let told):
+        text += (told.sequence.map { "{\"sequence\":\($0),\"event\":" } ?? "{\"event\":").utf8
+        text += told.cloudEvent
+        text += "}\n".utf8
+      case .dropped(let count): text += "{\"dropped\":{\"count\":\(count)}}\n".utf8
+      case .gap(let from, let to): text += "{\"gap\":{\"from\":\(from),\"to\":\(to)}}\n".utf8
+      case .heartbeat: text += "{\"heartbeat\":true}\n".utf8
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,155 @@
+import Dispatch
+public import Logging
+public import PharosAccess
+public import PharosEvents
+public import PharosPublishing
+public import ServiceLifecycle
+import Synchronization
+
+/// Tells the outside what was decided: judges each event by the authorisations, commits it, and only then passes it on.
+///
+/// The engine's thread never waits for it: events are put aside, and committed in groups on a thread of the teller's
+/// own. While the journal refuses them they wait, up to a limit beyond which the oldest are given up and counted; what
+/// is never journalled is told meanwhile.
+public final class Teller: Service, Sendable {
+  /// Where told events come out.
+  public let told = ToldHub()
+  /// Which applications have a live stream open.
+  public let live = LiveApplications()
+  /// What each application may learn about each subject.
+  public let authorisations: Authorisations
+  /// The name of the stream, which the JSON of its events carries as source.
+  public let stream: String
+
+  struct State {
+    var work: TellerState
+    /// Whether a call is under way that will ask what to do, at once or after a wait.
+    var hasCall = false
+    var hasTimer = false
+    /// Newer checkpoints replace older ones that have not been written out yet.
+    var checkpoint: (checkpoint: TellerCheckpoint, through: Int64)?
+    var drained: [CheckedContinuation<Void, Never>] = []
+  }
+
+  let store: any EventStore
+  let logger: Logger
+  let state: Mutex<State>
+  private let start = ContinuousClock.now
+  private let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
+  let keeper = DispatchQueue(label: "pharos.teller.checkpoints", qos: .utility)
+
+  /// Makes a teller of a hub's decisions; it works from now on, ``run()`` sees to its end.
+  ///
+  /// - Parameters:
+  ///   - hub: where decisions come from.
+  ///   - store: the journal.
+  ///   - authorisations: what each application may learn.
+  ///   - stream: the name of the stream.
+  ///   - settings: how events are grouped and kept.
+  ///   - logger: where failures are told, once each, and recoveries.
+  public init(
+    hub: EventHub,
+    store: any EventStore,
+    authorisations: Authorisations,
+    stream: String,
+    settings: TellerSettings = TellerSettings(),
+    logger: Logger = Logger(label: "pharos.teller")
+  ) {
+    self.store = store
+    self.authorisations = authorisations
+    self.stream = stream
+    self.logger = logger
+    state = Mutex(State(work: TellerState(settings: settings, head: store.head)))
+    hub.tap { [weak self] batch in self?.take(batch, isDelivered: true) }
+  }
+
+  /// What it has done so far.
+  public var statistics: TellerStatistics {
+    state.withLock { state in
+      var statistics = state.work.statistics
+      statistics.waiting = state.work.waiting
+      return statistics
+    }
+  }
+
+  /// Tells events that the engine did not decide: a change of authorisation, a notification.
+  ///
+  /// From any thread; never blocks. They are judged, committed and told like all others.
+  public func tell(_ events: [Event]) { take(events, isDelivered: false) }
+
+  /// Keeps a checkpoint once the events before it are committed; never blocks.
+  ///
+  /// To be called on the engine's thread, after the events that it covers were delivered.
+  public func offer(_ checkpoint: TellerCheckpoint) {
+    schedule { $0.take(checkpoint) }
+  }
+
+  /// Waits until everything that has come so far is committed and told and the last checkpoint is kept, or until the
+  /// journal has refused it some times more.
+  public func drain() async {
+    await withCheckedContinuation { continuation in
+      state.withLock { state in
+        state.work.isDraining = true
+        state.drained.append(continuation)
+      }
+      queue.async { self.work() }
+    }
+  }
+
+  /// Waits for a graceful shutdown, then drains and ends the told streams.
+  ///
+  /// In a service group it stands before the server whose decisions it tells: services stop in reverse order, so that
+  /// everything has been decided by the time it drains.
+  public func run() async throws {
+    try? await gracefulShutdown()
+    await drain()
+    told.finish()
+  }
+
+  private func take(_ events: [Event], isDelivered: Bool) {
+    guard !events.isEmpty else { return }
+    schedule { $0.take(events, isDelivered: isDelivered) }
+  }
+
+  private func schedule(_ change: (inout TellerState) -> Void) {
+    let isCallDue = state.withLock { state in
+      change(&state.work)
+      guard !state.hasCall, !state.hasTimer || state.work.isUrgent else { return false }
+      state.hasCall = true
+      return true
+    }
+    if isCallDue {
+      queue.async {
+        self.state.withLock { $0.hasCall = false }
+        self.work()
+      }
+    }
+  }
+
+  /// Does what is due; on the teller's own queue.
+  private func work() {
+    while true {
+      switch state.withLock({ $0.work.next(at: elapsed) }) {
+      case .commit(let group): commit(group)
+      case .pass(let events): publish(events, judged: judge(events), sequences: [])
+      case .wait(let delay): return wait(delay)
+      case .idle: return settle()
+      }
+    }
+  }
+
+  private func wait(_ delay: Duration) {
+    let isDue = state.withLock { state in
+      defer { state.hasTimer = true }
+      return !state.hasTimer
+    }
+    guard isDue else { return }
+    queue.asyncAfter(deadline: .now() + delay.inSeconds) {
+      self.state.withLock { $0.hasTimer = false }
+      self.work()
+    }
+  }
+
+  /// The time since the teller was made.
+  var elapsed: Duration { ContinuousClock.now - start }
+}

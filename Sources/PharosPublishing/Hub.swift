@@ -1,0 +1,108 @@
+import Synchronization
+
+/// One sender, any number of takers, none of which can delay another: the machinery of ``EventHub`` and ``ToldHub``.
+///
+/// Takers are called on the sender's thread, so they only put aside what they want; whoever drains what was put aside
+/// does so elsewhere, at its own speed.
+final class Hub<Item: Sendable>: Sendable {
+  /// What takes batches without blocking.
+  struct Taker: Sendable {
+    /// Takes what concerns it of a batch.
+    let take: @Sendable ([Item]) -> Void
+    /// Learns that no batch follows.
+    let finish: @Sendable () -> Void
+  }
+
+  private struct State {
+    var takers: [(id: UInt64, taker: Taker)] = []
+    var nextID: UInt64 = 0
+    var isFinished = false
+  }
+
+  private let state = Mutex(State())
+
+  /// How many takers there are.
+  var count: Int { state.withLock { $0.takers.count } }
+
+  /// Hands a batch to every taker; the order of the calls is the order of the items.
+  func publish(_ batch: [Item]) {
+    guard !batch.isEmpty else { return }
+    // The takers are called outside the lock: an `onDrop` of a user's may subscribe or cancel.
+    for (_, taker) in state.withLock({ $0.takers }) { taker.take(batch) }
+  }
+
+  /// Tells every taker that nothing follows, and forgets them; later ones are told at once.
+  func finish() {
+    let takers = state.withLock { state in
+      state.isFinished = true
+      defer { state.takers.removeAll() }
+      return state.takers
+    }
+    for (_, taker) in takers { taker.finish() }
+  }
+
+  /// Adds a taker and gives the number to remove it by; on a finished hub it is told so at once.
+  func add(_ taker: Taker) -> UInt64 {
+    let (id, isFinished) = state.withLock { state in
+      state.nextID += 1
+      if !state.isFinished { state.takers.append((state.nextID, taker)) }
+      return (state.nextID, state.isFinished)
+    }
+    if isFinished { taker.finish() }
+    return id
+  }
+
+  /// Removes a taker; one that is gone already is no error, since cancelling races with finishing.
+  func remove(_ id: UInt64) {
+    state.withLock { state in state.takers.removeAll { $0.id == id } }
+  }
+
+  /// What a publisher needs to know of the hub: how to be handed what it selects.
+  func source<Output>(
+    _ select: @escaping @Sendable ([Item]) -> [Output]
+  ) -> StreamSource<Output> {
+    StreamSource(
+      attach: { take, finish in self.add(Taker(take: { take(select($0)) }, finish: finish)) },
+      detach: { self.remove($0) }
+    )
+  }
+
+  /// A stream of what it selects, with the default policy.
+  func stream<Output>(
+    _ select: @escaping @Sendable ([Item]) -> [Output]
+  ) -> EventPublisher<Output, Never> {
+    EventPublisher(
+      source: source(select),
+      overflow: .dropOldest(limit: EventPublisher<Output, Never>.defaultLimit, onDrop: nil)
+    )
+  }
+
+  /// A taker that is called with every batch until it is cancelled.
+  func tap(_ take: @escaping @Sendable ([Item]) -> Void, onFinish: @escaping @Sendable () -> Void) -> HubTap {
+    let id = add(Taker(take: take, finish: onFinish))
+    return HubTap { self.remove(id) }
+  }
+}
+
+/// Where the elements of a stream come from, whatever the items of the hub are.
+struct StreamSource<Output: Sendable>: Sendable {
+  /// Asks for elements and for the end; gives the number to detach by.
+  let attach:
+    @Sendable (_ take: @escaping @Sendable ([Output]) -> Void, _ finish: @escaping @Sendable () -> Void) ->
+      UInt64
+  /// Asks for no more.
+  let detach: @Sendable (UInt64) -> Void
+}
+
+/// A function that a hub calls with every batch, on the sender's own thread.
+///
+/// The shortest way out of a hub and the one that can do harm: the function must only put the batch aside and return.
+/// It is called until ``cancel()``, whether or not the tap is kept.
+public struct HubTap: Sendable {
+  private let remove: @Sendable () -> Void
+
+  init(remove: @escaping @Sendable () -> Void) { self.remove = remove }
+
+  /// Ends the calls; one that is under way is not waited for.
+  public func cancel() { remove() }
+}

@@ -1,0 +1,63 @@
+public import PharosEvents
+import PharosReports
+import Synchronization
+
+/// An event as the outside is told of it: with its number in the journal, and its JSON written once for all readers.
+///
+/// A reference to shared storage, so that a thousand streams that wait for their clients hold one event and one text.
+public struct ToldEvent: Sendable {
+  private final class Storage: Sendable {
+    let sequence: Int64?
+    let isLiveOnly: Bool
+    let stream: String
+    let event: Event
+    let json = Mutex<[UInt8]?>(nil)
+
+    init(sequence: Int64?, event: Event, isLiveOnly: Bool, stream: String) {
+      self.sequence = sequence
+      self.event = event
+      self.isLiveOnly = isLiveOnly
+      self.stream = stream
+    }
+  }
+
+  private let storage: Storage
+
+  /// Makes a told event.
+  ///
+  /// - Parameters:
+  ///   - sequence: its number in the journal, or nil for what is not kept there.
+  ///   - event: what was decided.
+  ///   - isLiveOnly: whether it is for the live streams of applications that may learn of its subject while in use,
+  ///     and for nobody else.
+  ///   - stream: the name of the stream, which its JSON carries as source.
+  public init(sequence: Int64?, event: Event, isLiveOnly: Bool = false, stream: String) {
+    storage = Storage(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: stream)
+  }
+
+  /// Its number in the journal: from 1, without gaps; nil for what is not kept there, such as ranging.
+  public var sequence: Int64? { storage.sequence }
+  /// What was decided.
+  public var event: Event { storage.event }
+  /// Whether it is for the live streams of applications that may learn of its subject while in use, and nobody else.
+  public var isLiveOnly: Bool { storage.isLiveOnly }
+
+  /// The event as CloudEvents JSON in UTF-8, one line without its end; written when first asked for, then shared.
+  public var cloudEvent: [UInt8] {
+    storage.json.withLock { json in
+      if let json { return json }
+      var text = JSONText()
+      storage.event.write(to: &text, stream: storage.stream)
+      json = text.utf8
+      return text.utf8
+    }
+  }
+}
+
+extension ToldEvent: Equatable {
+  /// Whether both tell the same event under the same number.
+  public static func == (left: ToldEvent, right: ToldEvent) -> Bool {
+    left.storage === right.storage
+      || left.sequence == right.sequence && left.isLiveOnly == right.isLiveOnly && left.event == right.event
+  }
+}

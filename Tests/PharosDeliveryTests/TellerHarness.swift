@@ -1,0 +1,52 @@
+import Logging
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosJournal
+import PharosPublishing
+import PharosReports
+
+/// A teller with a store that a test can make refuse, and a record of what was told.
+struct TellerHarness {
+  let hub = EventHub()
+  let store = ModelStore()
+  let authorisations: Authorisations
+  let teller: Teller
+  let log = RecordedLog()
+  let told: EventSequence<ToldEvent, Never>
+
+  init(_ change: (inout TellerSettings) -> Void = { _ in }) throws {
+    var settings = TellerSettings()
+    settings.interval = .milliseconds(1)
+    settings.firstPause = .milliseconds(1)
+    settings.longestPause = .milliseconds(2)
+    change(&settings)
+    authorisations = try Authorisations(store: Journal.open(.memory, stream: "test"))
+    teller = Teller(
+      hub: hub,
+      store: store,
+      authorisations: authorisations,
+      stream: "test",
+      settings: settings,
+      logger: Logger(label: "test") { [log] _ in log }
+    )
+    told = teller.told.events.buffering(1_000_000).sequence
+  }
+
+  /// What was told until now, in order; the told streams end.
+  func finish() async -> [ToldEvent] {
+    await teller.drain()
+    teller.told.finish()
+    var events: [ToldEvent] = []
+    for await event in told { events.append(event) }
+    return events
+  }
+
+  /// Marks the handset as a person, whom applications may learn of by name only.
+  func declarePerson() {
+    authorisations.declare(
+      persons: Persons(observers: [.name("handset")]),
+      purposes: ["gallery": "To guide visitors."]
+    )
+  }
+}
