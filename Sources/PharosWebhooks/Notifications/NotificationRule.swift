@@ -1,0 +1,124 @@
+public import PharosEvents
+public import PharosReports
+
+/// What an application wants people to be told when somebody comes or goes: a hello, a goodbye.
+public struct NotificationRule: Hashable, Sendable {
+  /// How many rules an application may have: five for each of its twenty regions.
+  public static let limit = 100
+  /// How long a text may be: what lock screens show, four times over.
+  ///
+  /// - Units: bytes of UTF-8.
+  public static let longestText = 1_024
+  /// How long an identifier may be.
+  ///
+  /// - Units: bytes of UTF-8.
+  public static let longestIdentifier = 64
+  /// What may stand in a text for something that is only known when it is told.
+  public static let placeholders = ["{subject}", "{name}", "{region}"]
+
+  /// The application.
+  public var application: String
+  /// The identifier, unique within the application.
+  public var id: String
+  /// The region.
+  public var region: String
+  /// What it waits for.
+  public var occasion: NotificationDetail.Occasion
+  /// What to say; `{subject}`, `{name}` (of the directory, or else the subject) and `{region}` are filled in.
+  public var text: String
+  /// The time within which a subject is the cause of one notification at most.
+  public var atMostOncePer: TimeSpan?
+  /// When nothing is said at all.
+  public var quietHours: QuietHours?
+  /// How long a subject must stay before it is told of, so that who only passes by is not greeted.
+  public var stayAtLeast: TimeSpan?
+  /// The sequence after which events count.
+  public var startsAfter: Int64
+
+  /// Makes a rule.
+  public init(
+    application: String,
+    id: String,
+    region: String,
+    occasion: NotificationDetail.Occasion,
+    text: String,
+    atMostOncePer: TimeSpan? = nil,
+    quietHours: QuietHours? = nil,
+    stayAtLeast: TimeSpan? = nil,
+    startsAfter: Int64 = 0
+  ) {
+    self.application = application
+    self.id = id
+    self.region = region
+    self.occasion = occasion
+    self.text = text
+    self.atMostOncePer = atMostOncePer
+    self.quietHours = quietHours
+    self.stayAtLeast = stayAtLeast
+    self.startsAfter = startsAfter
+  }
+
+  /// The text for a subject.
+  public func text(for subject: SubjectID, name: String?) -> String {
+    var result = ""
+    var rest = text[...]
+    while let brace = rest.firstIndex(of: "{") {
+      result += rest[..<brace]
+      rest = rest[brace...]
+      if rest.hasPrefix("{subject}") {
+        result += subject.description
+        rest = rest.dropFirst("{subject}".count)
+      } else if rest.hasPrefix("{name}") {
+        result += name ?? subject.description
+        rest = rest.dropFirst("{name}".count)
+      } else if rest.hasPrefix("{region}") {
+        result += region
+        rest = rest.dropFirst("{region}".count)
+      } else {
+        result += "{"
+        rest = rest.dropFirst()
+      }
+    }
+    return result + rest
+  }
+}
+
+extension NotificationRule: FieldCodable {
+  /// The version of the layout; another one is not read.
+  static let version: UInt8 = 1
+
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(NotificationRule.version)
+    writer.write(application)
+    writer.write(id)
+    writer.write(region)
+    writer.write(occasion.rawValue)
+    writer.write(text)
+    writer.write(atMostOncePer)
+    writer.write(quietHours)
+    writer.write(stayAtLeast)
+    writer.write(startsAfter)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let version = try reader.byte()
+    guard version == NotificationRule.version else {
+      throw reader.failure(.version(version, expected: NotificationRule.version))
+    }
+    let application = try reader.text()
+    let id = try reader.text()
+    let region = try reader.text()
+    let tag = try reader.byte()
+    guard let occasion = NotificationDetail.Occasion(rawValue: tag) else {
+      throw reader.failure(.unknownTag(field: "a rule's occasion", tag: tag))
+    }
+    let text = try reader.text()
+    self.init(application: application, id: id, region: region, occasion: occasion, text: text)
+    atMostOncePer = try reader.optional(TimeSpan.self)
+    quietHours = try reader.optional(QuietHours.self)
+    stayAtLeast = try reader.optional(TimeSpan.self)
+    startsAfter = try reader.number(Int64.self)
+  }
+}

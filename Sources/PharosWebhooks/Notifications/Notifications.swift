@@ -1,0 +1,156 @@
+public import Logging
+public import PharosEvents
+public import PharosJournal
+public import PharosPublishing
+public import PharosReports
+public import ServiceLifecycle
+import Synchronization
+
+/// Follows the journal and tells what the applications' rules have to say to people.
+///
+/// A notification is an event like others: it is given to whoever tells events, gets a sequence, and reaches streams and
+/// webhooks from there. Rules are documents of the journal, and so is what is remembered; a restart reads on in the
+/// journal from there, so that nothing is told twice or forgotten.
+public final class Notifications: Service {
+  /// The kind under which rules are kept in the journal.
+  static let ruleKind = "notification rule"
+  /// The kind under which is kept how far the journal was followed.
+  static let stateKind = "notification state"
+  /// How often what is remembered is written down: what a restart reads again takes milliseconds.
+  static let saveInterval = TimeSpan.seconds(30)
+  /// How many events are read at a time.
+  static let readLimit = 512
+  /// How long to wait after the journal could not be read or written.
+  static let journalPause = TimeSpan.seconds(1)
+  /// What rules look at.
+  static let filter = EventFilter(kinds: [.regionEnter, .regionExit, .regionState, .notification])
+
+  struct Shared {
+    var rules: [String: [String: NotificationRule]] = [:]
+    var areRulesChanged = true
+    var counters = NotificationCounters()
+    var isStopping = false
+  }
+
+  let journal: Journal
+  let told: ToldHub
+  let stream: String
+  let tell: @Sendable ([Event]) -> Void
+  let names: @Sendable (SubjectID) -> String?
+  let clock: any DeliveryClock
+  let logger: Logger
+  /// Where to begin if nothing is written down: what was told before this service existed is none of its business.
+  let beginning: Int64
+  let shared = Mutex(Shared())
+  let bell = Doorbell()
+  private let executor = BlockingExecutor("pharos.notifications")
+
+  /// Reads the rules from the journal.
+  ///
+  /// - Parameters:
+  ///   - journal: what is followed, and where rules are kept.
+  ///   - told: tells when there is more in the journal.
+  ///   - stream: the name of the stream, which is part of the ids.
+  ///   - tell: takes notifications to be journalled and told, and returns at once.
+  ///   - names: the name that the directory has for a subject.
+  ///   - clock: the time.
+  ///   - logger: where to say what an operator should know.
+  /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
+  public init(
+    journal: Journal,
+    told: ToldHub,
+    stream: String,
+    tell: @escaping @Sendable ([Event]) -> Void,
+    names: @escaping @Sendable (SubjectID) -> String? = { _ in nil },
+    clock: any DeliveryClock = MachineClock(),
+    logger: Logger
+  ) throws(WebhookError) {
+    self.journal = journal
+    self.told = told
+    self.stream = stream
+    self.tell = tell
+    self.names = names
+    self.clock = clock
+    self.logger = logger
+    beginning = journal.head
+    let documents = try WebhookError.journal { () throws(JournalError) in
+      try journal.documents(kind: Notifications.ruleKind)
+    }
+    for (key, document) in documents {
+      var reader = FieldReader(document[...])
+      do {
+        let rule = try NotificationRule(from: &reader)
+        shared.withLock { $0.rules[rule.application, default: [:]][rule.id] = rule }
+      } catch {
+        logger.error(
+          "a notification rule in the journal cannot be read and is left alone",
+          metadata: ["rule": "\(key)", "reason": "\(error)"]
+        )
+      }
+    }
+  }
+
+  /// What was decided since the server started.
+  public var counters: NotificationCounters { shared.withLock { $0.counters } }
+
+  /// Follows the journal until it is told to shut down or cancelled.
+  public func run() async {
+    let tap = told.tap { [bell] _ in bell.ring() }
+    await withTaskCancellationHandler {
+      await withGracefulShutdownHandler {
+        await withTaskExecutorPreference(executor) { await follow() }
+      } onGracefulShutdown: {
+        self.stop()
+      }
+    } onCancel: {
+      stop()
+    }
+    tap.cancel()
+  }
+
+  /// Ends following; what is remembered is written down.
+  public func stop() {
+    shared.withLock { $0.isStopping = true }
+    bell.ring()
+  }
+
+  private func follow() async {
+    var work: NotificationWork?
+    while true {
+      let (isStopping, rules) = shared.withLock { shared in
+        defer { shared.areRulesChanged = false }
+        let rules = shared.areRulesChanged ? shared.rules.values.flatMap(\.values) : nil
+        return (shared.isStopping, rules)
+      }
+      var wake: Timestamp?
+      do throws(JournalError) {
+        if work == nil { work = try NotificationWork(self) }
+        if let rules { work?.adopt(rules) }
+        let events = try work?.proceed(at: clock.now, isStopping: isStopping) ?? []
+        if !events.isEmpty { tell(events) }
+        wake = work?.wakeTime
+      } catch {
+        if rules != nil { shared.withLock { $0.areRulesChanged = true } }
+        logger.error("notifications wait for the journal", metadata: ["reason": "\(error)"])
+        wake = clock.now + Notifications.journalPause
+      }
+      if let counters = work?.counters { shared.withLock { $0.counters = counters } }
+      if isStopping { return }
+      let cancel = wake.map { clock.alarm(at: $0, ring: bell.ring) }
+      await bell.wait()
+      cancel?()
+    }
+  }
+}
+
+/// What was decided since the server started.
+public struct NotificationCounters: Hashable, Sendable {
+  /// How many notifications were told.
+  public var told: UInt64 = 0
+  /// How many were not told because of quiet hours.
+  public var quieted: UInt64 = 0
+  /// How many were not told because the subject had been the cause of one before.
+  public var repeated: UInt64 = 0
+  /// How many came too late, or were too many, to be told.
+  public var late: UInt64 = 0
+}

@@ -1,0 +1,220 @@
+import PharosEvents
+import Logging
+import Synchronization
+import Foundation
+public import PharosJournal
+import PharosReports
+
+extension Webhooks {
+  /// All webhooks and how they fare, or those of one application, by identifier.
+  public func list(application: String? = nil) -> [WebhookStanding] {
+    state.withLock { Array($0.runners.values) }.map(\.standing)
+      .filter { application == nil || $0.definition.application == application }
+      .sorted { $0.definition.id < $1.definition.id }
+  }
+
+  /// One webhook and how it fares.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: the webhook.
+  /// - Throws: ``WebhookError/unknown(_:)``.
+  public func standing(_ id: String, application: String? = nil) throws(WebhookError) -> WebhookStanding {
+    try runner(id, application).standing
+  }
+
+  /// Makes a webhook; it gets what is told from now on.
+  ///
+  /// - Parameters:
+  ///   - json: what it is to be: `url`, and optionally `summary`, `application`, `filter` {`kinds`, `regions`,
+  ///     `subjects`, `observers`}, `secret`, `concurrency`, `enabled`.
+  ///   - application: the application that the caller is bound to, or nil if it may name any.
+  /// - Returns: the webhook with its secret.
+  /// - Throws: ``WebhookError``.
+  public func create(json: [UInt8], application: String? = nil) throws(WebhookError) -> WebhookMade {
+    let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
+    guard state.withLock({ $0.runners.count }) < WebhookDefinition.limit else {
+      throw .tooMany(limit: WebhookDefinition.limit)
+    }
+    let secret = document.secret ?? WebhookSecret()
+    let definition = WebhookDefinition(
+      id: "wh_" + Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }),
+      url: document.url,
+      summary: document.summary,
+      application: document.application,
+      filter: document.filter,
+      secret: secret,
+      concurrency: document.concurrency,
+      isEnabled: document.isEnabled,
+      createdAt: parts.clock.now,
+      startsAfter: parts.journal.head
+    )
+    try keep(definition)
+    return WebhookMade(standing: start(definition).standing, secret: secret)
+  }
+
+  /// Replaces what a webhook is; what it has delivered stays delivered.
+  ///
+  /// A new `secret`, or `"rotateSecret": true`, leaves the present one signing beside it for a day.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - json: what it is to be, as in ``create(json:application:)``.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: the webhook, with its secret if that is new.
+  /// - Throws: ``WebhookError``.
+  public func replace(
+    _ id: String,
+    json: [UInt8],
+    application: String? = nil
+  ) throws(WebhookError) -> WebhookMade {
+    let runner = try runner(id, application)
+    let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
+    var definition = runner.definition
+    definition.url = document.url
+    definition.summary = document.summary
+    definition.application = document.application
+    definition.filter = document.filter
+    definition.concurrency = document.concurrency
+    definition.isEnabled = document.isEnabled
+    if document.isEnabled { definition.disabledBecause = nil }
+    let secret = document.secret ?? (document.rotatesSecret ? WebhookSecret() : definition.secret)
+    let isNew = secret != definition.secret
+    if isNew {
+      definition.formerSecret = definition.secret
+      definition.rotatesAt = parts.clock.now + WebhookDefinition.rotation
+      definition.secret = secret
+    }
+    try keep(definition)
+    runner.update(definition)
+    return WebhookMade(standing: runner.standing, secret: isNew ? secret : nil)
+  }
+
+  /// Deletes a webhook, with its dead letters.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Throws: ``WebhookError``.
+  public func delete(_ id: String, application: String? = nil) throws(WebhookError) {
+    let runner = try runner(id, application)
+    try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.delete(kind: Webhooks.documentKind, key: id)
+    }
+    state.withLock { $0.runners[id] = nil }
+    runner.stop(forgetting: true)
+  }
+
+  /// What was given up, the newest first.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - before: the sequence below which to begin, or nil for the newest.
+  ///   - limit: how many at most.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: dead letters.
+  /// - Throws: ``WebhookError``.
+  public func dead(
+    _ id: String,
+    before: Int64? = nil,
+    limit: Int = 100,
+    application: String? = nil
+  ) throws(WebhookError) -> [DeadLetter] {
+    let definition = try runner(id, application).definition
+    let letters = try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.deadLetters(of: id, before: before, limit: limit)
+    }
+    return letters.filter { parts.allows($0.event, definition.application) }
+  }
+
+  /// Delivers dead letters once more, in order for each subject, and tries each for a day again.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - sequences: which, or nil for all.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: how many were taken up.
+  /// - Throws: ``WebhookError``.
+  public func replay(
+    _ id: String,
+    sequences: [Int64]? = nil,
+    application: String? = nil
+  ) throws(WebhookError) -> Int {
+    let runner = try runner(id, application)
+    let (count, subjects) = try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.replayDeadLetters(of: id, sequences: sequences)
+    }
+    runner.replay(subjects)
+    return count
+  }
+
+  /// Sends a `pharos.webhook.test` event at once, past everything that waits, and tells how that went.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: how it went.
+  /// - Throws: ``WebhookError``.
+  public func test(_ id: String, application: String? = nil) async throws(WebhookError) -> WebhookTrial {
+    let definition = try runner(id, application).definition
+    let began = parts.clock.now
+    let eventID = Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    var json = JSONText()
+    json.openObject()
+    json.member("specversion", "1.0")
+    json.member("id", eventID)
+    json.member("source", "/pharos/\(parts.stream)")
+    json.member("type", "pharos.webhook.test")
+    json.member("time", began.rfc3339)
+    json.member("datacontenttype", "application/json")
+    json.openObject("data")
+    json.member("webhook", id)
+    json.closeObject()
+    json.closeObject()
+    let outcome = await parts.sender.send(
+      WebhookRequest(
+        url: definition.url,
+        id: eventID,
+        body: json.utf8,
+        secrets: definition.secrets(at: began),
+        at: began,
+        timeout: parts.settings.timeout
+      )
+    )
+    return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
+  }
+
+  /// A receiver said that it wants no more.
+  func disable(_ id: String, because reason: String) {
+    guard let runner = state.withLock({ $0.runners[id] }) else { return }
+    var definition = runner.definition
+    definition.isEnabled = false
+    definition.disabledBecause = reason
+    runner.update(definition)
+    parts.logger.warning("a webhook is switched off", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
+    do {
+      try keep(definition)
+    } catch {
+      parts.logger.error(
+        "that a webhook is switched off could not be written down",
+        metadata: ["webhook": "\(id)", "reason": "\(error)"]
+      )
+    }
+  }
+
+  private func keep(_ definition: WebhookDefinition) throws(WebhookError) {
+    var writer = FieldWriter()
+    definition.write(to: &writer)
+    let bytes = writer.bytes
+    try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.put(bytes, kind: Webhooks.documentKind, key: definition.id)
+    }
+  }
+
+  private func runner(_ id: String, _ application: String?) throws(WebhookError) -> WebhookRunner {
+    guard let runner = state.withLock({ $0.runners[id] }) else { throw .unknown(id) }
+    guard application == nil || runner.definition.application == application else { throw .unknown(id) }
+    return runner
+  }
+}

@@ -1,0 +1,72 @@
+public import PharosReports
+
+/// One POST as a receiver gets it.
+public struct WebhookRequest: Hashable, Sendable {
+  /// The content type: one CloudEvent in structured mode.
+  public static let contentType = "application/cloudevents+json; charset=utf-8"
+
+  /// Where to.
+  public var url: String
+  /// The headers, names in small letters.
+  public var headers: [(name: String, value: String)]
+  /// The body.
+  public var body: [UInt8]
+  /// How long the whole attempt may take.
+  public var timeout: TimeSpan
+
+  /// Makes and signs a request.
+  ///
+  /// The id is the event's: it is the same in every attempt, so that a receiver can tell a repetition. The timestamp
+  /// is that of the attempt, so that a receiver can refuse what somebody recorded and sends again.
+  ///
+  /// - Parameters:
+  ///   - url: where to.
+  ///   - id: the event's id.
+  ///   - body: the CloudEvent.
+  ///   - secrets: what to sign with; two while a secret is being replaced.
+  ///   - instant: when it is sent.
+  ///   - timeout: how long the whole attempt may take.
+  /// - Source: Standard Webhooks 1.0, headers and signature scheme.
+  public init(
+    url: String,
+    id: String,
+    body: [UInt8],
+    secrets: [WebhookSecret],
+    at instant: Timestamp,
+    timeout: TimeSpan
+  ) {
+    let seconds = instant.nanoseconds / 1_000_000_000
+    let signatures = secrets.map { $0.signature(id: id, timestamp: seconds, body: body) }
+    self.url = url
+    self.body = body
+    self.timeout = timeout
+    headers = [
+      ("content-type", WebhookRequest.contentType),
+      ("user-agent", "pharos-webhooks"),
+      ("webhook-id", id),
+      ("webhook-timestamp", String(seconds)),
+      ("webhook-signature", signatures.joined(separator: " ")),
+    ]
+  }
+
+  /// Whether two requests are the same, header by header.
+  public static func == (left: WebhookRequest, right: WebhookRequest) -> Bool {
+    left.url == right.url && left.body == right.body && left.timeout == right.timeout
+      && left.headers.elementsEqual(right.headers) { $0 == $1 }
+  }
+
+  /// Hashes what tells requests apart.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(url)
+    hasher.combine(body)
+  }
+}
+
+/// Carries requests to receivers.
+public protocol WebhookSender: Sendable {
+  /// Sends a request and waits for its outcome; never throws, since a failure is an outcome.
+  func send(_ request: WebhookRequest) async -> DeliveryOutcome
+
+  /// Lets go of what it holds: no request follows.
+  func shutdown() async
+}
