@@ -1,0 +1,134 @@
+// Requests to the server that this page came from; the token lives in this tab alone.
+
+const tokenKey = "pharos.token";
+let asking = null;
+let askForToken = null;
+let isDeclined = false;
+let clockOffset = 0;
+/** What this tab's token was refused: asking again would change nothing. */
+const forbidden = new Set();
+
+/** What a server refused, in its own words: a status, a title, a detail, and what is wrong with which field. */
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body?.detail || body?.title || `The server answered ${status}.`);
+    this.status = status;
+    this.title = body?.title ?? "";
+    this.errors = Array.isArray(body?.errors) ? body.errors : [];
+  }
+}
+
+/** Names the function that asks a person for a token and gives it, or null if they decline. */
+export function onTokenNeeded(ask) {
+  askForToken = ask;
+}
+
+/** The token of this tab, or null. */
+export function token() {
+  return sessionStorage.getItem(tokenKey);
+}
+
+/** Forgets the token, or keeps another; whoever declined to give one may be asked again. */
+export function setToken(value) {
+  isDeclined = false;
+  forbidden.clear();
+  if (value) sessionStorage.setItem(tokenKey, value);
+  else sessionStorage.removeItem(tokenKey);
+}
+
+/** The time by the server's clock in milliseconds, as well as its answers' dates tell. */
+export function serverNow() {
+  return Date.now() + clockOffset;
+}
+
+function noteClock(response) {
+  const date = Date.parse(response.headers.get("date") ?? "");
+  if (Number.isNaN(date)) return;
+  // The field has whole seconds: less than two of difference say nothing.
+  const offset = date + 500 - Date.now();
+  clockOffset = Math.abs(offset) > 2000 ? offset : 0;
+}
+
+/** Fetches with the token; asks for one where the server wants one, once for all who wait. */
+export async function send(path, options = {}) {
+  for (;;) {
+    const used = token();
+    const headers = new Headers(options.headers);
+    if (used) headers.set("authorization", `Bearer ${used}`);
+    const response = await fetch(path, { ...options, headers });
+    noteClock(response);
+    if (response.status !== 401) return response;
+    if (token() !== used) continue;
+    if (isDeclined) return response;
+    asking ??= Promise.resolve(askForToken?.(used !== null)).finally(() => {
+      asking = null;
+    });
+    const given = await asking;
+    isDeclined = !given;
+    if (!given) return response;
+    setToken(given);
+  }
+}
+
+async function answer(response) {
+  const text = await response.text();
+  let body = null;
+  try {
+    body = text ? JSON.parse(text) : null;
+  } catch {
+    if (response.ok) throw new Problem(response.status, { detail: "The server's answer is not JSON." });
+  }
+  if (!response.ok) throw new Problem(response.status, body);
+  return body;
+}
+
+/** Gets a document. */
+export async function get(path, signal) {
+  return answer(await send(path, { signal, headers: { accept: "application/json" } }));
+}
+
+/** Sends a document by a method and gives what comes back. */
+export async function change(method, path, body) {
+  const options = { method, headers: { accept: "application/json" } };
+  if (body !== undefined) {
+    options.body = JSON.stringify(body);
+    options.headers["content-type"] = "application/json";
+  }
+  return answer(await send(path, options));
+}
+
+/** Gets a document, or something else where this token may not see it: an application's page shows less, not nothing. */
+export async function getIfAllowed(path, otherwise, signal) {
+  if (forbidden.has(path)) return otherwise;
+  try {
+    return await get(path, signal);
+  } catch (error) {
+    if (error.status !== 403) throw error;
+    forbidden.add(path);
+    return otherwise;
+  }
+}
+
+/** All pages of a list, up to so many entries. */
+export async function getAll(path, member, signal, most = 5000) {
+  const items = [];
+  let cursor = null;
+  do {
+    const glue = path.includes("?") ? "&" : "?";
+    const page = cursor ? `${path}${glue}limit=1000&cursor=${encodeURIComponent(cursor)}` : `${path}${glue}limit=1000`;
+    const body = await get(page, signal);
+    items.push(...(body?.[member] ?? []));
+    cursor = body?.next ?? null;
+  } while (cursor && items.length < most);
+  return items;
+}
+
+/** A part of a path, with what would end it escaped. */
+export function part(text) {
+  return encodeURIComponent(text);
+}
+
+/** Whether an error only says that somebody left the page. */
+export function isAbort(error) {
+  return error?.name === "AbortError";
+}

@@ -1,0 +1,32 @@
+// What observers, beacons and zones are called, gathered from whatever lists pages load.
+
+import { get, getAll } from "./api.js";
+import { shortIdentity } from "./identity.js";
+
+const names = new Map();
+
+/** Remembers the names of a list's entries. */
+export function learn(entries, idOf) {
+  for (const entry of entries ?? []) if (entry.name) names.set(idOf(entry), entry.name);
+}
+
+/** The name of an observer, beacon or zone; without one its identity, shortened. */
+export function nameOf(id) {
+  if (!id) return "";
+  return names.get(id) ?? shortIdentity(id);
+}
+
+/** Whether it has a name of its own. */
+export function isNamed(id) {
+  return names.has(id);
+}
+
+/** Loads what is called what; what cannot be had stays without names. */
+export async function load(signal) {
+  const parts = [
+    get("/v1/observers", signal).then((body) => learn(body.observers, (entry) => entry.id)),
+    get("/v1/zones", signal).then((body) => learn(body.zones, (entry) => entry.id)),
+    getAll("/v1/tags", "tags", signal).then((tags) => learn(tags, (entry) => entry.beacon)),
+  ];
+  await Promise.allSettled(parts);
+}

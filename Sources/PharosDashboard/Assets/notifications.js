@@ -1,0 +1,101 @@
+// Notification rules: a hello and a goodbye for a region, told as events and by webhooks.
+
+import { change, get, part } from "./api.js";
+import { attempt, confirmThat } from "./dialog.js";
+import { h, replace, setText } from "./dom.js";
+import { none, plural } from "./format.js";
+import { openNotificationForm } from "./notification-form.js";
+import { card, empty, refusal, Table } from "./parts.js";
+import { poll } from "./poll.js";
+
+/** How often the rules are read anew, in ms: they change when a person changes them. */
+const period = 5000;
+
+/** The card of notification rules, of all applications that this tab may see. */
+export function notifications(signal) {
+  const place = h("div");
+  const note =
+    "A text for whoever comes to a region or leaves it. It is told as an event, so webhooks and feeds carry it.";
+  const element = card("Notifications", note, place);
+  let applications = [];
+  const add = async (rule) => {
+    if (await openNotificationForm(applications, rule)) ask();
+  };
+  const remove = async (rule) => {
+    const text = `“${rule.text}” is not told any more.`;
+    if (!await confirmThat(`Remove ${rule.id}?`, text, "Remove rule")) return;
+    await attempt(() => change("DELETE", rulePath(rule)), `${rule.id} was removed.`);
+    ask();
+  };
+  const button = () => h("button", { type: "button", class: "small", onClick: () => add() }, "Add notification");
+  element.firstChild.append(button());
+  const table = new Table("Notification rules", columns(add, remove), (rule) => `${rule.application}/${rule.id}`);
+  let isShown = false;
+  const ask = poll(
+    async () => {
+      applications = (await get("/v1/applications", signal)).applications ?? [];
+      const lists = await Promise.all(
+        applications.map(({ id }) => get(`/v1/applications/${part(id)}/notifications`, signal)),
+      );
+      const rules = lists.flatMap((body, index) =>
+        (body.notifications ?? []).map((rule) => ({ ...rule, application: applications[index].id }))
+      );
+      isShown = true;
+      setText(element.querySelector("h2"), rules.length ? plural(rules.length, "notification") : "Notifications");
+      if (!rules.length) {
+        return replace(
+          place,
+          empty("No notifications", "Say hello when somebody enters a region, or goodbye when they leave."),
+        );
+      }
+      if (!place.contains(table.element)) replace(place, h("div", { class: "scroll" }, table.element));
+      return table.show(rules);
+    },
+    period,
+    signal,
+    (error) => {
+      if (!isShown) replace(place, refusal(error));
+    },
+  );
+  return element;
+}
+
+/** Where a rule is found. */
+function rulePath({ application, id }) {
+  return `/v1/applications/${part(application)}/notifications/${part(id)}`;
+}
+
+function columns(change, remove) {
+  const actions = (rule) => {
+    const row = h("div", { class: "actions" });
+    const button = (text, action, tone) =>
+      h("button", {
+        type: "button",
+        class: `small ${tone}`,
+        "aria-label": `${text} ${rule.id}`,
+        onClick: () => action(row.rule),
+      }, text);
+    row.append(button("Change", change, ""), button("Remove", remove, "danger"));
+    return row;
+  };
+  return [
+    { title: "Text", class: "first", text: (rule) => rule.text, hint: (rule) => rule.id },
+    { title: "When", text: (rule) => `${rule.on === "exit" ? "leaves" : "enters"} ${rule.region}` },
+    { title: "Application", text: (rule) => rule.application },
+    { title: "At most once in", text: (rule) => rule.atMostOncePer ?? none },
+    { title: "If still inside after", text: (rule) => rule.onlyIfStillInsideAfter ?? none },
+    {
+      title: "Quiet",
+      text: (rule) => rule.quietHours ? `${rule.quietHours.from}–${rule.quietHours.to}` : none,
+      hint: (rule) => rule.quietHours?.timeZone,
+    },
+    {
+      title: "",
+      class: "bare",
+      make: actions,
+      update: (row, rule) => {
+        row.rule = rule;
+      },
+    },
+  ];
+}

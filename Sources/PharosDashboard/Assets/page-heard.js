@@ -1,0 +1,175 @@
+// All that radios hear, and the way from there to a region.
+
+import { getAll } from "./api.js";
+import { h, replace, setAttribute, setText } from "./dom.js";
+import { level, plural, rate } from "./format.js";
+import { parseIdentity, shortIdentity } from "./identity.js";
+import * as names from "./names.js";
+import { card, chip, empty, field, pageHead, refusal, setAgo, setChip, Table } from "./parts.js";
+import { poll } from "./poll.js";
+
+const period = 2000;
+/** How many rows are shown: a busy street has thousands of phones, and nobody reads them. */
+const most = 400;
+
+export function show(root, { signal }) {
+  const search = h("input", {
+    id: "search",
+    type: "search",
+    placeholder: "UUID, address, name",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const which = h(
+    "select",
+    { id: "which" },
+    [["beacons", "Unregistered beacons"], ["all", "All devices, registered ones too"]].map(([value, text]) =>
+      h("option", { value }, text)
+    ),
+  );
+  const table = new Table("What is heard", columns, (row) => row.key);
+  const place = h("div");
+  const heard = card(
+    "Heard now",
+    null,
+    h(
+      "form",
+      {
+        class: "filters",
+        role: "search",
+        "aria-label": "Filter what is heard",
+        onSubmit: (event) => event.preventDefault(),
+      },
+      field("Show", which).element,
+      field("Find", search).element,
+    ),
+    place,
+  );
+  replace(
+    root,
+    pageHead("Heard", "What the radios hear, asked about or not. One click makes a region of a beacon."),
+    heard,
+  );
+  let all = null;
+  const render = () => {
+    if (!all) return;
+    const text = search.value.trim().toLowerCase();
+    const rows = all.filter((row) =>
+      (which.value === "all" || (!row.registered && row.identities.length)) && (!text || row.text.includes(text))
+    );
+    setText(
+      heard.querySelector("h2"),
+      which.value === "all" ? plural(rows.length, "device") : plural(rows.length, "unregistered beacon"),
+    );
+    if (!rows.length) return replace(place, nothing(all, which.value, text));
+    if (!place.contains(table.element)) replace(place, h("div", { class: "scroll" }, table.element));
+    return table.show(rows.slice(0, most));
+  };
+  search.addEventListener("input", render);
+  const ask = poll(
+    async () => {
+      const query = which.value === "all" ? "" : "?unregistered=true";
+      all = gather(await getAll(`/v1/heard${query}`, "beacons", signal));
+      render();
+    },
+    period,
+    signal,
+    (error) => {
+      if (!all) replace(place, refusal(error));
+    },
+  );
+  which.addEventListener("change", () => {
+    render();
+    ask();
+  });
+}
+
+/** One row a transmitter, with all who hear it, the strongest first. */
+function gather(beacons) {
+  const rows = new Map();
+  for (const entry of beacons) {
+    const identities = entry.identities ?? [];
+    const key = identities[0] ?? `mac:${entry.address}`;
+    const row = rows.get(key) ??
+      {
+        key,
+        identities,
+        address: entry.address,
+        name: entry.name,
+        registered: Boolean(entry.registered),
+        hearings: [],
+      };
+    row.name ??= entry.name;
+    row.hearings.push(entry);
+    rows.set(key, row);
+  }
+  const list = [...rows.values()];
+  for (const row of list) {
+    row.hearings.sort((a, b) => (b.rssi ?? -999) - (a.rssi ?? -999));
+    row.best = row.hearings[0];
+    row.lastHeard = row.hearings.map((entry) => entry.lastHeard).sort().at(-1);
+    row.text = [row.key, row.address, row.name, ...row.identities].join(" ").toLowerCase();
+  }
+  return list.sort((a, b) =>
+    Number(b.identities.length > 0) - Number(a.identities.length > 0) || (b.best.rssi ?? -999) - (a.best.rssi ?? -999)
+  );
+}
+
+function nothing(all, which, text) {
+  if (text) return empty("Nothing fits", "No device that is heard has this in its identity, address or name.");
+  if (which === "beacons" && all.length) {
+    return empty("No unregistered beacons", "Every beacon that is heard is asked about by some region.");
+  }
+  return empty(
+    "No unregistered beacons are heard",
+    "Is a gateway sending? Turn a beacon on near one, or show all devices.",
+    h("a", { class: "button", href: "#/observers" }, "See the observers"),
+  );
+}
+
+const columns = [
+  {
+    title: "Beacon",
+    class: "first",
+    make: () => h("div", null, h("span"), h("span", { class: "under code" }), h("span", { class: "under" })),
+    update: (node, row) => {
+      setText(node.firstChild, row.name || (names.isNamed(row.key) ? names.nameOf(row.key) : shortIdentity(row.key)));
+      setText(node.children[1], row.identities.length ? row.identities.join(" · ") : "no beacon identity");
+      setText(node.lastChild, row.address ? `address ${row.address}` : "");
+    },
+  },
+  { title: "Level", class: "number", text: (row) => level(row.best.rssi) },
+  {
+    title: "Heard by",
+    text: (row) =>
+      names.nameOf(row.best.observer) + (row.hearings.length > 1 ? ` and ${row.hearings.length - 1} more` : ""),
+    hint: (row) => row.hearings.map((entry) => `${names.nameOf(entry.observer)} ${level(entry.rssi)}`).join("\n"),
+  },
+  { title: "Adverts", class: "number", text: (row) => rate(row.best.advertsPerSecond) },
+  { title: "Heard", make: () => h("time"), update: (node, row) => setAgo(node, row.lastHeard) },
+  {
+    title: "",
+    class: "bare",
+    make: () => h("div", { class: "actions" }, chip("", "asked about"), h("a", { class: "button" }, "Make a region")),
+    update: (node, row) => {
+      const [mark, link] = node.children;
+      mark.hidden = !row.registered;
+      setChip(mark, "good", "asked about");
+      link.hidden = row.registered;
+      setAttribute(link, "href", regionLink(row));
+      setAttribute(link, "aria-label", `Make a region of ${row.key}`);
+    },
+  },
+];
+
+/** The address at which a region for a row can be added: the form is filled, an identifier is all that is missing. */
+function regionLink(row) {
+  const parts = row.identities.map(parseIdentity).find((found) => found && found.kind !== "mac") ??
+    { mac: row.address };
+  const query = new URLSearchParams({ new: "" });
+  for (const member of ["uuid", "major", "minor", "namespace", "instance", "mac"]) {
+    if (parts[member] !== undefined && parts[member] !== null) query.set(member, parts[member]);
+  }
+  if (row.name) query.set("id", row.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, ""));
+  return `#/regions?${query}`;
+}

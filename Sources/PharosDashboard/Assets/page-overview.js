@@ -1,0 +1,177 @@
+// Where everything is, at a glance: the plan, the figures, the latest events.
+
+import { get, getAll, getIfAllowed, part } from "./api.js";
+import { follow, h, replace, setAttribute, setText } from "./dom.js";
+import { eventRow, updateEventRow } from "./event-row.js";
+import * as feed from "./feed.js";
+import { count, none, percent, plural, rate } from "./format.js";
+import * as names from "./names.js";
+import { card, empty, pageHead, refusal, segments } from "./parts.js";
+import { FixesSource, RegionsSource, ZonesSource } from "./plan-sources.js";
+import { PlanView } from "./plan-view.js";
+import { poll } from "./poll.js";
+import { kindOf } from "./words.js";
+
+/** How often the lists are read again, in ms; between, the stream moves what moves. */
+const refresh = 5000;
+/** How many of the latest events stand beside the plan. */
+const latest = 9;
+
+export function show(root, { signal }) {
+  const figures = new Figures();
+  const plan = h("section", { class: "card" });
+  const events = h("ol", { class: "feed tight" });
+  const recent = card("Latest events", null, events);
+  recent.firstChild.append(h("a", { href: "#/events" }, "All events"));
+  replace(
+    root,
+    pageHead("Overview", "Who is where, as the server has decided it."),
+    h("div", { class: "stack" }, figures.element, h("div", { class: "split" }, plan, recent)),
+  );
+
+  const showLatest = () => {
+    const shown = feed.items.filter((item) => item.type === "event" && isNews(item.event)).slice(-latest).reverse();
+    if (!shown.length) replace(events, empty("Nothing yet", "Events appear here as they are decided."));
+    else {
+      if (events.querySelector(".empty")) replace(events);
+      follow(events, shown, (item) => item.sequence, (item) => eventRow(item, { isTight: true }), updateEventRow);
+    }
+  };
+  showLatest();
+  signal.addEventListener("abort", feed.listen(showLatest));
+  new Plan(plan, signal, figures);
+}
+
+/** A state's change is told by its enter or exit, and leaving a zone for another by the entering. */
+function isNews(event) {
+  const kind = kindOf(event);
+  return kind !== "region.state" && !(kind === "zone.exit" && event.data.to);
+}
+
+/** The plan's card: which picture, the picture, and what it shows in words. */
+class Plan {
+  constructor(element, signal, figures) {
+    this.element = element;
+    this.signal = signal;
+    this.figures = figures;
+    this.sources = { zones: new ZonesSource(), regions: new RegionsSource(), fixes: new FixesSource() };
+    this.chosen = null;
+    this.view = null;
+    this.ask = poll(() => this.load(), refresh, signal, (error) => {
+      if (!this.view) replace(element, refusal(error));
+    });
+    signal.addEventListener("abort", feed.listen((batch) => this.follow(batch)));
+    signal.addEventListener("abort", () => this.view?.close());
+  }
+
+  async load() {
+    const [seen, zones, fixes, applications] = await Promise.all([
+      getIfAllowed("/v1/observers", {}, this.signal).then((body) => body.observers ?? null),
+      getIfAllowed("/v1/zones", {}, this.signal).then((body) => body.zones ?? []),
+      getIfAllowed("/v1/fixes", {}, this.signal).then((body) => body.fixes ?? []),
+      get("/v1/applications", this.signal).then((body) => body.applications ?? []),
+    ]);
+    const observers = seen ?? [];
+    const tags = zones.length ? await getAll("/v1/tags", "tags", this.signal) : [];
+    const regions = await Promise.all(
+      applications.map((application) => get(`/v1/applications/${part(application.id)}/regions`, this.signal)),
+    );
+    const states = (await Promise.all(applications.map(async (application) => {
+      const rows = await getAll(`/v1/applications/${part(application.id)}/states`, "states", this.signal, 2000);
+      return rows.map((row) => ({ ...row, application: application.id }));
+    }))).flat();
+    names.learn(observers, (entry) => entry.id);
+    names.learn(zones, (entry) => entry.id);
+    names.learn(tags, (entry) => entry.beacon);
+    this.sources.zones.set(zones, tags, observers);
+    this.sources.regions.set(
+      applications.map(({ id }, index) => ({ id, regions: (regions[index].regions ?? []).map((region) => region.id) })),
+      states,
+    );
+    this.sources.fixes.set(fixes);
+    this.figures.set(seen, tags, states);
+    this.choose(this.chosen ?? this.preferred());
+  }
+
+  preferred() {
+    return ["zones", "fixes", "regions"].find((name) => this.sources[name].hasPlaces) ?? "regions";
+  }
+
+  choose(wanted) {
+    const name = this.sources[wanted].hasPlaces ? wanted : this.preferred();
+    const source = this.sources[name];
+    const choices = ["zones", "regions", "fixes"].filter((key) => this.sources[key].hasPlaces);
+    if (this.chosen !== name || this.choices?.join() !== choices.join()) {
+      this.view?.close();
+      this.view = source.hasPlaces ? new PlanView(source) : null;
+      this.chosen = name;
+      this.choices = choices;
+      replace(this.element, this.head(source, choices, name), this.view ? this.view.element : source.nothing());
+    }
+    this.view?.refresh();
+  }
+
+  head(source, choices, chosen) {
+    const titles = choices.map((key) => [key, this.sources[key].title]);
+    return h(
+      "header",
+      null,
+      h("div", null, h("h2", null, source.title), h("p", null, source.note)),
+      titles.length > 1 ? segments("What the plan shows", titles, chosen, (name) => this.choose(name)) : null,
+    );
+  }
+
+  follow(batch) {
+    let isStale = false;
+    for (const item of batch) {
+      if (item.type !== "event") continue;
+      if (this.sources[this.chosen]?.take(item.event) === "stale") isStale = true;
+    }
+    this.view?.refresh();
+    if (isStale) this.ask();
+  }
+}
+
+/** The figures above the plan. */
+class Figures {
+  constructor() {
+    this.values = {};
+    const figure = (key, title) => {
+      this.values[key] = h("span", null, "–");
+      this.values[`${key}Note`] = h("small");
+      return h(
+        "div",
+        { class: "figure" },
+        h("dt", null, title),
+        h("dd", null, this.values[key], " ", this.values[`${key}Note`]),
+      );
+    };
+    this.element = h(
+      "dl",
+      { class: "figures" },
+      figure("observers", "Observers up"),
+      figure("adverts", "Adverts heard"),
+      figure("inside", "Inside a region"),
+      figure("tags", "Tags in a zone"),
+      figure("lost", "Datagrams lost"),
+    );
+  }
+
+  /** Shows what is known; `observers` is null where this token may not see them. */
+  set(observers, tags, states) {
+    const sum = (member) => observers?.reduce((total, observer) => total + (observer[member] ?? 0), 0);
+    const inside = new Set(states.filter((row) => row.state === "inside").map((row) => row.subject));
+    const lost = sum("lostDatagrams");
+    const received = sum("datagrams");
+    setText(this.values.observers, count(observers?.filter((observer) => observer.isUp).length));
+    setText(this.values.observersNote, observers ? `of ${count(observers.length)}` : "an operator sees them");
+    setText(this.values.adverts, rate(sum("advertsPerSecond")));
+    setText(this.values.inside, count(inside.size));
+    setText(this.values.insideNote, inside.size === 1 ? "subject" : "subjects");
+    setText(this.values.tags, observers ? count(tags.filter((tag) => tag.zone).length) : none);
+    setText(this.values.tagsNote, tags.length ? `of ${plural(tags.length, "tag")}` : observers ? "no zones" : "");
+    setText(this.values.lost, count(lost));
+    setText(this.values.lostNote, received ? percent(lost / (lost + received)) : "");
+    setAttribute(this.element, "aria-label", "Figures of the moment");
+  }
+}

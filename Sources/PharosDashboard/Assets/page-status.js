@@ -1,0 +1,139 @@
+// All that the server counts: shown by the names it gives, so that nothing counted is left out.
+
+import { get } from "./api.js";
+import { h, replace } from "./dom.js";
+import { bytes, count, decimal, none, seconds, time, utc } from "./format.js";
+import { card, pageHead, refusal } from "./parts.js";
+import { poll } from "./poll.js";
+
+const period = 2000;
+
+export function show(root, { signal }) {
+  const place = h("div", { class: "stack" });
+  replace(
+    root,
+    pageHead(
+      "Status",
+      "What has come in, what was refused and why, what was lost, and what is kept.",
+      h("a", { class: "button", href: "/metrics" }, "Metrics"),
+      h("a", { class: "button", href: "/openapi.json" }, "API"),
+    ),
+    place,
+  );
+  let isShown = false;
+  poll(
+    async () => {
+      const status = await get("/v1/status", signal);
+      const open = new Set([...place.querySelectorAll("details[open]")].map((element) => element.dataset.key));
+      replace(place, sections(status, open));
+      isShown = true;
+    },
+    period,
+    signal,
+    (error) => {
+      if (!isShown) replace(place, refusal(error));
+    },
+  );
+}
+
+function sections(status, open) {
+  const plain = Object.entries(status).filter(([, value]) => isPlain(value));
+  const rest = Object.entries(status).filter(([, value]) => !isPlain(value));
+  return [
+    plain.length ? h("section", { class: "card" }, h("div", { class: "body" }, facts(plain))) : null,
+    ...rest.map(([key, value]) => card(title(key), null, h("div", { class: "body stack" }, content(value, key, open)))),
+  ];
+}
+
+function isPlain(value) {
+  return value === null || typeof value !== "object";
+}
+
+function content(value, key, open) {
+  if (Array.isArray(value)) return list(value, key);
+  const entries = Object.entries(value ?? {});
+  const plain = entries.filter(([, entry]) => isPlain(entry));
+  const rest = entries.filter(([, entry]) => !isPlain(entry));
+  if (!entries.length) return h("p", { class: "soft" }, "Nothing.");
+  return [
+    plain.length ? facts(plain) : null,
+    ...rest.map(([name, entry]) => h("div", null, h("h3", null, title(name)), content(entry, `${key}.${name}`, open))),
+  ];
+}
+
+function list(items, key) {
+  if (!items.length) return h("p", { class: "soft" }, /refus|error|lost|drop/i.test(key) ? "None." : "Nothing yet.");
+  if (items.every(isPlain)) return h("ul", null, items.map((item) => h("li", { class: "code" }, String(item))));
+  if (items.every((item) => Object.keys(item).join() === "name,count")) {
+    return facts(items.map(({ name, count: value }) => [name, value]));
+  }
+  const names = [...new Set(items.flatMap((item) => Object.keys(item ?? {})))];
+  return h(
+    "div",
+    { class: "scroll" },
+    h(
+      "table",
+      { class: "table", role: "table" },
+      h(
+        "thead",
+        { role: "rowgroup" },
+        h("tr", { role: "row" }, names.map((name) => h("th", { role: "columnheader", scope: "col" }, title(name)))),
+      ),
+      h(
+        "tbody",
+        { role: "rowgroup" },
+        items.slice(0, 200).map((item) =>
+          h(
+            "tr",
+            { role: "row" },
+            names.map((name) =>
+              h("td", { role: "cell", "data-label": title(name), title: hint(item[name]) }, write(name, item[name]))
+            ),
+          )
+        ),
+      ),
+    ),
+  );
+}
+
+function facts(entries) {
+  return h(
+    "dl",
+    { class: "facts" },
+    entries.map(([name, value]) =>
+      h("div", null, h("dt", null, title(name)), h("dd", { title: hint(value) }, write(name, value)))
+    ),
+  );
+}
+
+const words = { http: "HTTP", udp: "UDP", sse: "Live streams", id: "Id", url: "URL", ok: "OK" };
+
+/** A member's name as words: `kernelDrops` is “Kernel drops”. */
+function title(name) {
+  if (words[name]) return words[name];
+  const text = name.replace(/([a-z0-9])([A-Z])/g, "$1 $2").replace(/[_-]/g, " ").toLowerCase();
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const isTime = (value) => typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(value);
+
+function hint(value) {
+  return isTime(value) ? utc(value) : undefined;
+}
+
+/** A value with the unit that its name implies. */
+function write(name, value) {
+  if (value === null || value === undefined || value === "") return none;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (isTime(value)) return time(value);
+  if (typeof value === "object") {
+    return Array.isArray(value)
+      ? value.map(String).join(", ")
+      : Object.entries(value).map(([key, entry]) => `${title(key)} ${entry}`).join(", ");
+  }
+  if (typeof value !== "number") return String(value);
+  if (/bytes|receiveBuffer|size$/i.test(name)) return bytes(value);
+  if (/(uptime|seconds|duration|latency|lag|age|delay|interval|lastCommit)$/i.test(name)) return seconds(value);
+  if (/perSecond$/i.test(name)) return `${decimal(value, 1)}/s`;
+  return Number.isInteger(value) ? count(value) : decimal(value, 2);
+}

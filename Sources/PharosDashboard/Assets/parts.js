@@ -1,0 +1,155 @@
+// Small parts that many pages use.
+
+import { follow, h, setAttribute, setText } from "./dom.js";
+import { serverNow } from "./api.js";
+import { ago, none, time, utc } from "./format.js";
+
+/** The head of a page: its title, what it is for, and what can be done. */
+export function pageHead(title, text, ...actions) {
+  return h(
+    "div",
+    { class: "page-head" },
+    h("div", null, h("h1", null, title), h("p", null, text)),
+    actions.length ? h("div", { class: "actions" }, actions) : null,
+  );
+}
+
+/** A card with a heading. */
+export function card(title, note, ...children) {
+  return h(
+    "section",
+    { class: "card" },
+    h("header", null, h("div", null, h("h2", null, title), note ? h("p", null, note) : null)),
+    children,
+  );
+}
+
+/** What stands where nothing is yet, and what to do about it. */
+export function empty(title, text, ...actions) {
+  return h(
+    "div",
+    { class: "empty" },
+    h("b", null, title),
+    text,
+    actions.length ? h("div", { class: "actions" }, actions) : null,
+  );
+}
+
+/** A mark with words: colour is never the only sign. */
+export function chip(tone, text) {
+  return h("span", { class: `chip ${tone}` }, text);
+}
+
+/** Changes a chip in place. */
+export function setChip(node, tone, text) {
+  setAttribute(node, "class", `chip ${tone}`);
+  setText(node, text);
+}
+
+/** A time where the reader is, with UTC at hand. */
+export function timeNode(text) {
+  return setTime(h("time"), text);
+}
+
+/** Changes a time in place. */
+export function setTime(node, text) {
+  setText(node, time(text));
+  setAttribute(node, "datetime", text || null);
+  setAttribute(node, "title", utc(text) || null);
+  return node;
+}
+
+/** Changes a time in place to how long ago it was. */
+export function setAgo(node, text) {
+  setText(node, text ? ago(text, serverNow()) : none);
+  setAttribute(node, "datetime", text || null);
+  setAttribute(node, "title", text ? `${time(text)} (${utc(text)})` : null);
+  return node;
+}
+
+/**
+ * A table that follows a list by key.
+ *
+ * A column is `{ title, class, text(item), hint(item) }`, or with nodes of its own `{ title, make(item), update(node, item) }`.
+ */
+export class Table {
+  constructor(caption, columns, keyOf) {
+    this.columns = columns;
+    this.keyOf = keyOf;
+    const heads = columns.map((column) =>
+      h("th", { scope: "col", role: "columnheader", class: column.class?.replace("first", "") }, column.title)
+    );
+    this.body = h("tbody", { role: "rowgroup" });
+    this.element = h(
+      "table",
+      { class: "table", role: "table", "aria-label": caption },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads)),
+      this.body,
+    );
+  }
+
+  show(items) {
+    follow(this.body, items, this.keyOf, (item) => this.#make(item), (row, item) => this.#update(row, item));
+  }
+
+  #make(item) {
+    const cells = this.columns.map((column) => {
+      const cell = h("td", { role: "cell", class: column.class, "data-label": column.title });
+      if (column.make) cell.append(column.make(item));
+      return cell;
+    });
+    return h("tr", { role: "row" }, cells);
+  }
+
+  #update(row, item) {
+    for (const [index, column] of this.columns.entries()) {
+      const cell = row.children[index];
+      if (column.make) {
+        column.update?.(cell.firstChild, item);
+        continue;
+      }
+      setText(cell, column.text(item));
+      if (column.hint) setAttribute(cell, "title", column.hint(item) || null);
+    }
+  }
+}
+
+/** A row of buttons of which one is pressed. */
+export function segments(label, choices, chosen, onChoose) {
+  const buttons = choices.map(([value, text]) =>
+    h("button", {
+      type: "button",
+      "aria-pressed": String(value === chosen),
+      onClick: () => {
+        for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.value === value));
+        onChoose(value);
+      },
+      "data-value": value,
+    }, text)
+  );
+  return h("div", { class: "segments", role: "group", "aria-label": label }, buttons);
+}
+
+/** A labelled entry of a form with a line below it that says what is wanted, or what is wrong. */
+export function field(label, input, hint = "") {
+  const line = h("p", { class: "hint", id: `${input.id}-hint` }, hint);
+  input.setAttribute("aria-describedby", line.id);
+  const element = h("div", { class: "field" }, h("label", { for: input.id }, label), input, line);
+  const say = (tone, text) => {
+    setAttribute(line, "class", `hint ${tone}`);
+    setText(line, text);
+    setAttribute(input, "aria-invalid", tone === "bad" ? "true" : null);
+  };
+  return { element, input, say };
+}
+
+/** Whoever may not see a page, or finds the server away: in words. */
+export function refusal(error) {
+  if (error.status === 401) return empty("A token is needed", "Reload the page to enter one.");
+  if (error.status === 403) {
+    return empty("Not with this token", `${error.message} An operator's token shows all pages.`);
+  }
+  if (error.status === 404) return empty("Not there", error.message);
+  if (error.status) return empty("The server could not answer", error.message);
+  return empty("The server does not answer", "It may be starting anew. This page goes on trying.");
+}

@@ -1,0 +1,138 @@
+// One region: whom it asks about, and who is inside, how near.
+
+import { h, setAttribute, setText } from "./dom.js";
+import { level, metres, none, plural } from "./format.js";
+import { constraintText } from "./identity.js";
+import * as names from "./names.js";
+import { chip, setAgo, setChip, Table } from "./parts.js";
+import { stateTone } from "./words.js";
+
+/** How many subjects of a region are shown: the nearest; a page of thousands is no help. */
+const most = 200;
+
+/** One region: its name, whom it asks about, and a row for each subject. */
+export class RegionBlock {
+  constructor(card) {
+    this.card = card;
+    this.name = h("h3");
+    this.constraint = h("p", { class: "code soft" });
+    this.kind = h("span", { class: "soft small" });
+    this.counts = chip("", "");
+    this.edit = h("button", {
+      type: "button",
+      class: "small",
+      onClick: () => card.page.add({ application: card.application.id }, this.region),
+    }, "Change");
+    this.delete = h("button", {
+      type: "button",
+      class: "small danger",
+      onClick: () => card.page.remove(card.application, this.region),
+    }, "Remove");
+    this.table = new Table("Who this region knows", columns, (row) => row.subject);
+    this.table.element.hidden = true;
+    this.silent = h("p", { class: "soft small" });
+    this.more = h("p", { class: "soft small", hidden: true });
+    this.element = h(
+      "section",
+      { class: "region" },
+      h(
+        "div",
+        { class: "region-head" },
+        h("div", null, h("div", { class: "actions" }, this.name, this.counts, this.kind), this.constraint),
+        h("div", { class: "actions" }, this.edit, this.delete),
+      ),
+      this.silent,
+      this.table.element,
+      this.more,
+    );
+  }
+
+  keep(region) {
+    this.element.block = this;
+    this.set(region);
+    return this.element;
+  }
+
+  set(region) {
+    this.region = region;
+    setText(this.name, region.id);
+    setText(this.constraint, constraintText(region));
+    const isSite = region.source === "site";
+    setText(
+      this.kind,
+      `about ${region.subject === "beacon" ? "beacons" : "observers"} · ${isSite ? "site file" : "made over HTTP"}`,
+    );
+    for (const button of [this.edit, this.delete]) {
+      button.disabled = isSite;
+      setAttribute(button, "title", isSite ? "The site file declares this region: change it there and reload." : null);
+      setAttribute(button, "aria-label", `${button.textContent} ${region.id}`);
+    }
+    this.setStates(this.card.states.get(region.id) ?? []);
+  }
+
+  setStates(rows) {
+    const shown = rows.filter((row) => row.state !== "outside" || row.nearest);
+    const order = { inside: 0, unmonitored: 1, unknown: 2, outside: 3 };
+    shown.sort((a, b) =>
+      (order[a.state] ?? 9) - (order[b.state] ?? 9) || distanceOf(a) - distanceOf(b) || (a.subject < b.subject ? -1 : 1)
+    );
+    const inside = rows.filter((row) => row.state === "inside").length;
+    const away = rows.filter((row) => row.state === "unmonitored").length;
+    setChip(
+      this.counts,
+      inside ? "good" : "",
+      `${plural(inside, "inside", "inside")}${away ? ` · ${away} unmonitored` : ""}`,
+    );
+    this.table.element.hidden = !shown.length;
+    this.silent.hidden = shown.length > 0;
+    const outside = rows.length - shown.length;
+    setText(
+      this.silent,
+      outside ? `${plural(outside, "subject")} outside, not heard.` : "Nobody has been heard for this region yet.",
+    );
+    this.table.show(shown.slice(0, most));
+    const more = shown.length - most;
+    this.more.hidden = more <= 0;
+    setText(this.more, more > 0 ? `${plural(more, "more subject")} heard, farther away.` : "");
+  }
+}
+
+function distanceOf(row) {
+  const distance = row.nearest?.distance;
+  return typeof distance === "number" && distance >= 0 ? distance : Infinity;
+}
+
+const columns = [
+  {
+    title: "Subject",
+    class: "first",
+    text: (row) => row.subjectName || names.nameOf(row.subject),
+    hint: (row) => row.subject,
+  },
+  {
+    title: "State",
+    make: () => chip("", ""),
+    update: (node, row) => setChip(node, stateTone(row.state), row.state),
+  },
+  { title: "Since", make: () => h("time"), update: (node, row) => setAgo(node, row.enteredAt ?? row.since) },
+  { title: "Proximity", text: (row) => row.nearest?.proximity ?? none },
+  {
+    title: "Distance",
+    class: "number",
+    text: (row) => distanceText(row.nearest),
+    hint: () => "As Core Location's accuracy: metres, with its deviation",
+  },
+  { title: "RSSI", class: "number", text: (row) => level(row.nearest?.rssi) },
+  {
+    title: "Nearest beacon",
+    text: (row) => names.nameOf(row.nearest?.beacon ?? row.refinement) || none,
+    hint: (row) => row.nearest?.beacon ?? row.refinement,
+  },
+  { title: "Heard", make: () => h("time"), update: (node, row) => setAgo(node, row.nearest?.lastHeard) },
+];
+
+function distanceText(nearest) {
+  const distance = nearest?.distance ?? nearest?.accuracy;
+  const deviation = nearest?.deviation;
+  return deviation > 0 ? `${metres(distance).replace(" m", "")} ± ${metres(deviation)}` : metres(distance);
+}

@@ -1,0 +1,115 @@
+// Events in words: what a list says in one line. The whole reason comes from the server.
+
+import { nameOf } from "./names.js";
+import { percent, seconds } from "./format.js";
+import { shortIdentity } from "./identity.js";
+
+const stateWords = {
+  unknown: "not known yet",
+  inside: "inside",
+  outside: "outside",
+  unmonitored: "not monitored: its observer is silent",
+};
+
+const rules = {
+  samples: "enough samples in time",
+  level: "the level stayed below the exit level",
+  adaptiveSilence: "a silence too long for this beacon",
+  fixedSilence: "a silence as long as the fixed time-out",
+  neverHeard: "a live observer has heard none of it",
+  observerOutage: "its observer fell silent",
+  scanOff: "its observer stopped scanning",
+  recovery: "its observer is back",
+  alreadyInside: "another beacon or observer settles it",
+  assumed: "given when monitoring began",
+  displayOn: "a display was turned on",
+  requested: "somebody asked",
+  regionChange: "the region was changed",
+  eviction: "the observer hears more than is kept",
+};
+
+/** The rule of an evidence in a few words. */
+export function ruleWords(rule) {
+  return rules[rule] ?? rule ?? "";
+}
+
+/** A state in words. */
+export function stateWord(state) {
+  return stateWords[state] ?? state ?? "";
+}
+
+/** What a mark says about a state: its class and its label. */
+export function stateTone(state) {
+  return { inside: "good", outside: "off", unmonitored: "warn" }[state] ?? "";
+}
+
+const writers = {
+  "region.enter": (e, d) => ["good", `${who(e)} entered ${d.region}`],
+  "region.exit": (
+    e,
+    d,
+  ) => ["off", `${who(e)} left ${d.region}${d.duration > 0 ? ` after ${seconds(d.duration)}` : ""}`],
+  "region.state": (e, d) =>
+    d.answer
+      ? ["", `${who(e)} is ${d.to} for ${d.region} (asked)`]
+      : [stateTone(d.to), `${d.region}: ${who(e)} is ${stateWord(d.to)}`],
+  "region.unmonitored": (e, d) => ["warn", `${d.region}: nobody can tell about ${who(e)}, its observer is silent`],
+  "region.holdExceeded": (e, d) => ["warn", `${d.region}: ${who(e)} has been unmonitored for too long`],
+  "region.limitExceeded": (_, d) => ["bad", `${d.application}: region ${d.refused} refused, ${d.limit} is the limit`],
+  "zone.enter": (
+    e,
+    d,
+  ) => ["good", `${who(e)} came to ${nameOf(d.to ?? d.zone)}${d.from ? ` from ${nameOf(d.from)}` : ""}`],
+  "zone.exit": (e, d) => ["off", `${who(e)} left ${nameOf(d.from ?? d.zone)}`],
+  "observer.online": (e) => ["good", `${who(e)} is heard`],
+  "observer.offline": (
+    e,
+    d,
+  ) => ["warn", `${who(e)} fell silent${d.allowedGap ? ` (${seconds(d.allowedGap)} allowed)` : ""}`],
+  "observer.restarted": (e) => ["", `${who(e)} started anew`],
+  "observer.quarantined": (e) => ["warn", `${who(e)} is not accepted yet: see Observers`],
+  "beacon.battery": (e, d) => ["", `${who(e)} has a battery of ${(d.millivolts / 1000).toFixed(2)} V`],
+  "beacon.silent": (e) => ["warn", `${who(e)} is not heard any more`],
+  "clock.stepped": (_, d) => ["warn", `The server's clock was set by ${seconds(d.step)}`],
+  "visit.arrive": (e) => ["good", `${who(e)} arrived`],
+  "visit.depart": (e) => ["off", `${who(e)} departed`],
+  "authorisation.changed": (e, d) => ["", `${d.application}: ${who(e)} is now ${permission(d.to)}`],
+  notification: (e, d) => ["", `Notice for ${who(e)}: ${d.text ?? d.rule ?? ""}`],
+  fix: (e) => ["", `${who(e)} was located`],
+  ranging: (e, d) => ["", `${who(e)} ranged ${d.beacons?.length ?? 0} of ${shortIdentity(d.constraint)}`],
+};
+
+function who(event) {
+  return nameOf(event.subject) || "Somebody";
+}
+
+/** The kind of an event without its prefix. */
+export function kindOf(event) {
+  return (event.type ?? "").replace(/^pharos\./, "");
+}
+
+/** A number and its unit, which stay on one line. */
+const measure = /(\d) (ms|s|min|h|d|V)\b/g;
+
+/** One line about an event: `{ tone, text }`. */
+export function headline(event) {
+  const kind = kindOf(event);
+  const [tone, text] = writers[kind]?.(event, event.data ?? {}) ?? ["", `${kind} ${who(event)}`];
+  return { tone, text: text.replace(measure, "$1\u00a0$2") };
+}
+
+/** An authorisation in words. */
+export function permission(state) {
+  return {
+    notDetermined: "not determined",
+    denied: "denied",
+    restricted: "restricted",
+    whenInUse: "allowed while somebody watches",
+    always: "always allowed",
+  }[state] ?? state;
+}
+
+/** A chance in words. */
+export function sure(probability) {
+  return typeof probability === "number" ? `${percent(probability)} sure` : "";
+}

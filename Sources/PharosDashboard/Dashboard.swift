@@ -1,0 +1,43 @@
+import CDashboard
+
+/// The pages of the browser: files that live in the binary, found by the path of a request.
+public enum Dashboard {
+  /// The header fields that go with every file of the dashboard, names in lower case.
+  ///
+  /// The policy lets a page load nothing but its own files and talk to nobody but its own server: no inline script or
+  /// style, no frame around it, no form that leaves. `no-cache` makes browsers ask each time, which costs a 304, so that a
+  /// page never runs with the scripts of an older server.
+  ///
+  /// - Source: Content Security Policy Level 3; RFC 9111, section 5.2.2.4.
+  public static let headers: [(name: String, value: String)] = [
+    (
+      "content-security-policy",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cache-control", "no-cache"),
+  ]
+
+  /// The paths of all files, sorted.
+  public static var paths: [String] { assets.keys.sorted() }
+
+  /// The file at the path of a request, without its query: `/` or `/assets/` and a name; nil if there is none.
+  public static func asset(_ path: String) -> DashboardAsset? { assets[path] }
+
+  /// All files by path, copied out of the binary once.
+  private static let assets: [String: DashboardAsset] = {
+    var assets: [String: DashboardAsset] = [:]
+    for index in 0..<cdashboard_file_count() {
+      let file = cdashboard_file(index)
+      let name = String(cString: file.name)
+      let bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.size))
+      assets[name == indexName ? "/" : "/assets/" + name] = DashboardAsset(name: name, bytes: bytes)
+    }
+    return assets
+  }()
+
+  /// The file that stands at the root.
+  private static let indexName = "index.html"
+}

@@ -1,0 +1,216 @@
+// The dashboard's files, as bytes of the binary.
+//
+// `#embed` is C23 and an extension before; Swift 6.2's compiler of C has it in every mode. The build tracks the files that
+// are named here. A test sees that none is left out.
+
+#include "CDashboard.h"
+
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char api_js[] = {
+#embed "../Assets/api.js"
+};
+static const unsigned char app_js[] = {
+#embed "../Assets/app.js"
+};
+static const unsigned char application_card_js[] = {
+#embed "../Assets/application-card.js"
+};
+static const unsigned char application_form_js[] = {
+#embed "../Assets/application-form.js"
+};
+static const unsigned char authorisations_js[] = {
+#embed "../Assets/authorisations.js"
+};
+static const unsigned char base_css[] = {
+#embed "../Assets/base.css"
+};
+static const unsigned char dialog_js[] = {
+#embed "../Assets/dialog.js"
+};
+static const unsigned char dom_js[] = {
+#embed "../Assets/dom.js"
+};
+static const unsigned char event_detail_js[] = {
+#embed "../Assets/event-detail.js"
+};
+static const unsigned char event_row_js[] = {
+#embed "../Assets/event-row.js"
+};
+static const unsigned char feed_js[] = {
+#embed "../Assets/feed.js"
+};
+static const unsigned char form_parts_js[] = {
+#embed "../Assets/form-parts.js"
+};
+static const unsigned char format_js[] = {
+#embed "../Assets/format.js"
+};
+static const unsigned char icon_svg[] = {
+#embed "../Assets/icon.svg"
+};
+static const unsigned char identity_js[] = {
+#embed "../Assets/identity.js"
+};
+static const unsigned char index_html[] = {
+#embed "../Assets/index.html"
+};
+static const unsigned char layout_css[] = {
+#embed "../Assets/layout.css"
+};
+static const unsigned char names_js[] = {
+#embed "../Assets/names.js"
+};
+static const unsigned char notification_form_js[] = {
+#embed "../Assets/notification-form.js"
+};
+static const unsigned char notifications_js[] = {
+#embed "../Assets/notifications.js"
+};
+static const unsigned char observer_detail_js[] = {
+#embed "../Assets/observer-detail.js"
+};
+static const unsigned char page_access_js[] = {
+#embed "../Assets/page-access.js"
+};
+static const unsigned char page_events_js[] = {
+#embed "../Assets/page-events.js"
+};
+static const unsigned char page_heard_js[] = {
+#embed "../Assets/page-heard.js"
+};
+static const unsigned char page_observers_js[] = {
+#embed "../Assets/page-observers.js"
+};
+static const unsigned char page_overview_js[] = {
+#embed "../Assets/page-overview.js"
+};
+static const unsigned char page_regions_js[] = {
+#embed "../Assets/page-regions.js"
+};
+static const unsigned char page_status_js[] = {
+#embed "../Assets/page-status.js"
+};
+static const unsigned char page_webhooks_js[] = {
+#embed "../Assets/page-webhooks.js"
+};
+static const unsigned char parts_css[] = {
+#embed "../Assets/parts.css"
+};
+static const unsigned char parts_js[] = {
+#embed "../Assets/parts.js"
+};
+static const unsigned char plan_drawing_js[] = {
+#embed "../Assets/plan-drawing.js"
+};
+static const unsigned char plan_layout_js[] = {
+#embed "../Assets/plan-layout.js"
+};
+static const unsigned char plan_marks_js[] = {
+#embed "../Assets/plan-marks.js"
+};
+static const unsigned char plan_scene_js[] = {
+#embed "../Assets/plan-scene.js"
+};
+static const unsigned char plan_sources_js[] = {
+#embed "../Assets/plan-sources.js"
+};
+static const unsigned char plan_view_js[] = {
+#embed "../Assets/plan-view.js"
+};
+static const unsigned char poll_js[] = {
+#embed "../Assets/poll.js"
+};
+static const unsigned char region_block_js[] = {
+#embed "../Assets/region-block.js"
+};
+static const unsigned char region_form_js[] = {
+#embed "../Assets/region-form.js"
+};
+static const unsigned char region_identity_js[] = {
+#embed "../Assets/region-identity.js"
+};
+static const unsigned char region_rules_js[] = {
+#embed "../Assets/region-rules.js"
+};
+static const unsigned char secret_js[] = {
+#embed "../Assets/secret.js"
+};
+static const unsigned char sse_js[] = {
+#embed "../Assets/sse.js"
+};
+static const unsigned char stream_js[] = {
+#embed "../Assets/stream.js"
+};
+static const unsigned char timeline_js[] = {
+#embed "../Assets/timeline.js"
+};
+static const unsigned char tokens_js[] = {
+#embed "../Assets/tokens.js"
+};
+static const unsigned char webhook_card_js[] = {
+#embed "../Assets/webhook-card.js"
+};
+static const unsigned char webhook_form_js[] = {
+#embed "../Assets/webhook-form.js"
+};
+static const unsigned char words_js[] = {
+#embed "../Assets/words.js"
+};
+
+static const cdashboard_file_t files[] = {
+  {"api.js", api_js, sizeof api_js},
+  {"app.js", app_js, sizeof app_js},
+  {"application-card.js", application_card_js, sizeof application_card_js},
+  {"application-form.js", application_form_js, sizeof application_form_js},
+  {"authorisations.js", authorisations_js, sizeof authorisations_js},
+  {"base.css", base_css, sizeof base_css},
+  {"dialog.js", dialog_js, sizeof dialog_js},
+  {"dom.js", dom_js, sizeof dom_js},
+  {"event-detail.js", event_detail_js, sizeof event_detail_js},
+  {"event-row.js", event_row_js, sizeof event_row_js},
+  {"feed.js", feed_js, sizeof feed_js},
+  {"form-parts.js", form_parts_js, sizeof form_parts_js},
+  {"format.js", format_js, sizeof format_js},
+  {"icon.svg", icon_svg, sizeof icon_svg},
+  {"identity.js", identity_js, sizeof identity_js},
+  {"index.html", index_html, sizeof index_html},
+  {"layout.css", layout_css, sizeof layout_css},
+  {"names.js", names_js, sizeof names_js},
+  {"notification-form.js", notification_form_js, sizeof notification_form_js},
+  {"notifications.js", notifications_js, sizeof notifications_js},
+  {"observer-detail.js", observer_detail_js, sizeof observer_detail_js},
+  {"page-access.js", page_access_js, sizeof page_access_js},
+  {"page-events.js", page_events_js, sizeof page_events_js},
+  {"page-heard.js", page_heard_js, sizeof page_heard_js},
+  {"page-observers.js", page_observers_js, sizeof page_observers_js},
+  {"page-overview.js", page_overview_js, sizeof page_overview_js},
+  {"page-regions.js", page_regions_js, sizeof page_regions_js},
+  {"page-status.js", page_status_js, sizeof page_status_js},
+  {"page-webhooks.js", page_webhooks_js, sizeof page_webhooks_js},
+  {"parts.css", parts_css, sizeof parts_css},
+  {"parts.js", parts_js, sizeof parts_js},
+  {"plan-drawing.js", plan_drawing_js, sizeof plan_drawing_js},
+  {"plan-layout.js", plan_layout_js, sizeof plan_layout_js},
+  {"plan-marks.js", plan_marks_js, sizeof plan_marks_js},
+  {"plan-scene.js", plan_scene_js, sizeof plan_scene_js},
+  {"plan-sources.js", plan_sources_js, sizeof plan_sources_js},
+  {"plan-view.js", plan_view_js, sizeof plan_view_js},
+  {"poll.js", poll_js, sizeof poll_js},
+  {"region-block.js", region_block_js, sizeof region_block_js},
+  {"region-form.js", region_form_js, sizeof region_form_js},
+  {"region-identity.js", region_identity_js, sizeof region_identity_js},
+  {"region-rules.js", region_rules_js, sizeof region_rules_js},
+  {"secret.js", secret_js, sizeof secret_js},
+  {"sse.js", sse_js, sizeof sse_js},
+  {"stream.js", stream_js, sizeof stream_js},
+  {"timeline.js", timeline_js, sizeof timeline_js},
+  {"tokens.js", tokens_js, sizeof tokens_js},
+  {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},
+  {"webhook-form.js", webhook_form_js, sizeof webhook_form_js},
+  {"words.js", words_js, sizeof words_js},
+};
+
+size_t cdashboard_file_count(void) { return sizeof files / sizeof files[0]; }
+
+cdashboard_file_t cdashboard_file(size_t index) { return files[index]; }

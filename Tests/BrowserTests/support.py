@@ -1,0 +1,44 @@
+"""What all browser tests begin with."""
+
+import unittest
+from random import Random
+
+from browser import Browser, Visit, audit, expect, missing
+from servers import Mock, Pharos, pharos_binary, serves_http
+
+__all__ = [
+    "BrowserTest",
+    "Mock",
+    "Pharos",
+    "Random",
+    "Visit",
+    "audit",
+    "close_browser",
+    "expect",
+    "pharos_binary",
+    "serves_http",
+]
+
+_browser = None
+
+
+def close_browser():
+    """Closes the browser of the run, if one was opened."""
+    global _browser
+    if _browser:
+        _browser.close()
+        _browser = None
+
+
+class BrowserTest(unittest.TestCase):
+    """A test with a browser; skipped with the reason where there is none."""
+
+    @classmethod
+    def setUpClass(cls):
+        global _browser
+        reason = missing()
+        if reason:
+            raise unittest.SkipTest(reason)
+        if _browser is None:
+            _browser = Browser()
+        cls.browser = _browser

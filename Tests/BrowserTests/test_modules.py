@@ -1,0 +1,181 @@
+"""The scripts that compute something, run in the browser that they are for."""
+
+import support
+
+
+class Modules(support.BrowserTest):
+    """Functions of the pages, called with values."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.mock = support.Mock(empty=True)
+        cls.visit = support.Visit(cls.browser)
+        cls.visit.page.goto(cls.mock.base)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.visit.close()
+        cls.mock.stop()
+
+    def run_in(self, module, body, argument=None):
+        return self.visit.page.evaluate(
+            f"async (given) => {{ const it = await import('/assets/{module}'); {body} }}", argument
+        )
+
+    def test_events_come_out_alike_however_the_text_is_cut(self):
+        text = (
+            ': hello\n\nid: 7\nevent: pharos.region.enter\ndata: {"a":\ndata: 1}\n\nretry: 2000\n\n'
+            "data: ümlaut\r\n\r\nid: 8\ndata:x\n\n"
+        )
+        whole = [
+            {"id": "7", "event": "pharos.region.enter", "data": '{"a":\n1}'},
+            {"id": "", "event": "", "data": "ümlaut"},
+            {"id": "8", "event": "", "data": "x"},
+        ]
+        body = """const parser = new it.EventParser(); const found = [];
+          for (let at = 0; at < given.text.length; at += given.step)
+            found.push(...parser.take(given.text.slice(at, at + given.step)));
+          return found;"""
+        for step in (1, 2, 3, 7, 1000):
+            self.assertEqual(self.run_in("sse.js", body, {"text": text, "step": step}), whole, f"cut every {step}")
+
+    def test_a_uuid_is_checked_as_one_types(self):
+        check = "return given.map((text) => it.checkUUID(text));"
+        good = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+        results = self.run_in(
+            "identity.js", check, [good, good.lower().replace("-", ""), good[:-1], good + "0", "E2C5-6G", ""]
+        )
+        self.assertEqual([result["ok"] for result in results], [True, True, False, False, False, False])
+        self.assertIn("31 of 32", results[2]["text"])
+        self.assertIn("1 too many", results[3]["text"])
+        self.assertIn("place 7", results[4]["text"])
+        self.assertEqual(self.run_in("identity.js", "return it.uuidText(given)", good.lower().replace("-", "")), good)
+
+    def test_identities_are_read_as_the_server_writes_them(self):
+        body = "return given.map((text) => it.parseIdentity(text));"
+        uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+        found = self.run_in(
+            "identity.js",
+            body,
+            [
+                f"{uuid}/1/*",
+                f"{uuid}/0/65535@11:22:33:44:55:66",
+                "eddystone:00010203040506070809/aabbccddeeff",
+                "mac:ac:23:3f:a0:00:01",
+                "till",
+            ],
+        )
+        self.assertEqual(found[0], {"kind": "uuid", "uuid": uuid, "major": 1})
+        self.assertEqual(found[1], {"kind": "uuid", "uuid": uuid, "major": 0, "minor": 65535})
+        self.assertEqual(
+            found[2], {"kind": "eddystone", "namespace": "00010203040506070809", "instance": "aabbccddeeff"}
+        )
+        self.assertEqual(found[3], {"kind": "mac", "mac": "ac:23:3f:a0:00:01"})
+        self.assertIsNone(found[4])
+
+    def test_times_and_amounts_have_their_units(self):
+        body = "return given.map(([name, value]) => it[name](value));"
+        pairs = [
+            ("seconds", 0.352),
+            ("seconds", 6.2),
+            ("seconds", 59.96),
+            ("seconds", 93),
+            ("seconds", 3600),
+            ("seconds", 90000),
+            ("seconds", -2),
+            ("seconds", None),
+            ("level", -61.4),
+            ("level", 0),
+            ("metres", -1),
+            ("metres", 2.34),
+            ("percent", 0.0001),
+            ("bytes", 1234567),
+            ("rate", 0),
+        ]
+        wanted = [
+            "352 ms",
+            "6.2 s",
+            "1 min 0 s",
+            "1 min 33 s",
+            "1 h 0 min",
+            "1 d 1 h",
+            "−2.0 s",
+            "–",
+            "−61 dBm",
+            "–",
+            "–",
+            "2.3 m",
+            "< 0.1 %",
+            "1.2 MB",
+            "0/s",
+        ]
+        self.assertEqual(self.run_in("format.js", body, pairs), wanted)
+
+    def test_neighbours_stand_side_by_side(self):
+        chain = [{"id": f"z{n}", "adjacent": [f"z{n + 1}"] if n < 11 else []} for n in range(12)]
+        star = [{"id": "hub", "adjacent": ["n", "e", "s", "w"]}] + [{"id": name, "adjacent": []} for name in "nesw"]
+        body = "return [...it.arrange(given.places, given.columns)].map(([id, cell]) => [id, cell.column, cell.row]);"
+        for places, columns in ((chain, 2), (chain, 4), (star, 3), (star, 5)):
+            cells = {
+                name: (column, row)
+                for name, column, row in self.run_in("plan-layout.js", body, {"places": places, "columns": columns})
+            }
+            self.assertEqual(len(set(cells.values())), len(places), "two places share a cell")
+            self.assertLess(max(column for column, _ in cells.values()), columns)
+            for place in places:
+                for other in place["adjacent"]:
+                    (a, b), (c, d) = cells[place["id"]], cells[other]
+                    self.assertEqual(abs(a - c) + abs(b - d), 1, f"{place['id']} is not beside {other}: {cells}")
+
+    def test_a_plan_of_any_doors_has_a_cell_for_each_and_is_the_same_again(self):
+        randoms = support.Random(4)
+        body = "return [...it.arrange(given.places, given.columns)].map(([id, cell]) => [id, cell.column, cell.row]);"
+        for _ in range(25):
+            names = [f"p{n}" for n in range(randoms.randint(1, 30))]
+            places = [
+                {"id": name, "adjacent": randoms.sample(names + ["elsewhere"], min(len(names), randoms.randint(0, 3)))}
+                for name in names
+            ]
+            given = {"places": places, "columns": randoms.randint(1, 6)}
+            cells = self.run_in("plan-layout.js", body, given)
+            self.assertEqual({name for name, _, _ in cells}, set(names))
+            self.assertEqual(len({(column, row) for _, column, row in cells}), len(names))
+            self.assertTrue(all(0 <= column < given["columns"] and row >= 0 for _, column, row in cells))
+            self.assertEqual(cells, self.run_in("plan-layout.js", body, given))
+
+    def test_the_timeline_says_when_a_fixed_rule_would_have_fired(self):
+        event = {
+            "type": "pharos.region.exit",
+            "time": "2026-01-01T00:00:06.200Z",
+            "data": {
+                "decidedAt": "2026-01-01T00:00:06.600Z",
+                "evidence": {
+                    "rule": "adaptiveSilence",
+                    "gap": 6.2,
+                    "allowedGap": 6.2,
+                    "interval": 0.35,
+                    "lastHeard": "2026-01-01T00:00:00.000Z",
+                    "fixedRuleAt": "2026-01-01T00:00:30.000Z",
+                    "waitedForProof": 0.4,
+                },
+            },
+        }
+        texts = self.run_in("timeline.js", "return it.timelineRows(given).rows.map((row) => row.text);", event)
+        self.assertIn("Silence: 6.2 s", texts)
+        self.assertTrue(any("fired 24 s later" in text for text in texts), texts)
+        self.assertTrue(any("400 ms for proof" in text for text in texts), texts)
+        nothing = {"type": "pharos.region.state", "time": event["time"], "data": {"evidence": {"rule": "requested"}}}
+        self.assertIsNone(self.run_in("timeline.js", "return it.timelineRows(given);", nothing))
+
+    def test_marks_keep_their_slots_when_others_come_and_go(self):
+        body = """const slots = new it.Slots(); const keys = (n) => new Set(n);
+          slots.follow(keys(["a", "b", "c"])); const before = slots.slot("c");
+          slots.follow(keys(["b", "c"])); slots.follow(keys(["b", "c", "d"]));
+          return [before, slots.slot("c"), slots.slot("d"), slots.size];"""
+        self.assertEqual(self.run_in("plan-scene.js", body), [2, 2, 0, 3])
+
+    def test_names_from_the_air_stay_text(self):
+        body = """const node = it.h("p", null, given); return [node.childElementCount, node.textContent];"""
+        hostile = "<img src=x onerror=alert(1)>"
+        self.assertEqual(self.run_in("dom.js", body, hostile), [0, hostile])

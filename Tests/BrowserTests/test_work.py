@@ -1,0 +1,220 @@
+"""What people do on the pages, against the mock server."""
+
+import support
+
+UUID = "0018B4CC-1937-4981-B893-9D7191B22E35"
+
+
+class Work(support.BrowserTest):
+    """Adding, accepting, replaying, being refused."""
+
+    def setUp(self):
+        self.mock = support.Mock(moves=2)
+        self.visit = support.Visit(self.browser)
+        self.page = self.visit.page
+        self.addCleanup(self.mock.stop)
+        self.addCleanup(self.visit.close)
+
+    def tearDown(self):
+        self.assertEqual(self.visit.errors, [])
+
+    def open(self, route):
+        self.page.goto(f"{self.mock.base}#/{route}")
+
+    def test_a_region_is_checked_as_one_types_and_added(self):
+        self.open("regions")
+        self.page.get_by_role("button", name="Add region").first.click()
+        sheet = self.page.get_by_role("dialog")
+        save = sheet.get_by_role("button", name="Add region")
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("Identifier").fill("exhibit")
+        sheet.get_by_label("UUID", exact=True).fill(UUID[:-3])
+        support.expect(sheet.get_by_text("29 of 32 digits; 3 to go.")).to_be_visible()
+        sheet.get_by_label("UUID", exact=True).fill(UUID.lower().replace("-", ""))
+        sheet.get_by_label("Minor").fill("4")
+        support.expect(sheet.get_by_text("A minor needs a major.")).to_be_visible()
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("Major").fill("3")
+        support.expect(save).to_be_enabled()
+        save.click()
+        support.expect(sheet).to_have_count(0)
+        support.expect(self.page.get_by_role("heading", name="exhibit", exact=True)).to_be_visible()
+        document = self.mock.world.applications["gallery"]["regions"]["exhibit"]
+        self.assertEqual((document["uuid"], document["major"], document["minor"]), (UUID, 3, 4))
+        support.expect(self.page.get_by_text("3 of 20 regions")).to_be_visible()
+
+    def test_the_limit_is_shown_and_a_refusal_is_told_in_the_servers_words(self):
+        regions = self.mock.world.applications["lost-property"]["regions"]
+        for number in range(18):
+            regions[f"more-{number}"] = {"uuid": UUID, "major": number, "subject": "beacon", "source": "http"}
+        self.open("regions?new=&uuid=" + UUID + "&id=the-20th")
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Application", exact=True).select_option("lost-property")
+        support.expect(sheet.get_by_text("19 of 20 regions in use.")).to_be_visible()
+        regions["meanwhile"] = {"uuid": UUID, "source": "http"}
+        sheet.get_by_role("button", name="Add region").click()
+        support.expect(sheet.get_by_role("alert")).to_contain_text("has all 20 regions")
+        self.visit.forgive("409")
+        sheet.get_by_role("button", name="Cancel").click()
+        card = self.page.locator("section.card", has=self.page.get_by_role("heading", name="lost-property"))
+        support.expect(card.get_by_role("button", name="Add region").first).to_be_disabled()
+
+    def test_a_region_of_the_site_file_is_left_to_it(self):
+        self.open("regions")
+        support.expect(self.page.get_by_role("button", name="Change entrance")).to_be_disabled()
+        self.page.get_by_role("button", name="Remove trolleys").click()
+        self.page.get_by_role("dialog").get_by_role("button", name="Remove region").click()
+        support.expect(self.page.get_by_role("heading", name="trolleys", exact=True)).to_have_count(0)
+        self.assertEqual(self.mock.world.applications["lost-property"]["regions"], {})
+
+    def test_one_click_leads_from_a_beacon_to_a_region(self):
+        self.open("heard")
+        self.page.get_by_role("link", name=f"Make a region of {UUID}/3/14").click()
+        sheet = self.page.get_by_role("dialog")
+        support.expect(sheet.get_by_label("UUID", exact=True)).to_have_value(UUID)
+        support.expect(sheet.get_by_label("Minor")).to_have_value("14")
+        sheet.get_by_label("Identifier").fill("from-the-air")
+        sheet.get_by_role("button", name="Add region").click()
+        support.expect(self.page.get_by_role("heading", name="from-the-air", exact=True)).to_be_visible()
+
+    def test_the_quarantine_is_left_by_a_button(self):
+        self.open("observers")
+        self.page.get_by_role("button", name="Accept ac:23:3f:ff:00:99").click()
+        support.expect(self.page.get_by_role("heading", name="Waiting to be accepted")).to_be_hidden()
+        self.assertEqual(self.mock.world.accepted, {"ac:23:3f:ff:00:99"})
+
+    def test_an_event_is_explained(self):
+        number = self.mock.world.emit(
+            "region.exit",
+            "handset-3",
+            {
+                "application": "gallery",
+                "region": "entrance",
+                "from": "inside",
+                "to": "outside",
+                "duration": 93.0,
+                "evidence": {
+                    "rule": "adaptiveSilence",
+                    "gap": 6.2,
+                    "allowedGap": 6.2,
+                    "lastHeard": "2026-01-01T00:00:00Z",
+                    "fixedRuleAt": "2026-01-01T00:00:30Z",
+                },
+            },
+        )
+        self.open(f"events/{number}")
+        detail = self.page.locator(".detail")
+        support.expect(detail.get_by_text("The handset left entrance")).to_be_visible()
+        support.expect(detail.locator("svg.timeline")).to_be_visible()
+        support.expect(detail.get_by_text("a silence too long for this beacon")).to_be_visible()
+
+    def test_names_from_the_air_are_never_markup(self):
+        hostile = "<img src=/nothing onerror=document.title='run'>"
+        self.mock.world.heard_rows = lambda _: [
+            {
+                "observer": hostile,
+                "address": "f4:12:9a:00:10:01",
+                "identities": [f"{UUID}/1/1"],
+                "name": hostile,
+                "rssi": -60,
+                "advertsPerSecond": 1,
+                "lastHeard": "2026-01-01T00:00:00Z",
+                "registered": False,
+            }
+        ]
+        self.mock.world.emit(
+            "region.enter",
+            hostile,
+            {
+                "application": hostile,
+                "region": hostile,
+                "from": "outside",
+                "to": "inside",
+                "evidence": {"rule": hostile},
+            },
+        )
+        self.open("heard")
+        support.expect(self.page.get_by_text(hostile).first).to_be_visible()
+        self.open("events")
+        self.page.get_by_text(f"{hostile} entered").click()
+        support.expect(self.page.locator(".detail dl")).to_be_visible()
+        self.assertEqual(self.page.locator("main img").count(), 0)
+        self.assertNotEqual(self.page.title(), "run")
+
+    def test_dead_letters_are_sent_again_and_a_new_secret_is_shown_once(self):
+        self.open("webhooks")
+        self.page.get_by_text("2 events given up").click()
+        self.page.get_by_role("button", name="Send all again").click()
+        support.expect(self.page.get_by_text("2 events given up")).to_be_hidden()
+        self.page.get_by_role("button", name="Add webhook").first.click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Address").fill("https://example.org/hook")
+        sheet.get_by_role("button", name="Add webhook").click()
+        support.expect(self.page.locator("#secret")).to_contain_text("whsec_")
+        self.page.get_by_role("button", name="I have kept it").click()
+        support.expect(self.page.locator("#secret")).to_have_count(0)
+
+    def test_a_notification_is_added_changed_and_removed(self):
+        self.open("webhooks")
+        self.page.get_by_role("button", name="Add notification").click()
+        sheet = self.page.get_by_role("dialog")
+        save = sheet.get_by_role("button", name="Add notification")
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("Identifier").fill("hello")
+        sheet.get_by_label("Text").fill("Welcome, {name}!")
+        sheet.get_by_label("At most once in").fill("1 h")
+        support.expect(save).to_be_disabled()
+        sheet.get_by_label("At most once in").fill("1h")
+        sheet.get_by_label("Quiet from").fill("22:00")
+        support.expect(sheet.get_by_text("Quiet hours have a begin and an end.")).to_be_visible()
+        sheet.get_by_label("Quiet until").fill("07:00")
+        save.click()
+        support.expect(self.page.get_by_text("Welcome, {name}!")).to_be_visible()
+        rule = self.mock.world.notifications["gallery"]["hello"]
+        self.assertEqual((rule["region"], rule["on"], rule["atMostOncePer"]), ("entrance", "enter", "1h"))
+        self.assertEqual((rule["quietHours"]["from"], rule["quietHours"]["to"]), ("22:00", "07:00"))
+        self.page.get_by_role("button", name="Change hello").click()
+        sheet.get_by_label("Text").fill("Hello, {name}!")
+        sheet.get_by_role("button", name="Save changes").click()
+        support.expect(self.page.get_by_text("Hello, {name}!")).to_be_visible()
+        self.page.get_by_role("button", name="Remove hello").click()
+        sheet.get_by_role("button", name="Remove rule").click()
+        support.expect(self.page.get_by_text("No notifications")).to_be_visible()
+
+    def test_an_authorisation_is_changed(self):
+        self.open("access")
+        self.page.get_by_label("What gallery may learn about handset-7").select_option("denied")
+        support.expect(self.page.get_by_text("gallery and handset-7: denied.")).to_be_visible()
+        self.assertEqual(self.mock.world.authorisations["gallery"]["handset-7"], "denied")
+
+
+class Tokens(support.BrowserTest):
+    """A server that asks for a token."""
+
+    def test_a_token_is_asked_for_once_and_kept_in_the_tab_alone(self):
+        with support.Mock(token="pht_right") as mock, support.Visit(self.browser) as visit:
+            page = visit.page
+            page.goto(mock.base)
+            sheet = page.get_by_role("dialog")
+            sheet.get_by_role("textbox", name="Token").fill("pht_wrong")
+            sheet.get_by_role("button", name="Use token").click()
+            support.expect(page.get_by_text("is not accepted")).to_be_visible()
+            page.get_by_role("textbox", name="Token").fill("pht_right")
+            page.get_by_role("button", name="Use token").click()
+            support.expect(page.locator("canvas")).to_be_visible()
+            support.expect(page.locator("#live")).to_contain_text("Live")
+            kept = page.evaluate(
+                "[sessionStorage.getItem('pharos.token'), JSON.stringify(localStorage), document.cookie]"
+            )
+            self.assertEqual(kept[0], "pht_right")
+            self.assertNotIn("pht_", kept[1] + kept[2])
+            visit.forgive("401")
+            self.assertEqual(visit.errors, [])
+
+    def test_who_declines_is_left_in_peace(self):
+        with support.Mock(token="pht_right") as mock, support.Visit(self.browser) as visit:
+            visit.page.goto(mock.base)
+            visit.page.get_by_role("button", name="Not now").click()
+            support.expect(visit.page.get_by_text("A token is needed")).to_be_visible()
+            support.expect(visit.page.get_by_role("dialog")).to_have_count(0)
+            support.expect(visit.page.get_by_role("button", name="Enter token")).to_be_visible()
