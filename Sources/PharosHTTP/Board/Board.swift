@@ -1,0 +1,129 @@
+import PharosEvents
+import PharosReports
+
+/// How many subjects stand where towards one region.
+struct StateCounts: Hashable, Sendable {
+  var inside = 0
+  var outside = 0
+  var unmonitored = 0
+}
+
+/// How things stand, kept from what was told: a value without locks and tasks.
+///
+/// What was told over the network and what this says can therefore never contradict each other. States come from the
+/// journal's rows at the start and after a gap, and from told events in between. Of ranging it is only what was told
+/// last; the stalest gives way when there is too much.
+struct Board: Sendable {
+  /// What a ranging is about.
+  struct RangingKey: Hashable, Sendable {
+    var application: String
+    var observer: ObserverID
+    var constraint: BeaconConstraint
+  }
+
+  /// What was ranged last.
+  struct RangingWord: Hashable, Sendable {
+    var key: RangingKey
+    var time: Timestamp
+    var beacons: [RangedReading]
+  }
+
+  /// What one observer last ranged of one beacon, for whomever.
+  struct Reading: Hashable, Sendable {
+    var time: Timestamp
+    var reading: RangedReading
+  }
+
+  /// How many rangings are kept: a thousand observers of four constraints each.
+  static let mostRangings = 4_096
+
+  /// Where subjects stand towards regions, and in which zones beacons are.
+  private(set) var told = LastTold()
+  private var rangings: [RangingKey: RangingWord] = [:]
+
+  /// Starts from what the journal's rows say; rangings stay.
+  mutating func reset(to told: LastTold) { self.told = told }
+
+  /// Takes an event that was told.
+  mutating func note(_ event: Event) {
+    guard case .ranging(let constraint, let beacons) = event.detail else {
+      told.note(event)
+      return
+    }
+    guard case .observer(let observer) = event.subject else { return }
+    let key = RangingKey(application: event.application, observer: observer, constraint: constraint)
+    if rangings[key] == nil, rangings.count >= Board.mostRangings { evict() }
+    rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
+  }
+
+  /// What was ranged last, by application, observer and constraint.
+  var ranging: [RangingWord] {
+    rangings.values.sorted { left, right in
+      if left.key.application != right.key.application {
+        return left.key.application < right.key.application
+      }
+      if left.key.observer != right.key.observer { return left.key.observer < right.key.observer }
+      return left.key.constraint.description < right.key.constraint.description
+    }
+  }
+
+  /// What an application's rangings last said of beacons at one observer.
+  func readings(of application: String) -> [ObserverID: [BeaconID: Reading]] {
+    var readings: [ObserverID: [BeaconID: Reading]] = [:]
+    for word in rangings.values where word.key.application == application {
+      for beacon in word.beacons {
+        let known = readings[word.key.observer]?[beacon.beacon]
+        guard known.map({ $0.time < word.time }) ?? true else { continue }
+        readings[word.key.observer, default: [:]][beacon.beacon] = Reading(
+          time: word.time,
+          reading: beacon
+        )
+      }
+    }
+    return readings
+  }
+
+  /// The rows of one application, by region and subject.
+  func rows(of application: String) -> ArraySlice<LastTold.RegionWord> {
+    let rows = told.regions
+    let start = Board.first(in: rows) {
+      !$0.application.utf8.lexicographicallyPrecedes(application.utf8)
+    }
+    let end = Board.first(in: rows) {
+      application.utf8.lexicographicallyPrecedes($0.application.utf8)
+    }
+    return rows[start..<max(start, end)]
+  }
+
+  /// How many subjects stand where, by region.
+  func counts(of application: String, isShown: (SubjectID) -> Bool) -> [String: StateCounts] {
+    var counts: [String: StateCounts] = [:]
+    for word in rows(of: application) where isShown(word.subject) {
+      switch word.state {
+      case .inside: counts[word.region, default: StateCounts()].inside += 1
+      case .outside: counts[word.region, default: StateCounts()].outside += 1
+      case .unmonitored: counts[word.region, default: StateCounts()].unmonitored += 1
+      case .unknown: break
+      }
+    }
+    return counts
+  }
+
+  /// The first place in an array from which on a condition holds.
+  private static func first(
+    in rows: [LastTold.RegionWord],
+    where holds: (LastTold.RegionWord) -> Bool
+  ) -> Int {
+    var (low, high) = (0, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(rows[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  private mutating func evict() {
+    let stalest = rangings.values.sorted { $0.time < $1.time }.prefix(Board.mostRangings / 8)
+    for word in stalest { rangings[word.key] = nil }
+  }
+}

@@ -1,0 +1,204 @@
+import Pharos
+import PharosAccess
+import PharosIngest
+import PharosMonitoring
+import PharosReports
+
+extension Endpoints {
+  var hearingRoutes: [Route] {
+    [
+      Route(
+        .get,
+        "/v1/heard",
+        access: .operation,
+        query: ["unregistered", "observer", "cursor", "limit"]
+      ) { request in
+        try await heard(request)
+      },
+      Route(
+        .get,
+        "/v1/tracks",
+        access: .operation,
+        query: ["observer", "beacon", "cursor", "limit"]
+      ) { request in
+        try await tracks(request)
+      },
+      Route(.get, "/v1/ranging", access: .anyToken, query: ["application", "observer"]) { request in
+        try await ranging(request)
+      },
+    ]
+  }
+
+  private func heard(_ request: APIRequest) async throws -> APIAnswer {
+    var query = QueryReading(request)
+    let onlyUnregistered = query.bool("unregistered") ?? false
+    let observers = query.observers("observer")
+    let limit = query.limit()
+    let after = Page.key(&query, HeardKey.init)
+    try query.finish()
+    let asked = AskedConstraints(backend.registrar.site)
+    let heard = try await backend.server.snapshot().heard.beacons
+      .filter { observers?.contains($0.observer) ?? true }
+      .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.ask(about: $0)) }
+      .filter { !onlyUnregistered || !$0.isRegistered }
+      .sorted { $0.key < $1.key }
+    let page = Page.cut(heard, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
+      $0.key.parts
+    }
+    return .json { json in
+      json.openObject()
+      json.openArray("beacons")
+      for entry in page.entries {
+        Endpoints.write(entry.beacon, isRegistered: entry.isRegistered, to: &json)
+      }
+      json.closeArray()
+      json.cursor(page.next)
+      json.closeObject()
+    }
+  }
+
+  private static func write(_ beacon: HeardBeacon, isRegistered: Bool, to json: inout JSONText) {
+    json.openObject()
+    json.member("observer", beacon.observer.description)
+    json.member("address", ifPresent: beacon.address?.description)
+    json.openArray("identities")
+    for identity in beacon.identities { json.element(identity.description) }
+    json.closeArray()
+    json.member("name", ifPresent: beacon.name)
+    if let rssi = beacon.rssi { json.member("rssi", rssi.dBm) }
+    if let rate = beacon.advertsPerSecond { json.member("advertsPerSecond", rate, decimals: 2) }
+    json.member("firstHeard", beacon.firstHeard.rfc3339)
+    json.member("lastHeard", beacon.lastHeard.rfc3339)
+    json.member("registered", isRegistered)
+    json.closeObject()
+  }
+
+  private func tracks(_ request: APIRequest) async throws -> APIAnswer {
+    var query = QueryReading(request)
+    let observers = query.observers("observer")
+    if (observers?.count ?? 0) > 1 {
+      query.wrong("observer", "is given more than once", expected: "one observer")
+    }
+    let beacons = query.texts("beacon").map { texts in texts.compactMap { BeaconID($0) } }
+    if beacons.map({ $0.count != 1 }) ?? false {
+      query.wrong(
+        "beacon",
+        "is not one beacon",
+        expected: "one beacon as events name it, as UUID/1/2"
+      )
+    }
+    let limit = query.limit()
+    let after = Page.key(&query) { parts -> TrackQuery.Key? in
+      guard parts.count == 2, let observer = ObserverID(parts[0]), let beacon = BeaconID(parts[1])
+      else {
+        return nil
+      }
+      return TrackQuery.Key(observer: observer, beacon: beacon)
+    }
+    try query.finish()
+    let tracks = try await backend.server.tracks(
+      TrackQuery(observer: observers?.first, beacon: beacons?.first, after: after, limit: limit)
+    )
+    return .json { json in
+      json.openObject()
+      json.openArray("tracks")
+      for track in tracks { track.write(to: &json) }
+      json.closeArray()
+      let last = tracks.count == limit ? tracks.last?.key : nil
+      json.cursor(
+        last.map { Page.cursor(after: [$0.observer.description, $0.beacon.description]) }
+      )
+      json.closeObject()
+    }
+  }
+
+  private func ranging(_ request: APIRequest) async throws -> APIAnswer {
+    var query = QueryReading(request)
+    let applications = query.texts("application")
+    let observers = query.observers("observer")
+    try query.finish()
+    let words = try await board.read { $0.ranging }
+      .filter { request.principal.mayUse(application: $0.key.application) }
+      .filter { applications?.contains($0.key.application) ?? true }
+      .filter { observers?.contains($0.key.observer) ?? true }
+      .filter { word in
+        board.visibility(of: word.key.application, to: request.principal)(
+          .observer(word.key.observer)
+        )
+      }
+    return .json { json in
+      json.openObject()
+      json.openArray("ranging")
+      for word in words { word.write(to: &json) }
+      json.closeArray()
+      json.closeObject()
+    }
+  }
+}
+
+/// What tells one heard transmitter from another, in the order of a listing.
+private struct HeardKey: Comparable {
+  let observer: ObserverID
+  let address: String
+  let identity: String
+
+  init(_ beacon: HeardBeacon) {
+    observer = beacon.observer
+    address = beacon.address?.description ?? ""
+    identity = beacon.address == nil ? beacon.identities.first?.description ?? "" : ""
+  }
+
+  init?(_ parts: [String]) {
+    guard parts.count == 3, let observer = ObserverID(parts[0]) else { return nil }
+    self.observer = observer
+    address = parts[1]
+    identity = parts[2]
+  }
+
+  var parts: [String] { [observer.description, address, identity] }
+
+  static func < (left: HeardKey, right: HeardKey) -> Bool {
+    (left.observer, left.address, left.identity) < (right.observer, right.address, right.identity)
+  }
+}
+
+/// All that the site asks about: what is none of it is heard and not registered.
+private struct AskedConstraints {
+  private let constraints: Set<BeaconConstraint>
+
+  init(_ site: Site) {
+    var constraints: Set<BeaconConstraint> = []
+    func add(_ node: RegionNode) {
+      constraints.insert(node.region.constraint)
+      node.children.forEach(add)
+    }
+    for application in site.applications {
+      constraints.formUnion(application.regions.map(\.constraint))
+      constraints.formUnion(application.ranging.map(\.constraint))
+      application.rotation.forEach(add)
+    }
+    constraints.formUnion(site.beacons.map(\.constraint))
+    constraints.formUnion(site.zones.flatMap(\.beacons))
+    self.constraints = constraints
+  }
+
+  func ask(about beacon: HeardBeacon) -> Bool {
+    if let address = beacon.address,
+      constraints.contains(.address(DeviceAddress(bits: address.bits, kind: .unknown)))
+    {
+      return true
+    }
+    return beacon.identities.contains { identity in
+      if let uuid = identity.uuid, let major = identity.major, let minor = identity.minor {
+        return constraints.contains(.proximity(uuid))
+          || constraints.contains(.proximity(uuid, major: major))
+          || constraints.contains(.proximity(uuid, major: major, minor: minor))
+      }
+      if let namespace = identity.namespace {
+        return constraints.contains(.eddystone(namespace))
+          || constraints.contains(.eddystone(namespace, instance: identity.instance))
+      }
+      return constraints.contains { $0.matches(identity) }
+    }
+  }
+}

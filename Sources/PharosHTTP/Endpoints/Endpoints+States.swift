@@ -1,0 +1,198 @@
+import Pharos
+import PharosEvents
+import PharosPublishing
+import PharosReports
+
+extension Endpoints {
+  var stateRoutes: [Route] {
+    [
+      Route(
+        .get,
+        "/v1/applications/{app}/states",
+        access: .application,
+        query: ["region", "subject", "state", "cursor", "limit"],
+        conditional: true
+      ) { request in
+        try await states(request)
+      },
+      Route(
+        .get,
+        "/v1/applications/{app}/regions/{id}/record",
+        access: .application,
+        query: ["subject"],
+        conditional: true
+      ) { request in
+        try await record(request)
+      },
+      Route(
+        .post,
+        "/v1/applications/{app}/regions/{id}/requestState",
+        access: .application,
+        body: .json
+      ) { request in
+        try await requestState(request)
+      },
+    ]
+  }
+
+  private func states(_ request: APIRequest) async throws -> APIAnswer {
+    let application = try application(request)
+    var query = QueryReading(request)
+    let regions = query.texts("region")
+    let subjects = query.subjects("subject")
+    let names = RegionState.allNamed.map(\.name).joined(separator: ", ")
+    let states = query.set("state", expected: "one of \(names)") { text in
+      RegionState.allNamed.first { $0.name == text }
+    }
+    let limit = query.limit()
+    let after = Page.key(&query, RowKey.init)
+    try query.finish()
+    let registered = Set(application.regions.map(\.region.identifier))
+    let isShown = board.visibility(of: application.identifier, to: request.principal)
+    let rows = try await board.read { board in
+      board.rows(of: application.identifier).filter { row in
+        // Rows of regions that are no longer registered stay in the journal and are history; a rotation's come and go.
+        (application.rotated > 0 || registered.contains(row.region)) && isShown(row.subject)
+          && regions?.contains(row.region) ?? true && subjects?.contains(row.subject) ?? true
+          && states?.contains(row.state) ?? true
+      }
+    }
+    let page = Page.cut(rows, limit: limit, isBehind: after.map { key in { key < RowKey($0) } }) {
+      [$0.region, $0.subject.description]
+    }
+    let nearness = try await Nearness(
+      rows: Array(page.entries),
+      readings: board.read { $0.readings(of: application.identifier) },
+      application: application,
+      server: backend.server
+    )
+    return .json { json in
+      json.openObject()
+      json.openArray("states")
+      for row in page.entries { Endpoints.write(row, nearest: nearness.nearest(row), to: &json) }
+      json.closeArray()
+      json.cursor(page.next)
+      json.closeObject()
+    }
+  }
+
+  private static func write(
+    _ row: LastTold.RegionWord,
+    nearest: Nearness.Nearest?,
+    to json: inout JSONText
+  ) {
+    json.openObject()
+    json.member("region", row.region)
+    json.member("subject", row.subject.description)
+    json.member("subjectKind", row.subject.kindName)
+    json.member("state", row.state.name)
+    json.member("lastKnown", row.lastKnown.name)
+    json.member("since", row.time.rfc3339)
+    json.member("enteredAt", ifPresent: row.enteredAt?.rfc3339)
+    json.member("refinement", ifPresent: row.refinement?.description)
+    json.member("observer", ifPresent: row.observer?.description)
+    if let nearest {
+      json.openObject("nearest")
+      nearest.write(to: &json)
+      json.closeObject()
+    }
+    json.closeObject()
+  }
+
+  /// What `CLMonitor` calls the record of a condition: what is monitored, and the last event about a subject.
+  private func record(_ request: APIRequest) async throws -> APIAnswer {
+    let region = try region(request).region
+    let name = request.parameter("app")
+    var query = QueryReading(request)
+    let subjects = query.subjects("subject")
+    try query.finish()
+    let isShown = board.visibility(of: name, to: request.principal)
+    let last = try await board.read { board in
+      board.rows(of: name)
+        .filter { $0.region == region.identifier && isShown($0.subject) }
+        .filter { subjects?.contains($0.subject) ?? true }
+        .max { $0.decidedAt < $1.decidedAt }
+    }
+    return .json { json in
+      json.openObject()
+      json.member("identifier", region.identifier)
+      json.member("condition", region.constraint.description)
+      json.member("state", MonitorState(last?.state ?? .unknown).name)
+      if let last {
+        json.openObject("lastEvent")
+        json.member("subject", last.subject.description)
+        json.member("subjectKind", last.subject.kindName)
+        json.member("state", MonitorState(last.state).name)
+        json.member("date", last.time.rfc3339)
+        json.member("refinement", ifPresent: last.refinement?.description)
+        json.closeObject()
+      }
+      json.closeObject()
+    }
+  }
+
+  private func requestState(_ request: APIRequest) async throws -> APIAnswer {
+    let region = try region(request).region
+    var fields = try BodyFields(request.body)
+    let text = fields.string("subject", length: 1...128)
+    fields.require("subject", expected: "an observer or a beacon as events name it")
+    let subject = text.flatMap { SubjectID($0) }
+    if text != nil, subject == nil {
+      fields.wrong(
+        "subject",
+        "is neither an observer nor a beacon",
+        expected: "one as events name it"
+      )
+    }
+    try fields.finish()
+    guard let subject else { throw Problem.unexpected }
+    let change = RegionChange.requestState(
+      application: request.parameter("app"),
+      identifier: region.identifier,
+      subject: subject
+    )
+    try await backend.server.apply(change)
+    return .accepted("the state comes as an event of kind pharos.region.state")
+  }
+}
+
+/// What tells one row of an application from another, in the order of the rows.
+private struct RowKey: Comparable {
+  let region: String
+  let subject: SubjectID
+
+  init(_ row: LastTold.RegionWord) {
+    region = row.region
+    subject = row.subject
+  }
+
+  init?(_ parts: [String]) {
+    guard parts.count == 2, let subject = SubjectID(parts[1]) else { return nil }
+    region = parts[0]
+    self.subject = subject
+  }
+
+  static func < (left: RowKey, right: RowKey) -> Bool {
+    guard left.region.utf8.elementsEqual(right.region.utf8) else {
+      return left.region.utf8.lexicographicallyPrecedes(right.region.utf8)
+    }
+    return left.subject < right.subject
+  }
+}
+
+extension RegionState {
+  /// All states.
+  fileprivate static let allNamed: [RegionState] = [.unknown, .inside, .outside, .unmonitored]
+}
+
+extension MonitorState {
+  /// The state as `CLMonitor` names it.
+  fileprivate var name: String {
+    switch self {
+    case .unknown: "unknown"
+    case .satisfied: "satisfied"
+    case .unsatisfied: "unsatisfied"
+    case .unmonitored: "unmonitored"
+    }
+  }
+}

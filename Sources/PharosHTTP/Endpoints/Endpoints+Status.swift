@@ -1,0 +1,188 @@
+import Pharos
+import PharosCaptures
+import PharosDelivery
+import PharosIngest
+import PharosJournal
+import PharosMonitoring
+import PharosPositioning
+import PharosReports
+import PharosWebhooks
+import PharosWire
+
+extension Endpoints {
+  var statusRoutes: [Route] {
+    [Route(.get, "/v1/status", access: .operation) { _ in try await status() }]
+  }
+
+  private func status() async throws -> APIAnswer {
+    let snapshot = try await backend.server.snapshot()
+    let now = backend.clock()
+    return .json { json in
+      json.openObject()
+      json.member("version", backend.facts.version)
+      json.member("stream", backend.registrar.site.stream)
+      json.member("startedAt", backend.facts.startedAt.rfc3339)
+      json.member("time", now.rfc3339)
+      json.member("uptime", (now - backend.facts.startedAt).seconds, decimals: 3)
+      json.member("demo", backend.facts.isDemo)
+      json.member("dataFolder", ifPresent: backend.facts.dataFolder)
+      write(snapshot, to: &json)
+      write(backend.journal.statistics(), to: &json)
+      write(backend.teller.statistics, to: &json)
+      write(backend.feeds.statistics, to: &json)
+      writeWebhooks(to: &json)
+      json.closeObject()
+    }
+  }
+
+  private func write(_ snapshot: IngestSnapshot, to json: inout JSONText) {
+    json.openArray("listeners")
+    for socket in snapshot.sockets {
+      json.openObject()
+      json.member("address", socket.address.description)
+      json.member("loop", socket.loop)
+      json.member("receiveBuffer", socket.receiveBuffer)
+      json.closeObject()
+    }
+    json.closeArray()
+    json.openObject("ingest")
+    json.member("datagrams", snapshot.datagrams)
+    json.member("bytes", snapshot.bytes)
+    json.member("reports", snapshot.decoding.totalReports)
+    json.member("truncated", snapshot.truncated)
+    json.member("kernelDrops", snapshot.kernelDrops)
+    json.member("queueWaits", snapshot.queueWaits)
+    json.member("forwarded", snapshot.forwarded)
+    json.member("socketErrors", snapshot.socketErrors)
+    json.member("tableEvictions", snapshot.tableEvictions)
+    json.member("recording", snapshot.isRecording)
+    if snapshot.deliveredThrough != .distantPast {
+      json.member("deliveredThrough", snapshot.deliveredThrough.rfc3339)
+    }
+    write(snapshot.decoding, to: &json)
+    write(snapshot.refusedSources, to: &json)
+    json.closeObject()
+    json.openObject("engine")
+    json.openArray("counters")
+    for (name, count) in Endpoints.counters(snapshot) {
+      json.openObject()
+      json.member("name", name)
+      json.member("count", count)
+      json.closeObject()
+    }
+    json.closeArray()
+    json.closeObject()
+  }
+
+  private func write(_ decoding: DatagramCounters, to json: inout JSONText) {
+    json.openArray("formats")
+    for format in WireFormat.allCases where decoding.datagrams(format) > 0 {
+      json.openObject()
+      json.member("format", format.name)
+      json.member("datagrams", decoding.datagrams(format))
+      json.member("reports", decoding.reports(format))
+      json.closeObject()
+    }
+    json.closeArray()
+    json.member("refused", decoding.totalRefusals)
+    json.openArray("refusals")
+    for reason in DatagramRefusal.allCases {
+      for format in WireFormat.allCases.map({ Optional($0) }) + [nil] {
+        let count = decoding.refusals(format, reason)
+        guard count > 0 else { continue }
+        json.openObject()
+        json.member("reason", reason.name)
+        json.member("format", ifPresent: format?.name)
+        json.member("count", count)
+        json.member("meaning", reason.description)
+        json.closeObject()
+      }
+    }
+    json.closeArray()
+  }
+
+  private func write(_ sources: [RefusedSource], to json: inout JSONText) {
+    json.openArray("refusedSources")
+    for source in sources.prefix(Endpoints.shownSources) {
+      json.openObject()
+      json.member("source", source.source.description)
+      json.member("count", source.count)
+      json.member("lastReason", source.lastReason.name)
+      json.member("lastRefused", source.lastRefused.rfc3339)
+      json.closeObject()
+    }
+    json.closeArray()
+  }
+
+  /// How many senders of refused datagrams are shown: those with the most.
+  private static let shownSources = 50
+
+  /// What the two stages counted, by name.
+  private static func counters(_ snapshot: IngestSnapshot) -> [(String, UInt64)] {
+    let (one, two) = (snapshot.monitoring, snapshot.positioning)
+    return [
+      ("reports", one.reports), ("adverts", one.adverts), ("matched", one.matched),
+      ("unmatched", one.unmatched), ("late", one.late), ("joined", one.joined),
+      ("withoutLevel", one.withoutLevel), ("backwards", one.backwards),
+      ("sequenceGaps", one.sequenceGaps),
+      ("sequenceRepeats", one.sequenceRepeats), ("restarts", one.restarts),
+      ("staleBoots", one.staleBoots),
+      ("outages", one.outages), ("trackEvictions", one.trackEvictions),
+      ("observerEvictions", one.observerEvictions), ("quarantined", one.quarantined),
+      ("tracks", one.tracks),
+      ("observers", one.observers), ("summaries", two.summaries),
+      ("presenceChanges", two.presenceChanges),
+      ("observerChanges", two.observerChanges), ("tags", UInt64(two.tags)),
+      ("tagEvictions", two.evictions),
+    ]
+  }
+
+  private func write(_ journal: JournalStatistics, to json: inout JSONText) {
+    json.openObject("journal")
+    json.member("head", journal.head)
+    json.member("oldest", journal.oldest)
+    json.member("events", journal.events)
+    json.member("bytes", journal.bytes)
+    json.member("commits", journal.commits)
+    json.member("failures", journal.failures)
+    json.member("appended", journal.appended)
+    json.member("pruned", journal.pruned)
+    json.member("lastCommit", journal.lastCommit.seconds, decimals: 6)
+    json.member("lastCheckpoint", ifPresent: journal.lastCheckpoint?.rfc3339)
+    json.closeObject()
+  }
+
+  private func write(_ teller: TellerStatistics, to json: inout JSONText) {
+    json.openObject("teller")
+    json.member("received", teller.received)
+    json.member("told", teller.told)
+    json.member("passed", teller.passed)
+    json.member("withheld", teller.withheld)
+    json.member("lost", teller.lost)
+    json.member("waiting", teller.waiting)
+    json.member("checkpoints", teller.checkpoints)
+    json.member("failing", teller.isFailing)
+    json.member("lastFailure", ifPresent: teller.lastFailure)
+    json.closeObject()
+  }
+
+  private func write(_ feeds: FeedStatistics, to json: inout JSONText) {
+    json.openObject("feeds")
+    json.member("open", feeds.open)
+    json.member("opened", feeds.opened)
+    json.member("refused", feeds.refused)
+    json.member("delivered", feeds.delivered)
+    json.member("dropped", feeds.dropped)
+    json.member("fellBehind", feeds.fellBehind)
+    json.closeObject()
+  }
+
+  private func writeWebhooks(to json: inout JSONText) {
+    let standings = backend.webhooks.list()
+    json.openObject("webhooks")
+    json.member("count", standings.count)
+    json.member("failing", standings.count { $0.state == .failing })
+    json.member("dead", standings.reduce(0) { $0 + $1.dead })
+    json.closeObject()
+  }
+}

@@ -1,0 +1,78 @@
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosReports
+
+extension Endpoints {
+  /// How a live stream is written.
+  enum StreamFormat {
+    /// As server-sent events.
+    case serverSentEvents
+    /// As lines of JSON.
+    case lines
+  }
+
+  /// The rates to which ranging and fixes may be held, in readings a second about one thing.
+  ///
+  /// Ranging comes once a second and fixes up to ten times; once in a thousand seconds is next to never.
+  private static let rates = 0.001...50
+
+  /// Opens a live stream: first what the journal has after the number that the client knows, then what is told.
+  func stream(_ request: APIRequest, as format: StreamFormat) throws -> APIAnswer {
+    var query = QueryReading(request)
+    let filter = try Endpoints.filter(&query, request)
+    let limits = FeedRequest.limits
+    let limit = query.integer("limit", in: Int64(limits.lowerBound)...Int64(limits.upperBound))
+    let rate = query.number("rate", in: Endpoints.rates)
+    var after = query.integer("after", in: 0...Int64.max)
+    if query.text("before") != nil {
+      query.wrong(
+        "before",
+        "is for pages of history",
+        expected: "no before, or Accept: application/json"
+      )
+    }
+    // A browser that comes back repeats its address and says in this field what it has seen since.
+    if let last = request[header: "last-event-id"], !last.isEmpty {
+      guard let sequence = Int64(last), sequence >= 0 else {
+        throw Problem.badRequest(
+          "Last-Event-ID \"\(last.shortened)\" is none that Pharos gave: a whole number."
+        )
+      }
+      after = sequence
+    }
+    try query.finish()
+    var answer = APIAnswer(status: 200)
+    switch format {
+    case .serverSentEvents: answer.setHeader("Content-Type", ServerSentEvents.contentType)
+    case .lines: answer.setHeader("Content-Type", NDJSON.contentType)
+    }
+    answer.setHeader("Cache-Control", "no-store")
+    // Proxies of nginx's kind would otherwise keep events back until a buffer is full.
+    answer.setHeader("X-Accel-Buffering", "no")
+    guard request.method != .head else { return answer }
+    let wanted = FeedRequest(
+      filter: filter,
+      after: after,
+      interval: rate.map { .seconds(1 / $0) },
+      limit: limit.map(Int.init) ?? FeedRequest.defaultLimit,
+      application: request.principal.application ?? Endpoints.named(filter)
+    )
+    let feed = try backend.feeds.open(wanted)
+    answer.body = .stream { write in
+      switch format {
+      case .serverSentEvents:
+        try await write(ServerSentEvents.preamble)
+        for await items in feed { try await write(ServerSentEvents.text(for: items)) }
+      case .lines:
+        for await items in feed { try await write(NDJSON.text(for: items)) }
+      }
+    }
+    return answer
+  }
+
+  /// The application that an operator's stream is for: it counts as in use while the stream is open.
+  private static func named(_ filter: EventFilter) -> String? {
+    filter.applications.flatMap { $0.count == 1 ? $0.first : nil }
+  }
+}

@@ -1,0 +1,74 @@
+import PharosReports
+
+/// Why a request was not carried out, for whoever sent it: RFC 9457's problem details with the fields that are wrong.
+///
+/// - Source: RFC 9457, Problem Details for HTTP APIs.
+public struct Problem: Error, Hashable, Sendable {
+  /// One field that is wrong.
+  public struct Field: Hashable, Sendable {
+    /// Where it is: a name, or a path such as `enter.samples`.
+    public var field: String
+    /// What is wrong with it.
+    public var message: String
+    /// What would be right.
+    public var expected: String?
+
+    /// Names a field.
+    public init(_ field: String, _ message: String, expected: String? = nil) {
+      self.field = field
+      self.message = message
+      self.expected = expected
+    }
+  }
+
+  /// The last part of the problem's type, `urn:pharos:problem:` before it: what a program compares.
+  public var name: String
+  /// The type in words.
+  public var title: String
+  /// The HTTP status.
+  public var status: Int
+  /// What happened this time and what to do about it.
+  public var detail: String
+  /// The fields that are wrong.
+  public var errors: [Field]
+  /// Further header fields of the answer.
+  var headers: [String: String] = [:]
+
+  /// Makes a problem.
+  public init(_ name: String, _ title: String, status: Int, detail: String, errors: [Field] = []) {
+    self.name = name
+    self.title = title
+    self.status = status
+    self.detail = detail
+    self.errors = errors
+  }
+
+  /// The problem as `application/problem+json`.
+  var answer: APIAnswer {
+    var json = JSONText()
+    json.openObject()
+    json.member("type", "urn:pharos:problem:\(name)")
+    json.member("title", title)
+    json.member("status", status)
+    json.member("detail", detail)
+    if !errors.isEmpty {
+      json.openArray("errors")
+      for error in errors { error.write(to: &json) }
+      json.closeArray()
+    }
+    json.closeObject()
+    var answer = APIAnswer.bytes(json.utf8, type: "application/problem+json", status: status)
+    for (name, value) in headers.sorted(by: { $0.key < $1.key }) { answer.setHeader(name, value) }
+    return answer
+  }
+}
+
+extension Problem.Field {
+  fileprivate func write(to json: inout JSONText) {
+    json.openObject()
+    json.member("field", field)
+    json.member("message", message)
+    json.member("expected", ifPresent: expected)
+    json.closeObject()
+  }
+}

@@ -1,0 +1,108 @@
+public import Logging
+public import Pharos
+public import PharosAccess
+public import PharosJournal
+public import PharosReports
+import PharosSite
+import Synchronization
+
+/// Keeps what was registered over HTTP: applications, their regions and ranging, and observers that were accepted.
+///
+/// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
+/// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
+/// site file's counts. Changes are made one after the other: kept first, then carried out; one that is refused is not
+/// kept.
+public final class Registrar: Sendable {
+  private let store: any DocumentStore
+  private let logger: Logger
+  private let register: Mutex<Register>
+  private let server = Mutex<PharosServer?>(nil)
+  private let turns = Turns()
+
+  /// Reads what was registered and adds it to a site.
+  ///
+  /// - Parameters:
+  ///   - declared: what the site file says.
+  ///   - store: where registrations are kept.
+  ///   - logger: is told of registrations that the site file hides, and of documents that cannot be read.
+  /// - Throws: why the journal cannot be read.
+  public init(declared: Site, store: any DocumentStore, logger: Logger) throws(JournalError) {
+    self.store = store
+    self.logger = logger
+    var register = Register(declared: declared)
+    try RegistrarDocuments.read(from: store, into: &register, logger: logger)
+    self.register = Mutex(register)
+    Registrar.tell(register.conflicts, logger)
+  }
+
+  /// The site that the engine is told: the site file's and what was registered over HTTP.
+  public var site: Site { register.withLock { $0.site } }
+
+  /// The applications: those of the site file in its order, then those made over HTTP by identifier.
+  public var applications: [RegisteredApplication] { register.withLock { $0.applications } }
+
+  /// One application, or nil.
+  public func application(_ name: String) -> RegisteredApplication? {
+    register.withLock { $0.application(name) }
+  }
+
+  /// Says which server carries out the changes; to be called once, before there are any.
+  public func attach(to server: PharosServer) { self.server.withLock { $0 = server } }
+
+  /// Takes an edited site file while the server runs: whole, or not at all.
+  ///
+  /// - Parameter declared: what the file says now.
+  /// - Throws: why the engine refuses it; everything is as before then.
+  public func reload(_ declared: Site) async throws {
+    try await turns.take {
+      var next = register.withLock { $0 }
+      next.declared = declared
+      try await server.withLock { $0 }?.adopt(next.site)
+      let settled = next
+      register.withLock { $0 = settled }
+      Registrar.tell(settled.conflicts, logger)
+    }
+  }
+
+  /// Changes the register: tried on a copy, kept in the journal, adopted by the engine; undone where that fails.
+  ///
+  /// - Parameters:
+  ///   - whileStopped: whether the change may also be made while there is no server, for the next start.
+  ///   - change: changes the copy; throws what stands against it.
+  /// - Returns: what the change gives.
+  /// - Throws: why it was not made.
+  func edit<Value>(
+    whileStopped: Bool = false,
+    _ change: (inout Register) throws -> Value
+  ) async throws -> Value {
+    try await turns.take {
+      let before = register.withLock { $0 }
+      var after = before
+      let value = try change(&after)
+      guard after != before else { return value }
+      let server = self.server.withLock { $0 }
+      guard server != nil || whileStopped else {
+        throw Problem.unavailable("The server is still starting; try again in a moment.")
+      }
+      try RegistrarDocuments.write(after, replacing: before, in: store)
+      do {
+        try await server?.adopt(after.site)
+      } catch {
+        try RegistrarDocuments.write(before, replacing: after, in: store)
+        throw error
+      }
+      let settled = after
+      register.withLock { $0 = settled }
+      return value
+    }
+  }
+
+  /// Has the engine refuse a region, so that an event tells of it, as Core Location tells its delegate.
+  func refuse(_ region: Region, application: String) async throws {
+    try await server.withLock { $0 }?.apply(.startMonitoring(application: application, region))
+  }
+
+  private static func tell(_ conflicts: [String], _ logger: Logger) {
+    for conflict in conflicts { logger.warning("\(conflict)") }
+  }
+}

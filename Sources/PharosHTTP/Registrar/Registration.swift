@@ -1,0 +1,71 @@
+public import PharosReports
+import PharosSite
+
+/// Where an application, a region or a ranging request comes from.
+public enum Registration: String, Hashable, Sendable {
+  /// From the site file, which alone changes it.
+  case site
+  /// Over HTTP; it is kept in the journal and changed over HTTP.
+  case http
+}
+
+/// An application as the interface shows it: what the site file declares and what was added over HTTP.
+public struct RegisteredApplication: Hashable, Sendable {
+  /// A region and where it comes from.
+  public struct RegisteredRegion: Hashable, Sendable {
+    /// The region.
+    public var region: Region
+    /// Where it comes from.
+    public var source: Registration
+  }
+
+  /// A ranging request, its name and where it comes from.
+  public struct RegisteredRanging: Hashable, Sendable {
+    /// Its name; one of the site file, which has none, goes by what it ranges.
+    public var name: String
+    /// The request.
+    public var request: RangingRequest
+    /// Where it comes from.
+    public var source: Registration
+  }
+
+  /// The application's identifier.
+  public var identifier: String
+  /// Where it comes from.
+  public var source: Registration
+  /// How many regions it may hold.
+  public var regionLimit: Int
+  /// Its regions, by identifier.
+  public var regions: [RegisteredRegion]
+  /// What it ranges, by name.
+  public var ranging: [RegisteredRanging]
+  /// How many regions its rotation holds.
+  public var rotated: Int
+
+  /// The application as the engine is told.
+  ///
+  /// - Parameter declared: what the site file says of it, for its rotation.
+  /// - Returns: the application.
+  func application(declared: Application?) -> Application {
+    Application(
+      identifier: identifier,
+      regions: regions.map(\.region),
+      ranging: ranging.map(\.request),
+      rotation: declared?.rotation ?? [],
+      regionLimit: regionLimit
+    )
+  }
+}
+
+/// What was made over HTTP for one application.
+struct MadeApplication: Hashable, Sendable {
+  /// What the application says of itself, if it was made over HTTP.
+  var document: ApplicationDocument?
+  /// Its regions by identifier.
+  var regions: [String: Region] = [:]
+  /// What it ranges, by name.
+  var ranging: [String: RangingRequest] = [:]
+
+  /// Whether nothing is left.
+  var isEmpty: Bool { document == nil && regions.isEmpty && ranging.isEmpty }
+}

@@ -1,0 +1,94 @@
+public import PharosSite
+
+/// Where and how the HTTP interface is served.
+public struct HTTPConfiguration: Sendable {
+  /// Where to listen; port 0 takes any that is free, which ``HTTPService/address()`` then tells.
+  public var address: HostPort
+  /// The certificate and key files, or nil for plain HTTP.
+  public var tls: TLSFiles?
+  /// The origins whose pages may use the interface from a browser, such as `https://floor.example.org`; CORS is off
+  /// while there are none.
+  public var allowedOrigins: [String]
+  /// The names by which the server may be asked besides those of this machine itself, without port.
+  ///
+  /// Only looked at while no token is needed: a page elsewhere could otherwise have its own name lead here and ask as if
+  /// it were of this machine (DNS rebinding).
+  public var allowedHosts: [String]
+  /// Whether every request to `/v1` needs a token; otherwise who has none is the operator of this machine.
+  public var tokensRequired: Bool
+  /// The longest body that is taken.
+  ///
+  /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
+  public var largestBody: Int
+  /// How many connections may be open at once; further ones wait.
+  ///
+  /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
+  /// of a service.
+  public var mostConnections: Int
+  /// After how many idle seconds between requests, or within one that does not end, a connection is closed.
+  ///
+  /// - Units: seconds. 60 is what most proxies wait; live streams are not idle.
+  public var idleSeconds: Int
+
+  /// Makes a configuration.
+  public init(
+    address: HostPort = HostPort(host: "127.0.0.1", port: 8_080),
+    tls: TLSFiles? = nil,
+    allowedOrigins: [String] = [],
+    allowedHosts: [String] = [],
+    tokensRequired: Bool = false,
+    largestBody: Int = 1 << 20,
+    mostConnections: Int = 4_096,
+    idleSeconds: Int = 60
+  ) {
+    self.address = address
+    self.tls = tls
+    self.allowedOrigins = allowedOrigins
+    self.allowedHosts = allowedHosts
+    self.tokensRequired = tokensRequired
+    self.largestBody = largestBody
+    self.mostConnections = mostConnections
+    self.idleSeconds = idleSeconds
+  }
+}
+
+/// Why the HTTP interface is not served.
+public enum HTTPServiceError: Error, Hashable, Sendable {
+  /// It would listen beyond this machine, and anybody who reaches it could do anything.
+  case openToAll(HostPort)
+  /// The address cannot be listened at.
+  case cannotListen(HostPort, reason: String)
+  /// The certificate or the key cannot be used.
+  case badCertificate(TLSFiles, reason: String)
+  /// It has stopped, or stopped before it listened.
+  case stopped
+}
+
+extension HTTPServiceError: CustomStringConvertible {
+  /// What is wrong and what to do.
+  public var description: String {
+    switch self {
+    case .openToAll(let address):
+      "will not serve HTTP on \(address): it can be reached from other machines, and there is no token yet, so that "
+        + "anybody who reaches it could read and change everything. Make a token first (pharos token create --operator "
+        + "--data DIR), or listen on 127.0.0.1."
+    case .cannotListen(let address, let reason):
+      "cannot serve HTTP on \(address): \(reason). Change listen.http or --http, or stop whoever holds the port."
+    case .badCertificate(let files, let reason):
+      "cannot serve HTTP with certificate \(files.certificate) and key \(files.key): \(reason). Both must be PEM files "
+        + "that this process can read and that belong together."
+    case .stopped: "the HTTP interface has stopped"
+    }
+  }
+}
+
+extension HTTPConfiguration {
+  /// Refuses to listen beyond this machine while nobody would need a token.
+  ///
+  /// - Parameter hasTokens: whether there is at least one valid token.
+  /// - Throws: ``HTTPServiceError/openToAll(_:)``.
+  public func check(hasTokens: Bool) throws(HTTPServiceError) {
+    guard !HostName.isLoopback(address.host) else { return }
+    guard tokensRequired, hasTokens else { throw .openToAll(address) }
+  }
+}

@@ -1,0 +1,172 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOSSL
+import PharosSite
+import ServiceLifecycle
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The server around the interface: hummingbird's connections, our answers.
+struct HTTPServer: Sendable {
+  private let configuration: HTTPConfiguration
+  private let api: API
+  private let listening: Listening
+  private let logger: Logger
+  private let builder: HTTPServerBuilder
+
+  /// The longest head of a request that is taken.
+  ///
+  /// - Units: bytes. The longest target that Pharos's own dashboard makes takes 1 KB; 16 KiB is what nginx takes by
+  ///   default for all large fields together, halved.
+  private static let largestHead = 16 << 10
+  /// How many header fields a request may have; browsers send about twenty.
+  private static let mostFields = 100
+
+  /// Prepares a server.
+  ///
+  /// - Throws: ``HTTPServiceError/badCertificate(_:reason:)``.
+  init(
+    configuration: HTTPConfiguration,
+    api: API,
+    listening: Listening,
+    logger: Logger
+  ) throws(HTTPServiceError) {
+    self.configuration = configuration
+    self.api = api
+    self.listening = listening
+    self.logger = logger
+    let plain = HTTPServerBuilder.http1(
+      configuration: HTTP1Channel.Configuration(
+        idleTimeout: .seconds(Int64(configuration.idleSeconds)),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: HTTPServer.largestHead,
+          maxHeaderListSize: HTTPServer.largestHead,
+          maxHeaderFieldCount: HTTPServer.mostFields
+        )
+      )
+    )
+    guard let files = configuration.tls else {
+      builder = plain
+      return
+    }
+    do {
+      builder = try .tls(plain, tlsConfiguration: try HTTPServer.tls(files))
+    } catch {
+      throw .badCertificate(files, reason: "\(error)")
+    }
+  }
+
+  /// Serves until the task is cancelled or its service group shuts down gracefully.
+  ///
+  /// - Throws: ``HTTPServiceError/cannotListen(_:reason:)``.
+  func run() async throws {
+    let host = configuration.address.host
+    let application = Application(
+      responder: CallbackResponder<ConnectionContext> { request, context in
+        await respond(to: request, on: context.channel)
+      },
+      server: builder,
+      configuration: ApplicationConfiguration(
+        address: .hostname(host, port: Int(configuration.address.port)),
+        serverName: nil,
+        backlog: 1_024,
+        availableConnectionsDelegate: MaximumAvailableConnections(configuration.mostConnections)
+      ),
+      onServerRunning: { [listening] channel in
+        let port = UInt16(clamping: channel.localAddress?.port ?? 0)
+        listening.begin(at: HostPort(host: host, port: port))
+      },
+      logger: quiet
+    )
+    do {
+      try await application.run()
+    } catch let error as IOError {
+      throw HTTPServiceError.cannotListen(configuration.address, reason: HTTPServer.reason(error))
+    } catch let error as SocketAddressError {
+      throw HTTPServiceError.cannotListen(configuration.address, reason: "\(error)")
+    }
+  }
+
+  private static func reason(_ error: IOError) -> String {
+    switch error.errnoCode {
+    case EADDRINUSE: "the address is in use"
+    case EADDRNOTAVAIL: "no interface of this machine has the address"
+    case EACCES: "the port is for the privileged"
+    default: "\(error)"
+    }
+  }
+
+  /// Hummingbird tells at `info` where it listens, which the command tells itself.
+  private var quiet: Logger {
+    var quiet = logger
+    quiet.logLevel = max(logger.logLevel, .warning)
+    return quiet
+  }
+
+  private static func tls(_ files: TLSFiles) throws -> TLSConfiguration {
+    let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+    let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: chain.map { .certificate($0) },
+      privateKey: .privateKey(key)
+    )
+    configuration.minimumTLSVersion = .tlsv12
+    return configuration
+  }
+
+  private func respond(to request: Request, on channel: any Channel) async -> Response {
+    let head = request.head
+    let method = APIRequest.Method(rawValue: head.method.rawValue)
+    let plain = APIRequest(
+      method: method ?? .get,
+      target: head.path ?? "/",
+      headers: HTTPServer.fields(of: head),
+      peer: channel.remoteAddress
+    )
+    let limit = configuration.largestBody
+    let answer = await api.answer(plain, method: head.method.rawValue) {
+      try await HTTPServer.body(of: request, limit: limit)
+    }
+    return response(answer, to: request, isHead: method == .head, on: channel)
+  }
+
+  private static func fields(of head: HTTPRequest) -> [String: String] {
+    var fields: [String: String] = [:]
+    for field in head.headerFields {
+      fields[field.name.canonicalName, default: ""] +=
+        fields[field.name.canonicalName] == nil ? "" : ", "
+      fields[field.name.canonicalName, default: ""] += field.value
+    }
+    if let authority = head.authority, fields["host"] == nil { fields["host"] = authority }
+    return fields
+  }
+
+  private static func body(of request: Request, limit: Int) async throws -> [UInt8] {
+    if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > limit {
+      throw Problem.tooLarge(limit: limit)
+    }
+    var body: [UInt8] = []
+    for try await part in request.body {
+      guard body.count + part.readableBytes <= limit else { throw Problem.tooLarge(limit: limit) }
+      body.append(contentsOf: part.readableBytesView)
+    }
+    return body
+  }
+}
+
+/// What hummingbird tells of the connection that a request came by.
+private struct ConnectionContext: InitializableFromSource {
+  let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) { channel = source.channel }
+}

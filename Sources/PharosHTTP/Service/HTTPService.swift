@@ -1,0 +1,67 @@
+public import Logging
+import PharosAccess
+import PharosDelivery
+import PharosJournal
+public import PharosSite
+public import ServiceLifecycle
+
+/// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.
+///
+/// At a graceful shutdown it takes no more connections, ends live streams cleanly, lets requests that are under way end
+/// and returns.
+public final class HTTPService: Service {
+  private let configuration: HTTPConfiguration
+  private let backend: HTTPBackend
+  private let logger: Logger
+  private let listening = Listening()
+
+  /// Makes a service that does nothing yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: where and how to serve.
+  ///   - backend: what is served.
+  ///   - logger: where problems are logged; a working service is silent.
+  public init(_ configuration: HTTPConfiguration, backend: HTTPBackend, logger: Logger) {
+    self.configuration = configuration
+    self.backend = backend
+    self.logger = logger
+  }
+
+  /// Where it listens, once it does.
+  ///
+  /// - Throws: why it does not.
+  public func address() async throws -> HostPort { try await listening.address() }
+
+  /// Serves until the task is cancelled or its service group shuts down gracefully.
+  ///
+  /// - Throws: why it cannot listen.
+  public func run() async throws {
+    do {
+      let board = LiveBoard(
+        told: backend.teller.told,
+        rows: { [journal = backend.journal] () throws(JournalError) in try journal.lastTold() },
+        authorisations: { [authorisations = backend.authorisations] in authorisations.view },
+        inUse: { [live = backend.teller.live] in live.names }
+      )
+      let api = API(
+        routes: Endpoints(backend: backend, board: board).routes,
+        gate: RequestGuard(configuration: configuration) {
+          [tokens = backend.tokens, clock = backend.clock] in
+          tokens.verify($0, at: clock())
+        },
+        logger: logger
+      )
+      let server = try HTTPServer(
+        configuration: configuration,
+        api: api,
+        listening: listening,
+        logger: logger
+      )
+      try await server.run()
+    } catch {
+      listening.stop(error)
+      throw error
+    }
+    listening.stop(HTTPServiceError.stopped)
+  }
+}

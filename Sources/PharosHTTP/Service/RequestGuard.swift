@@ -1,0 +1,102 @@
+import PharosAccess
+import PharosSite
+
+/// Says who asks, and keeps other people's web pages from asking in somebody's name.
+///
+/// While no token is needed, whoever can open a connection is the operator. A browser on this machine can be made to
+/// open one by any page it shows: by a form or a script of that page (cross-site request forgery), or by a name that
+/// first leads to that page's server and then here (DNS rebinding). The first is told by `Origin` and `Sec-Fetch-Site`,
+/// the second by `Host`. Where tokens are needed neither matters, since no browser adds a token by itself.
+///
+/// - Source: Fetch Metadata (W3C), 2.4; RFC 6454, 7.
+struct RequestGuard: Sendable {
+  private let configuration: HTTPConfiguration
+  private let verify: @Sendable (String) -> Principal?
+
+  /// Makes a guard that asks `verify` whom a token belongs to.
+  init(configuration: HTTPConfiguration, verify: @escaping @Sendable (String) -> Principal?) {
+    self.configuration = configuration
+    self.verify = verify
+  }
+
+  /// Refuses what a page elsewhere made a browser send.
+  func checkOrigin(_ request: APIRequest) throws(Problem) {
+    guard !configuration.tokensRequired else { return }
+    guard let field = request[header: "host"], let host = HostName.host(of: field) else {
+      throw .badRequest("The field Host is missing or no host; HTTP/1.1 demands one.")
+    }
+    guard isOurs(host) else {
+      throw .forbidden(
+        "The request is for \"\(host.shortened)\", which is not this machine's name. Ask for localhost or the address "
+          + "it listens at, or list the name among the allowed hosts."
+      )
+    }
+    guard !request.method.isSafe else { return }
+    if let origin = request[header: "origin"], !isSame(origin, as: field), !isAllowed(origin) {
+      throw .forbidden(
+        "A page of \(origin.shortened) may not change anything here. List it among the allowed origins if it should."
+      )
+    }
+    guard let site = request[header: "sec-fetch-site"], request[header: "origin"] == nil else {
+      return
+    }
+    guard site == "same-origin" || site == "none" else {
+      throw .forbidden("A page elsewhere may not change anything here.")
+    }
+  }
+
+  /// Who asks; a token that is sent counts even where none is needed.
+  func principal(of request: APIRequest) throws(Problem) -> Principal {
+    guard let field = request[header: "authorization"] else {
+      guard configuration.tokensRequired else { return .local }
+      throw .unauthorized(
+        "Send a token: Authorization: Bearer pht_… (pharos token create makes one)."
+      )
+    }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw .unauthorized("Only bearer tokens are understood: Authorization: Bearer pht_….")
+    }
+    guard let principal = verify(String(parts[1].filter { $0 != " " })) else {
+      throw .unauthorized(
+        "The token is not known, was revoked, or has expired. Make a new one: pharos token create."
+      )
+    }
+    return principal
+  }
+
+  /// The fields that let a page of an allowed origin read the answer; none while CORS is off.
+  func crossOriginFields(_ request: APIRequest) -> [(name: String, value: String)] {
+    guard !configuration.allowedOrigins.isEmpty else { return [] }
+    var fields = [(name: "Vary", value: "Origin")]
+    guard let origin = request[header: "origin"], isAllowed(origin) else { return fields }
+    fields.append(("Access-Control-Allow-Origin", origin))
+    fields.append(("Access-Control-Expose-Headers", "ETag, Retry-After"))
+    return fields
+  }
+
+  /// The further fields that answer a browser's question whether it may send a request.
+  func preflightFields(_ request: APIRequest, methods: [String]) -> [(name: String, value: String)] {
+    guard let origin = request[header: "origin"], isAllowed(origin) else { return [] }
+    return [
+      ("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
+      ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Last-Event-ID"),
+      ("Access-Control-Max-Age", "600"),
+    ]
+  }
+
+  private func isOurs(_ host: String) -> Bool {
+    HostName.isLoopback(host) || host == configuration.address.host.lowercased()
+      || configuration.allowedHosts.contains { $0.lowercased() == host }
+  }
+
+  private func isAllowed(_ origin: String) -> Bool {
+    configuration.allowedOrigins.contains { $0.lowercased() == origin.lowercased() }
+  }
+
+  /// Whether a page of an origin is one that this server itself sent.
+  private func isSame(_ origin: String, as host: String) -> Bool {
+    let scheme = configuration.tls == nil ? "http" : "https"
+    return origin.lowercased() == "\(scheme)://\(host.lowercased())"
+  }
+}

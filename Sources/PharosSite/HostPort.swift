@@ -1,0 +1,34 @@
+/// A host and a port as a command line gives them: `127.0.0.1:50001`, `[::1]:50001` or `gateway.local:50001`.
+public struct HostPort: Hashable, Sendable {
+  /// A name or an address, without brackets.
+  public let host: String
+  /// The UDP or TCP port; 0 asks the system for a free one.
+  public let port: UInt16
+
+  /// Makes an address from its parts.
+  public init(host: String, port: UInt16) {
+    self.host = host
+    self.port = port
+  }
+
+  /// Reads `HOST:PORT`, an IPv6 address in brackets; nil if it is none.
+  public init?(_ text: some StringProtocol) {
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    let digits = text[text.index(after: colon)...]
+    guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+    guard let port = UInt16(digits) else { return nil }
+    var host = text[..<colon]
+    if host.first == "[", host.last == "]" {
+      host = host.dropFirst().dropLast()
+    } else if host.contains(":") {
+      return nil
+    }
+    guard !host.isEmpty, !host.contains(where: \.isWhitespace) else { return nil }
+    self.init(host: String(host), port: port)
+  }
+}
+
+extension HostPort: CustomStringConvertible {
+  /// `HOST:PORT`, with brackets around an IPv6 address.
+  public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

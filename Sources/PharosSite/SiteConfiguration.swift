@@ -1,0 +1,127 @@
+public import PharosReports
+
+/// All that a site file says: the site itself, and how it is served.
+public struct SiteConfiguration: Hashable, Sendable {
+  /// What the engine is told.
+  public var site: Site
+  /// Where datagrams are received.
+  public var listen: [HostPort]
+  /// Where the HTTP interface is to listen, or nil where the file says nothing.
+  public var http: HostPort?
+  /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
+  public var tls: TLSFiles?
+  /// The folder of the journal, or nil to keep it in memory.
+  public var data: String?
+  /// What the journal keeps.
+  public var retention: Retention
+  /// Whose datagrams are taken.
+  public var policy: IngestPolicy
+  /// Who is a person, and what each application wants to know for.
+  public var access: SiteAccess
+  /// What the file says that is no mistake and yet deserves a look.
+  public var warnings: [SiteProblem]
+
+  /// Where datagrams are received unless a site says otherwise: raddec's port, on this machine alone.
+  public static let defaultListen = [HostPort(host: "127.0.0.1", port: 50_001)]
+
+  /// Makes a configuration; all defaults together are an empty site file.
+  public init(
+    site: Site = Site(),
+    listen: [HostPort] = SiteConfiguration.defaultListen,
+    http: HostPort? = nil,
+    tls: TLSFiles? = nil,
+    data: String? = nil,
+    retention: Retention = Retention(),
+    policy: IngestPolicy = .open,
+    access: SiteAccess = SiteAccess(),
+    warnings: [SiteProblem] = []
+  ) {
+    self.site = site
+    self.listen = listen
+    self.http = http
+    self.tls = tls
+    self.data = data
+    self.retention = retention
+    self.policy = policy
+    self.access = access
+    self.warnings = warnings
+  }
+
+  /// The same with the paths of the file, which count from its own folder, as paths of this process.
+  ///
+  /// - Parameter sitePath: where the site file is.
+  /// - Returns: the configuration with paths that can be opened.
+  public func resolved(against sitePath: String) -> SiteConfiguration {
+    guard let slash = sitePath.lastIndex(of: "/") else { return self }
+    let folder = sitePath[...slash]
+    func place(_ path: String) -> String { path.hasPrefix("/") ? path : folder + path }
+    var resolved = self
+    resolved.data = data.map(place)
+    resolved.tls = tls.map { TLSFiles(certificate: place($0.certificate), key: place($0.key)) }
+    return resolved
+  }
+}
+
+/// Whose datagrams are taken.
+public enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
+  /// Anybody's.
+  case open
+  /// Those of listed observers and of observers that were accepted; others are shown and change nothing.
+  case allowlist
+  /// Those that carry a valid signature.
+  case signed
+}
+
+/// The two files of a TLS server, both in PEM.
+public struct TLSFiles: Hashable, Sendable {
+  /// The path of the certificate and of those that vouch for it.
+  public var certificate: String
+  /// The path of the private key.
+  public var key: String
+
+  /// Names the files.
+  public init(certificate: String, key: String) {
+    self.certificate = certificate
+    self.key = key
+  }
+}
+
+/// What the journal keeps of events that were told; nil means the journal's own default.
+public struct Retention: Hashable, Sendable {
+  /// How old an event may become.
+  public var age: TimeSpan?
+  /// How large the journal may become.
+  ///
+  /// - Units: bytes.
+  public var size: Int64?
+
+  /// Makes a retention.
+  public init(age: TimeSpan? = nil, size: Int64? = nil) {
+    self.age = age
+    self.size = size
+  }
+}
+
+/// Who is a person, and what each application wants to know for.
+public struct SiteAccess: Hashable, Sendable {
+  /// Why an application wants to know, by its identifier; people are asked with these words.
+  public var purposes: [String: String]
+  /// The observers that people carry.
+  public var personObservers: Set<ObserverID>
+  /// The beacons that people carry.
+  public var personBeacons: Set<BeaconConstraint>
+
+  /// Says who is a person; by default nobody is.
+  public init(
+    purposes: [String: String] = [:],
+    personObservers: Set<ObserverID> = [],
+    personBeacons: Set<BeaconConstraint> = []
+  ) {
+    self.purposes = purposes
+    self.personObservers = personObservers
+    self.personBeacons = personBeacons
+  }
+
+  /// Whether anybody is marked as a person.
+  public var hasPersons: Bool { !personObservers.isEmpty || !personBeacons.isEmpty }
+}

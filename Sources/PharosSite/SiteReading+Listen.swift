@@ -1,0 +1,138 @@
+import PharosReports
+import Yams
+
+extension SiteReading {
+  private static let listenKeys = ["udp", "http"]
+
+  /// Where datagrams and requests arrive, and with which certificate.
+  func readListen(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+    if let listen = fields.fields("listen", known: SiteReading.listenKeys) {
+      if let udp = udp(listen) { configuration.listen = udp }
+      configuration.http = listen["http"].flatMap { node in
+        address(node, "listen.http", listen.path(of: "http"), listen, example: "\"127.0.0.1:8080\"")
+      }
+    }
+    guard let tls = fields.fields("tls", known: ["certificate", "key"]) else { return }
+    let certificate = tls.requiredText("certificate", expected: "the path of a PEM file")
+    let key = tls.requiredText("key", expected: "the path of a PEM file")
+    if let certificate, let key { configuration.tls = TLSFiles(certificate: certificate, key: key) }
+    if configuration.http == nil {
+      fields.warning("tls", "tls stands without listen.http: it is used only where --http gives the address")
+    }
+  }
+
+  private func udp(_ listen: SiteFields) -> [HostPort]? {
+    guard let udp = listen["udp"] else { return nil }
+    let nodes = udp.sequence.map(Array.init) ?? [udp]
+    return nodes.enumerated().compactMap { index, node in
+      let path = udp.sequence == nil ? listen.path(of: "udp") : listen.path(of: "udp", index)
+      return address(node, "listen.udp", path, listen, example: "\"127.0.0.1:50001\" or \"[::]:50001\"")
+    }
+  }
+
+  private func address(
+    _ node: Node,
+    _ name: String,
+    _ path: String,
+    _ fields: SiteFields,
+    example: String
+  ) -> HostPort? {
+    if let address = node.scalar.flatMap({ HostPort($0.string) }) { return address }
+    problems.mistake(
+      "\(name): \(node.sketch) is no address",
+      line: node.mark?.line ?? fields.line,
+      field: path,
+      expected: "HOST:PORT, as in \(example)"
+    )
+    return nil
+  }
+
+  /// Where the journal is and what it keeps.
+  func readJournal(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+    configuration.data = fields.filledText("data", expected: "the path of a folder")
+    guard let journal = fields.fields("journal", known: ["retention"]) else { return }
+    guard let retention = journal.fields("retention", known: ["age", "size"]) else { return }
+    configuration.retention.age = retention.time("age")
+    configuration.retention.size = retention.parsed("size", expected: "a size, as in 500MB or 10GB") { text in
+      ByteCount.read(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+    guard configuration.data == nil else { return }
+    fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
+  }
+
+  /// Whose datagrams are taken.
+  func policy(_ fields: SiteFields) -> IngestPolicy {
+    guard let ingest = fields.fields("ingest", known: ["policy"]), let text = ingest.text("policy") else {
+      return .open
+    }
+    switch IngestPolicy(rawValue: text) {
+    case .open: return .open
+    case .allowlist:
+      if !fields.has("observers") {
+        ingest.warning(
+          "policy",
+          "policy allowlist, and no observer is listed: each is quarantined until it is accepted",
+          expected: "observers, or pharos observer accept for each"
+        )
+      }
+      return .allowlist
+    case .signed:
+      ingest.mistake(
+        "policy",
+        "policy signed is not carried out by this version: signatures are not verified",
+        expected: "open or allowlist"
+      )
+    case nil:
+      let hint = Spelling.nearest(to: text, among: IngestPolicy.allCases.map(\.rawValue))
+      let question = hint.map { "; did you mean \"\($0)\"?" } ?? ""
+      ingest.mistake("policy", "unknown policy \"\(text)\"\(question)", expected: "open or allowlist")
+    }
+    return .open
+  }
+
+  /// The tree without what is told over HTTP only, a mistake noted for each such key.
+  func withoutHTTPKeys(_ root: Node) -> Node {
+    guard let mapping = root.mapping else { return root }
+    let reasons = [
+      "webhooks": "webhooks carry secrets and are made over HTTP: POST /v1/webhooks",
+      "tokens": "tokens are made by pharos token create",
+      "notifications": "notification rules are made over HTTP: "
+        + "PUT /v1/applications/{application}/notifications/{id}",
+    ]
+    let kept = mapping.filter { key, _ in
+      guard let name = key.scalar?.string, let reason = reasons[name] else { return true }
+      problems.mistake("site: \(reason)", line: key.mark?.line ?? 1, field: name, expected: "no such key")
+      return false
+    }
+    return .mapping(Node.Mapping(kept.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
+  }
+
+  /// Somebody marked as a person can be asked only by an application that says what for.
+  func checkAccess(_ fields: SiteFields, _ configuration: SiteConfiguration) {
+    guard configuration.access.hasPersons else { return }
+    for application in configuration.site.applications
+    where configuration.access.purposes[application.identifier] == nil {
+      fields.warning(
+        "applications",
+        "application \"\(application.identifier)\" has no purpose, and people are marked: nobody can allow it "
+          + "anything",
+        expected: "a purpose: \(SiteReading.purposeExpected)"
+      )
+    }
+  }
+
+  /// Venues are named by the schema and read by a later version.
+  func warnOfVenues(_ fields: SiteFields) {
+    let venues = fields.list("venues", of: "venue folders")
+    for (_, path, venue) in venues where venue.scalar == nil {
+      problems.mistake(
+        "venues: \(venue.sketch) is no folder",
+        line: venue.mark?.line ?? fields.line(of: "venues"),
+        field: path,
+        expected: "the path of a venue's folder"
+      )
+    }
+    guard !venues.isEmpty else { return }
+    fields.warning("venues", "venues are not read by this version: no fixes will be made")
+  }
+}

@@ -1,0 +1,224 @@
+import PharosAccess
+import PharosHTTP
+import PharosReports
+import PharosSite
+import Testing
+
+/// Who may ask what: tokens, other people's pages, and addresses beyond this machine.
+@Suite("Access over HTTP", .timeLimit(.minutes(2)))
+struct AccessTests {
+  private func locked(origins: [String] = []) -> HTTPConfiguration {
+    HTTPConfiguration(
+      address: HostPort(host: "127.0.0.1", port: 0),
+      allowedOrigins: origins,
+      tokensRequired: true
+    )
+  }
+
+  @Test("without a token nothing is told but health, the pages and the description")
+  func tokenNeeded() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      for path in ["/healthz", "/readyz", "/", "/openapi.json"] {
+        #expect(try await service.request("GET", path).status == 200)
+      }
+      for path in ["/v1/applications", "/v1/status", "/metrics", "/v1/events", "/v1/tokens"] {
+        let answer = try await service.request("GET", path)
+        #expect(answer.status == 401)
+        #expect(answer.headers["www-authenticate"] == "Bearer realm=\"pharos\"")
+      }
+      for field in ["Bearer", "Bearer pht_unknown", "Basic cGhhcm9z", "pht_x", "Bearer \u{7f}"] {
+        let headers = ["Authorization": field]
+        let answer = try await service.request("GET", "/v1/applications", headers: headers)
+        #expect(answer.status == 401 || answer.status == 400)
+      }
+      #expect(try await service.request("POST", "/v1/adverts", body: "{}").status == 401)
+    }
+  }
+
+  @Test("an application's token sees and changes what is its own, and nothing else")
+  func applicationToken() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      var (operatorsOwn, own) = (service, service)
+      let now = service.backend.clock()
+      operatorsOwn.token = try service.backend.tokens.create(name: "op", role: .operator, at: now)
+        .secret
+      let body = #"{"name":"shop floor","application":"shop"}"#
+      let made = try await operatorsOwn.request("POST", "/v1/tokens", body: body)
+      #expect(made.status == 201)
+      #expect(made.headers["cache-control"] == "no-store")
+      own.token = try made.json["secret"].string
+      let region = #"{"uuid":"\#(String.galleryUUID)"}"#
+      #expect(
+        try await own.request("PUT", "/v1/applications/shop/regions/a", body: region).status == 201
+      )
+      #expect(
+        try await operatorsOwn.request("GET", "/v1/applications/shop/regions/a").status == 200
+      )
+      let list = try await own.request("GET", "/v1/applications")
+      #expect(try list.json["applications"].elements.map { $0["id"].string } == ["shop"])
+      for path in [
+        "/v1/applications/gallery/regions", "/v1/applications/gallery/states", "/v1/observers",
+        "/v1/tokens",
+        "/v1/status", "/v1/tags", "/v1/tracks", "/v1/heard", "/v1/quarantine", "/metrics",
+        "/v1/events?application=gallery", "/v1/applications/gallery/notifications",
+      ] {
+        #expect(try await own.request("GET", path).status == 403, "\(path)")
+      }
+      #expect(
+        try await own.request("DELETE", "/v1/applications/gallery/regions/anywhere").status == 403
+      )
+      #expect(
+        try await own.request("PUT", "/v1/applications/shop", body: #"{"regionLimit":900}"#).status
+          == 403
+      )
+      #expect(try await own.request("POST", "/v1/adverts", body: "{}").status == 403)
+      try await operatorsOwn.hear(minor: 7)
+      let events = try await own.request("GET", "/v1/events")
+      #expect(
+        try events.json["events"].elements.allSatisfy {
+          $0["event"]["data"]["application"].string == "shop"
+        }
+      )
+      let id = try #require(try made.json["id"].string)
+      #expect(try await operatorsOwn.request("DELETE", "/v1/tokens/\(id)").status == 204)
+      #expect(try await own.request("GET", "/v1/applications").status == 401)
+    }
+  }
+
+  @Test("lists of tokens never hold a secret")
+  func secretsStaySecret() async throws {
+    try await TestService.run { service in
+      let made = try await service.request(
+        "POST",
+        "/v1/tokens",
+        body: #"{"name":"a","role":"operator"}"#
+      )
+      let secret = try #require(try made.json["secret"].string)
+      let list = try await service.request("GET", "/v1/tokens")
+      #expect(list.status == 200)
+      #expect(!list.text.contains(secret))
+      #expect(!list.text.contains("pht_"))
+    }
+  }
+
+  @Test("a name that leads here from elsewhere is refused while no token is needed")
+  func rebinding() async throws {
+    try await TestService.run { service in
+      let port = service.address.port
+      for host in [
+        "evil.example.org", "evil.example.org:\(port)", "127.0.0.1.evil.org", "", "[::2]", "a b",
+      ] {
+        let answer = try await service.request("GET", "/v1/applications", headers: ["Host": host])
+        #expect(answer.status == 403 || answer.status == 400, "\(host)")
+      }
+      for host in [
+        "localhost:\(port)", "LOCALHOST", "[::1]:\(port)", "127.9.9.9", "pharos.localhost",
+      ] {
+        #expect(
+          try await service.request("GET", "/v1/applications", headers: ["Host": host]).status
+            == 200
+        )
+      }
+    }
+  }
+
+  @Test("a page elsewhere may change nothing while no token is needed")
+  func forgery() async throws {
+    try await TestService.run { service in
+      let path = "/v1/applications/gallery/regions/forged"
+      let body = #"{"uuid":"\#(String.galleryUUID)"}"#
+      for headers in [
+        ["Origin": "https://evil.example.org"], ["Origin": "null"],
+        ["Sec-Fetch-Site": "cross-site"],
+        ["Sec-Fetch-Site": "same-site"], ["Origin": "http://127.0.0.1:1"],
+        ["Origin": "https://\(service.address)"],
+      ] {
+        let answer = try await service.request("PUT", path, headers: headers, body: body)
+        #expect(answer.status == 403, "\(headers)")
+      }
+      #expect(try await service.request("GET", path).status == 404)
+      let ours = ["Origin": "http://\(service.address)", "Sec-Fetch-Site": "same-origin"]
+      #expect(try await service.request("PUT", path, headers: ours, body: body).status == 201)
+    }
+  }
+
+  @Test("pages of an allowed origin may read, and others learn nothing")
+  func crossOrigin() async throws {
+    let origin = "https://floor.example.org"
+    try await TestService.run(configuration: locked(origins: [origin])) { service in
+      var service = service
+      let now = service.backend.clock()
+      service.token = try service.backend.tokens.create(name: "op", role: .operator, at: now).secret
+      let allowed = try await service.request(
+        "GET",
+        "/v1/applications",
+        headers: ["Origin": origin]
+      )
+      #expect(allowed.headers["access-control-allow-origin"] == origin)
+      #expect(allowed.headers["vary"] == "Origin")
+      let other = try await service.request(
+        "GET",
+        "/v1/applications",
+        headers: ["Origin": "https://b.org"]
+      )
+      #expect(other.headers["access-control-allow-origin"] == nil)
+      service.token = nil
+      let preflight = try await service.request(
+        "OPTIONS",
+        "/v1/applications/gallery",
+        headers: ["Origin": origin, "Access-Control-Request-Method": "PUT"]
+      )
+      #expect(preflight.status == 204)
+      #expect(preflight.headers["access-control-allow-methods"] == "GET, HEAD, PUT, DELETE")
+      #expect(preflight.headers["access-control-allow-headers"]?.contains("Authorization") == true)
+    }
+  }
+
+  @Test(
+    "beyond this machine only with tokens",
+    arguments: [
+      ("127.0.0.1", false, false, true), ("::1", false, false, true),
+      ("localhost", false, true, true),
+      ("0.0.0.0", false, false, false), ("0.0.0.0", true, false, false), ("::", true, true, true),
+      ("192.168.1.5", false, true, false), ("floor.example.org", true, true, true),
+    ]
+  )
+  func binding(host: String, required: Bool, hasTokens: Bool, isServed: Bool) throws {
+    let address = HostPort(host: host, port: 8_080)
+    let configuration = HTTPConfiguration(address: address, tokensRequired: required)
+    guard !isServed else { return try configuration.check(hasTokens: hasTokens) }
+    #expect(throws: HTTPServiceError.openToAll(address)) {
+      try configuration.check(hasTokens: hasTokens)
+    }
+    #expect("\(HTTPServiceError.openToAll(address))".contains("pharos token create"))
+  }
+
+  @Test(
+    "about persons nothing is shown until it is allowed, and nothing more once that is withdrawn"
+  )
+  func authorisation() async throws {
+    try await TestService.run { service in
+      let states = "/v1/applications/gallery/states"
+      let path = "/v1/applications/gallery/authorisations/visitor"
+      let person = try await service.request("PUT", path, body: #"{"person":true}"#)
+      #expect(person.status == 200)
+      #expect(try person.json["state"].string == "notDetermined")
+      try await service.hear(minor: 7, by: "visitor")
+      try await service.told(about: "beacon")
+      #expect(try await !service.request("GET", states).text.contains(#""subject":"visitor""#))
+      let refused = try await service.request("PUT", path, body: #"{"state":"always"}"#)
+      #expect(refused.status == 422)
+      #expect(refused.text.contains("purpose"))
+      try service.backend.authorisations.setPurpose("To greet you.", application: "gallery")
+      #expect(try await service.request("PUT", path, body: #"{"state":"always"}"#).status == 200)
+      #expect(try await service.request("GET", states).text.contains(#""subject":"visitor""#))
+      #expect(try await service.request("PUT", path, body: #"{"state":"denied"}"#).status == 200)
+      #expect(try await !service.request("GET", states).text.contains(#""subject":"visitor""#))
+      let history = try await service.request(
+        "GET",
+        "/v1/events?subject=visitor&kind=pharos.region.enter"
+      )
+      #expect(try history.json["events"].elements.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import PharosAccess
+import PharosEvents
+import PharosJournal
+import PharosPublishing
+import PharosReports
+import PharosTestSupport
+import Testing
+
+@testable import PharosHTTP
+
+/// The board that lists of states are read from.
+@Suite("The board", .timeLimit(.minutes(1)))
+struct BoardTests {
+  private func change(_ number: Int, _ generator: inout SeededGenerator) throws -> Event {
+    let application = ["a", "ab", "b", ""].randomElement(using: &generator) ?? ""
+    let observer = try #require(ObserverID("observer-\(Int.random(in: 0..<4, using: &generator))"))
+    let states: [RegionState] = [.inside, .outside, .unmonitored, .unknown]
+    let to = states.randomElement(using: &generator) ?? .unknown
+    return Event(
+      stream: "test",
+      kind: .regionState,
+      time: Timestamp(seconds: Int64(number)),
+      decidedAt: Timestamp(seconds: Int64(number)),
+      stage: 1,
+      subject: .observer(observer),
+      application: application,
+      region: "region-\(Int.random(in: 0..<3, using: &generator))",
+      counter: UInt64(number),
+      detail: .region(RegionTransition(from: .unknown, to: to, evidence: Evidence(rule: .samples)))
+    )
+  }
+
+  @Test("rows and counts of an application are those that a plain search finds")
+  func rows() throws {
+    var generator = SeededGenerator(seed: 21)
+    var board = Board()
+    var all = LastTold()
+    for number in 0..<2_000 {
+      let event = try change(number, &generator)
+      board.note(event)
+      all.note(event)
+      guard number % 50 == 0 else { continue }
+      for application in ["", "a", "ab", "b", "c"] {
+        let expected = all.regions.filter { $0.application == application }
+        #expect(Array(board.rows(of: application)) == expected)
+        let counts = board.counts(of: application) { $0.description != "observer-1" }
+        for region in 0..<3 {
+          let name = "region-\(region)"
+          let meant = expected.filter {
+            $0.region == name && $0.subject.description != "observer-1"
+          }
+          let count = counts[name] ?? StateCounts()
+          #expect(count.inside == meant.count { $0.state == .inside })
+          #expect(count.outside == meant.count { $0.state == .outside })
+          #expect(count.unmonitored == meant.count { $0.state == .unmonitored })
+        }
+      }
+    }
+  }
+
+  @Test("what is told while the rows are being read is not lost")
+  func refill() async throws {
+    var generator = SeededGenerator(seed: 22)
+    let events = try (0..<300).map { try change($0, &generator) }
+    let (told, journal) = (ToldHub(), try Journal.open(.memory, stream: "test"))
+    _ = try journal.append(events[..<100].map { Journal.Entry(event: $0) })
+    let authorisations = try Authorisations(store: journal)
+    let board = LiveBoard(
+      told: told,
+      rows: { () throws(JournalError) in
+        let rows = try journal.lastTold()
+        // Committed and told after the rows were read, before the board has them.
+        let sequences = try journal.append(events[100..<200].map { Journal.Entry(event: $0) })
+        told.publish(
+          zip(sequences, events[100..<200]).map {
+            ToldEvent(sequence: $0, event: $1, stream: "test")
+          }
+        )
+        return rows
+      },
+      authorisations: { authorisations.view },
+      inUse: { [] }
+    )
+    #expect(try await board.read { $0.told } == events[..<200].told)
+    told.publish(events[200...].map { ToldEvent(sequence: 1, event: $0, stream: "test") })
+    #expect(try await board.read { $0.told } == events[...].told)
+  }
+}
+
+extension Sequence<Event> {
+  /// Where things stand by these events.
+  fileprivate var told: LastTold { reduce(into: LastTold()) { $0.note($1) } }
+}

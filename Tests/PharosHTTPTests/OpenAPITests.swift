@@ -1,0 +1,142 @@
+import PharosAccess
+import PharosEvents
+import PharosHTTP
+import PharosPublishing
+import PharosReports
+import Testing
+
+@testable import PharosHTTP
+
+/// The description says what is there, all of it and nothing else.
+@Suite("The description of the interface", .timeLimit(.minutes(2)))
+struct OpenAPITests {
+  private let checker: SchemaChecker
+
+  init() throws { checker = SchemaChecker(description: try JSON(OpenAPI.document)) }
+
+  private var operations: [(path: String, method: String, operation: JSON)] {
+    (checker.description["paths"].members ?? [:]).keys.sorted().flatMap { path in
+      (checker.description["paths"][path].members ?? [:]).keys.sorted().map { method in
+        (path, method, checker.description["paths"][path][method])
+      }
+    }
+  }
+
+  @Test("every route is described, and everything that is described is a route")
+  func bothWays() throws {
+    let backend = try TestService.parts(site: .gallery)
+    let board = LiveBoard(
+      told: ToldHub(),
+      rows: { LastTold() },
+      authorisations: { backend.authorisations.view },
+      inUse: { [] }
+    )
+    let routes = Endpoints(backend: backend, board: board).routes
+    let served = Set(
+      routes.map {
+        "\($0.method.rawValue.lowercased()) \($0.template.replacing("...}", with: "}"))"
+      }
+    )
+    #expect(served.count == routes.count)
+    #expect(served == Set(operations.map { "\($0.method) \($0.path)" }))
+    for route in routes {
+      let path = route.template.replacing("...}", with: "}")
+      let operation = checker.description["paths"][path][route.method.rawValue.lowercased()]
+      let described = operation["parameters"].elements.filter { $0["in"].string == "query" }
+      #expect(Set(described.compactMap { $0["name"].string }) == Set(route.query), "\(path)")
+      #expect((operation["requestBody"].members != nil) == (route.body != .none), "\(path)")
+      #expect((operation["responses"]["304"].members != nil) == route.isConditional, "\(path)")
+      let isOpen = operation["security"].elements.isEmpty && operation["security"].value != nil
+      #expect(isOpen == (route.access == .anyone), "\(path)")
+    }
+  }
+
+  @Test("operations have names of their own, and references lead somewhere")
+  func soundness() throws {
+    let names = operations.compactMap { $0.operation["operationId"].string }
+    #expect(Set(names).count == operations.count)
+    var references: [String] = []
+    func walk(_ value: Any) {
+      if let object = value as? [String: Any] {
+        if let reference = object["$ref"] as? String { references.append(reference) }
+        object.values.forEach(walk)
+      }
+      (value as? [Any])?.forEach(walk)
+    }
+    walk(try #require(checker.description.value))
+    #expect(!references.isEmpty)
+    for reference in Set(references) {
+      #expect(checker.resolve(reference).members != nil, "\(reference) leads nowhere")
+    }
+    for (path, method, operation) in operations {
+      let named = path.matches(of: /\{(\w+)\}/).map { String($0.output.1) }
+      let described = operation["parameters"].elements.filter { $0["in"].string == "path" }
+      #expect(named == described.compactMap { $0["name"].string }, "\(method) \(path)")
+    }
+  }
+
+  @Test("what is answered is what is described")
+  func conformance() async throws {
+    try await TestService.run { service in
+      try await service.fill()
+      for (path, method, operation) in operations where method == "get" {
+        let target = service.example(path)
+        let answer = try await service.request("GET", target)
+        try check(answer, operation, "\(method) \(target)")
+        #expect(answer.status == 200, "\(target): \(answer.text)")
+      }
+      let changes = service.changes
+      let described = Set(
+        operations.filter { $0.method != "get" }.map { "\($0.method) \($0.path)" }
+      )
+      #expect(Set(changes.map { "\($0.method.lowercased()) \($0.path)" }) == described)
+      for change in changes {
+        let operation = checker.description["paths"][change.path][change.method.lowercased()]
+        let target = service.example(change.path)
+        if let body = change.body {
+          let schema = operation["requestBody"]["content"]["application/json"]["schema"]
+          let mistakes = checker.mistakes(try JSON(Array(body.utf8)), schema)
+          #expect(mistakes.isEmpty, "\(change.path): \(mistakes.joined(separator: "; "))")
+        }
+        let answer = try await service.request(change.method, target, body: change.body)
+        try check(answer, operation, "\(change.method) \(target)")
+        #expect(answer.status == change.status, "\(change.method) \(target): \(answer.text)")
+      }
+    }
+  }
+
+  @Test("failures are problems as they are described")
+  func failures() async throws {
+    try await TestService.run { service in
+      for (path, method, operation) in operations where path.contains("{") {
+        let target = path.replacing(/\{\w+\}/, with: "nothing%20here")
+        let body = operation["requestBody"].members == nil ? nil : "{}"
+        let answer = try await service.request(method.uppercased(), target, body: body)
+        guard answer.status >= 300 else { continue }
+        try check(answer, operation, "\(method) \(target)")
+        #expect(answer.status < 500, "\(method) \(target): \(answer.text)")
+        #expect(
+          operation["responses"]["\(answer.status)"].members != nil,
+          "\(method) \(target): \(answer.status)"
+        )
+      }
+    }
+  }
+
+  private func check(_ answer: WireAnswer, _ operation: JSON, _ what: String) throws {
+    var response = operation["responses"]["\(answer.status)"]
+    if response.members == nil { response = operation["responses"]["default"] }
+    if let reference = response["$ref"].string { response = checker.resolve(reference) }
+    #expect(response.members != nil, "\(what): \(answer.status) is not described")
+    guard let content = response["content"].members else {
+      #expect(answer.body.isEmpty, "\(what): \(answer.status) has a body that is not described")
+      return
+    }
+    let type = answer.headers["content-type"].map { String($0.prefix { $0 != ";" }) } ?? ""
+    guard content["*/*"] == nil else { return }
+    #expect(content[type] != nil, "\(what): \(type) is not described for \(answer.status)")
+    guard type.hasSuffix("json") else { return }
+    let mistakes = checker.mistakes(try answer.json, response["content"][type]["schema"])
+    #expect(mistakes.isEmpty, "\(what): \(mistakes.joined(separator: "; "))")
+  }
+}

@@ -1,0 +1,98 @@
+import Logging
+import PharosJournal
+import PharosReports
+import PharosSite
+import PharosTestSupport
+import Testing
+
+@testable import PharosHTTP
+
+/// What the site file declares and what was made over HTTP, merged.
+@Suite("Registrations and the site file")
+struct RegisterTests {
+  private func region(_ identifier: String, major: UInt16? = nil) throws -> Region {
+    let uuid = try #require(UUID128(String.galleryUUID))
+    return Region(identifier: identifier, constraint: .proximity(uuid, major: major))
+  }
+
+  @Test(
+    "the site file's own takes the place of what was made over HTTP, which is told and comes back"
+  )
+  func fileWins() throws {
+    var register = Register(declared: .gallery)
+    let hidden = try region("anywhere", major: 9)
+    register.made["gallery"] = MadeApplication(regions: [
+      "anywhere": hidden, "more": try region("more"),
+    ])
+    let shown = try #require(register.application("gallery"))
+    #expect(shown.regions.map(\.region.identifier) == ["anywhere", "tags", "more"])
+    #expect(shown.regions.map(\.source) == [.site, .site, .http])
+    #expect(register.conflicts.count == 1)
+    #expect(register.conflicts[0].contains("\"anywhere\""))
+    register.declared = Site()
+    #expect(register.application("gallery")?.regions.map(\.region) == [hidden, try region("more")])
+    #expect(register.conflicts.isEmpty)
+  }
+
+  @Test("what no longer fits under the limit is left out and told")
+  func limit() throws {
+    var register = Register(declared: .gallery)
+    register.declared.applications[0].regionLimit = 3
+    register.made["gallery"] = MadeApplication(regions: [
+      "a": try region("a"), "b": try region("b"),
+    ])
+    #expect(register.site.applications[0].regions.map(\.identifier) == ["anywhere", "tags", "a"])
+    #expect(register.conflicts.count == 1)
+    #expect(register.conflicts[0].contains("\"b\""))
+  }
+
+  @Test("whatever is registered is read back from its documents as it was")
+  func documents() throws {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    var generator = SeededGenerator(seed: 11)
+    let journal = try Journal.open(.memory, stream: "test")
+    var register = Register(declared: .gallery)
+    for _ in 0..<60 {
+      let former = register
+      let application = ["shop", "a/b %", "gallery", "é"].randomElement(using: &generator) ?? ""
+      let name = ["one", "two/three", "%41", "ü b"].randomElement(using: &generator) ?? ""
+      var made = register.made[application] ?? MadeApplication()
+      switch Int.random(in: 0..<5, using: &generator) {
+      case 0:
+        made.document = ApplicationDocument(regionLimit: Int.random(in: 1...50, using: &generator))
+      case 1:
+        made.regions[name] = try region(name, major: UInt16.random(in: 0...9, using: &generator))
+      case 2: made.regions[name] = nil
+      case 3:
+        made.ranging[name] = RangingRequest(
+          constraint: try region(name).constraint,
+          whileInside: true
+        )
+      default: made = MadeApplication()
+      }
+      register.made[application] = made.isEmpty ? nil : made
+      if let observer = ObserverID("observer-\(Int.random(in: 0..<5, using: &generator))") {
+        register.accepted.formSymmetricDifference([observer])
+      }
+      try RegistrarDocuments.write(register, replacing: former, in: journal)
+      var read = Register(declared: .gallery)
+      try RegistrarDocuments.read(from: journal, into: &read, logger: logger)
+      #expect(read == register)
+    }
+  }
+
+  @Test("a document that cannot be read is left alone, and the others hold")
+  func damage() throws {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let journal = try Journal.open(.memory, stream: "test")
+    var register = Register(declared: .gallery)
+    register.made["shop"] = MadeApplication(regions: ["good": try region("good")])
+    try RegistrarDocuments.write(register, replacing: Register(declared: .gallery), in: journal)
+    try journal.put(Array("{\"uuid\":7".utf8), kind: "http.region", key: "shop/bad")
+    try journal.put(Array("{}".utf8), kind: "http.region", key: "%%%")
+    var read = Register(declared: .gallery)
+    try RegistrarDocuments.read(from: journal, into: &read, logger: logger)
+    #expect(read == register)
+    #expect(try journal.document(kind: "http.region", key: "shop/bad") != nil)
+  }
+}

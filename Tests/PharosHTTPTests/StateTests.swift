@@ -1,0 +1,168 @@
+import PharosEvents
+import PharosHTTP
+import PharosJournal
+import PharosReports
+import PharosSite
+import Testing
+
+/// What is heard, and what the interface says of it.
+@Suite("States and hearing over HTTP", .timeLimit(.minutes(2)))
+struct StateTests {
+  @Test("an advert that comes over HTTP enters a region, and the state says so")
+  func entering() async throws {
+    try await TestService.run { service in
+      try await service.hear(minor: 7)
+      try await service.told(about: "front-desk")
+      let states = try await service.request(
+        "GET",
+        "/v1/applications/gallery/states?region=anywhere"
+      )
+      let state = try states.json["states"][0]
+      #expect(state["subject"].string == "front-desk")
+      #expect(state["subjectKind"].string == "observer")
+      #expect(state["state"].string == "inside")
+      #expect(state["refinement"].string?.hasSuffix("/1/7") == true)
+      #expect(state["nearest"]["rssi"].number == -60)
+      #expect(try states.json["next"].isNull)
+      let regions = try await service.request("GET", "/v1/applications/gallery/regions")
+      #expect(try regions.json["regions"][0]["states"]["inside"].integer == 1)
+      let record = try await service.request(
+        "GET",
+        "/v1/applications/gallery/regions/anywhere/record"
+      )
+      #expect(try record.json["state"].string == "satisfied")
+      #expect(try record.json["lastEvent"]["subject"].string == "front-desk")
+    }
+  }
+
+  @Test(
+    "pages of states hold every row once, in order, whatever their size",
+    arguments: [1, 3, 7, 1_000]
+  )
+  func pages(limit: Int) async throws {
+    try await TestService.run { service in
+      for minor in 1...9 { try await service.hear(minor: minor) }
+      for minor in 1...9 {
+        try await service.told(about: "\(String.galleryUUID)/1/\(minor)")
+      }
+      var seen: [String] = []
+      var target: String? = "/v1/applications/gallery/states?region=tags&limit=\(limit)"
+      while let next = target {
+        let page = try await service.request("GET", next).json
+        seen += page["states"].elements.compactMap { $0["subject"].string }
+        target = page["next"].string.map {
+          "/v1/applications/gallery/states?region=tags&limit=\(limit)&cursor=\($0)"
+        }
+      }
+      #expect(seen.map { $0.split(separator: "/").last } == (1...9).map { "\($0)" })
+    }
+  }
+
+  @Test("a state that is asked for comes as an event, as does one when the display is turned on")
+  func answers() async throws {
+    try await TestService.run { service in
+      try await service.hear(minor: 7)
+      try await service.told(about: "front-desk")
+      let before = service.backend.journal.head
+      let path = "/v1/applications/gallery/regions/anywhere/requestState"
+      #expect(
+        try await service.request("POST", path, body: #"{"subject":"front-desk"}"#).status == 202
+      )
+      #expect(try await service.request("POST", "/v1/observers/front-desk/displayOn").status == 202)
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        let target = "/v1/events?kind=pharos.region.state&subject=front-desk&after=\(before)"
+        let head = service.head("GET", target, headers: ["Accept": "application/x-ndjson"])
+        try await connection.send(head)
+        _ = try await connection.head()
+        var answers = 0
+        while answers < 2, let chunk = try await connection.chunk() {
+          for line in chunk.split(separator: UInt8(ascii: "\n")) {
+            if try JSON(Array(line))["event"]["data"]["answer"].bool == true { answers += 1 }
+          }
+        }
+        #expect(answers == 2)
+      }
+      for body in [#"{}"#, #"{"subject":""}"#, #"{"subject":7}"#, #"{"subject":"a","of":1}"#] {
+        #expect(try await service.request("POST", path, body: body).status == 422)
+      }
+      let unknown = "/v1/applications/gallery/regions/none/requestState"
+      #expect(try await service.request("POST", unknown, body: #"{"subject":"a"}"#).status == 404)
+    }
+  }
+
+  @Test("observers, tracks, zones, tags and what is heard say what was heard")
+  func hearing() async throws {
+    try await TestService.run { service in
+      try await service.hear(minor: 7)
+      let stranger =
+        #"{"observer":"front-desk","mac":"c0:00:00:00:00:99","rssi":-70,"data":"02010604097879"}"#
+      #expect(try await service.request("POST", "/v1/adverts", body: stranger).status == 202)
+      try await service.told(about: "front-desk")
+      let observers = try await service.request("GET", "/v1/observers").json["observers"]
+      #expect(observers[0]["id"].string == "front-desk")
+      #expect(observers[0]["name"].string == "front desk")
+      #expect(observers[0]["isUp"].bool == true)
+      #expect(observers[0]["source"].string?.hasPrefix("127.0.0.1") == true)
+      #expect(try await service.request("GET", "/v1/observers/front-desk").status == 200)
+      #expect(try await service.request("GET", "/v1/observers/nobody").status == 404)
+      let tracks = try await service.request("GET", "/v1/tracks?observer=front-desk").json["tracks"]
+      #expect(tracks.elements.count == 1)
+      #expect(
+        tracks[0]["regions"].elements.compactMap { $0["region"].string }.sorted() == [
+          "anywhere", "tags",
+        ]
+      )
+      let heard = try await service.request("GET", "/v1/heard").json["beacons"]
+      #expect(heard.elements.count == 2)
+      let strangers = try await service.request("GET", "/v1/heard?unregistered=true").json[
+        "beacons"
+      ]
+      #expect(strangers.elements.map { $0["address"].string } == ["c0:00:00:00:00:99"])
+      #expect(strangers[0]["registered"].bool == false)
+      let zones = try await service.request("GET", "/v1/zones").json["zones"]
+      #expect(zones[0]["id"].string == "lobby")
+      #expect(
+        try await service.request("GET", "/v1/tags").json["tags"].elements.allSatisfy {
+          $0["beacon"].string != nil
+        }
+      )
+      #expect(try await service.request("GET", "/v1/fixes").text == #"{"fixes":[]}"#)
+    }
+  }
+
+  @Test(
+    "a datagram that is none is refused with its reason, and counted",
+    arguments: [
+      ("nonsense", "unrecognised"), ("{\"observer\":\"a\"}", "nothing_understood"),
+      ("{", "bad_text"),
+      ("{\"rssi\":-60,\"mac\":\"c0:00:00:00:00:99\"}", "no_observer"),
+    ]
+  )
+  func badAdverts(body: String, reason: String) async throws {
+    try await TestService.run { service in
+      let answer = try await service.request("POST", "/v1/adverts", body: body)
+      #expect(answer.status == 400)
+      #expect(try answer.json["type"].string == "urn:pharos:problem:\(reason)")
+      let status = try await service.request("GET", "/v1/status").json["ingest"]
+      #expect(status["refused"].integer == 1)
+      #expect(status["refusals"][0]["reason"].string == reason)
+    }
+  }
+
+  @Test("an observer that nobody listed waits in quarantine until it is accepted")
+  func quarantine() async throws {
+    var site = Site.gallery
+    site.admission = .listed
+    try await TestService.run(site: site) { service in
+      try await service.hear(minor: 7, by: "stranger")
+      try await service.told([.observerQuarantined], about: "stranger")
+      let waiting = try await service.request("GET", "/v1/quarantine").json["observers"]
+      #expect(waiting[0]["id"].string == "stranger")
+      #expect(waiting[0]["reports"].integer == 1)
+      #expect(try await service.request("POST", "/v1/observers/stranger/accept").status == 202)
+      try await service.hear(minor: 7, by: "stranger")
+      try await service.told(about: "stranger")
+      #expect(service.backend.registrar.site.observers.contains { $0.id.description == "stranger" })
+    }
+  }
+}

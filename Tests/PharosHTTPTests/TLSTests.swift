@@ -1,0 +1,91 @@
+import Foundation
+import NIOSSL
+import PharosHTTP
+import PharosSite
+import Testing
+
+/// HTTP over TLS, by certificate files.
+@Suite("HTTP over TLS", .timeLimit(.minutes(1)))
+struct TLSTests {
+  @Test("requests and streams work over TLS, and plain HTTP does not")
+  func served() async throws {
+    try await withFiles { files in
+      var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
+      configuration.tls = files
+      try await TestService.run(configuration: configuration) { service in
+        var client = TLSConfiguration.makeClientConfiguration()
+        client.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(files.certificate))
+        let context = try NIOSSLContext(configuration: client)
+        try await WireConnection.with(port: Int(service.address.port), tls: context) { connection in
+          try await connection.send(service.head("GET", "/healthz", headers: ["Connection": "keep-alive"]))
+          #expect(try await connection.answer().status == 200)
+          try await connection.send(
+            service.head("GET", "/v1/events", headers: ["Accept": "text/event-stream"])
+          )
+          #expect(try await connection.head().status == 200)
+          #expect(try await connection.chunk() == Array("retry: 2000\n\n".utf8))
+        }
+        await #expect(throws: (any Error).self) {
+          _ = try await service.request("GET", "/healthz")
+        }
+      }
+    }
+  }
+
+  @Test("files that cannot be used are told in words before anything is served")
+  func unusable() async throws {
+    try await withFiles { files in
+      let strangers = [
+        TLSFiles(certificate: "/nowhere/certificate.pem", key: files.key),
+        TLSFiles(certificate: files.certificate, key: "/nowhere/key.pem"),
+        TLSFiles(certificate: files.key, key: files.key),
+      ]
+      for stranger in strangers {
+        var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
+        configuration.tls = stranger
+        await #expect {
+          try await TestService.run(configuration: configuration) { _ in }
+        } throws: { error in
+          "\(error)".contains("with certificate \(stranger.certificate) and key \(stranger.key)")
+        }
+      }
+    }
+  }
+
+  private func withFiles(_ body: (TLSFiles) async throws -> Void) async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "pharos-tls-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = TLSFiles(
+      certificate: folder.appending(path: "certificate.pem").path,
+      key: folder.appending(path: "key.pem").path
+    )
+    try TLSTests.certificate.write(toFile: files.certificate, atomically: true, encoding: .utf8)
+    try TLSTests.key.write(toFile: files.key, atomically: true, encoding: .utf8)
+    try await body(files)
+  }
+
+  /// A certificate for localhost that vouches for itself until 2126; made for these tests and used nowhere else.
+  private static let certificate = """
+    -----BEGIN CERTIFICATE-----
+    MIIBnDCCAUGgAwIBAgIUbbPLOSV9GvJG3qYno+IXFi2ElO4wCgYIKoZIzj0EAwIw
+    FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE5MjAxMVoYDzIxMjYxMDI4
+    MTkyMDExWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+    PQMBBwNCAASycvAfR0MxMsAEF4EfFBugHoWARZcKraHaBMDZsXrRszQKVJcxe6o4
+    fcvnptiuFtCQtDDQ14puVTDH+SJapVV2o28wbTAdBgNVHQ4EFgQUqYBR9UIFgrnV
+    jWGUqKoF3bWH22gwHwYDVR0jBBgwFoAUqYBR9UIFgrnVjWGUqKoF3bWH22gwDwYD
+    VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+    zj0EAwIDSQAwRgIhALemrcVCghHJZNPSfuvb7vzKAqPK+CsJHnfFmwwTp7fgAiEA
+    tnzexoSVJkuqke01gX/2Bqo4Ljdbc+biQl5D2H7eEBk=
+    -----END CERTIFICATE-----
+    """
+
+  /// Its key.
+  private static let key = """
+    -----BEGIN EC PRIVATE KEY-----
+    MHcCAQEEIN3LULIpuzgwAsdf9AbHU4hqViUEMAMvNTMaGEjlZnE6oAoGCCqGSM49
+    AwEHoUQDQgAEsnLwH0dDMTLABBeBHxQboB6FgEWXCq2h2gTA2bF60bM0ClSXMXuq
+    OH3L56bYrhbQkLQw0NeKblUwx/kiWqVVdg==
+    -----END EC PRIVATE KEY-----
+    """
+}

@@ -1,0 +1,112 @@
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosHTTP
+import PharosPublishing
+import PharosReports
+import PharosWebhooks
+import Testing
+
+extension TestService {
+  /// A change that the interface makes, and what it answers.
+  struct Change {
+    let method: String
+    let path: String
+    let body: String?
+    let status: Int
+
+    init(_ method: String, _ path: String, _ body: String? = nil, status: Int) {
+      self.method = method
+      self.path = path
+      self.body = body
+      self.status = status
+    }
+  }
+
+  /// Registers, hears and makes something of everything, so that no list is empty.
+  func fill() async throws {
+    let region = #"{"uuid":"\#(String.galleryUUID)","major":1,"enter":{"samples":1}}"#
+    for (path, body) in [
+      ("/v1/applications/shop", #"{"purpose":"To greet you."}"#),
+      ("/v1/applications/shop/regions/till", region),
+      ("/v1/applications/shop/ranging/tills", #"{"uuid":"\#(String.galleryUUID)","major":1}"#),
+      ("/v1/applications/shop/notifications/hello", Self.notification),
+    ] {
+      let answer = try await request("PUT", path, body: body)
+      try #require(answer.status == 201, "\(path): \(answer.text)")
+    }
+    let subject = "/v1/applications/shop/authorisations/visitor"
+    try #require(
+      try await request("PUT", subject, body: #"{"state":"always","person":true}"#).status == 200
+    )
+    try #require(try await request("POST", "/v1/tokens", body: Self.token).status == 201)
+    try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
+    try await hear(minor: 7)
+    try await told(about: "front-desk")
+    try await told([.ranging], about: "front-desk", hearing: 7)
+  }
+
+  /// Waits for a kind that the journal does not keep, while somebody goes on hearing.
+  private func told(_ kinds: Set<EventKind>, about subject: String, hearing minor: Int) async throws {
+    let feed = try backend.feeds.open(FeedRequest(filter: EventFilter(kinds: kinds)))
+    for await items in feed {
+      for case .event(let told) in items where told.event.subject.description == subject { return }
+      try await hear(minor: minor)
+    }
+  }
+
+  /// A path with its names filled in by things that are there.
+  func example(_ path: String) -> String {
+    let webhook = backend.webhooks.list().first?.definition.id ?? "none"
+    let token = backend.tokens.list().first?.id ?? "none"
+    let file = "app.js"
+    var example = path.replacing("{app}", with: "shop").replacing("{name}", with: "tills")
+      .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
+      .replacing("{file}", with: file)
+    for (part, id) in [
+      ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
+      ("/webhooks/", webhook),
+      ("/tokens/", token),
+    ] where example.contains(part + "{id}") {
+      example = example.replacing(part + "{id}", with: part + id)
+    }
+    return example
+  }
+
+  /// Every operation that changes something, in an order in which each finds what it needs.
+  var changes: [Change] {
+    let app = "/v1/applications/{app}"
+    let (region, ranging) = (app + "/regions/{id}", app + "/ranging/{name}")
+    let uuid = #"{"uuid":"\#(String.galleryUUID)","major":1}"#
+    return [
+      Change("PUT", app, #"{"purpose":"To greet you."}"#, status: 200),
+      Change("PUT", region, uuid, status: 200),
+      Change("POST", region + "/requestState", #"{"subject":"front-desk"}"#, status: 202),
+      Change("PUT", ranging, uuid, status: 200),
+      Change("PUT", app + "/notifications/{id}", Self.notification, status: 200),
+      Change("PUT", app + "/authorisations/{subject}", #"{"state":"denied"}"#, status: 200),
+      Change("POST", "/v1/observers/{id}/displayOn", status: 202),
+      Change("POST", "/v1/observers/{id}/accept", status: 202),
+      Change("POST", "/v1/adverts", #"{"observer":"a","displayOn":true}"#, status: 202),
+      Change("POST", "/v1/tokens", Self.token, status: 201),
+      Change("DELETE", "/v1/tokens/{id}", status: 204),
+      Change("POST", "/v1/webhooks", Self.webhook, status: 201),
+      Change("PUT", "/v1/webhooks/{id}", Self.webhook, status: 200),
+      Change("POST", "/v1/webhooks/{id}/dead/replay", "{}", status: 202),
+      Change("POST", "/v1/webhooks/{id}/test", status: 200),
+      Change("DELETE", "/v1/webhooks/{id}", status: 204),
+      Change("DELETE", app + "/notifications/{id}", status: 204),
+      Change("DELETE", ranging, status: 204),
+      Change("DELETE", region, status: 204), Change("DELETE", app, status: 204),
+    ]
+  }
+
+  private static let notification =
+    #"{"region":"till","on":"enter","text":"Hello {name}","atMostOncePer":"1h","quietHours":{"from":"22:00","#
+    + #""to":"06:00","timeZone":"Europe/Berlin"},"onlyIfStillInsideAfter":"30s"}"#
+  private static let token =
+    #"{"name":"a","application":"shop","expiresAt":"2100-01-01T00:00:00Z"}"#
+  /// A port on which nobody listens: the trial fails, and says so.
+  private static let webhook =
+    #"{"url":"http://127.0.0.1:9/hook","filter":{"kinds":["region.enter"]}}"#
+}

@@ -1,0 +1,30 @@
+import PharosDelivery
+import PharosEvents
+import PharosHTTP
+import PharosPublishing
+import PharosReports
+import Testing
+
+extension TestService {
+  /// Waits until an event of some kind was told about a subject, or about any of a kind of subjects.
+  ///
+  /// The journal is read through a feed from its beginning, so that nothing is missed and nobody waits for time.
+  func told(_ kinds: Set<EventKind> = [.regionEnter], about subject: String) async throws {
+    let feed = try backend.feeds.open(
+      FeedRequest(filter: EventFilter(kinds: kinds), after: 0, limit: 4_096)
+    )
+    for await items in feed {
+      for case .event(let told) in items {
+        let told = told.event.subject
+        let isMeant = subject == "beacon" ? told.isBeacon : told.description == subject
+        if isMeant { return }
+      }
+    }
+    Issue.record("the server stopped before an event about \(subject) was told")
+  }
+}
+
+extension SubjectID {
+  /// Whether it is a beacon.
+  fileprivate var isBeacon: Bool { if case .beacon = self { true } else { false } }
+}

@@ -1,0 +1,193 @@
+import Logging
+import Pharos
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosHTTP
+import PharosIngest
+import PharosJournal
+import PharosReports
+import PharosSite
+import PharosWebhooks
+import ServiceLifecycle
+import Testing
+
+/// A whole server on free ports, in memory unless a journal is given, for as long as a test needs it.
+struct TestService {
+  /// The parts.
+  let backend: HTTPBackend
+  /// Where it serves HTTP.
+  let address: HostPort
+
+  /// The token that requests carry, or nil for none.
+  var token: String?
+
+  /// Runs a server, lets a test use it, and shuts it down gracefully.
+  static func run(
+    site: Site = .gallery,
+    configuration: HTTPConfiguration = HTTPConfiguration(
+      address: HostPort(host: "127.0.0.1", port: 0)
+    ),
+    journal: Journal? = nil,
+    _ body: (TestService) async throws -> Void
+  ) async throws {
+    let backend = try parts(site: site, journal: journal)
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let http = HTTPService(configuration, backend: backend, logger: logger)
+    let group = ServiceGroup(
+      configuration: .init(
+        services: [
+          backend.teller, backend.feeds, backend.webhooks, backend.notifications, backend.server,
+          http,
+        ],
+        logger: logger
+      )
+    )
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await group.run() }
+      let address = try await http.address()
+      _ = try await backend.server.addresses()
+      do {
+        try await body(TestService(backend: backend, address: address))
+      } catch {
+        await group.triggerGracefulShutdown()
+        try? await tasks.waitForAll()
+        throw error
+      }
+      await group.triggerGracefulShutdown()
+      try await tasks.waitForAll()
+    }
+  }
+
+  /// The parts of a server, not running.
+  static func parts(site: Site, journal: Journal? = nil) throws -> HTTPBackend {
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let journal = try journal ?? Journal.open(.memory, stream: site.stream)
+    let registrar = try Registrar(declared: site, store: journal, logger: logger)
+    let listener = ListenAddress(host: "127.0.0.1", port: 0)
+    let server = PharosServer(
+      site: registrar.site,
+      configuration: IngestConfiguration(listeners: [listener]),
+      logger: logger
+    )
+    registrar.attach(to: server)
+    let authorisations = try Authorisations(store: journal)
+    let teller = Teller(
+      hub: server.hub,
+      store: journal,
+      authorisations: authorisations,
+      stream: site.stream,
+      logger: logger
+    )
+    return HTTPBackend(
+      server: server,
+      registrar: registrar,
+      journal: journal,
+      teller: teller,
+      feeds: FeedDesk(teller: teller, history: journal, logger: logger),
+      tokens: try Tokens(store: journal),
+      authorisations: authorisations,
+      webhooks: try Webhooks(
+        journal: journal,
+        told: teller.told,
+        stream: site.stream,
+        logger: logger
+      ),
+      notifications: try Notifications(
+        journal: journal,
+        told: teller.told,
+        stream: site.stream,
+        tell: { teller.tell($0) },
+        names: { _ in nil },
+        logger: logger
+      ),
+      facts: ServiceFacts(version: "0.0.0", startedAt: IngestClock.system.wall()),
+      metrics: {
+        "# HELP pharos_up Whether the server is up.\n# TYPE pharos_up gauge\npharos_up 1\n"
+      },
+      narrate: { "An event of kind \($0.kind.type)." },
+      readiness: { Readiness([Readiness.Check("journal")]) },
+      clock: IngestClock.system.wall
+    )
+  }
+
+  /// Sends a request on a connection of its own and reads the answer.
+  func request(
+    _ method: String,
+    _ target: String,
+    headers: [String: String] = [:],
+    body: String? = nil
+  ) async throws -> WireAnswer {
+    try await WireConnection.with(port: Int(address.port)) { connection in
+      try await connection.send(head(method, target, headers: headers, body: body) + (body ?? ""))
+      return try await connection.answer(isHead: method == "HEAD")
+    }
+  }
+
+  /// The head of a request.
+  func head(
+    _ method: String,
+    _ target: String,
+    headers: [String: String] = [:],
+    body: String? = nil
+  ) -> String {
+    var fields = ["Host": "\(address)", "Connection": "close"]
+    if let token { fields["Authorization"] = "Bearer \(token)" }
+    if let body {
+      fields["Content-Length"] = "\(body.utf8.count)"
+      fields["Content-Type"] = "application/json"
+    }
+    fields.merge(headers) { $1 }
+    let lines = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }.joined()
+    return "\(method) \(target) HTTP/1.1\r\n\(lines)\r\n"
+  }
+
+  /// Has a gateway report an iBeacon of the gallery, over HTTP.
+  func hear(minor: Int, by observer: String = "front-desk", times: Int = 1) async throws {
+    let uuid = String.galleryUUID.replacing("-", with: "")
+    let minorHex = String(minor, radix: 16)
+    let tail = "0001" + String(repeating: "0", count: 4 - minorHex.count) + minorHex + "c5"
+    let body =
+      "{\"observer\":\"\(observer)\",\"adverts\":[{\"mac\":\"c0:00:00:00:00:0\(minor % 10)\",\"rssi\":-60,"
+      + "\"data\":\"0201061aff4c000215\(uuid)\(tail)\"}]}"
+    for _ in 0..<times {
+      let answer = try await request("POST", "/v1/adverts", body: body)
+      try #require(answer.status == 202, "\(answer.text)")
+    }
+  }
+}
+
+extension Site {
+  /// An application with a region that one advert enters, and what else a site may have.
+  static var gallery: Site {
+    guard let uuid = UUID128(String.galleryUUID), let desk = ObserverID("front-desk") else {
+      return Site()
+    }
+    let eager = PresencePolicy(enterSamples: 1)
+    return Site(
+      applications: [
+        Application(
+          identifier: "gallery",
+          regions: [
+            Region(
+              identifier: "anywhere",
+              constraint: .proximity(uuid),
+              notifyEntryStateOnDisplay: true,
+              presence: eager
+            ),
+            Region(
+              identifier: "tags",
+              constraint: .proximity(uuid, major: 1),
+              subject: .beacon(observers: nil),
+              presence: eager
+            ),
+          ],
+          ranging: [RangingRequest(constraint: .proximity(uuid))]
+        )
+      ],
+      observers: [ObserverEntry(id: desk, name: "front desk")],
+      beacons: [BeaconEntry(constraint: .proximity(uuid, major: 1, minor: 7), name: "door")],
+      zones: [Zone(identifier: "lobby", name: "Lobby", observers: [desk], floor: 0)]
+    )
+  }
+}

@@ -1,0 +1,64 @@
+import PharosReports
+import PharosTestSupport
+
+/// Regions drawn at random, within what a site file allows.
+enum DrawnRegion {
+  static func region(using random: inout SeededGenerator) -> Region {
+    let observers = (0..<Int.random(in: 1...3, using: &random)).map { ObserverID.name("desk-\($0)") }
+    let subjects: [Region.Subject] = [.observer, .beacon(observers: nil), .beacon(observers: observers)]
+    return Region(
+      identifier: ["a", "the door", "é/\"quoted\"", "日本"].randomElement(using: &random) ?? "a",
+      constraint: constraint(using: &random),
+      subject: subjects.randomElement(using: &random) ?? .observer,
+      keyedByAddress: Bool.random(using: &random),
+      notifyOnEntry: Bool.random(using: &random),
+      notifyOnExit: Bool.random(using: &random),
+      notifyEntryStateOnDisplay: Bool.random(using: &random),
+      presence: policy(using: &random),
+      maximumHold: time(using: &random)
+    )
+  }
+
+  private static func constraint(using random: inout SeededGenerator) -> BeaconConstraint {
+    let uuid = UUID128(
+      high: UInt64.random(in: .min ... .max, using: &random),
+      low: UInt64.random(in: .min ... .max, using: &random)
+    )
+    let number = UInt16.random(in: .min ... .max, using: &random)
+    let namespace = EddystoneNamespace(high: UInt64.random(in: .min ... .max, using: &random), low: number)
+    let instance = UInt64.random(in: 0..<(1 << 48), using: &random)
+    let all: [BeaconConstraint] = [
+      .proximity(uuid), .proximity(uuid, major: number), .proximity(uuid, major: 0, minor: number),
+      .eddystone(namespace), .eddystone(namespace, instance: instance),
+      DeviceAddress(Hex.text(instance, bytes: 6)).map { .address($0) } ?? .proximity(uuid),
+    ]
+    return all.randomElement(using: &random) ?? .proximity(uuid)
+  }
+
+  private static func policy(using random: inout SeededGenerator) -> PresencePolicy {
+    var policy = PresencePolicy(enterSamples: Int.random(in: 1...1_000, using: &random))
+    let silences: [PresencePolicy.Silence] = [.adaptive, .never, .fixed(time(using: &random))]
+    policy.silence = silences.randomElement(using: &random) ?? .adaptive
+    policy.silenceCeiling = policy.silenceFloor + time(using: &random)
+    policy.falseExitsPerDay = Double.random(in: 1e-6...1_000, using: &random)
+    policy.exitDwell = Bool.random(using: &random) ? .zero : time(using: &random)
+    if Bool.random(using: &random) { policy.enterWithin = time(using: &random) }
+    if Bool.random(using: &random) { policy.stillInterval = time(using: &random) }
+    if Bool.random(using: &random) {
+      policy.enterRSSI = Double.random(in: -100 ... -50, using: &random)
+      policy.exitRSSI = -100.5
+    }
+    if Bool.random(using: &random) {
+      policy.enterDistance = Meters(Double.random(in: 1e-6...2, using: &random))
+      policy.exitDistance = Meters(Double.random(in: 3...1_000, using: &random))
+    }
+    return policy
+  }
+
+  private static func time(using random: inout SeededGenerator) -> TimeSpan {
+    let units: [Int64] = [1, 1_000, 1_000_000, 1_000_000_000, 60_000_000_000]
+    return TimeSpan(
+      nanoseconds: Int64.random(in: 1...5_000, using: &random) * (units.randomElement(using: &random) ?? 1)
+    )
+  }
+}

@@ -1,0 +1,194 @@
+import PharosReports
+import PharosSite
+import Testing
+
+@Suite("A site file that is right")
+struct SiteFileTests {
+  private let example = """
+    # site.yaml: everything has a default; unknown keys are errors
+    stream: museum
+    listen: { udp: ["127.0.0.1:50001", "[::1]:50002"], http: "127.0.0.1:8080" }
+    ingest: { policy: open }                 # open | allowlist | signed
+    applications:
+      - id: gallery
+        regions:
+          - { id: entrance, subject: observer, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, minor: 7,
+              enter: { samples: 2, within: 3s, rssi: -80 }, exit: { rssi: -90, dwell: 5s, silence: adaptive } }
+          - { id: anywhere, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, notifyOnExit: false }
+          - { id: tags, subject: beacon, observers: ["ac:23:3f:a0:00:01"], namespace: 00112233445566778899,
+              instance: 00000000002a, key: mac, enter: { distance: 2.5m }, exit: { distance: 5m, silence: 30s, stillInterval: 10s }, maximumHold: 30m }
+          - { id: one, subject: beacon, mac: "c0:00:00:00:00:01", exit: { silence: never } }
+        ranging:
+          - { uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, whileInside: true }
+        rotation:
+          - region: { id: venue, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 }
+            children:
+              - region: { id: floor, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 2 }
+    observers:
+      - { id: "ac:23:3f:a0:00:01", name: front desk, rssiOffset: -2.5, liveness: auto, lag: 500ms }
+    beacons:
+      - { uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, minor: 7, name: door, measuredPower: -59,
+          interval: 350ms }
+    zones:
+      - { id: lobby, observers: ["ac:23:3f:a0:00:01"], floor: -1, adjacent: [hall] }
+      - { id: hall, observers: ["ac:23:3f:a0:00:01"], beacons: [{ mac: "c0:00:00:00:00:01" }] }
+    iBeaconCompanies: [0x0059, 76]
+    pathLossExponent: 2.2
+    """
+
+  @Test("every key of the schema arrives where it belongs")
+  func readsTheSchema() throws {
+    let configuration = try SiteFile.parse(example, path: "site.yaml")
+    let uuid = try #require(UUID128("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
+    let desk = ObserverID.eui48(0xAC23_3FA0_0001)
+    let site = configuration.site
+    #expect(site.stream == "museum")
+    #expect(
+      configuration.listen == [
+        HostPort(host: "127.0.0.1", port: 50_001), HostPort(host: "::1", port: 50_002),
+      ]
+    )
+    #expect(configuration.http == HostPort(host: "127.0.0.1", port: 8_080))
+    #expect(configuration.policy == .open)
+    let gallery = try #require(site.applications.first)
+    var tagRules = PresencePolicy(silence: .fixed(.seconds(30)), stillInterval: .seconds(10))
+    tagRules.enterDistance = Meters(2.5)
+    tagRules.exitDistance = Meters(5)
+    #expect(gallery.identifier == "gallery")
+    #expect(gallery.regionLimit == 20)
+    #expect(gallery.regions.map(\.identifier) == ["entrance", "anywhere", "tags", "one"])
+    #expect(
+      gallery.regions[0]
+        == Region(
+          identifier: "entrance",
+          constraint: .proximity(uuid, major: 1, minor: 7),
+          presence: PresencePolicy(
+            enterSamples: 2,
+            enterWithin: .seconds(3),
+            enterRSSI: -80,
+            exitRSSI: -90,
+            exitDwell: .seconds(5)
+          )
+        )
+    )
+    #expect(gallery.regions[1].notifyOnExit == false)
+    let namespace = try #require(EddystoneNamespace("00112233445566778899"))
+    #expect(
+      gallery.regions[2]
+        == Region(
+          identifier: "tags",
+          constraint: .eddystone(namespace, instance: 42),
+          subject: .beacon(observers: [desk]),
+          keyedByAddress: true,
+          presence: tagRules,
+          maximumHold: .minutes(30)
+        )
+    )
+    #expect(gallery.regions[3].subject == .beacon(observers: nil))
+    #expect(gallery.regions[3].presence.silence == .never)
+    #expect(
+      gallery.ranging == [RangingRequest(constraint: .proximity(uuid, major: 1), whileInside: true)]
+    )
+    #expect(gallery.rotation.map(\.region.identifier) == ["venue"])
+    #expect(gallery.rotation.first?.children.map(\.region.identifier) == ["floor"])
+    #expect(
+      site.observers == [
+        ObserverEntry(id: desk, name: "front desk", rssiOffset: -2.5, lag: .milliseconds(500))
+      ]
+    )
+    #expect(
+      site.beacons == [
+        BeaconEntry(
+          constraint: .proximity(uuid, major: 1, minor: 7),
+          name: "door",
+          measuredPower: -59,
+          interval: .milliseconds(350)
+        )
+      ]
+    )
+    #expect(site.zones.map(\.identifier) == ["lobby", "hall"])
+    #expect(site.zones.map(\.floor) == [-1, nil])
+    #expect(site.zones[0].adjacent == ["hall"])
+    let tag = try #require(DeviceAddress("c0:00:00:00:00:01"))
+    #expect(site.zones[1].beacons == [.address(tag)])
+    #expect(site.iBeaconCompanies == [0x0059, 0x004C])
+    #expect(site.pathLossExponent == 2.2)
+  }
+
+  @Test("what is no mistake and yet odd is said as a warning with its line")
+  func warns() throws {
+    let configuration = try SiteFile.parse(example, path: "site.yaml")
+    let warnings = configuration.warnings.map { $0.text(in: "site.yaml") }
+    #expect(
+      warnings == [
+        "site.yaml:8: warning: region \"entrance\" is about observers, and gateways are listed (\"front desk\"): "
+          + "one that hangs beside a matching beacon stays inside. If the region is about tags, write subject: "
+          + "beacon"
+      ]
+    )
+  }
+
+  @Test("an empty file is all defaults", arguments: ["", "\n", "# nothing\n", "---\n", "regions:\n"])
+  func emptyIsDefaults(text: String) throws {
+    let configuration = try SiteFile.parse(text, path: "site.yaml")
+    #expect(configuration.listen == SiteConfiguration.defaultListen)
+    #expect(configuration.site.applications.allSatisfy { $0.regions.isEmpty })
+    #expect(configuration.warnings.isEmpty)
+  }
+
+  @Test("regions at the top level belong to an application called default")
+  func defaultApplication() throws {
+    let text = "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }\n"
+    let site = try SiteFile.parse(text, path: "site.yaml").site
+    #expect(site.applications.map(\.identifier) == ["default"])
+    #expect(site.applications.first?.regions.map(\.identifier) == ["a"])
+  }
+
+  @Test("a limit other than Core Location's can be set")
+  func regionLimit() throws {
+    let regions = (0..<25).map { "      - { id: r\($0), mac: \"c0:00:00:00:00:01\" }" }
+    let text =
+      "applications:\n  - id: a\n    regionLimit: 25\n    regions:\n" + regions.joined(separator: "\n")
+    let site = try SiteFile.parse(text, path: "site.yaml").site
+    #expect(site.applications.first?.regions.count == 25)
+    #expect(site.applications.first?.regionLimit == 25)
+  }
+
+  @Test("one entry can be shared by an alias")
+  func aliases() throws {
+    let text = """
+      regions:
+        - { id: a, mac: "c0:00:00:00:00:01", enter: &rule { samples: 3 } }
+        - { id: b, mac: "c0:00:00:00:00:02", enter: *rule }
+      """
+    let site = try SiteFile.parse(text, path: "site.yaml").site
+    #expect(site.applications.first?.regions.map(\.presence.enterSamples) == [3, 3])
+  }
+
+  @Test("where the journal is, what it keeps, and whom to trust")
+  func operations() throws {
+    let text = """
+      listen: { http: "0.0.0.0:8443" }
+      tls: { certificate: cert.pem, key: /etc/pharos/key.pem }
+      data: data
+      journal: { retention: { age: 30d, size: 10GB } }
+      ingest: { policy: allowlist }
+      applications: [{ id: care, purpose: "to find residents who need help" }]
+      observers: [{ id: phone, person: true }, { id: desk }]
+      beacons: [{ mac: "c0:00:00:00:00:01", name: badge, person: true }]
+      """
+    let configuration = try SiteFile.parse(text, path: "sites/a/site.yaml")
+    #expect(configuration.warnings.isEmpty)
+    #expect(configuration.policy == .allowlist)
+    #expect(configuration.site.admission == .listed)
+    #expect(configuration.retention == Retention(age: .minutes(30 * 24 * 60), size: 10_000_000_000))
+    #expect(configuration.access.purposes == ["care": "to find residents who need help"])
+    let badge = try #require(DeviceAddress("c0:00:00:00:00:01"))
+    #expect(configuration.access.personObservers == [.name("phone")])
+    #expect(configuration.access.personBeacons == [.address(badge)])
+    let placed = configuration.resolved(against: "sites/a/site.yaml")
+    #expect(placed.data == "sites/a/data")
+    #expect(placed.tls == TLSFiles(certificate: "sites/a/cert.pem", key: "/etc/pharos/key.pem"))
+    #expect(configuration.resolved(against: "site.yaml").data == "data")
+  }
+}

@@ -1,0 +1,288 @@
+import PharosReports
+import PharosSite
+import PharosTestSupport
+import Testing
+
+@Suite("A site file that is wrong")
+struct SiteMistakeTests {
+  /// What `check` would print for a text.
+  static func problems(_ text: String) -> [String] {
+    do {
+      return try SiteFile.parse(text, path: "site.yaml").warnings.map { $0.text(in: "site.yaml") }
+    } catch {
+      return error.problems.map { $0.text(in: "site.yaml") }
+    }
+  }
+
+  @Test(
+    "each mistake is told in one line with its number",
+    arguments: [
+      (
+        "regions:\n  - { id: lobby, mac: \"c0:00:00:00:00:01\",\n      enter: { rssi: -75 }, exit: { rssi: -70 } }",
+        "site.yaml:3: region \"lobby\": exit.rssi (-70 dBm) must be under enter.rssi (-75 dBm)"
+      ),
+      (
+        "regions:\n  - id: a\n    uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0\n    majr: 3",
+        "site.yaml:4: region \"a\": unknown key \"majr\"; did you mean \"major\"? (expected one of id, subject, "
+          + "observers, uuid, major, minor, namespace, instance, mac, key, enter, exit, notifyOnEntry, "
+          + "notifyOnExit, notifyEntryStateOnDisplay, maximumHold)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\",\n      enter: { distance: 3m }, exit: { distance: 3m } }",
+        "site.yaml:3: region \"a\": exit.distance (3m) must be beyond enter.distance (3m)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", enter: { distance: 3 } }",
+        "site.yaml:2: region \"a\": enter: distance is \"3\" (expected a distance in metres with its unit, "
+          + "as in 3m or 2.5m)"
+      ),
+      (
+        "zones:\n  - { id: a, observers: [desk], floor: ground }",
+        "site.yaml:2: zone \"a\": floor is \"ground\" (expected a whole number from -20 to 200)"
+      ),
+      (
+        "regions:\n  - { id: a, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 70000 }",
+        "site.yaml:2: region \"a\": major is \"70000\" (expected a whole number from 0 to 65535)"
+      ),
+      (
+        "regions:\n  - { id: a, uuid: E2C56DB5 }",
+        "site.yaml:2: region \"a\": uuid is \"E2C56DB5\" (expected 32 hexadecimal digits, as in "
+          + "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0)"
+      ),
+      (
+        "regions:\n  - { id: a, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, minor: 7 }",
+        "site.yaml:2: region \"a\": minor stands without major (expected a major as well)"
+      ),
+      (
+        "regions:\n  - { id: a }",
+        "site.yaml:2: region \"a\": no uuid, namespace or mac says which beacons are meant (expected exactly one "
+          + "of uuid, namespace and mac)"
+      ),
+      (
+        "regions:\n  - { mac: \"c0:00:00:00:00:01\" }",
+        "site.yaml:2: region 1: id is missing (expected the region's name)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }\n  - { id: a, mac: \"c0:00:00:00:00:02\" }",
+        "site.yaml:3: region \"a\": this id is taken already (expected each region of an application once)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: 11:22:33:44:55:06 }",
+        "site.yaml:2: region \"a\": mac 11:22:33:44:55:06 is a number to YAML (expected quotes around it: "
+          + "\"11:22:33:44:55:06\")"
+      ),
+      (
+        "observers:\n  - { id: 112233445566 }",
+        "site.yaml:2: observer \"112233445566\": id 112233445566 is a number to YAML (expected quotes around it: "
+          + "\"112233445566\")"
+      ),
+      (
+        "observers:\n  - { id: ac:23:3f:a0:00:01 }",
+        "site.yaml:2: warning: observer \"ac:23:3f:a0:00:01\": id ac:23:3f:a0:00:01 stands without quotes; YAML "
+          + "reads some addresses as numbers (expected \"ac:23:3f:a0:00:01\")"
+      ),
+      (
+        "observers:\n  - { id: \"ac:23:3f:a0:00:01\", lag: 500 }",
+        "site.yaml:2: observer \"ac:23:3f:a0:00:01\": lag is \"500\" (expected a time with a unit, as in 350ms, "
+          + "3s, 5m or 1h)"
+      ),
+      (
+        "ingest: { policy: signed }",
+        "site.yaml:1: ingest: policy signed is not carried out by this version: signatures are not verified "
+          + "(expected open or allowlist)"
+      ),
+      (
+        "ingest: { policy: opne }",
+        "site.yaml:1: ingest: unknown policy \"opne\"; did you mean \"open\"? (expected open or "
+          + "allowlist)"
+      ),
+      (
+        "ingest: { policy: allowlist }",
+        "site.yaml:1: warning: ingest: policy allowlist, and no observer is listed: each is quarantined until it is "
+          + "accepted (expected observers, or pharos observer accept for each)"
+      ),
+      (
+        "webhooks: []",
+        "site.yaml:1: site: webhooks carry secrets and are made over HTTP: POST /v1/webhooks (expected no such key)"
+      ),
+      (
+        "listen: { http: here }",
+        "site.yaml:1: listen.http: \"here\" is no address (expected HOST:PORT, as in \"127.0.0.1:8080\")"
+      ),
+      (
+        "listen: { http: \"127.0.0.1:1\" }\ntls: { certificate: a.pem }",
+        "site.yaml:2: tls: key is missing (expected the path of a PEM file)"
+      ),
+      (
+        "data: d\njournal: { retention: { size: 5 } }",
+        "site.yaml:2: journal: retention: size is \"5\" (expected a size, as in 500MB or 10GB)"
+      ),
+      (
+        "journal: { retention: { size: 1GB } }",
+        "site.yaml:1: warning: site: journal stands without data: it is used only where --data gives the folder"
+      ),
+      (
+        "applications: [{ id: a, purpose: \"  \" }]",
+        "site.yaml:1: application \"a\": purpose is empty (expected what the application wants to know where people "
+          + "are for)"
+      ),
+      (
+        "applications: [{ id: a }]\nobservers: [{ id: phone, person: true }]",
+        "site.yaml:1: warning: site: application \"a\" has no purpose, and people are marked: nobody can allow it "
+          + "anything (expected a purpose: what the application wants to know where people are for)"
+      ),
+      (
+        "listen: { udp: [\"127.0.0.1\"] }",
+        "site.yaml:1: listen.udp: \"127.0.0.1\" is no address (expected HOST:PORT, as in \"127.0.0.1:50001\" or "
+          + "\"[::]:50001\")"
+      ),
+      (
+        "zones:\n  - { id: lobby, observers: [desk], adjacent: [hal] }\n  - { id: hall, observers: [arch] }",
+        "site.yaml:2: zone \"lobby\" is adjacent to \"hal\", which is no zone; did you mean \"hall\"? (expected a "
+          + "zone of this file)"
+      ),
+      (
+        "observers: [{ id: desk }]\nregions:\n  - id: a\n    mac: \"c0:00:00:00:00:01\"\n    subject: beacon\n"
+          + "    observers: [dessk]",
+        "site.yaml:6: region \"a\": observer \"dessk\" is not listed under observers; did you mean \"desk\"? "
+          + "(expected an observer of the list, or no list at all)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", observers: [desk] }",
+        "site.yaml:2: region \"a\": observers are listed, and the region is about observers (expected subject: "
+          + "beacon with it)"
+      ),
+      (
+        "venues: [venues/museum/]",
+        "site.yaml:1: warning: site: venues are not read by this version: no fixes will be made"
+      ),
+      (
+        "applications:\n  - id: default\nregions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }",
+        "site.yaml:2: application \"default\": regions at the top level are this application's too (expected its "
+          + "regions in one place)"
+      ),
+      (
+        "stream: a\nstream: b",
+        "site.yaml:1: the mapping that starts here has a key twice: \"stream\" (expected each key once)"
+      ),
+      ("regions: 5", "site.yaml:1: site: regions is \"5\" (expected a list of regions)"),
+      ("- a\n- b", "site.yaml:1: site is a list (expected keys and values)"),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", exit: { silence: soon } }",
+        "site.yaml:2: region \"a\": exit: silence is \"soon\" (expected adaptive, never or a time such as 30s)"
+      ),
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", exit: { rssi: -90 } }",
+        "site.yaml:2: warning: region \"a\": exit.rssi (-90 dBm) without enter.rssi: a weak beacon enters by its "
+          + "samples and leaves by its level, again and again (expected an enter.rssi above it)"
+      ),
+    ]
+  )
+  func oneMistake(text: String, line: String) {
+    #expect(SiteMistakeTests.problems(text) == [line])
+  }
+
+  @Test("the 21st region is named with the limit")
+  func regionLimit() {
+    let regions = (1...22).map { "  - { id: r\($0), mac: \"c0:00:00:00:00:01\" }" }
+    #expect(
+      SiteMistakeTests.problems("regions:\n" + regions.joined(separator: "\n")) == [
+        "site.yaml:22: application \"default\" has 22 regions; this is the first above its limit of 20 (expected "
+          + "at most 20; use a rotation for a larger set)"
+      ]
+    )
+  }
+
+  @Test(
+    "each mistake says where in the tree it is",
+    arguments: [
+      (
+        "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", enter: { samples: 0 } }",
+        "regions[0].enter.samples"
+      ),
+      ("applications:\n  - { id: a }\n  - { id: b, regions: [{ id: x }] }", "applications[1].regions[0]"),
+      ("applications:\n  - { id: a, ranging: [{ uuid: x }] }", "applications[0].ranging[0].uuid"),
+      ("zones:\n  - { id: a, observers: [b], adjacent: [c] }", "zones[0].adjacent[0]"),
+      ("observers: [{ id: d }]\nzones:\n  - { id: a, observers: [b] }", "zones[0].observers[0]"),
+      ("listen: { udp: [\"127.0.0.1:1\", x] }", "listen.udp[1]"),
+      ("iBeaconCompanies: [1, x]", "iBeaconCompanies[1]"),
+      ("frobnicate: 1", "frobnicate"),
+      ("tokens: []", "tokens"),
+    ]
+  )
+  func fields(text: String, field: String) throws {
+    #expect {
+      _ = try SiteFile.parse(text, path: "site.yaml")
+    } throws: { error in
+      (error as? SiteFileError)?.problems.map(\.field) == [field]
+    }
+  }
+
+  @Test("all mistakes come together, in the order of their lines")
+  func allTogether() {
+    let text = """
+      zones: [{ id: z }]
+      regions:
+        - { id: a }
+        - { id: b, uuid: nonsense, frobnicate: 1 }
+      pathLossExponent: nine
+      """
+    #expect(
+      SiteMistakeTests.problems(text).map { $0.prefix(12) } == [
+        "site.yaml:1:", "site.yaml:3:", "site.yaml:4:", "site.yaml:4:", "site.yaml:5:",
+      ]
+    )
+  }
+
+  @Test("what YAML itself refuses has a line as well")
+  func notYAML() throws {
+    let problems = SiteMistakeTests.problems("regions:\n  - { id: a\n")
+    #expect(problems.count == 1)
+    #expect(try #require(problems.first).hasPrefix("site.yaml:"))
+    #expect(try #require(problems.first).contains("not YAML"))
+  }
+
+  @Test("bytes that are no text name the line of the damage")
+  func notUTF8() {
+    #expect {
+      _ = try SiteFile.parse(bytes: Array("stream: a\n# ".utf8) + [0xFF, 0xFE], path: "site.yaml")
+    } throws: { error in
+      "\(error)" == "site.yaml:2: not UTF-8 (expected a text file in UTF-8)"
+    }
+  }
+
+  @Test("a rotation nested without end, or multiplied by aliases, is refused and nothing hangs")
+  func rotationBombs() {
+    let node = "region: { id: r, mac: \"c0:00:00:00:00:01\" }"
+    let deep = String(repeating: "{ \(node), children: [", count: 40) + String(repeating: "]}", count: 40)
+    #expect(
+      SiteMistakeTests.problems("rotation: [\(deep)]").contains { $0.contains("deeper than 16 levels") }
+    )
+    var bomb = "iBeaconCompanies: [1]\nrotation:\n  - &a0 { \(node) }\n"
+    for level in 1...12 {
+      let copies = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
+      bomb += "  - &a\(level) { \(node), children: [\(copies)] }\n"
+    }
+    #expect(!SiteMistakeTests.problems(bomb).isEmpty)
+  }
+
+  @Test("no damaged file crashes the reader", arguments: 0..<20)
+  func fuzz(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let text = StarterSite.text
+    let alphabet = Array("{}[]:,\"'-&*#\n\t |>!%@`0aé".unicodeScalars)
+    for _ in 0..<40 {
+      var scalars = Array(text.unicodeScalars)
+      for _ in 0..<Int.random(in: 1...6, using: &random) {
+        let at = Int.random(in: 0..<scalars.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: scalars.remove(at: at)
+        case 1: scalars[at] = alphabet.randomElement(using: &random) ?? "x"
+        default: scalars.insert(alphabet.randomElement(using: &random) ?? "x", at: at)
+        }
+      }
+      let damaged = String(String.UnicodeScalarView(scalars))
+      for problem in SiteMistakeTests.problems(damaged) { #expect(problem.hasPrefix("site.yaml:")) }
+    }
+  }
+}
