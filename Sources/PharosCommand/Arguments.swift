@@ -34,15 +34,74 @@ extension ExplainRunner.Format: ExpressibleByArgument {}
 
 extension LogLevel: ExpressibleByArgument {}
 
-/// How much is logged.
+extension LogFormat: ExpressibleByArgument {}
+
+/// How much is logged, and how.
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How much is logged on standard error: trace, debug, info, notice, warning or error.",
+      "How much is logged on standard error: trace, debug, info, notice, warning or error. (default: notice)",
       valueName: "level"
     )
   )
-  var logLevel: LogLevel = .notice
+  var logLevel: LogLevel?
+
+  @Option(
+    help: ArgumentHelp(
+      "How the log is written: text, or json for one object a line. (default: text)",
+      valueName: "format"
+    )
+  )
+  var logFormat: LogFormat?
+
+  /// The settings; what is left open the environment says.
+  func settings() throws -> LogSettings {
+    do throws(CommandFailure) {
+      let environment = ProcessEnvironment.variables()
+      return try LogSettings(level: logLevel, format: logFormat, environment: environment)
+    } catch {
+      Console.standard().say(error.message)
+      throw ExitCode(error.status.rawValue)
+    }
+  }
+}
+
+/// Which server a command is about.
+struct ServerOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The data folder of a server that is stopped.", valueName: "dir"))
+  var data: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The site file, whose stream a new data folder is for. (default: a site called pharos)",
+      valueName: "file"
+    )
+  )
+  var site: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The HTTP address of a server that runs; PHAROS_TOKEN gives the operator's token.",
+      valueName: "url"
+    )
+  )
+  var url: String?
+
+  /// How to reach the server.
+  func access() throws -> ServerAccess {
+    do throws(CommandFailure) {
+      let stream = try SiteFile.load(site, console: .standard()).site.stream
+      return try ServerAccess(
+        data: data,
+        stream: stream,
+        url: url,
+        environment: ProcessEnvironment.variables()
+      )
+    } catch {
+      Console.standard().say(error.message)
+      throw ExitCode(error.status.rawValue)
+    }
+  }
 }
 
 extension KindSelection {

@@ -30,6 +30,6 @@ struct InitCommand: AsyncParsableCommand {
 
   func run() async throws {
     let runner = InitRunner(folder: folder, listening: listen, udp: udp)
-    try await runner.run(on: .standard(), logger: log.logLevel.logger()).leave()
+    try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
   }
 }

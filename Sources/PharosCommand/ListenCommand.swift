@@ -32,6 +32,6 @@ struct ListenCommand: AsyncParsableCommand {
 
   func run() async throws {
     let runner = ListenRunner(site: site, udp: udp, duration: duration)
-    try await runner.run(on: .standard(), logger: log.logLevel.logger()).leave()
+    try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
   }
 }

@@ -14,7 +14,8 @@ struct PharosCommand: AsyncParsableCommand {
       See it at once:              pharos serve --demo
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
-                                   pharos serve --site site.yaml --output -
+                                   pharos serve --site site.yaml --data pharos-data
+      As a service:                pharos systemd-unit, pharos token create
       A capture, offline:          pharos process hall.pcapng --site site.yaml
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
@@ -22,9 +23,11 @@ struct PharosCommand: AsyncParsableCommand {
       Exit codes: 0 all went well, 1 something failed on the way, 64 the command line \
       is wrong, 78 the site file is wrong.
       """,
+    version: PharosVersion.text,
     subcommands: [
       InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
+      TokenCommand.self, ObserverCommand.self, SystemdUnitCommand.self,
     ]
   )
 }

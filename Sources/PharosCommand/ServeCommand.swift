@@ -5,19 +5,22 @@ import PharosService
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Listen, decide, and write events until told to stop.",
-    usage: "pharos serve [--site <file>] [--demo] [--output <file>] [options]",
+    abstract: "Listen, decide, keep and tell until told to stop.",
+    usage: "pharos serve [--site <file>] [--http <host:port>] [--data <dir>] [--demo] [options]",
     discussion: """
       pharos serve --demo
-          plays a small shop to itself: enters, exits and distances within seconds.
-      pharos serve --site site.yaml --output -
-          listens where site.yaml says and writes events as JSON lines.
-      pharos serve --site site.yaml --udp 0.0.0.0:50001 --output events.jsonl --record run.pharos
-          hears the network, adds events to a file, and records all inputs, so that \
-      `pharos process run.pharos` gives the same events again, byte for byte.
+          plays a small shop to itself: enters, exits and distances within seconds, and a \
+      dashboard at http://127.0.0.1:8080.
+      pharos serve --site site.yaml --data pharos-data
+          listens where site.yaml says, keeps states and events in a folder, and goes on \
+      from there after a restart.
+      pharos serve --site site.yaml --output - --record run.pharos
+          writes events as JSON lines and records all inputs, so that `pharos process \
+      run.pharos` gives the same events again, byte for byte.
 
-      Once a minute one line on standard error says how things are. SIGTERM and Ctrl-C \
-      drain: what was received is decided and written first.
+      Flags go before the environment (PHAROS_SITE, PHAROS_UDP, PHAROS_HTTP, PHAROS_DATA, \
+      PHAROS_LOG_LEVEL …) before the site file. SIGHUP reads the site file again. SIGTERM \
+      and Ctrl-C drain: what was received is decided, kept and told first.
       """
   )
 
@@ -31,6 +34,25 @@ struct ServeCommand: AsyncParsableCommand {
     )
   )
   var udp: [HostPort] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Where the dashboard and the HTTP interface are served; beyond this machine a token is needed.",
+      valueName: "host:port"
+    )
+  )
+  var http: HostPort?
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder where states and events are kept. (default: in memory)",
+      valueName: "dir"
+    )
+  )
+  var data: String?
+
+  @Flag(help: "Ask for a token even where only this machine can reach the HTTP interface.")
+  var requireToken = false
 
   @Flag(help: "Play a bundled scene to the server's own socket.")
   var demo = false
@@ -60,15 +82,19 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var options = ServeRunner.Options(
+    let options = ServeRunner.Options(
       site: site,
       udp: udp,
+      http: http,
+      data: data,
       isDemo: demo,
       output: output,
       selection: kinds,
-      record: record
+      record: record,
+      loops: loops,
+      requiresToken: requireToken,
+      environment: ProcessEnvironment.variables()
     )
-    options.loops = loops
-    try await ServeRunner(options, logger: log.logLevel.logger()).run(on: .standard()).leave()
+    try await ServeRunner(options, logger: log.settings().logger()).run(on: .standard()).leave()
   }
 }

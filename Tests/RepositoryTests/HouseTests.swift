@@ -20,7 +20,7 @@ struct HouseTests {
       "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
       "PharosPositioning", "PharosWire", "PharosCaptures",
     ],
-    "PharosComparators": ["PharosReports", "PharosEvents"],
+    "PharosComparators": ["PharosReports"],
     "PharosFiles": ["CZlib"],
     "PharosIngest": [
       "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
@@ -32,7 +32,21 @@ struct HouseTests {
       "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
       "PharosPublishing",
     ],
+    "PharosJournal": ["PharosReports", "PharosEvents"],
+    "PharosAccess": ["PharosReports", "PharosEvents", "PharosJournal"],
+    "PharosDelivery": [
+      "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
+    ],
+    "PharosWebhooks": ["PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal"],
+    "PharosSite": ["PharosReports"],
+    "PharosDashboard": [],
+    "PharosHTTP": [
+      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
+      "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal",
+      "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
+    ],
     "PharosService": [
+      "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP",
       "CPharos", "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "PharosReports",
       "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosPositioning",
       "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",

@@ -1,4 +1,5 @@
 public import PharosReports
+import PharosSite
 
 /// `pharos compare`: one's own traffic under Pharos's rule and under the rules that peers use, side by side.
 public struct CompareRunner: Sendable {

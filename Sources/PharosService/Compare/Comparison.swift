@@ -92,7 +92,7 @@ struct Comparison {
       decide { $0.take(input) }
       settleEngines(before: .distantFuture)
       advance(to: instant)
-    case .change, .clockStep:
+    case .change, .adoption, .restored, .clockStep:
       decide { $0.take(input) }
       settleEngines(before: .distantFuture)
     }

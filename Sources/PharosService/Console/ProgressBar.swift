@@ -1,3 +1,5 @@
+import PharosSite
+
 /// A bar that is redrawn on a terminal, and nothing at all elsewhere.
 public struct ProgressBar: Sendable {
   private let console: Console
@@ -32,7 +34,7 @@ public struct ProgressBar: Sendable {
     let bar =
       String(repeating: "█", count: filled) + String(repeating: "░", count: ProgressBar.cells - filled)
     let room = max(0, console.errorStyle.width - ProgressBar.cells - 10)
-    let name = TextTable.cut(TextTable.clean(label), to: room)
+    let name = PlainText.cut(PlainText.clean(label), to: room)
     write("\r\(bar) \(tenths / 10).\(tenths % 10) % \(name)\u{1B}[K")
   }
 

@@ -1,7 +1,8 @@
+import PharosSite
+
 /// A table whose lines can be written one by one: its columns have fixed widths, together at most 80.
 ///
-/// Names come from the radio and the network, so that every cell is cleaned of control characters: an escape
-/// sequence in a device's name must not reach a terminal.
+/// Names come from the radio and the network, so that every cell is cleaned by `PlainText`.
 public struct TextTable: Sendable {
   /// One column.
   public struct Column: Sendable {
@@ -45,30 +46,11 @@ public struct TextTable: Sendable {
   /// One line; what is too long for its column is cut with an ellipsis.
   public func line(_ cells: [String]) -> String {
     let padded = zip(columns, cells).map { column, cell in
-      let text = TextTable.cut(TextTable.clean(cell), to: column.width)
+      let text = PlainText.cut(PlainText.clean(cell), to: column.width)
       let padding = String(repeating: " ", count: column.width - text.count)
       return column.alignment == .left ? text + padding : padding + text
     }
     let line = padded.joined(separator: " ")
     return String(line.reversed().drop { $0 == " " }.reversed())
-  }
-
-  /// The text with a middle dot for every control character and line end.
-  public static func clean(_ text: String) -> String {
-    let isClean = text.unicodeScalars.allSatisfy { !isControl($0) }
-    guard !isClean else { return text }
-    return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "·" : $0 }))
-  }
-
-  /// The text, or its beginning and an ellipsis where it is longer than `width`.
-  public static func cut(_ text: String, to width: Int) -> String {
-    text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
-  }
-
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: true
-    default: false
-    }
   }
 }

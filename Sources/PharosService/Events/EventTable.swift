@@ -1,5 +1,6 @@
 public import PharosEvents
 public import PharosReports
+import PharosSite
 
 /// Events as lines of a table, for people; names of the site's directory stand where there are any.
 public struct EventTable: Sendable {
@@ -60,11 +61,14 @@ public struct EventTable: Sendable {
     case .observerOnline: "online"
     case .observerOffline: "offline"
     case .observerRestarted: "restarted"
+    case .observerQuarantined: "quarantined"
     case .beaconBattery: "battery"
     case .clockStepped: "clock set"
     case .fix: "fix"
     case .visitArrive: "arrive"
     case .visitDepart: "depart"
+    case .authorisationChanged: "authorised"
+    case .notification: "notify"
     }
   }
 
@@ -72,8 +76,13 @@ public struct EventTable: Sendable {
     switch kind {
     case .regionEnter, .zoneEnter, .observerOnline, .visitArrive: .green
     case .regionExit, .zoneExit, .visitDepart: .yellow
-    case .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded, .observerOffline, .clockStepped: .red
-    case .regionState, .ranging, .observerRestarted, .beaconBattery, .fix: .gray
+    case .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded, .observerOffline,
+      .observerQuarantined,
+      .clockStepped:
+      .red
+    case .regionState, .ranging, .observerRestarted, .beaconBattery, .fix, .notification,
+      .authorisationChanged:
+      .gray
     }
   }
 
@@ -98,6 +107,8 @@ public struct EventTable: Sendable {
     case .observer(let transition): return transition.bootID.map { "boot \($0)" } ?? ""
     case .battery(let millivolts, _): return "\(millivolts) mV"
     case .clockStep(let step): return "by \(step.written)"
+    case .authorisation(let transition): return "\(transition.from.name) > \(transition.to.name)"
+    case .notification(let detail): return detail.text
     }
   }
 

@@ -20,11 +20,13 @@ public struct KindSelection: Hashable, Sendable {
     ("state", [.regionState]),
     ("ranging", [.ranging]),
     ("zone", [.zoneEnter, .zoneExit]),
-    ("observer", [.observerOnline, .observerOffline, .observerRestarted]),
+    ("observer", [.observerOnline, .observerOffline, .observerRestarted, .observerQuarantined]),
     ("beacon", [.beaconBattery]),
     ("server", [.clockStepped]),
     ("fix", [.fix]),
     ("visit", [.visitArrive, .visitDepart]),
+    ("authorisation", [.authorisationChanged]),
+    ("notification", [.notification]),
     ("all", Set(EventKind.allCases)),
   ]
 

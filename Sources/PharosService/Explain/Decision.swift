@@ -23,6 +23,8 @@ struct Decision {
     case offline
     /// An observer started anew.
     case restarted
+    /// An observer that nobody knows was heard.
+    case quarantined
     /// A region was refused.
     case refused
     /// The server's clock was set.

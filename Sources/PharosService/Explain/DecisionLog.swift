@@ -51,7 +51,7 @@ struct DecisionLog {
     case .observer(let transition): append(event, DecisionLog.kind(event, transition))
     case .regionLimit: append(event, .refused)
     case .clockStep: append(event, .clock)
-    case .ranging, .battery: break
+    case .ranging, .battery, .authorisation, .notification: break
     }
   }
 
@@ -112,6 +112,7 @@ struct DecisionLog {
     switch event.kind {
     case .observerOffline: .offline
     case .observerRestarted: .restarted
+    case .observerQuarantined: .quarantined
     default: .online
     }
   }

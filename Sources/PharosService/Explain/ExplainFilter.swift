@@ -54,7 +54,7 @@ struct ExplainFilter {
   /// Whether a decision is left.
   func takes(_ decision: Decision) -> Bool {
     switch decision.kind {
-    case .online, .offline, .restarted:
+    case .online, .offline, .restarted, .quarantined:
       guard let who = decision.observer, region == nil || beacon != nil else { return region == nil }
       return tracks.contains { $0.observer == who } || (beacon == nil && observer == who) || isOpen
     case .clock, .refused:

@@ -1,4 +1,5 @@
 import PharosReports
+import PharosSite
 
 extension ExplainReport {
   /// The widest that lines of paragraphs get.
@@ -39,7 +40,7 @@ extension ExplainReport {
   private func lines(of decision: Decision, style: TerminalStyle, width: Int) -> [String] {
     let word = decision.kind.rawValue.uppercased()
     let head = "\(Wording.clock(decision.time))  "
-    let headline = TextTable.clean(narrator.headline(decision))
+    let headline = PlainText.clean(narrator.headline(decision))
     let title = "\(style.paint(word, ExplainReport.color(of: decision.kind)))  \(headline)"
     let telling = narrator.telling(decision)
     let indent = String(repeating: " ", count: ExplainReport.indent)
@@ -58,7 +59,7 @@ extension ExplainReport {
     case .enter, .online: .green
     case .exit, .zone: .yellow
     case .unmonitored, .offline, .holdExceeded, .refused, .clock: .red
-    case .state, .restarted: .gray
+    case .state, .restarted, .quarantined: .gray
     }
   }
 
@@ -95,7 +96,7 @@ extension ExplainReport {
       for group in groups {
         let regions = group.regions.map(\.region).joined(separator: ", ")
         let name = "\(narrator.name(track.beacon)) at \(narrator.name(track.observer))"
-        lines.append(TextTable.clean("  \(regions) · \(name)"))
+        lines.append(PlainText.clean("  \(regions) · \(name)"))
         for sentence in group.sentences { lines += Paragraph.lines(sentence, behind: "    – ", width: width) }
       }
     }

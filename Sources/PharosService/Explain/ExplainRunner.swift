@@ -1,5 +1,6 @@
 import PharosPipeline
 public import PharosReports
+import PharosSite
 
 /// `pharos explain`: tells decision by decision why, and what else was considered.
 public struct ExplainRunner: Sendable {

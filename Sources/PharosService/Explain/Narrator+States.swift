@@ -100,6 +100,11 @@ extension Narrator {
       Telling([
         "Its boot id is \(transition.bootID.map(String.init) ?? "new"): it started anew. That alone decides nothing."
       ])
+    case .quarantined:
+      Telling([
+        "It is neither in the site file nor accepted, so what it reports changes nothing. "
+          + "`pharos observer accept \(decision.subject)` lets it in."
+      ])
     default: Telling(online(decision, transition))
     }
   }

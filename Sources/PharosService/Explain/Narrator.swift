@@ -36,7 +36,7 @@ struct Narrator {
     case .zone:
       guard case .zone(let transition) = decision.detail else { return who }
       return "\(transition.from ?? "nowhere") → \(transition.to ?? "nowhere") · \(who)"
-    case .online, .offline, .restarted: return who
+    case .online, .offline, .restarted, .quarantined: return who
     case .clock, .refused: return decision.application
     case .state:
       guard let transition = decision.transition else { return regions }
@@ -59,7 +59,11 @@ struct Narrator {
       Telling([
         "The server's clock was set by \(Wording.span(step)). Steps of the clock decide nothing; later times follow it."
       ])
-    case .ranging, .battery: Telling([])
+    case .authorisation(let transition):
+      Telling([
+        "\(decision.application) may now learn of it: \(transition.to.name). Before, this was \(transition.from.name)."
+      ])
+    case .ranging, .battery, .notification: Telling([])
     }
   }
 

@@ -94,7 +94,8 @@ extension PanelDrawing {
     switch kind {
     case .enter, .online: Palette.enter
     case .exit: Palette.exit
-    case .state, .unmonitored, .holdExceeded, .zone, .offline, .restarted, .refused, .clock: Palette.faint
+    case .state, .unmonitored, .holdExceeded, .zone, .offline, .restarted, .quarantined, .refused, .clock:
+      Palette.faint
     }
   }
 

@@ -80,7 +80,7 @@ struct PanelDrawing {
     findings.decisions.filter { decision in
       switch decision.kind {
       case .enter, .exit, .state, .unmonitored, .holdExceeded: decision.rows.contains(panel.row)
-      case .online, .offline, .restarted, .zone, .refused, .clock: false
+      case .online, .offline, .restarted, .quarantined, .zone, .refused, .clock: false
       }
     }
   }

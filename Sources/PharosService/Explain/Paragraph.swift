@@ -1,3 +1,5 @@
+import PharosSite
+
 /// Text broken into lines of a terminal.
 enum Paragraph {
   /// The lines of a text that is at most so wide, the first behind `head`, the others behind as many spaces.
@@ -9,7 +11,7 @@ enum Paragraph {
     var lines: [String] = []
     var line = head
     var isEmpty = true
-    for word in TextTable.clean(text).split(separator: " ") {
+    for word in PlainText.clean(text).split(separator: " ") {
       if !isEmpty, line.count + 1 + word.count > width {
         lines.append(line)
         line = indent

@@ -1,4 +1,5 @@
 import PharosReports
+import PharosSite
 
 /// What people may call observers, beacons and regions on the command line, and what they probably meant.
 struct Vocabulary {

@@ -1,4 +1,5 @@
 import PharosReports
+import PharosSite
 
 extension ReplaySummary {
   /// The summary as lines for people, or as one JSON object.
@@ -22,7 +23,7 @@ extension ReplaySummary {
       "\(label(percent)) \(lateness.percentile(percent).written)"
     }
     lines.append(row("lateness", percentiles.joined(separator: ", ")))
-    return lines.map { TextTable.cut($0, to: TextTable.widest) }
+    return lines.map { PlainText.cut($0, to: TextTable.widest) }
   }
 
   private var rate: String {

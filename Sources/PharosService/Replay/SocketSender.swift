@@ -1,5 +1,6 @@
 public import PharosCaptures
 public import PharosIngest
+public import PharosSite
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,7 @@
 import PharosAdvertising
 import PharosCaptures
 import PharosReports
+import PharosSite
 import PharosWire
 
 /// What a capture holds: counts, times, and who is most often in it.
@@ -53,7 +54,7 @@ struct CaptureSummary {
 
   /// The summary for people.
   var lines: [String] {
-    var lines = [TextTable.cut(TextTable.clean(path), to: TextTable.widest)]
+    var lines = [PlainText.cut(PlainText.clean(path), to: TextTable.widest)]
     lines.append(row("format", "\(formatName), \(linkTypeNames)"))
     lines.append(row("packets", "\(packets)\(blocks > 0 ? ", and \(blocks) other blocks" : "")"))
     lines.append(row("time", span))
@@ -65,7 +66,7 @@ struct CaptureSummary {
     }
     lines += ranking("observers", observers) { "\($0)" }
     lines += ranking("beacons", beacons) { "\($0)" }
-    return lines.map { TextTable.cut($0, to: TextTable.widest) }
+    return lines.map { PlainText.cut($0, to: TextTable.widest) }
   }
 
   private var datagramLines: [String] {
@@ -104,7 +105,7 @@ struct CaptureSummary {
   }
 
   private func row(_ name: String, _ value: String) -> String {
-    name.padded(to: 12) + TextTable.clean(value)
+    name.padded(to: 12) + PlainText.clean(value)
   }
 
   private var span: String {

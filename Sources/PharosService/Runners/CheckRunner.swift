@@ -1,4 +1,5 @@
 import PharosReports
+import PharosSite
 
 /// `pharos check`: every mistake of a site file at once, with its line.
 public struct CheckRunner: Sendable {

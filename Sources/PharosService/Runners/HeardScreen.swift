@@ -1,6 +1,7 @@
 import PharosCaptures
 import PharosIngest
 import PharosReports
+import PharosSite
 import PharosWire
 
 /// The live table of `pharos listen`: observers, and what they hear.

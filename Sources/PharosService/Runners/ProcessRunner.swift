@@ -1,6 +1,7 @@
 import PharosEvents
 import PharosPipeline
 public import PharosReports
+import PharosSite
 
 /// `pharos process`: decides about captures offline, as fast as it goes.
 public struct ProcessRunner: Sendable {

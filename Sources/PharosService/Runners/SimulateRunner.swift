@@ -1,6 +1,7 @@
 import PharosCaptures
 import PharosReports
 import PharosSimulation
+import PharosSite
 
 /// `pharos simulate`: plays a scene into a capture, and into a file of what truly happened.
 public struct SimulateRunner: Sendable {
@@ -33,7 +34,7 @@ public struct SimulateRunner: Sendable {
   /// The lines of a list of all scenes.
   public static var sceneList: [String] {
     Scene.builtIn.map { scene in
-      "\(scene.name.padded(to: 16))\(TextTable.cut(scene.summary, to: TextTable.widest - 18))"
+      "\(scene.name.padded(to: 16))\(PlainText.cut(scene.summary, to: TextTable.widest - 18))"
     }
   }
 

@@ -1,21 +1,25 @@
 import PharosReports
+import PharosSite
 
 /// What a server says when it listens: where, with what, what is missing, and what to try next.
 struct Banner {
-  let options: ServeRunner.Options
+  let settings: ServeSettings
+  let isDemo: Bool
   let configuration: SiteConfiguration
 
-  func lines(_ addresses: [HostPort]) -> [String] {
+  func lines(_ addresses: [HostPort], http: HostPort?) -> [String] {
     let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
     var lines = ["Pharos is listening on \(places). Ctrl-C ends."]
     lines.append(row("site", site))
-    if let output = options.output {
+    if let http { lines.append(row("dashboard", "\(settings.tls == nil ? "http" : "https")://\(http)/")) }
+    if let data = settings.data { lines.append(row("journal", data)) }
+    if let output = settings.output {
       lines.append(row("events", output == "-" ? "on standard output" : output))
     }
-    if let record = options.record { lines.append(row("recording", record)) }
+    if let record = settings.record { lines.append(row("recording", record)) }
     lines += missing(addresses).map { row("not yet", $0) }
     lines.append(row("try next", next(addresses)))
-    return lines.map(TextTable.clean)
+    return lines.map(PlainText.clean)
   }
 
   private func row(_ name: String, _ value: String) -> String { "  \(name.padded(to: 11))\(value)" }
@@ -23,7 +27,7 @@ struct Banner {
   private var site: String {
     let site = configuration.site
     let regions = site.applications.reduce(0) { $0 + $1.regions.count }
-    let name = options.site ?? (options.isDemo ? "the demo's own" : "none")
+    let name = settings.site ?? (isDemo ? "the demo's own" : "none")
     let parts = [
       CheckRunner.count(regions, "region"), CheckRunner.count(site.zones.count, "zone"),
       CheckRunner.count(site.observers.count, "observer"),
@@ -37,17 +41,20 @@ struct Banner {
     if site.applications.allSatisfy({ $0.regions.isEmpty && $0.ranging.isEmpty && $0.rotation.isEmpty }) {
       missing.append("no region to enter: pharos init writes a site file to start from")
     }
-    if options.output == nil, !options.isDemo {
-      missing.append("events go nowhere: add --output events.jsonl")
+    if settings.output == nil, settings.http == nil, !isDemo {
+      missing.append("events go nowhere: add --http 127.0.0.1:8080 or --output events.jsonl")
     }
-    if !options.isDemo, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
+    if settings.data == nil, !isDemo {
+      missing.append("nothing survives a restart: --data pharos-data keeps states and events")
+    }
+    if !isDemo, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
       missing.append("only this machine is heard: --udp 0.0.0.0:50001 hears the network")
     }
     return missing
   }
 
   private func next(_ addresses: [HostPort]) -> String {
-    guard !options.isDemo else { return "pharos init, then pharos serve --site site.yaml --output -" }
+    guard !isDemo else { return "pharos init, then pharos serve --site site.yaml --output -" }
     let to = addresses.first.map { HostPort(host: Banner.reachable($0.host), port: $0.port) }
     return
       "pharos replay Captures/museum-visit/capture.pcapng --to \(to.map { "\($0)" } ?? "127.0.0.1:50001")"

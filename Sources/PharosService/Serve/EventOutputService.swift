@@ -78,4 +78,8 @@ struct EventOutputService: Service {
 enum LogKey {
   /// How many events could not be written.
   static let lost = "events.lost"
+  /// How many.
+  static let count = "count"
+  /// Why something failed.
+  static let reason = "reason"
 }

@@ -1,9 +1,13 @@
 public import Logging
 import Pharos
+import PharosAccess
 import PharosEvents
+import PharosHTTP
 import PharosIngest
+import PharosJournal
 import PharosReports
 import PharosSimulation
+public import PharosSite
 import ServiceLifecycle
 import UnixSignals
 
@@ -15,51 +19,56 @@ import Musl
 import Darwin
 #endif
 
-/// `pharos serve`: listens, decides and writes events until it is told to stop, then drains.
+/// `pharos serve`: listens, decides, keeps and tells until it is told to stop, then drains.
 public struct ServeRunner: Sendable {
-  /// What is served, and how.
+  /// What is served, and how; what is left open here the environment and the site file say.
   public struct Options: Sendable {
-    /// The site file; nil for the demo's site or an empty one.
-    public var site: String?
-    /// Where to listen; empty for the site's addresses, or for any free port with the demo.
-    public var udp: [HostPort]
+    /// What the command line says.
+    public var flags: ServeSettings
     /// Whether a bundled scene is played to the server's own socket.
     public var isDemo: Bool
-    /// Where events go as JSON lines; `-` is standard output; nil for no events.
-    public var output: String?
     /// Which events are written.
     public var selection: KindSelection
-    /// Where all inputs are recorded; nil for no recording.
-    public var record: String?
-    /// On how many loops it reads and decides; nil for one a core, up to four.
-    public var loops: Int?
+    /// Whether every request needs a token even where only this machine can ask.
+    public var requiresToken: Bool
     /// How often one line says how things are.
     public var statusPeriod: Duration
+    /// The variables of the process.
+    public var environment: [String: String]
 
     /// Makes options with the defaults of the command.
     public init(
       site: String? = nil,
       udp: [HostPort] = [],
+      http: HostPort? = nil,
+      data: String? = nil,
       isDemo: Bool = false,
       output: String? = nil,
       selection: KindSelection = .usual,
       record: String? = nil,
       loops: Int? = nil,
-      statusPeriod: Duration = .seconds(60)
+      requiresToken: Bool = false,
+      statusPeriod: Duration = .seconds(60),
+      environment: [String: String] = [:]
     ) {
-      self.site = site
-      self.udp = udp
+      flags = ServeSettings()
+      flags.site = site
+      flags.udp = udp
+      flags.http = http
+      flags.data = data
+      flags.output = output
+      flags.record = record
+      flags.loops = loops
       self.isDemo = isDemo
-      self.output = output
       self.selection = selection
-      self.record = record
-      self.loops = loops
+      self.requiresToken = requiresToken
       self.statusPeriod = statusPeriod
+      self.environment = environment
     }
   }
 
-  private let options: Options
-  private let logger: Logger
+  let options: Options
+  let logger: Logger
 
   /// Makes a runner.
   public init(_ options: Options, logger: Logger) {
@@ -72,29 +81,24 @@ public struct ServeRunner: Sendable {
   /// - Parameters:
   ///   - console: where banner, status and, if asked for, events go.
   ///   - onListening: is told once the server listens.
-  /// - Returns: 0; 1 if it cannot listen or write; 78 if the site file is wrong.
+  /// - Returns: 0; 1 if it cannot listen, keep or write; 78 if the site file or a variable is wrong.
   public func run(
     on console: Console,
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
   ) async -> CommandStatus {
     await console.run {
-      let configuration = try siteConfiguration(console)
-      let recording = try options.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
-      let server = PharosServer(
-        site: configuration.site,
-        configuration: ingest(configuration, recording: recording),
-        logger: logger
-      )
+      let (settings, configuration) = try settled(console)
+      let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
       let tally = EventTally()
-      let group = try serviceGroup(
-        server,
-        tally: tally,
-        configuration: configuration,
-        console: console,
-        onListening: onListening
-      )
       do {
-        try await group.run()
+        try await serve(
+          settings,
+          configuration,
+          recording: recording,
+          tally: tally,
+          console: console,
+          onListening: onListening
+        )
         try recording?.close()
       } catch {
         try? recording?.close()
@@ -102,7 +106,7 @@ public struct ServeRunner: Sendable {
       }
       guard tally.lost == 0 else {
         throw CommandFailure(
-          "\(CheckRunner.count(tally.lost, "event")) could not be written to \(options.output ?? "-"). "
+          "\(CheckRunner.count(tally.lost, "event")) could not be written to \(settings.output ?? "-"). "
             + "Free some space; `pharos process` gives them again from what --record kept."
         )
       }
@@ -110,22 +114,77 @@ public struct ServeRunner: Sendable {
     }
   }
 
-  private func siteConfiguration(_ console: Console) throws(CommandFailure) -> SiteConfiguration {
-    var configuration = try SiteFile.load(options.site, console: console)
-    if options.isDemo, options.site == nil {
-      configuration.site = Scene.demo.site
-      configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]
-    }
-    if !options.udp.isEmpty { configuration.listen = options.udp }
-    return configuration
+  private func serve(
+    _ settings: ServeSettings,
+    _ configuration: SiteConfiguration,
+    recording: FileOutput?,
+    tally: EventTally,
+    console: Console,
+    onListening: @escaping @Sendable (Serving) -> Void
+  ) async throws {
+    let parts = try ServerParts(
+      ServerParts.Plan(
+        configuration: configuration,
+        settings: settings,
+        ingest: ingest(settings, configuration, recording: recording),
+        ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } })
+      ),
+      logger: logger
+    )
+    // The journal is left last, when nobody writes any more.
+    defer { parts.journal.leave() }
+    let http = try httpService(settings, parts)
+    let output = try eventOutput(
+      parts.server,
+      settings,
+      tally: tally,
+      site: configuration.site,
+      console: console
+    )
+    let surroundings = Surroundings(
+      settings: settings,
+      configuration: configuration,
+      console: console,
+      tally: tally,
+      onListening: onListening
+    )
+    let group = ServiceGroup(
+      configuration: group(services(parts, http: http, output: output, surroundings))
+    )
+    try await group.run()
   }
 
-  private func ingest(_ configuration: SiteConfiguration, recording: FileOutput?) -> IngestConfiguration {
-    let passed = SocketActivation.listeners(environment: ServeRunner.activation, processID: getpid())
+  private func settled(
+    _ console: Console
+  ) throws(CommandFailure) -> (ServeSettings, SiteConfiguration) {
+    var (settings, configuration) = try ServeSettings.settled(
+      flags: options.flags,
+      environment: options.environment
+    ) { path throws(CommandFailure) in
+      let configuration = try SiteFile.load(path, console: console)
+      return path.map { configuration.resolved(against: $0) } ?? configuration
+    }
+    if options.isDemo {
+      if settings.site == nil {
+        configuration.site = Scene.demo.site
+        configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]
+      }
+      if settings.http == nil { settings.http = FreePort.http(console) }
+    }
+    return (settings, configuration)
+  }
+
+  private func ingest(
+    _ settings: ServeSettings,
+    _ configuration: SiteConfiguration,
+    recording: FileOutput?
+  ) -> IngestConfiguration {
+    let passed = SocketActivation.listeners(environment: options.environment, processID: getpid())
     let cores = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+    let named = settings.udp.isEmpty ? configuration.listen : settings.udp
     var ingest = IngestConfiguration(
-      listeners: passed.isEmpty ? configuration.listen.map(ListenAddress.init) : passed,
-      loops: options.loops ?? IngestConfiguration.defaultLoops(cores: cores)
+      listeners: passed.isEmpty ? named.map(ListenAddress.init) : passed,
+      loops: settings.loops ?? IngestConfiguration.defaultLoops(cores: cores)
     )
     if let recording {
       ingest.record = { bytes in
@@ -137,59 +196,33 @@ public struct ServeRunner: Sendable {
     return ingest
   }
 
-  /// What systemd told this process about sockets.
-  private static var activation: [String: String] {
-    var variables: [String: String] = [:]
-    for name in ["LISTEN_PID", "LISTEN_FDS"] {
-      if let value = getenv(name) { variables[name] = String(cString: value) }
-    }
-    return variables
-  }
-
-  /// Later services depend on earlier ones, and shutdown goes backwards: the demo and the status line end first,
-  /// then the server drains, and whoever writes events sees the last of them.
-  private func serviceGroup(
-    _ server: PharosServer,
-    tally: EventTally,
-    configuration: SiteConfiguration,
-    console: Console,
-    onListening: @escaping @Sendable (Serving) -> Void
-  ) throws(CommandFailure) -> ServiceGroup {
-    let stop = StopService()
-    var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
-    if let output = try eventOutput(server, tally: tally, site: configuration.site, console: console) {
-      services.append(.init(service: output))
-    }
-    services.append(.init(service: server))
-    let status = StatusService(
-      server: server,
-      console: console,
-      period: options.statusPeriod,
-      tally: tally,
-      banner: Banner(options: options, configuration: configuration),
-      onListening: { onListening(Serving(addresses: $0, stop: { stop.request() })) }
+  /// The HTTP interface, if one is asked for: open to this machine, or to whoever has a token.
+  private func httpService(_ settings: ServeSettings, _ parts: ServerParts) throws -> HTTPService? {
+    guard let address = settings.http else { return nil }
+    var configuration = HTTPConfiguration(address: address, tls: settings.tls)
+    // Only an address of this machine alone passes without a token.
+    let isOpen = (try? configuration.check(hasTokens: false)) == nil
+    configuration.tokensRequired = isOpen || options.requiresToken
+    try configuration.check(hasTokens: !parts.tokens.isEmpty)
+    let facts = ServiceFacts(
+      version: PharosVersion.text,
+      startedAt: parts.startedAt,
+      dataFolder: settings.data,
+      isDemo: options.isDemo
     )
-    services.append(.init(service: status))
-    services.append(.init(service: stop, successTerminationBehavior: .gracefullyShutdownGroup))
-    if options.isDemo { services.append(.init(service: DemoService(server: server, scene: .demo))) }
-    return ServiceGroup(
-      configuration: .init(
-        services: services,
-        gracefulShutdownSignals: [.sigterm, .sigint],
-        logger: logger
-      )
-    )
+    return HTTPService(configuration, backend: parts.backend(facts), logger: logger)
   }
 
   private func eventOutput(
     _ server: PharosServer,
+    _ settings: ServeSettings,
     tally: EventTally,
     site: Site,
     console: Console
   ) throws(CommandFailure) -> EventOutputService? {
     let sink: any OutputSink
     var format = EventFormat.jsonl
-    switch options.output {
+    switch settings.output {
     case "-": sink = console.output
     case let path?: sink = try AppendedFile(path: path)
     case nil:

@@ -1,9 +1,12 @@
+public import PharosSite
 import ServiceLifecycle
 
 /// A server that listens, as whoever started it sees it.
 public struct Serving: Sendable {
-  /// Where it listens.
+  /// Where it receives datagrams.
   public let addresses: [HostPort]
+  /// Where it serves HTTP, if it does.
+  public let http: HostPort?
   /// Makes it drain and end, as SIGTERM does.
   public let stop: @Sendable () -> Void
 }

@@ -1,36 +1,57 @@
 import Pharos
 import PharosCaptures
+import PharosDelivery
+import PharosHTTP
 import PharosIngest
 import PharosMonitoring
 import PharosReports
+import PharosSite
 import PharosWire
 import ServiceLifecycle
 
 /// Says that the server listens, and from then on one line a minute how it fares.
 struct StatusService: Service {
-  let server: PharosServer
+  let parts: ServerParts
+  let http: HTTPService?
   let console: Console
   let period: Duration
   let tally: EventTally
   let banner: Banner
-  let onListening: @Sendable ([HostPort]) -> Void
+  let onListening: @Sendable ([HostPort], HostPort?) -> Void
 
   func run() async throws {
-    let addresses = try await server.addresses().map {
-      HostPort(host: $0.address.description, port: $0.port)
-    }
-    for line in banner.lines(addresses) { console.say(line) }
-    onListening(addresses)
+    let addresses = try await addresses()
+    let web = try await http?.address()
+    for line in banner.lines(addresses, http: web) { console.say(line) }
+    onListening(addresses, web)
     await cancelWhenGracefulShutdown {
       var before = IngestSnapshot()
       while !Task.isCancelled {
-        guard (try? await Task.sleep(for: period)) != nil, let now = try? await server.snapshot() else {
+        guard (try? await Task.sleep(for: period)) != nil, let now = try? await parts.server.snapshot() else {
           return
         }
-        console.say(StatusService.line(now, since: before, period: period, tally: tally))
+        let line = StatusService.line(now, since: before, period: period, tally: tally)
+        console.say(line + StatusService.trouble(parts.teller.statistics))
         before = now
       }
     }
+  }
+
+  /// Where it listens, once everything does.
+  func places() async throws -> String {
+    let web = try await http?.address()
+    return (try await addresses().map { "udp \($0)" } + [web.map { "http \($0)" }].compactMap { $0 })
+      .joined(separator: ", ")
+  }
+
+  private func addresses() async throws -> [HostPort] {
+    try await parts.server.addresses().map { HostPort(host: $0.address.description, port: $0.port) }
+  }
+
+  /// What the journal refuses or has lost, if anything.
+  static func trouble(_ told: TellerStatistics) -> String {
+    (told.isFailing ? ", journal refuses, \(told.waiting) events wait" : "")
+      + (told.lost > 0 ? ", \(told.lost) events not kept" : "")
   }
 
   /// How things are, in one line of at most 80 columns unless something is lost.

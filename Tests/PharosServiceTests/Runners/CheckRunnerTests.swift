@@ -1,5 +1,6 @@
 import PharosReports
 import PharosService
+import PharosSite
 import Testing
 
 @Suite("Check")

@@ -2,6 +2,7 @@ import Foundation
 import PharosCaptures
 import PharosIngest
 import PharosReports
+import PharosSite
 import PharosWire
 import Testing
 

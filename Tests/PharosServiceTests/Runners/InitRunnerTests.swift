@@ -1,6 +1,7 @@
 import Logging
 import PharosReports
 import PharosService
+import PharosSite
 import Testing
 
 @Suite("Init")

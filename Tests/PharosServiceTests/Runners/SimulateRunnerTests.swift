@@ -2,6 +2,7 @@ import PharosCaptures
 import PharosReports
 import PharosService
 import PharosSimulation
+import PharosSite
 import Testing
 
 @Suite("Simulate")

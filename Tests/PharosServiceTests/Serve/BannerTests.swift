@@ -1,5 +1,7 @@
+import PharosDelivery
 import PharosIngest
 import PharosReports
+import PharosSite
 import Testing
 
 @testable import PharosService
@@ -10,27 +12,40 @@ struct BannerTests {
 
   @Test("an empty site is told what is missing, and what to try next")
   func empty() {
-    let lines = Banner(options: .init(), configuration: SiteConfiguration()).lines([here])
-    let text = lines.joined(separator: "\n")
+    let banner = Banner(settings: ServeSettings(), isDemo: false, configuration: SiteConfiguration())
+    let text = banner.lines([here], http: nil).joined(separator: "\n")
     #expect(text.hasPrefix("Pharos is listening on udp 127.0.0.1:50001."))
     #expect(text.contains("no region to enter: pharos init"))
-    #expect(text.contains("events go nowhere: add --output"))
+    #expect(text.contains("events go nowhere: add --http 127.0.0.1:8080 or --output"))
+    #expect(text.contains("nothing survives a restart: --data pharos-data"))
     #expect(text.contains("--udp 0.0.0.0:50001 hears the network"))
     #expect(
       text.contains("try next   pharos replay Captures/museum-visit/capture.pcapng --to 127.0.0.1:50001")
     )
   }
 
-  @Test("a server that hears the network and writes events lacks nothing of it")
+  @Test("a server that hears the network, keeps and tells events lacks nothing of it")
   func complete() throws {
     let configuration = try SiteFile.parse(StarterSite.text, path: "site.yaml")
-    let options = ServeRunner.Options(site: "site.yaml", output: "events.jsonl", record: "run.pharos")
-    let lines = Banner(options: options, configuration: configuration)
-      .lines([HostPort(host: "0.0.0.0", port: 50_001)])
+    var settings = ServeSettings()
+    settings.site = "site.yaml"
+    settings.output = "events.jsonl"
+    settings.record = "run.pharos"
+    settings.data = "pharos-data"
+    let network = [HostPort(host: "0.0.0.0", port: 50_001)]
+    let web = HostPort(host: "127.0.0.1", port: 8_080)
+    let lines = Banner(settings: settings, isDemo: false, configuration: configuration)
+      .lines(network, http: web)
     #expect(!lines.contains { $0.contains("not yet") })
     #expect(lines.contains("  site       site.yaml: 3 regions, 0 zones, 0 observers"))
+    #expect(lines.contains("  dashboard  http://127.0.0.1:8080/"))
+    #expect(lines.contains("  journal    pharos-data"))
     #expect(lines.contains("  events     events.jsonl"))
     #expect(lines.contains("  recording  run.pharos"))
+    settings.tls = TLSFiles(certificate: "c", key: "k")
+    let secure = Banner(settings: settings, isDemo: false, configuration: configuration)
+      .lines(network, http: web)
+    #expect(secure.contains("  dashboard  https://127.0.0.1:8080/"))
   }
 
   @Test("the status line gives rates, and losses only where there are any")
@@ -46,5 +61,15 @@ struct BannerTests {
     tally.wrote(1)
     let loss = StatusService.line(now, since: IngestSnapshot(), period: .seconds(60), tally: tally)
     #expect(loss.hasSuffix("1 event written, 3 dropped by the kernel, 2 events lost"))
+  }
+
+  @Test("the status line says what the journal refuses and has lost")
+  func trouble() {
+    var told = TellerStatistics()
+    #expect(StatusService.trouble(told).isEmpty)
+    told.isFailing = true
+    told.waiting = 7
+    told.lost = 2
+    #expect(StatusService.trouble(told) == ", journal refuses, 7 events wait, 2 events not kept")
   }
 }

@@ -4,6 +4,7 @@ import PharosCaptures
 import PharosReports
 import PharosService
 import PharosSimulation
+import PharosSite
 import Synchronization
 import Testing
 

@@ -1,0 +1,30 @@
+/// A family of metrics: its name, which ends in its unit, its kind, and what it says in words.
+///
+/// Names and labels are a promise to whoever draws graphs: all families stand in files called `MetricFamily+…`, and
+/// the guide on operations lists them.
+struct MetricFamily: Hashable, Sendable {
+  /// How its values move.
+  enum Kind: String, Sendable {
+    /// Only up, from zero at each start.
+    case counter
+    /// Up and down.
+    case gauge
+  }
+
+  /// The name; that of a counter ends in `_total`.
+  let name: String
+  /// How its values move.
+  let kind: Kind
+  /// What it says, as one sentence without a full stop.
+  let help: String
+  /// The labels of every sample, in their order.
+  let labels: [String]
+
+  static func counter(_ name: String, _ help: String, by labels: String...) -> MetricFamily {
+    MetricFamily(name: name, kind: .counter, help: help, labels: labels)
+  }
+
+  static func gauge(_ name: String, _ help: String, by labels: String...) -> MetricFamily {
+    MetricFamily(name: name, kind: .gauge, help: help, labels: labels)
+  }
+}

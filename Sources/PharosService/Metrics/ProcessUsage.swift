@@ -1,0 +1,110 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What this process takes of the machine, where the system tells.
+struct ProcessUsage: Hashable, Sendable {
+  /// Processor time, user and system together.
+  ///
+  /// - Units: seconds.
+  var cpuSeconds: Double
+  /// The memory that is really there.
+  ///
+  /// - Units: bytes.
+  var residentBytes: Int?
+  /// The descriptors that are open.
+  var openDescriptors: Int?
+  /// How many may be open.
+  var mostDescriptors: Int?
+  /// Its threads.
+  var threads: Int?
+
+  /// Asks the system.
+  static func current() -> ProcessUsage {
+    var usage = rusage()
+    _ = getrusage(rusageSelf, &usage)
+    var limit = rlimit()
+    let hasLimit = getrlimit(descriptorLimit, &limit) == 0
+    let status = ProcessUsage.status()
+    return ProcessUsage(
+      cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+      residentBytes: status["VmRSS"].map { $0 * 1_024 },
+      openDescriptors: openDescriptorCount(),
+      mostDescriptors: hasLimit ? Int(clamping: limit.rlim_cur) : nil,
+      threads: status["Threads"]
+    )
+  }
+
+  #if canImport(Glibc)
+  private static let rusageSelf = RUSAGE_SELF.rawValue
+  private static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+  private static let rusageSelf = Int32(RUSAGE_SELF)
+  private static let descriptorLimit = RLIMIT_NOFILE
+  #endif
+
+  private static func seconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+  }
+
+  /// The numbers of `/proc/self/status`, by their names; empty where there is no such file.
+  private static func status() -> [String: Int] {
+    guard let file = fopen("/proc/self/status", "re") else { return [:] }
+    defer { fclose(file) }
+    var numbers: [String: Int] = [:]
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let words = text.split { $0 == ":" || $0.isWhitespace }
+      guard words.count >= 2, let number = Int(words[1]) else { continue }
+      numbers[String(words[0])] = number
+    }
+    return numbers
+  }
+
+  private static func openDescriptorCount() -> Int? {
+    guard let folder = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    // Two entries are the folder and its parent, one is the descriptor that reads the folder.
+    return max(0, count - 3)
+  }
+}
+
+extension MetricFamily {
+  static let cpuSeconds = counter(
+    "process_cpu_seconds_total",
+    "User and system processor time spent in seconds"
+  )
+  static let residentBytes = gauge("process_resident_memory_bytes", "Resident memory in bytes")
+  static let openDescriptors = gauge("process_open_fds", "Open file descriptors")
+  static let mostDescriptors = gauge("process_max_fds", "File descriptors that may be open")
+  static let threads = gauge("process_threads", "Threads of the process")
+  static let startTime = gauge(
+    "process_start_time_seconds",
+    "When the server started, in seconds since 1970"
+  )
+  static let build = gauge("pharos_build_info", "Always 1; the label tells the version", by: "version")
+
+  static let process = [
+    cpuSeconds, residentBytes, openDescriptors, mostDescriptors, threads, startTime, build,
+  ]
+}
+
+extension PrometheusText {
+  /// Writes what the process takes.
+  mutating func write(_ usage: ProcessUsage, startedAt: Double, version: String) {
+    write(.build, [([version], 1)])
+    write(.startTime, startedAt)
+    write(.cpuSeconds, usage.cpuSeconds)
+    write(.residentBytes, usage.residentBytes.map(Double.init))
+    write(.openDescriptors, usage.openDescriptors.map(Double.init))
+    write(.mostDescriptors, usage.mostDescriptors.map(Double.init))
+    write(.threads, usage.threads.map(Double.init))
+  }
+}

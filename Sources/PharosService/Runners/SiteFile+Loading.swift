@@ -1,0 +1,23 @@
+public import PharosSite
+
+extension SiteFile {
+  /// Reads a site file from the disk, or gives the defaults where no file is named.
+  ///
+  /// Warnings are said on the console.
+  ///
+  /// - Throws: ``CommandFailure`` with exit status 78 and every mistake.
+  public static func load(
+    _ path: String?,
+    console: Console
+  ) throws(CommandFailure) -> SiteConfiguration {
+    guard let path else { return SiteConfiguration() }
+    let bytes = try WholeFile.read(path, limit: largest)
+    do throws(SiteFileError) {
+      let configuration = try parse(bytes: bytes, path: path)
+      for warning in configuration.warnings { console.say(warning.text(in: path)) }
+      return configuration
+    } catch {
+      throw CommandFailure(error.description, status: .configuration)
+    }
+  }
+}

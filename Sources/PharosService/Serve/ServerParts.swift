@@ -1,0 +1,194 @@
+import Logging
+import Pharos
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosHTTP
+import PharosIngest
+import PharosJournal
+import PharosPipeline
+import PharosReports
+import PharosSite
+import PharosWebhooks
+import Synchronization
+
+/// The parts of a server, put together and not yet running: journal, engine, teller, streams, webhooks, interface.
+struct ServerParts: Sendable {
+  let journal: Journal
+  let registrar: Registrar
+  let authorisations: Authorisations
+  let tokens: Tokens
+  let server: PharosServer
+  let teller: Teller
+  let feeds: FeedDesk
+  let webhooks: Webhooks
+  let notifications: Notifications
+  let narrator: NarratorHolder
+  let startedAt: Timestamp
+
+  /// What is to be put together.
+  struct Plan: Sendable {
+    var configuration: SiteConfiguration
+    var settings: ServeSettings
+    var ingest: IngestConfiguration
+    /// The TCP ports of this server, which no webhook may post to.
+    var ownPorts: Set<Int> = []
+  }
+
+  /// How often a checkpoint is taken.
+  ///
+  /// Half a minute is what a crash costs at most of what was learned of beacons and observers. States cost nothing: events
+  /// tell them.
+  static let checkpointInterval = TimeSpan.seconds(30)
+
+  /// Opens the journal and puts the parts together; nothing listens yet.
+  ///
+  /// - Parameters:
+  ///   - plan: what to put together.
+  ///   - logger: where problems are logged.
+  /// - Throws: ``CommandFailure`` that says why the journal cannot be used.
+  init(_ plan: Plan, logger: Logger) throws(CommandFailure) {
+    do {
+      let site = plan.configuration.site
+      journal = try ServerParts.journal(plan, stream: site.stream)
+      registrar = try Registrar(declared: site, store: journal, logger: logger)
+      authorisations = try Authorisations(store: journal)
+      authorisations.declare(plan.configuration.access)
+      tokens = try Tokens(store: journal)
+      startedAt = .wallClock
+      narrator = NarratorHolder(site: site)
+      var ingest = plan.ingest
+      let desk = CheckpointDesk()
+      ingest.checkpointInterval = ServerParts.checkpointInterval
+      ingest.checkpoint = { desk.take($0) }
+      server = PharosServer(
+        site: registrar.site,
+        configuration: ingest,
+        restoring: try ServerParts.restoration(from: journal, logger: logger),
+        logger: logger
+      )
+      registrar.attach(to: server)
+      teller = Teller(
+        hub: server.hub,
+        store: journal,
+        authorisations: authorisations,
+        stream: site.stream,
+        logger: logger
+      )
+      desk.attach(teller)
+      feeds = FeedDesk(teller: teller, history: journal, logger: logger)
+      webhooks = try Webhooks(
+        journal: journal,
+        told: teller.told,
+        stream: site.stream,
+        ownPorts: plan.ownPorts,
+        allows: { [teller] in teller.allows($0, to: $1) },
+        logger: logger
+      )
+      notifications = try Notifications(
+        journal: journal,
+        told: teller.told,
+        stream: site.stream,
+        tell: { [teller] in teller.tell($0) },
+        names: { [narrator] in narrator.name(of: $0) },
+        logger: logger
+      )
+    } catch let failure as CommandFailure {
+      throw failure
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+
+  /// What the interface serves.
+  func backend(_ facts: ServiceFacts) -> HTTPBackend {
+    HTTPBackend(
+      server: server,
+      registrar: registrar,
+      journal: journal,
+      teller: teller,
+      feeds: feeds,
+      tokens: tokens,
+      authorisations: authorisations,
+      webhooks: webhooks,
+      notifications: notifications,
+      facts: facts,
+      metrics: { await metrics() },
+      narrate: { [narrator] in narrator.narrate($0) },
+      readiness: { await readiness() },
+      clock: { .wallClock }
+    )
+  }
+
+  /// Takes an edited site file: the engine first, which may refuse it, then names and authorisations.
+  func adopt(_ configuration: SiteConfiguration) async throws {
+    try await registrar.reload(configuration.site)
+    authorisations.declare(configuration.access)
+    narrator.replace(site: configuration.site)
+  }
+
+  private static func journal(_ plan: Plan, stream: String) throws(JournalError) -> Journal {
+    guard let folder = plan.settings.data else { return try Journal.open(.memory, stream: stream) }
+    var settings = JournalSettings()
+    if let age = plan.settings.retention.age { settings.longest = age }
+    if let size = plan.settings.retention.size { settings.mostBytes = size }
+    return try Journal.open(.folder(folder), stream: stream, settings: settings)
+  }
+
+  /// What the engine goes on from: the newest checkpoint, and what the journal's rows say beyond it.
+  private static func restoration(from journal: Journal, logger: Logger) throws -> Restoration? {
+    var checkpoint: Checkpoint?
+    var through: Int64 = 0
+    if let stored = try journal.latestCheckpoint() {
+      do {
+        checkpoint = try Checkpoint(decoding: stored.bytes)
+        through = stored.through
+      } catch {
+        logger.warning(
+          "the checkpoint cannot be used, so that states resume by what was told last and everything else is learned anew",
+          metadata: [LogKey.reason: "\(error)"]
+        )
+      }
+    }
+    let told = try journal.lastTold(after: through)
+    let isNew = checkpoint == nil && told == LastTold()
+    return isNew ? nil : Restoration(checkpoint: checkpoint, lastTold: told)
+  }
+}
+
+/// Hands checkpoints to a teller that is made after the server which takes them.
+private final class CheckpointDesk: Sendable {
+  private let teller = Mutex<Teller?>(nil)
+
+  func attach(_ teller: Teller) { self.teller.withLock { $0 = teller } }
+
+  func take(_ pending: PendingCheckpoint) {
+    let teller = teller.withLock { $0 }
+    teller?.offer(
+      TellerCheckpoint(instant: pending.instant, eventsBefore: pending.eventsBefore) { pending.encoded() }
+    )
+  }
+}
+
+/// The narrator of the site as it is now.
+final class NarratorHolder: Sendable {
+  private let narrator: Mutex<EventNarrator>
+
+  init(site: Site) { narrator = Mutex(EventNarrator(site: site)) }
+
+  func replace(site: Site) { narrator.withLock { $0 = EventNarrator(site: site) } }
+
+  func narrate(_ event: Event) -> String { narrator.withLock { $0 }.narrate(event) }
+
+  func name(of subject: SubjectID) -> String? { narrator.withLock { $0 }.name(of: subject) }
+}
+
+extension Authorisations {
+  /// Takes what the site file says about people.
+  fileprivate func declare(_ access: SiteAccess) {
+    declare(
+      persons: Persons(observers: access.personObservers, beacons: access.personBeacons),
+      purposes: access.purposes
+    )
+  }
+}

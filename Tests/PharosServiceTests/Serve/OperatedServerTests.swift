@@ -1,0 +1,233 @@
+import Foundation
+import Logging
+import PharosEvents
+import PharosJournal
+import PharosReports
+import PharosSimulation
+import PharosSite
+import Synchronization
+import Testing
+
+@testable import PharosService
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Runs whole servers with data folders, as an operator does: real sockets, real files, one test at a time.
+@Suite("A server as its operator sees it", .serialized, .timeLimit(.minutes(3)))
+struct OperatedServerTests {
+  private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+  private let anyPort = HostPort(host: "127.0.0.1", port: 0)
+
+  private func serving(
+    _ options: ServeRunner.Options,
+    on kept: KeptConsole,
+    _ body: @escaping @Sendable (Serving) async throws -> Void
+  ) async throws -> CommandStatus {
+    let runner = ServeRunner(options, logger: quiet)
+    let (stream, continuation) = AsyncStream<Serving>.makeStream()
+    async let status = {
+      let status = await runner.run(on: kept.console) { continuation.yield($0) }
+      continuation.finish()
+      return status
+    }()
+    for await serving in stream {
+      defer { serving.stop() }
+      try await body(serving)
+      break
+    }
+    return await status
+  }
+
+  private func get(_ path: String, from serving: Serving, token: String? = nil) async throws -> (Int, String)
+  {
+    let address = try #require(serving.http)
+    var request = URLRequest(url: try #require(URL(string: "http://\(address)\(path)")))
+    if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+    let (data, response) = try await URLSession.shared.data(for: request)
+    let status = try #require(response as? HTTPURLResponse).statusCode
+    return (status, String(decoding: data, as: UTF8.self))
+  }
+
+  /// Replays the demo's scene to a server.
+  private func replay(_ capture: String, to serving: Serving, speed: Double) async throws {
+    let address = try #require(serving.addresses.first)
+    let status = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let replay = ReplayRunner(.init(capture: capture, pace: .captured(speed: speed)))
+        continuation.resume(returning: replay.run(to: address, console: KeptConsole().console))
+      }
+    }
+    #expect(status == .success)
+  }
+
+  private func demoCapture(in folder: TemporaryFolder) -> String {
+    let capture = folder.path("demo.pcapng")
+    let made = SimulateRunner.run(
+      scene: "demo",
+      seed: 3,
+      output: capture,
+      truth: nil,
+      console: KeptConsole().console
+    )
+    #expect(made == .success)
+    return capture
+  }
+
+  /// What the journal in a folder says, once nobody uses it.
+  private func journal(_ folder: String) throws -> (head: Int64, ids: [String], states: [String]) {
+    let journal = try Journal.open(.folder(folder), stream: "pharos")
+    let events = try journal.events(after: 0, matching: .init(), limit: 100_000)
+    #expect(events.map(\.sequence) == Array(journal.oldest..<journal.head + 1))
+    let told = try journal.lastTold()
+    return (
+      journal.head,
+      events.map { "\($0.event.id)" },
+      told.regions.map { "\($0.region) \($0.subject) \($0.state)" }.sorted()
+    )
+  }
+
+  @Test("events are kept, a restart goes on behind them, and nothing is told twice or taken for gone")
+  func restart() async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+    let capture = demoCapture(in: folder)
+    let data = folder.path("data")
+    let options = ServeRunner.Options(site: site, udp: [anyPort], http: anyPort, data: data)
+    let first = KeptConsole()
+    let status = try await serving(options, on: first) { serving in
+      try await replay(capture, to: serving, speed: 10)
+      let (code, text) = try await get("/readyz", from: serving)
+      #expect(code == 200, "\(text)")
+    }
+    #expect(status == .success)
+    let before = try journal(data)
+    #expect(before.head > 0)
+    #expect(before.states.contains { $0.hasSuffix("inside") || $0.hasSuffix("outside") })
+    let again = try await serving(options, on: KeptConsole()) { serving in
+      let (_, text) = try await get("/v1/events?limit=1000", from: serving)
+      #expect(text.contains("\"head\":\(before.head)"), "\(text.suffix(200))")
+    }
+    #expect(again == .success)
+    let after = try journal(data)
+    // The second run heard nothing at all, so that it may have told of nothing but itself.
+    #expect(Array(after.ids.prefix(before.ids.count)) == before.ids)
+    #expect(Set(after.ids).count == after.ids.count)
+    #expect(after.states == before.states)
+  }
+
+  @Test("metrics, readiness and status are served, and the numbers are those of the traffic")
+  func metrics() async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
+    let capture = demoCapture(in: folder)
+    let options = ServeRunner.Options(site: site, udp: [anyPort], http: anyPort)
+    let status = try await serving(options, on: KeptConsole()) { serving in
+      try await replay(capture, to: serving, speed: 50)
+      let (code, text) = try await get("/metrics", from: serving)
+      #expect(code == 200)
+      let line = text.split(separator: "\n").first { $0.hasPrefix("pharos_ingest_datagrams_total ") }
+      let count = try #require(line.flatMap { Double($0.split(separator: " ")[1]) })
+      #expect(count > 100)
+      #expect(text.contains("pharos_build_info{version=\"\(PharosVersion.text)\"} 1"))
+      #expect(try await get("/healthz", from: serving).0 == 200)
+      #expect(try await get("/", from: serving).1.contains("<html"))
+    }
+    #expect(status == .success)
+  }
+
+  @Test("beyond this machine nothing is served until there is a token, and then only with it")
+  func tokens() async throws {
+    let folder = try TemporaryFolder()
+    let data = folder.path("data")
+    let everywhere = HostPort(host: "0.0.0.0", port: 0)
+    let options = ServeRunner.Options(udp: [anyPort], http: everywhere, data: data, loops: 1)
+    let refused = KeptConsole()
+    #expect(await ServeRunner(options, logger: quiet).run(on: refused.console) == .failure)
+    #expect(refused.errors.text.contains("will not serve HTTP on 0.0.0.0:0"))
+    let made = KeptConsole()
+    let runner = TokenRunner(.folder(data, stream: "pharos"))
+    #expect(await runner.create(.operator, name: "me", lifetime: nil, on: made.console) == .success)
+    let secret = made.output.text.filter { !$0.isWhitespace }
+    #expect(secret.hasPrefix("pht_"))
+    let status = try await serving(options, on: KeptConsole()) { serving in
+      let reachable = Serving(
+        addresses: serving.addresses,
+        http: HostPort(host: "127.0.0.1", port: try #require(serving.http).port),
+        stop: serving.stop
+      )
+      #expect(try await get("/v1/status", from: reachable).0 == 401)
+      #expect(try await get("/v1/status", from: reachable, token: secret).0 == 200)
+      #expect(try await get("/healthz", from: reachable).0 == 200)
+      let url = "http://127.0.0.1:\(try #require(serving.http).port)"
+      let access = ServerAccess.http(url: url, token: secret)
+      let listed = KeptConsole()
+      #expect(await TokenRunner(access).list(on: listed.console) == .success)
+      #expect(listed.output.text.contains("(operator)"))
+      let without = KeptConsole()
+      let stranger = TokenRunner(.http(url: url, token: nil))
+      #expect(await stranger.list(on: without.console) == .failure)
+      #expect(without.errors.text.contains("set PHAROS_TOKEN"))
+      let locked = KeptConsole()
+      #expect(await runner.list(on: locked.console) == .failure)
+      #expect(locked.errors.text.contains("--url http://HOST:PORT"))
+    }
+    #expect(status == .success)
+    let listed = KeptConsole()
+    #expect(await runner.list(on: listed.console) == .success)
+    let id = try #require(listed.output.text.split(separator: "\n").last?.prefix(12))
+    #expect(await runner.revoke(String(id), on: KeptConsole().console) == .success)
+    #expect(await runner.revoke(String(id), on: KeptConsole().console) == .failure)
+  }
+
+  @Test("an observer is accepted on a server that runs, and by the folder of one that does not")
+  func acceptance() async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write("ingest: { policy: allowlist }\nobservers: [{ id: desk }]\n", to: "site.yaml")
+    let data = folder.path("data")
+    let options = ServeRunner.Options(site: site, udp: [anyPort], http: anyPort, data: data, loops: 1)
+    let status = try await serving(options, on: KeptConsole()) { serving in
+      let access = ServerAccess.http(url: "http://\(try #require(serving.http))", token: nil)
+      let kept = KeptConsole()
+      let runner = ObserverRunner(access)
+      #expect(await runner.accept(.name("door 1/2"), on: kept.console, logger: quiet) == .success)
+      #expect(kept.output.text.contains("door 1/2 is accepted"))
+    }
+    #expect(status == .success)
+    let runner = ObserverRunner(.folder(data, stream: "pharos"))
+    #expect(await runner.accept(.name("yard"), on: KeptConsole().console, logger: quiet) == .success)
+    let journal = try Journal.open(.folder(data), stream: "pharos")
+    #expect(try journal.documents(kind: "http.acceptedObserver").map(\.key).sorted() == ["door 1/2", "yard"])
+  }
+
+  @Test("a folder that another server uses, or that belongs to another stream, is told with what to do")
+  func wrongFolder() async throws {
+    let folder = try TemporaryFolder()
+    let data = folder.path("data")
+    let options = ServeRunner.Options(udp: [anyPort], data: data, loops: 1)
+    let status = try await serving(options, on: KeptConsole()) { _ in
+      let second = KeptConsole()
+      #expect(await ServeRunner(options, logger: quiet).run(on: second.console) == .failure)
+      #expect(second.errors.text.contains("uses this journal"), "\(second.errors.text)")
+    }
+    #expect(status == .success)
+    let site = try folder.write("stream: other\n", to: "site.yaml")
+    let third = KeptConsole()
+    let other = ServeRunner.Options(site: site, udp: [anyPort], data: data, loops: 1)
+    #expect(await ServeRunner(other, logger: quiet).run(on: third.console) == .failure)
+    #expect(third.errors.text.contains("belongs to the stream \"pharos\""))
+  }
+
+  @Test("a port that is taken is told with what to do, and nothing is left running")
+  func portInUse() async throws {
+    let options = ServeRunner.Options(udp: [anyPort], http: anyPort, loops: 1)
+    let status = try await serving(options, on: KeptConsole()) { serving in
+      let second = KeptConsole()
+      let taken = ServeRunner.Options(udp: [anyPort], http: serving.http, loops: 1)
+      #expect(await ServeRunner(taken, logger: quiet).run(on: second.console) == .failure)
+      #expect(second.errors.text.contains("cannot serve HTTP on"), "\(second.errors.text)")
+    }
+    #expect(status == .success)
+  }
+}

@@ -1,0 +1,112 @@
+import Logging
+import PharosReports
+import PharosSite
+import Synchronization
+import Testing
+
+@testable import PharosService
+
+@Suite("Reading the site file again")
+struct SiteReloaderTests {
+  /// What the reloader does with a file: whom it adopted and what it logged.
+  private final class Record: Sendable {
+    let adopted = Mutex<[SiteConfiguration]>([])
+    let log = MemorySink()
+
+    var logger: Logger {
+      Logger(label: "test") { [log] label in JSONLogHandler(label: label, sink: log) }
+    }
+  }
+
+  private static let first = """
+    stream: hall
+    applications:
+      - id: shop
+        regions:
+          - { id: door, mac: "c0:00:00:00:00:01" }
+          - { id: till, mac: "c0:00:00:00:00:02" }
+    observers: [{ id: desk }]
+    """
+
+  private func reloading(
+    _ text: String?,
+    refusal: String? = nil
+  ) async throws -> (isTaken: Bool, adopted: [SiteConfiguration], log: String) {
+    let folder = try TemporaryFolder()
+    let path = try folder.write(text ?? SiteReloaderTests.first, to: "site.yaml")
+    let record = Record()
+    let reloader = SiteReloader(
+      path: text == nil ? nil : path,
+      current: try SiteFile.parse(SiteReloaderTests.first, path: "site.yaml"),
+      logger: record.logger
+    ) { configuration in
+      if let refusal { throw CommandFailure(refusal) }
+      record.adopted.withLock { $0.append(configuration) }
+    }
+    let isTaken = await reloader.reload()
+    return (isTaken, record.adopted.withLock { $0 }, record.log.text)
+  }
+
+  @Test("a right file is adopted, and the log says what changed")
+  func right() async throws {
+    let outcome = try await reloading(
+      """
+      stream: hall
+      applications:
+        - id: shop
+          regions:
+            - { id: door, mac: "c0:00:00:00:00:09" }
+            - { id: yard, mac: "c0:00:00:00:00:03" }
+      observers: [{ id: desk, name: front desk }]
+      zones: [{ id: hall, observers: [desk] }]
+      """
+    )
+    #expect(outcome.isTaken)
+    #expect(outcome.adopted.first?.site.applications.first?.regions.map(\.identifier) == ["door", "yard"])
+    for phrase in [
+      "regions added: shop/yard", "regions changed: shop/door", "regions removed: shop/till",
+      "observers changed: desk", "zones added: hall",
+    ] {
+      #expect(outcome.log.contains(phrase), "\(phrase)")
+    }
+    #expect(!outcome.log.contains("applications"))
+  }
+
+  @Test("a wrong file is refused whole, each mistake in the log with its line")
+  func wrong() async throws {
+    let outcome = try await reloading("regions:\n  - { id: a }\nfoo: 1\n")
+    #expect(!outcome.isTaken)
+    #expect(outcome.adopted.isEmpty)
+    #expect(outcome.log.contains("site.yaml:2: region \\\"a\\\": no uuid"))
+    #expect(outcome.log.contains("site.yaml:3: site: unknown key"))
+    #expect(outcome.log.contains("everything goes on as before"))
+  }
+
+  @Test("what the engine refuses changes nothing either")
+  func refused() async throws {
+    let outcome = try await reloading("stream: hall\n", refusal: "21 regions are one too many")
+    #expect(!outcome.isTaken)
+    #expect(outcome.log.contains("21 regions are one too many"))
+  }
+
+  @Test("what takes effect at the next start only is said, and the stream's name stays")
+  func restart() async throws {
+    let outcome = try await reloading(
+      "stream: other\nlisten: { udp: \"0.0.0.0:1\", http: \"127.0.0.1:1\" }\ndata: here\n"
+    )
+    #expect(outcome.isTaken)
+    #expect(outcome.adopted.first?.site.stream == "hall")
+    for key in ["stream", "listen.udp", "listen.http", "data"] {
+      #expect(outcome.log.contains("site.yaml: \(key) takes effect at the next start only"), "\(key)")
+    }
+    #expect(!outcome.log.contains("journal.retention"))
+  }
+
+  @Test("a file that is as it was changes nothing, and a server without one says so")
+  func nothing() async throws {
+    #expect(try await reloading(SiteReloaderTests.first).log.contains("nothing has changed"))
+    let without = try await reloading(nil)
+    #expect(!without.isTaken)
+    #expect(without.log.contains("was started without one"))
+  }
+}
