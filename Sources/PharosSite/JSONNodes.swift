@@ -1,19 +1,8 @@
+import PharosReports
 import Yams
 
 /// Reads JSON as the tree that a site file is read from, so that one set of rules serves both.
-///
-/// The whole input is one value (RFC 8259); keys stand once in an object; what is nested more deeply than any
-/// document of ours is refused.
-struct JSONNodes {
-  private let bytes: [UInt8]
-  private var index = 0
-  private var line = 1
-
-  /// The deepest nesting; a region's document has three levels.
-  private static let deepest = 16
-
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
-
+enum JSONNodes {
   /// The tree of a text.
   ///
   /// - Throws: where reading stopped, and why.
@@ -21,181 +10,32 @@ struct JSONNodes {
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw SiteProblem(line: 1, severity: .mistake, message: "not UTF-8", expected: "JSON in UTF-8")
     }
-    var reader = JSONNodes(bytes)
-    reader.skipSpace()
-    let node = try reader.value(depth: 0)
-    reader.skipSpace()
-    guard reader.peek == nil else { throw reader.problem("something follows the value", "nothing more") }
-    return node
-  }
-
-  private var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
-
-  private func problem(_ message: String, _ expected: String) -> SiteProblem {
-    SiteProblem(line: line, severity: .mistake, message: "not JSON: \(message)", expected: expected)
-  }
-
-  private mutating func skipSpace() {
-    while let byte = peek, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
-      if byte == 0x0A { line += 1 }
-      index += 1
+    do throws(JSONError) {
+      return node(of: try JSONValue(parsing: bytes))
+    } catch {
+      throw SiteProblem(
+        line: 1 + bytes.prefix(error.offset).count { $0 == UInt8(ascii: "\n") },
+        severity: .mistake,
+        message: "not JSON: \(error.reason)",
+        expected: error.expected
+      )
     }
   }
 
-  private mutating func take(_ byte: UInt8) -> Bool {
-    guard peek == byte else { return false }
-    index += 1
-    return true
-  }
-
-  private mutating func value(depth: Int) throws(SiteProblem) -> Node {
-    guard depth < JSONNodes.deepest else {
-      throw problem("nested more than \(JSONNodes.deepest) deep", "a flatter document")
-    }
-    switch peek {
-    case UInt8(ascii: "{"): return try object(depth: depth)
-    case UInt8(ascii: "["): return try array(depth: depth)
-    case UInt8(ascii: "\""):
-      return .scalar(Node.Scalar(try string(), Tag(.str), .doubleQuoted))
-    case nil: throw problem("the text ends here", "a value")
-    default: return try literal()
+  private static func node(of value: JSONValue) -> Node {
+    switch value {
+    case .null: plain("null")
+    case .bool(let flag): plain("\(flag)")
+    case .integer(let number): plain("\(number)")
+    case .number(let number): plain("\(number)")
+    case .string(let text): quoted(text)
+    case .array(let elements): .sequence(Node.Sequence(elements.map(node), Tag(.seq), .flow))
+    case .object(let members):
+      .mapping(Node.Mapping(members.map { (quoted($0.name), node(of: $0.value)) }, Tag(.map), .flow))
     }
   }
 
-  private mutating func object(depth: Int) throws(SiteProblem) -> Node {
-    index += 1
-    var pairs: [(Node, Node)] = []
-    var seen: Set<String> = []
-    skipSpace()
-    if take(UInt8(ascii: "}")) { return .mapping(Node.Mapping(pairs, Tag(.map), .flow)) }
-    while true {
-      skipSpace()
-      guard peek == UInt8(ascii: "\"") else { throw problem("a key is missing", "a key in quotes") }
-      let key = try string()
-      guard seen.insert(key).inserted else {
-        throw problem("the key \"\(PlainText.cut(key, to: 60))\" stands twice", "each key once")
-      }
-      skipSpace()
-      guard take(UInt8(ascii: ":")) else { throw problem("no colon behind a key", "a colon") }
-      skipSpace()
-      let value = try value(depth: depth + 1)
-      pairs.append((.scalar(Node.Scalar(key, Tag(.str), .doubleQuoted)), value))
-      skipSpace()
-      if take(UInt8(ascii: "}")) { return .mapping(Node.Mapping(pairs, Tag(.map), .flow)) }
-      guard take(UInt8(ascii: ",")) else { throw problem("an object does not go on", "a comma or }") }
-    }
-  }
+  private static func plain(_ text: String) -> Node { .scalar(Node.Scalar(text, Tag(.implicit), .plain)) }
 
-  private mutating func array(depth: Int) throws(SiteProblem) -> Node {
-    index += 1
-    var elements: [Node] = []
-    skipSpace()
-    if take(UInt8(ascii: "]")) { return .sequence(Node.Sequence(elements, Tag(.seq), .flow)) }
-    while true {
-      skipSpace()
-      elements.append(try value(depth: depth + 1))
-      skipSpace()
-      if take(UInt8(ascii: "]")) { return .sequence(Node.Sequence(elements, Tag(.seq), .flow)) }
-      guard take(UInt8(ascii: ",")) else { throw problem("an array does not go on", "a comma or ]") }
-    }
-  }
-
-  /// A number, true, false or null: kept as it is written.
-  private mutating func literal() throws(SiteProblem) -> Node {
-    let start = index
-    while let byte = peek, JSONNodes.isLiteral(byte) { index += 1 }
-    let text = String(decoding: bytes[start..<index], as: UTF8.self)
-    guard ["true", "false", "null"].contains(text) || JSONNodes.isNumber(text) else {
-      throw problem("no value starts here", "an object, an array, a text, a number, true or false")
-    }
-    return .scalar(Node.Scalar(text, Tag(.implicit), .plain))
-  }
-
-  private static func isLiteral(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    case UInt8(ascii: "E"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-    default: false
-    }
-  }
-
-  /// Whether a text is a number as JSON writes it.
-  static func isNumber(_ text: String) -> Bool {
-    var rest = Substring(text)
-    func digits() -> Int {
-      let count = rest.prefix { $0.isASCII && $0.isNumber }.count
-      rest = rest.dropFirst(count)
-      return count
-    }
-    if rest.first == "-" { rest = rest.dropFirst() }
-    let startsWithZero = rest.first == "0"
-    let whole = digits()
-    guard whole > 0, !startsWithZero || whole == 1 else { return false }
-    if rest.first == "." {
-      rest = rest.dropFirst()
-      guard digits() > 0 else { return false }
-    }
-    if rest.first == "e" || rest.first == "E" {
-      rest = rest.dropFirst()
-      if rest.first == "+" || rest.first == "-" { rest = rest.dropFirst() }
-      guard digits() > 0 else { return false }
-    }
-    return rest.isEmpty
-  }
-
-  private mutating func string() throws(SiteProblem) -> String {
-    index += 1
-    var units: [UInt8] = []
-    while let byte = peek {
-      index += 1
-      switch byte {
-      case UInt8(ascii: "\""): return String(decoding: units, as: UTF8.self)
-      case UInt8(ascii: "\\"): units.append(contentsOf: try escape())
-      case 0..<0x20: throw problem("a control character in a text", "an escape, as in \\n")
-      default: units.append(byte)
-      }
-    }
-    throw problem("a text does not end", "a quotation mark")
-  }
-
-  /// What stands behind a backslash, as UTF-8.
-  private mutating func escape() throws(SiteProblem) -> [UInt8] {
-    guard let byte = peek else { throw problem("a text does not end", "a quotation mark") }
-    index += 1
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [byte]
-    case UInt8(ascii: "b"): return [0x08]
-    case UInt8(ascii: "f"): return [0x0C]
-    case UInt8(ascii: "n"): return [0x0A]
-    case UInt8(ascii: "r"): return [0x0D]
-    case UInt8(ascii: "t"): return [0x09]
-    case UInt8(ascii: "u"): return try unicodeEscape()
-    default: throw problem("an unknown escape", "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
-    }
-  }
-
-  private mutating func unicodeEscape() throws(SiteProblem) -> [UInt8] {
-    let high = try hexadecimal()
-    var scalar = UInt32(high)
-    if UTF16.isLeadSurrogate(high), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) {
-      let low = try hexadecimal()
-      guard UTF16.isTrailSurrogate(low) else { throw problem("half a surrogate pair", "both halves") }
-      scalar = 0x1_0000 + (UInt32(high) - 0xD800) << 10 + (UInt32(low) - 0xDC00)
-    }
-    guard let character = Unicode.Scalar(scalar) else {
-      throw problem("half a surrogate pair", "both halves")
-    }
-    return Array(String(character).utf8)
-  }
-
-  private mutating func hexadecimal() throws(SiteProblem) -> UInt16 {
-    let digits = bytes[index..<min(index + 4, bytes.count)]
-    let text = String(decoding: digits, as: UTF8.self)
-    let isHex = digits.count == 4 && text.allSatisfy { $0.isASCII && $0.isHexDigit }
-    guard isHex, let unit = UInt16(text, radix: 16) else {
-      throw problem("an escape without its digits", "four hexadecimal digits")
-    }
-    index += 4
-    return unit
-  }
+  private static func quoted(_ text: String) -> Node { .scalar(Node.Scalar(text, Tag(.str), .doubleQuoted)) }
 }

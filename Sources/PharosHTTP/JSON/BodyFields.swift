@@ -1,3 +1,5 @@
+import PharosReports
+
 /// The members of a JSON object, taken one by one; all that is wrong is collected, so that a client reads it at once.
 ///
 /// Take every member that may be there, then ``finish()``: it throws the mistakes, unknown members among them.

@@ -1,43 +1,4 @@
-import Foundation
-
-/// A value of a JSON document.
-enum DocumentValue: Hashable, Sendable, Decodable {
-  case null
-  case flag(Bool)
-  case number(Double)
-  case text(String)
-  case list([DocumentValue])
-  case object([String: DocumentValue])
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let flag = try? container.decode(Bool.self) {
-      self = .flag(flag)
-    } else if let number = try? container.decode(Double.self) {
-      self = .number(number)
-    } else if let text = try? container.decode(String.self) {
-      self = .text(text)
-    } else if let list = try? container.decode([DocumentValue].self) {
-      self = .list(list)
-    } else {
-      self = .object(try container.decode([String: DocumentValue].self))
-    }
-  }
-
-  /// What it is, for somebody who expected something else.
-  var kind: String {
-    switch self {
-    case .null: "null"
-    case .flag: "a truth value"
-    case .number: "a number"
-    case .text: "a text"
-    case .list: "a list"
-    case .object: "an object"
-    }
-  }
-}
+import PharosReports
 
 /// Reads the members of a JSON object and collects everything that is wrong with them.
 ///
@@ -46,7 +7,7 @@ struct DocumentReader {
   /// The longest document that is read: a filter of a thousand beacons fits twice.
   static let longest = 64 * 1_024
 
-  private var members: [String: DocumentValue]
+  private var members: [String: JSONValue]
   private var known: Set<String> = []
   private let path: String
   /// What was found to be wrong.
@@ -63,8 +24,12 @@ struct DocumentReader {
         )
       ])
     }
-    guard let value = try? JSONDecoder().decode(DocumentValue.self, from: Data(json)) else {
-      throw .invalid([WebhookProblem("", "the document is no JSON", expected: "a JSON object")])
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONValue(parsing: json)
+    } catch {
+      let reason = "the document is no JSON: at byte \(error.offset), \(error.reason)"
+      throw .invalid([WebhookProblem("", reason, expected: error.expected)])
     }
     guard case .object(let members) = value else {
       throw .invalid([WebhookProblem("", "the document is \(value.kind)", expected: "a JSON object")])
@@ -72,8 +37,10 @@ struct DocumentReader {
     self.init(members, path: "")
   }
 
-  private init(_ members: [String: DocumentValue], path: String) {
-    self.members = members.filter { $0.value != .null }
+  private init(_ members: [JSONValue.Member], path: String) {
+    self.members = Dictionary(
+      uniqueKeysWithValues: members.lazy.filter { $0.value != .null }.map { ($0.name, $0.value) }
+    )
     self.path = path
   }
 
@@ -85,7 +52,7 @@ struct DocumentReader {
   /// A member that is a text.
   mutating func text(_ key: String, expected: String) -> String? {
     guard let value = take(key) else { return nil }
-    if case .text(let text) = value { return text }
+    if case .string(let text) = value { return text }
     refuse(key, "is \(value.kind)", expected: expected)
     return nil
   }
@@ -93,7 +60,7 @@ struct DocumentReader {
   /// A member that is a truth value.
   mutating func flag(_ key: String) -> Bool? {
     guard let value = take(key) else { return nil }
-    if case .flag(let flag) = value { return flag }
+    if case .bool(let flag) = value { return flag }
     refuse(key, "is \(value.kind)", expected: "true or false")
     return nil
   }
@@ -101,7 +68,7 @@ struct DocumentReader {
   /// A member that is a whole number within bounds.
   mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
     guard let value = take(key) else { return nil }
-    if case .number(let number) = value, let integer = Int(exactly: number), range.contains(integer) {
+    if case .integer(let number) = value, let integer = Int(exactly: number), range.contains(integer) {
       return integer
     }
     refuse(key, "is out of range", expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
@@ -115,14 +82,14 @@ struct DocumentReader {
     _ read: (String) -> Element?
   ) -> Set<Element>? {
     guard let value = take(key) else { return nil }
-    guard case .list(let values) = value, !values.isEmpty, values.count <= 1_000 else {
+    guard case .array(let values) = value, !values.isEmpty, values.count <= 1_000 else {
       refuse(key, "is no list of 1 to 1000 texts", expected: "a list, each \(expected)")
       return nil
     }
     var elements: Set<Element> = []
     for (index, value) in values.enumerated() {
-      guard case .text(let text) = value, let element = read(text) else {
-        let found = if case .text(let text) = value { "\"\(text)\" is none" } else { "is \(value.kind)" }
+      guard case .string(let text) = value, let element = read(text) else {
+        let found = if case .string(let text) = value { "\"\(text)\" is none" } else { "is \(value.kind)" }
         refuse("\(key)[\(index)]", found, expected: expected)
         continue
       }
@@ -162,7 +129,7 @@ struct DocumentReader {
     }
   }
 
-  private mutating func take(_ key: String) -> DocumentValue? {
+  private mutating func take(_ key: String) -> JSONValue? {
     known.insert(key)
     return members[key]
   }
