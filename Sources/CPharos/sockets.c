@@ -130,4 +130,14 @@ int64_t pharos_clock_since_boot(void) {
 #endif
 }
 
+int64_t pharos_clock_monotonic(void) { return nanoseconds_of(CLOCK_MONOTONIC); }
+
+int64_t pharos_clock_processor(void) { return nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+
+void pharos_wait(int64_t nanoseconds) {
+  if (nanoseconds <= 0) return;
+  struct timespec span = {.tv_sec = (time_t)(nanoseconds / 1000000000), .tv_nsec = (long)(nanoseconds % 1000000000)};
+  nanosleep(&span, NULL);
+}
+
 int64_t pharos_clock_wall(void) { return nanoseconds_of(CLOCK_REALTIME); }

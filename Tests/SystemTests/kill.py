@@ -1,6 +1,6 @@
 """A server that is killed again and again loses nothing that it told, tells nothing twice, and invents no exit.
 
-    python3 Tests/SystemTests/kill.py .build/debug/pharos [--kills 100] [--seed N]
+    python3 Tests/SystemTests/kill.py .build/debug/pharos [--kills 100] [--guests 100] [--seed N]
 
 Some handsets are near a beacon all the time: they must never exit. Others come and go. A client follows the stream
 and resumes with the last id it saw.
@@ -13,14 +13,13 @@ import threading
 from harness import Radio, Server, Stream, advert, region_site, seeded
 
 STAYING = 20
-GUESTS = 100
 # How long a guest stays away at least, in its turns of about 0.1 s: longer than the silence that takes it out.
 PAUSE = 25
 
 
-def traffic(radio, generator, done):
+def traffic(radio, generator, guests, done):
     """Those that stay are heard twenty times a second; the others come near a region for a while, and then only live."""
-    visits = {guest: (1, 0) for guest in range(GUESTS)}
+    visits = {guest: (1, 0) for guest in range(guests)}
     number = 0
     while not done.wait(0.01):
         number += 1
@@ -43,6 +42,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--guests", type=int, default=100)
     parser.add_argument("--seed", type=int)
     arguments = parser.parse_args()
     generator = seeded(arguments)
@@ -50,15 +50,14 @@ def main():
     server = Server(arguments.binary, region_site(8))
     server.start()
     done = threading.Event()
-    threading.Thread(
-        target=traffic, args=(Radio(server), generator.__class__(generator.random()), done), daemon=True
-    ).start()
+    visitors = generator.__class__(generator.random())
+    threading.Thread(target=traffic, args=(Radio(server), visitors, arguments.guests, done), daemon=True).start()
 
     told = {}
     last = 0
     for kill in range(arguments.kills + 1):
         # The moment is drawn in events, so that it falls while there is something to lose.
-        patience = generator.randrange(1, 120) if kill < arguments.kills else 300
+        patience = generator.randrange(1, arguments.guests + 20) if kill < arguments.kills else 300
         stream = Stream(server, after=last)
         for identifier, _, data in stream:
             if identifier is None:

@@ -99,6 +99,15 @@ int pharos_set_close_on_exec(int descriptor);
 /* Nanoseconds of a clock that never goes back and counts while the machine is suspended. */
 int64_t pharos_clock_since_boot(void);
 
+/* Nanoseconds of a clock that never goes back and stands still while the machine is suspended. */
+int64_t pharos_clock_monotonic(void);
+
+/* Nanoseconds of processor time that this process has taken, user and system together. */
+int64_t pharos_clock_processor(void);
+
+/* Waits for so many nanoseconds, or until a signal comes. */
+void pharos_wait(int64_t nanoseconds);
+
 /* Nanoseconds of the wall clock since 1970-01-01 UTC. */
 int64_t pharos_clock_wall(void);
 

@@ -1,3 +1,5 @@
+import CPharos
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -25,13 +27,11 @@ struct ProcessUsage: Hashable, Sendable {
 
   /// Asks the system.
   static func current() -> ProcessUsage {
-    var usage = rusage()
-    _ = getrusage(rusageSelf, &usage)
     var limit = rlimit()
     let hasLimit = getrlimit(descriptorLimit, &limit) == 0
     let status = ProcessUsage.status()
     return ProcessUsage(
-      cpuSeconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+      cpuSeconds: Double(pharos_clock_processor()) / 1e9,
       residentBytes: status["VmRSS"].map { $0 * 1_024 },
       openDescriptors: openDescriptorCount(),
       mostDescriptors: hasLimit ? Int(clamping: limit.rlim_cur) : nil,
@@ -40,16 +40,10 @@ struct ProcessUsage: Hashable, Sendable {
   }
 
   #if canImport(Glibc)
-  private static let rusageSelf = RUSAGE_SELF.rawValue
   private static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
   #else
-  private static let rusageSelf = Int32(RUSAGE_SELF)
   private static let descriptorLimit = RLIMIT_NOFILE
   #endif
-
-  private static func seconds(_ time: timeval) -> Double {
-    Double(time.tv_sec) + Double(time.tv_usec) / 1e6
-  }
 
   /// The numbers of `/proc/self/status`, by their names; empty where there is no such file.
   private static func status() -> [String: Int] {

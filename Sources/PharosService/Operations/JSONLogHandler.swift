@@ -1,13 +1,6 @@
+import CPharos
 public import Logging
 import PharosReports
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Writes the log as one JSON object a line, for whoever collects logs.
 ///
@@ -71,9 +64,5 @@ public struct JSONLogHandler: LogHandler {
 
 extension Timestamp {
   /// The system's wall clock, for lines that people read.
-  public static var wallClock: Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-  }
+  public static var wallClock: Timestamp { Timestamp(nanoseconds: pharos_clock_wall()) }
 }

@@ -1,3 +1,5 @@
+import CPharos
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -97,9 +99,5 @@ struct SystemdNotifier: Sendable {
     #endif
   }
 
-  private static func monotonicMicroseconds() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-  }
+  private static func monotonicMicroseconds() -> Int64 { pharos_clock_monotonic() / 1_000 }
 }

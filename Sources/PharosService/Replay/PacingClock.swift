@@ -1,3 +1,4 @@
+import CPharos
 public import PharosReports
 import Synchronization
 
@@ -30,19 +31,14 @@ public struct SystemPacingClock: PacingClock {
   }
 
   /// The time since the machine started.
-  public func now() -> TimeSpan {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return TimeSpan(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-  }
+  public func now() -> TimeSpan { TimeSpan(nanoseconds: pharos_clock_monotonic()) }
 
   /// Sleeps until a time, woken early by a signal only.
   public func wait(until deadline: TimeSpan) {
     while !isInterrupted {
       let rest = (deadline - now()).nanoseconds
       guard rest > 0 else { return }
-      var span = timespec(tv_sec: Int(rest / 1_000_000_000), tv_nsec: Int(rest % 1_000_000_000))
-      nanosleep(&span, nil)
+      pharos_wait(rest)
     }
   }
 
