@@ -8,6 +8,10 @@ public struct SiteConfiguration: Hashable, Sendable {
   public var listen: [HostPort]
   /// Where the HTTP interface is to listen, or nil where the file says nothing.
   public var http: HostPort?
+  /// The origins whose pages may use the HTTP interface from a browser; CORS is off while there are none.
+  public var allowedOrigins: [String]
+  /// The names by which the HTTP interface may be asked besides those of this machine, while no token is needed.
+  public var allowedHosts: [String]
   /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
   public var tls: TLSFiles?
   /// The folder of the journal, or nil to keep it in memory.
@@ -29,6 +33,8 @@ public struct SiteConfiguration: Hashable, Sendable {
     site: Site = Site(),
     listen: [HostPort] = SiteConfiguration.defaultListen,
     http: HostPort? = nil,
+    allowedOrigins: [String] = [],
+    allowedHosts: [String] = [],
     tls: TLSFiles? = nil,
     data: String? = nil,
     retention: Retention = Retention(),
@@ -39,6 +45,8 @@ public struct SiteConfiguration: Hashable, Sendable {
     self.site = site
     self.listen = listen
     self.http = http
+    self.allowedOrigins = allowedOrigins
+    self.allowedHosts = allowedHosts
     self.tls = tls
     self.data = data
     self.retention = retention

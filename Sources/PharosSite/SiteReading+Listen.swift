@@ -2,7 +2,7 @@ import PharosReports
 import Yams
 
 extension SiteReading {
-  private static let listenKeys = ["udp", "http"]
+  private static let listenKeys = ["udp", "http", "allowedOrigins", "allowedHosts"]
 
   /// Where datagrams and requests arrive, and with which certificate.
   func readListen(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
@@ -11,6 +11,18 @@ extension SiteReading {
       configuration.http = listen["http"].flatMap { node in
         address(node, "listen.http", listen.path(of: "http"), listen, example: "\"127.0.0.1:8080\"")
       }
+      configuration.allowedOrigins = texts(
+        listen,
+        "allowedOrigins",
+        expected: "an origin without a path, as in \"https://floor.example.org\"",
+        SiteReading.isOrigin
+      )
+      configuration.allowedHosts = texts(
+        listen,
+        "allowedHosts",
+        expected: "a host name without port, as in \"pharos.local\"",
+        SiteReading.isHostName
+      )
     }
     guard let tls = fields.fields("tls", known: ["certificate", "key"]) else { return }
     let certificate = tls.requiredText("certificate", expected: "the path of a PEM file")
@@ -19,6 +31,37 @@ extension SiteReading {
     if configuration.http == nil {
       fields.warning("tls", "tls stands without listen.http: it is used only where --http gives the address")
     }
+  }
+
+  private func texts(
+    _ listen: SiteFields,
+    _ key: String,
+    expected: String,
+    _ isGood: (String) -> Bool
+  ) -> [String] {
+    listen.list(key, of: "texts").compactMap { entry in
+      if let text = entry.node.scalar?.string, isGood(text) { return text }
+      problems.mistake(
+        "listen.\(key): \(entry.node.sketch) is none",
+        line: entry.node.mark?.line ?? listen.line,
+        field: entry.path,
+        expected: expected
+      )
+      return nil
+    }
+  }
+
+  /// Whether a text is what browsers send as `Origin`: a scheme and a host, maybe a port, and nothing behind.
+  private static func isOrigin(_ text: String) -> Bool {
+    for scheme in ["https://", "http://"] where text.hasPrefix(scheme) {
+      let host = text.dropFirst(scheme.count)
+      return !host.isEmpty && !host.contains { "/?#@ \t".contains($0) }
+    }
+    return false
+  }
+
+  private static func isHostName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 253 && !text.contains { "/?#@: \t".contains($0) }
   }
 
   private func udp(_ listen: SiteFields) -> [HostPort]? {

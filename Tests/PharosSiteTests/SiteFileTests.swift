@@ -168,7 +168,10 @@ struct SiteFileTests {
   @Test("where the journal is, what it keeps, and whom to trust")
   func operations() throws {
     let text = """
-      listen: { http: "0.0.0.0:8443" }
+      listen:
+        http: "0.0.0.0:8443"
+        allowedOrigins: ["https://floor.example.org"]
+        allowedHosts: [pharos.local]
       tls: { certificate: cert.pem, key: /etc/pharos/key.pem }
       data: data
       journal: { retention: { age: 30d, size: 10GB } }
@@ -179,6 +182,8 @@ struct SiteFileTests {
       """
     let configuration = try SiteFile.parse(text, path: "sites/a/site.yaml")
     #expect(configuration.warnings.isEmpty)
+    #expect(configuration.allowedOrigins == ["https://floor.example.org"])
+    #expect(configuration.allowedHosts == ["pharos.local"])
     #expect(configuration.policy == .allowlist)
     #expect(configuration.site.admission == .listed)
     #expect(configuration.retention == Retention(age: .minutes(30 * 24 * 60), size: 10_000_000_000))

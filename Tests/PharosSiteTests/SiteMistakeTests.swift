@@ -110,6 +110,16 @@ struct SiteMistakeTests {
         "site.yaml:1: listen.http: \"here\" is no address (expected HOST:PORT, as in \"127.0.0.1:8080\")"
       ),
       (
+        "listen: { allowedOrigins: [https://floor.example.org/map] }",
+        "site.yaml:1: listen.allowedOrigins: \"https://floor.example.org/map\" is none (expected an origin without a "
+          + "path, as in \"https://floor.example.org\")"
+      ),
+      (
+        "listen: { allowedHosts: [pharos.local:8080] }",
+        "site.yaml:1: listen.allowedHosts: \"pharos.local:8080\" is none (expected a host name without port, as in "
+          + "\"pharos.local\")"
+      ),
+      (
         "listen: { http: \"127.0.0.1:1\" }\ntls: { certificate: a.pem }",
         "site.yaml:2: tls: key is missing (expected the path of a PEM file)"
       ),

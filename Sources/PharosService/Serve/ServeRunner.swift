@@ -133,7 +133,7 @@ public struct ServeRunner: Sendable {
     )
     // The journal is left last, when nobody writes any more.
     defer { parts.journal.leave() }
-    let http = try httpService(settings, parts)
+    let http = try httpService(settings, configuration, parts)
     let output = try eventOutput(
       parts.server,
       settings,
@@ -197,9 +197,18 @@ public struct ServeRunner: Sendable {
   }
 
   /// The HTTP interface, if one is asked for: open to this machine, or to whoever has a token.
-  private func httpService(_ settings: ServeSettings, _ parts: ServerParts) throws -> HTTPService? {
+  private func httpService(
+    _ settings: ServeSettings,
+    _ site: SiteConfiguration,
+    _ parts: ServerParts
+  ) throws -> HTTPService? {
     guard let address = settings.http else { return nil }
-    var configuration = HTTPConfiguration(address: address, tls: settings.tls)
+    var configuration = HTTPConfiguration(
+      address: address,
+      tls: settings.tls,
+      allowedOrigins: site.allowedOrigins,
+      allowedHosts: site.allowedHosts
+    )
     // Only an address of this machine alone passes without a token.
     let isOpen = (try? configuration.check(hasTokens: false)) == nil
     configuration.tokensRequired = isOpen || options.requiresToken

@@ -53,7 +53,10 @@ enum SiteDifference {
   static func needingRestart(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
     [
       ("stream", old.site.stream != new.site.stream), ("listen.udp", old.listen != new.listen),
-      ("listen.http", old.http != new.http), ("tls", old.tls != new.tls), ("data", old.data != new.data),
+      ("listen.http", old.http != new.http),
+      ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
+      ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),
+      ("data", old.data != new.data),
       ("journal.retention", old.retention != new.retention),
     ]
     .compactMap { $1 ? $0 : nil }
