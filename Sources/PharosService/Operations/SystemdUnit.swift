@@ -35,7 +35,6 @@ public enum SystemdUnit {
 
     [Unit]
     Description=Pharos, beacon regions and indoor positions
-    Documentation=man:pharos(1)
     Wants=network-online.target
     After=network-online.target
 

@@ -11,7 +11,11 @@ struct Banner {
     let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
     var lines = ["Pharos is listening on \(places). Ctrl-C ends."]
     lines.append(row("site", site))
-    if let http { lines.append(row("dashboard", "\(settings.tls == nil ? "http" : "https")://\(http)/")) }
+    if let http {
+      let scheme = settings.tls == nil ? "http" : "https"
+      let place = HostPort(host: Banner.reachable(http.host), port: http.port)
+      lines.append(row("dashboard", "\(scheme)://\(place)/"))
+    }
     if let data = settings.data { lines.append(row("journal", data)) }
     if let output = settings.output {
       lines.append(row("events", output == "-" ? "on standard output" : output))
