@@ -24,6 +24,7 @@ export class ApplicationCard {
     }, "Add region");
     this.regions = h("div");
     this.states = new Map();
+    this.hasStates = false;
     this.page = page;
     this.element = h(
       "section",
@@ -86,6 +87,7 @@ export class ApplicationCard {
   }
 
   setStates(states) {
+    this.hasStates = true;
     this.states = Map.groupBy ? Map.groupBy(states, (row) => row.region) : groupByRegion(states);
     for (const element of this.regions.children) {
       element.block?.setStates(this.states.get(element.block.region.id) ?? []);

@@ -67,10 +67,18 @@ export class RegionBlock {
       setAttribute(button, "title", isSite ? "The site file declares this region: change it there and reload." : null);
       setAttribute(button, "aria-label", `${button.textContent} ${region.id}`);
     }
-    this.setStates(this.card.states.get(region.id) ?? []);
+    if (this.card.hasStates) this.setStates(this.card.states.get(region.id) ?? []);
+    else this.wait();
+  }
+
+  // Nothing is said about who is inside before the server has said so.
+  wait() {
+    this.counts.hidden = true;
+    setText(this.silent, "Asking who is inside.");
   }
 
   setStates(rows) {
+    this.counts.hidden = false;
     const shown = rows.filter((row) => row.state !== "outside" || row.nearest);
     const order = { inside: 0, unmonitored: 1, unknown: 2, outside: 3 };
     shown.sort((a, b) =>
