@@ -1,7 +1,7 @@
 """What the system tests share: a server of their own, traffic for it, and a client of its streams.
 
-Only Python's standard library: whatever these can do, anybody's program can do. Nothing here waits for time to pass:
-every wait is for a line, a byte or an end.
+Only Python's standard library: whatever these can do, anybody's program can do. No result is waited for by the
+clock: every such wait is for a line, a byte or an end. Only what plays a radio paces itself.
 """
 
 import http.client

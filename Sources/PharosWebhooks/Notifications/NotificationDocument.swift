@@ -87,16 +87,14 @@ extension DocumentReader {
     return text
   }
 
-  /// A length of time: a whole number with a unit (s, m, h, d).
+  /// A length of time, as people write it.
   fileprivate mutating func span(_ key: String, example: String) -> TimeSpan? {
-    let expected = "a time such as \"\(example)\": a number with s, m, h or d, at most 7d"
+    let expected = "a time such as \"\(example)\": a number with its unit, at most 7d"
     guard let text = text(key, expected: expected) else { return nil }
-    let units: [Character: Double] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
-    guard let unit = text.last.flatMap({ units[$0] }), let count = UInt32(text.dropLast()), count > 0 else {
+    guard let span = TimeSpan(written: text), span > .zero else {
       refuse(key, "is \"\(text)\"", expected: expected)
       return nil
     }
-    let span = TimeSpan.seconds(Double(count) * unit)
     if span > NotificationDocument.longest { refuse(key, "is too long", expected: expected) }
     return span
   }
@@ -129,22 +127,13 @@ extension NotificationRule {
     json.member("region", region)
     json.member("on", occasion.name)
     json.member("text", text)
-    json.member("atMostOncePer", ifPresent: atMostOncePer.map(NotificationRule.written))
-    json.member("onlyIfStillInsideAfter", ifPresent: stayAtLeast.map(NotificationRule.written))
+    json.member("atMostOncePer", ifPresent: atMostOncePer?.exactlyWritten)
+    json.member("onlyIfStillInsideAfter", ifPresent: stayAtLeast?.exactlyWritten)
     guard let quietHours else { return }
     json.openObject("quietHours")
     json.member("from", QuietHours.text(quietHours.from))
     json.member("to", QuietHours.text(quietHours.to))
     json.member("timeZone", quietHours.timeZone)
     json.closeObject()
-  }
-
-  /// A span in the largest unit that says it in a whole number.
-  private static func written(_ span: TimeSpan) -> String {
-    let seconds = Int(span.seconds)
-    for (unit, length) in [("d", 86_400), ("h", 3_600), ("m", 60)] where seconds % length == 0 {
-      return "\(seconds / length)\(unit)"
-    }
-    return "\(seconds)s"
   }
 }

@@ -1,5 +1,3 @@
-public import PharosReports
-
 extension TimeSpan {
   /// The units that a time may be written in, the shortest first, and their lengths in nanoseconds.
   private static let units: [(name: String, nanoseconds: Double)] = [
