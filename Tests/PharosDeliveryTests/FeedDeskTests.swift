@@ -9,7 +9,7 @@ import PharosTestSupport
 import Synchronization
 import Testing
 
-@Suite("Live streams", .timeLimit(.minutes(1)))
+@Suite("Live streams", .timeLimit(.minutes(20)))
 struct FeedDeskTests {
   @Test("each stream carries what its filter names", arguments: [true, false])
   func filters(isLate: Bool) async throws {

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Teller, journal and desk together, on their own threads, with clients that go and come back.
-@Suite("Coming back", .timeLimit(.minutes(2)))
+@Suite("Coming back", .timeLimit(.minutes(20)))
 struct ResumeTests {
   private static let total = 10_000
   private static let subjects = (0..<10).map { "handset-\($0)" }

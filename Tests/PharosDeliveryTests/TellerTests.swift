@@ -7,7 +7,7 @@ import PharosReports
 import Synchronization
 import Testing
 
-@Suite("Telling", .timeLimit(.minutes(1)))
+@Suite("Telling", .timeLimit(.minutes(20)))
 struct TellerTests {
   @Test("events are told in order, numbered without gaps, and not before they are committed")
   func order() async throws {
@@ -114,7 +114,7 @@ struct TellerTests {
   }
 }
 
-@Suite("Telling by authorisation", .timeLimit(.minutes(1)))
+@Suite("Telling by authorisation", .timeLimit(.minutes(20)))
 struct TellerAuthorisationTests {
   @Test("of a person nothing is told, while rows follow; a change is told itself")
   func withheld() async throws {
@@ -172,7 +172,7 @@ struct TellerAuthorisationTests {
   }
 }
 
-@Suite("Checkpoints", .timeLimit(.minutes(1)))
+@Suite("Checkpoints", .timeLimit(.minutes(20)))
 struct TellerCheckpointTests {
   private func checkpoint(_ second: Int64, before: UInt64) -> TellerCheckpoint {
     TellerCheckpoint(instant: Timestamp(seconds: second), eventsBefore: before, encode: { [UInt8(second)] })

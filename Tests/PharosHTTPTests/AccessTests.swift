@@ -5,7 +5,7 @@ import PharosSite
 import Testing
 
 /// Who may ask what: tokens, other people's pages, and addresses beyond this machine.
-@Suite("Access over HTTP", .timeLimit(.minutes(2)))
+@Suite("Access over HTTP", .timeLimit(.minutes(20)))
 struct AccessTests {
   private func locked(origins: [String] = []) -> HTTPConfiguration {
     HTTPConfiguration(

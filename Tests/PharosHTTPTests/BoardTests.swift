@@ -9,7 +9,7 @@ import Testing
 @testable import PharosHTTP
 
 /// The board that lists of states are read from.
-@Suite("The board", .timeLimit(.minutes(1)))
+@Suite("The board", .timeLimit(.minutes(20)))
 struct BoardTests {
   private func change(_ number: Int, _ generator: inout SeededGenerator) throws -> Event {
     let application = ["a", "ab", "b", ""].randomElement(using: &generator) ?? ""

@@ -8,7 +8,7 @@ import Testing
 @testable import PharosHTTP
 
 /// The description says what is there, all of it and nothing else.
-@Suite("The description of the interface", .timeLimit(.minutes(2)))
+@Suite("The description of the interface", .timeLimit(.minutes(20)))
 struct OpenAPITests {
   private let checker: SchemaChecker
 

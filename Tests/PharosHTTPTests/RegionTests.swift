@@ -8,7 +8,7 @@ import PharosReports
 import Testing
 
 /// Applications, regions and ranging that are registered over HTTP.
-@Suite("Registration over HTTP", .timeLimit(.minutes(2)))
+@Suite("Registration over HTTP", .timeLimit(.minutes(20)))
 struct RegionTests {
   private let uuid = String.galleryUUID
 

@@ -4,7 +4,7 @@ import PharosSite
 import Testing
 
 /// What every request meets: paths, methods, queries, bodies, headers.
-@Suite("The HTTP service", .timeLimit(.minutes(2)))
+@Suite("The HTTP service", .timeLimit(.minutes(20)))
 struct ServiceTests {
   @Test("health, readiness, metrics, status and the description answer")
   func basics() async throws {

@@ -6,7 +6,7 @@ import PharosSite
 import Testing
 
 /// What is heard, and what the interface says of it.
-@Suite("States and hearing over HTTP", .timeLimit(.minutes(2)))
+@Suite("States and hearing over HTTP", .timeLimit(.minutes(20)))
 struct StateTests {
   @Test("an advert that comes over HTTP enters a region, and the state says so")
   func entering() async throws {

@@ -9,7 +9,7 @@ import PharosTestSupport
 import Testing
 
 /// Live streams, as browsers and programs read them.
-@Suite("Live streams over HTTP", .timeLimit(.minutes(3)))
+@Suite("Live streams over HTTP", .timeLimit(.minutes(20)))
 struct StreamTests {
   /// One server-sent event as a client understands it.
   private struct Received: Equatable {

@@ -5,7 +5,7 @@ import PharosSite
 import Testing
 
 /// HTTP over TLS, by certificate files.
-@Suite("HTTP over TLS", .timeLimit(.minutes(1)))
+@Suite("HTTP over TLS", .timeLimit(.minutes(20)))
 struct TLSTests {
   @Test("requests and streams work over TLS, and plain HTTP does not")
   func served() async throws {

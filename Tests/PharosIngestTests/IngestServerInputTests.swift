@@ -6,7 +6,7 @@ import Testing
 
 @testable import PharosIngest
 
-@Suite("Inputs of a server that no observer sends", .serialized, .timeLimit(.minutes(1)))
+@Suite("Inputs of a server that no observer sends", .serialized, .timeLimit(.minutes(20)))
 struct IngestServerInputTests {
   @Test(
     "refuses the 21st region, says so in an event, and still replaces one of the twenty",

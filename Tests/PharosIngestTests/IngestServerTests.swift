@@ -8,7 +8,7 @@ import Testing
 
 @testable import PharosIngest
 
-@Suite("An ingest server on the loopback interface", .serialized, .timeLimit(.minutes(1)))
+@Suite("An ingest server on the loopback interface", .serialized, .timeLimit(.minutes(20)))
 struct IngestServerTests {
   @Test("accounts for every datagram, whatever its bytes", arguments: [1, 2])
   func countsExactly(loops: Int) async throws {

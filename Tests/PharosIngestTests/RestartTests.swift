@@ -8,7 +8,7 @@ import Testing
 @testable import PharosIngest
 
 /// A server over real sockets that is stopped as if it were killed, and another one that goes on from what it left.
-@Suite("A server that starts again", .serialized, .timeLimit(.minutes(1)))
+@Suite("A server that starts again", .serialized, .timeLimit(.minutes(20)))
 struct RestartTests {
   /// Regions with a silence so long that nothing but a mistake ends a visit within a test.
   private static let site: Site = {

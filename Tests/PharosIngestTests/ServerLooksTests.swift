@@ -8,7 +8,7 @@ import Testing
 
 @testable import PharosIngest
 
-@Suite("What a server is asked and given otherwise than over UDP", .serialized, .timeLimit(.minutes(1)))
+@Suite("What a server is asked and given otherwise than over UDP", .serialized, .timeLimit(.minutes(20)))
 struct ServerLooksTests {
   private let source = Endpoint(IPAddress(v4: 0x0A00_0001), port: 40_000)
 

@@ -36,7 +36,7 @@ struct SingleProducerRingTests {
     #expect(SingleProducerRing<Int>(capacity: asked).capacity == given)
   }
 
-  @Test("loses, repeats and reorders nothing between two threads", .timeLimit(.minutes(1)))
+  @Test("loses, repeats and reorders nothing between two threads", .timeLimit(.minutes(20)))
   func crossesThreads() async {
     let ring = SingleProducerRing<[Int]>(capacity: 16)
     let count = 20_000

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PharosIngest
 
-@Suite("The sockets of a server", .serialized, .timeLimit(.minutes(1)))
+@Suite("The sockets of a server", .serialized, .timeLimit(.minutes(20)))
 struct SocketBinderTests {
   @Test("are not opened beside another server's, with one loop or several", arguments: [1, 2], [1, 2])
   func refusesAPortInUse(first: Int, second: Int) async throws {

@@ -6,7 +6,7 @@ import PharosReports
 import Synchronization
 import Testing
 
-@Suite("Publishers", .timeLimit(.minutes(1)))
+@Suite("Publishers", .timeLimit(.minutes(20)))
 struct EventPublisherTests {
   @Test("everything arrives once and in order", arguments: [1, 7, 1_000])
   func order(batchSize: Int) async {

@@ -4,7 +4,7 @@ import PharosPublishing
 import PharosReports
 import Testing
 
-@Suite("Streams of a hub", .timeLimit(.minutes(1)))
+@Suite("Streams of a hub", .timeLimit(.minutes(20)))
 struct EventStreamTests {
   private func ranging(_ observer: String, second: Int64, constraint: BeaconConstraint) -> Event {
     Event(

@@ -4,7 +4,7 @@ import PharosReports
 import Synchronization
 import Testing
 
-@Suite("CLMonitor's words", .timeLimit(.minutes(1)))
+@Suite("CLMonitor's words", .timeLimit(.minutes(20)))
 struct RegionMonitorTests {
   private struct Refusal: Error {}
 

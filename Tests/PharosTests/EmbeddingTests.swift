@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The programs of the README: what a Swift developer writes to subscribe.
-@Suite("Embedding", .timeLimit(.minutes(1)))
+@Suite("Embedding", .timeLimit(.minutes(20)))
 struct EmbeddingTests {
   /// A museum that believes one advert and forgets after a second.
   private func museum() throws -> Site {

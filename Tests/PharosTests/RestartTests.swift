@@ -3,7 +3,7 @@ import PharosTestSupport
 import Synchronization
 import Testing
 
-@Suite("A program that is started again", .timeLimit(.minutes(1)))
+@Suite("A program that is started again", .timeLimit(.minutes(20)))
 struct RestartTests {
   private static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
 

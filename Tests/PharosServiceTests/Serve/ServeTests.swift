@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Serves on real sockets of this machine, one test at a time.
-@Suite("Serve", .serialized, .timeLimit(.minutes(2)))
+@Suite("Serve", .serialized, .timeLimit(.minutes(20)))
 struct ServeTests {
   private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// The service around the rules: over a real journal, with a teller that journals what it is given.
-@Suite("Notifications", .timeLimit(.minutes(1)))
+@Suite("Notifications", .timeLimit(.minutes(20)))
 struct NotificationsTests {
   /// Journals and tells, as the teller does, and lets tests wait for what was told.
   final class Teller: Sendable {

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// Webhooks over a real journal and real sockets; time leaps over every wait.
-@Suite("Webhooks", .serialized, .timeLimit(.minutes(2)))
+@Suite("Webhooks", .serialized, .timeLimit(.minutes(20)))
 struct WebhooksTests {
   /// Events of twenty subjects.
   private static func events(_ range: Range<Int>) -> [Event] {
