@@ -33,13 +33,13 @@ let package = Package(
   name: "pharos",
   platforms: [.macOS("26.0")],
   products: [
-    .library(name: "Pharos", targets: ["Pharos"]),
+    .library(name: "Pharos", targets: ["Pharos", "PharosIngest", "PharosPublishing"]),
     .library(
       name: "PharosCore",
       targets: [
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosComparators",
-        "PharosFiles",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
+        "PharosComparators", "PharosFiles",
       ]
     ),
     .executable(name: "pharos", targets: ["PharosCommand"]),
@@ -144,7 +144,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ] + nio
     ),
-    module("PharosSite", ["PharosReports", .product(name: "Yams", package: "Yams")]),
+    module("PharosSite", ["PharosReports", "PharosPlaces", .product(name: "Yams", package: "Yams")]),
     .target(name: "CDashboard", path: "Sources/PharosDashboard/Embedded"),
     .target(
       name: "PharosDashboard",
@@ -173,8 +173,9 @@ let package = Package(
       [
         "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
         "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP",
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
-        "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
+        "PharosPublishing",
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Configuration", package: "swift-configuration"),
@@ -236,7 +237,7 @@ let package = Package(
         .product(name: "Logging", package: "swift-log"),
       ] + nio
     ),
-    tests("PharosSiteTests", ["PharosReports", "PharosSite"]),
+    tests("PharosSiteTests", ["PharosReports", "PharosPlaces", "PharosSite"]),
     tests(
       "PharosJournalTests",
       [
@@ -284,8 +285,9 @@ let package = Package(
     tests(
       "PharosServiceTests",
       [
-        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
+        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
+        "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest",
+        "Pharos",
         "PharosPublishing", "PharosSite", "PharosJournal", "PharosAccess", "PharosDelivery",
         "PharosWebhooks", "PharosHTTP", "PharosService",
         .product(name: "Logging", package: "swift-log"),

@@ -22,6 +22,8 @@ public struct SiteConfiguration: Hashable, Sendable {
   public var policy: IngestPolicy
   /// Who is a person, and what each application wants to know for.
   public var access: SiteAccess
+  /// The folders of the venues.
+  public var venues: [String]
   /// What the file says that is no mistake and yet deserves a look.
   public var warnings: [SiteProblem]
 
@@ -40,6 +42,7 @@ public struct SiteConfiguration: Hashable, Sendable {
     retention: Retention = Retention(),
     policy: IngestPolicy = .open,
     access: SiteAccess = SiteAccess(),
+    venues: [String] = [],
     warnings: [SiteProblem] = []
   ) {
     self.site = site
@@ -52,6 +55,7 @@ public struct SiteConfiguration: Hashable, Sendable {
     self.retention = retention
     self.policy = policy
     self.access = access
+    self.venues = venues
     self.warnings = warnings
   }
 
@@ -65,6 +69,7 @@ public struct SiteConfiguration: Hashable, Sendable {
     func place(_ path: String) -> String { path.hasPrefix("/") ? path : folder + path }
     var resolved = self
     resolved.data = data.map(place)
+    resolved.venues = venues.map(place)
     resolved.tls = tls.map { TLSFiles(certificate: place($0.certificate), key: place($0.key)) }
     return resolved
   }

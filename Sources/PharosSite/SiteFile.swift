@@ -55,12 +55,14 @@ public enum SiteFile {
     return index + 1
   }
 
-  private enum Root {
+  /// A YAML text as a tree, or why it is none.
+  enum Root {
     case success(Node?)
     case failure(SiteProblem)
   }
 
-  private static func root(of text: String) -> Root {
+  /// Reads a YAML text.
+  static func root(of text: String) -> Root {
     do {
       return .success(try Yams.compose(yaml: text))
     } catch {

@@ -73,7 +73,7 @@ extension SiteReading {
     return true
   }
 
-  private func address(_ node: Node?, _ key: String, _ fields: SiteFields) -> DeviceAddress? {
+  func address(_ node: Node?, _ key: String, _ fields: SiteFields) -> DeviceAddress? {
     guard let node else { return nil }
     checkQuotes(node, key, fields)
     guard let address = fields.text(of: node, .text).flatMap({ DeviceAddress($0) }) else {

@@ -164,18 +164,22 @@ extension SiteReading {
     }
   }
 
-  /// Venues are named by the schema and read by a later version.
-  func warnOfVenues(_ fields: SiteFields) {
-    let venues = fields.list("venues", of: "venue folders")
-    for (_, path, venue) in venues where venue.scalar == nil {
+  /// The folders of venues, which are read by whoever can open files.
+  func venues(_ fields: SiteFields) -> [String] {
+    let entries = fields.list("venues", of: "venue folders")
+    let folders = entries.compactMap { _, path, venue -> String? in
+      if let folder = venue.scalar?.string, folder.contains(where: { !$0.isWhitespace }) { return folder }
       problems.mistake(
         "venues: \(venue.sketch) is no folder",
         line: venue.mark?.line ?? fields.line(of: "venues"),
         field: path,
         expected: "the path of a venue's folder"
       )
+      return nil
     }
-    guard !venues.isEmpty else { return }
-    fields.warning("venues", "venues are not read by this version: no fixes will be made")
+    if !entries.isEmpty {
+      fields.warning("venues", "venues are checked, and this version makes no fixes of them")
+    }
+    return folders
   }
 }

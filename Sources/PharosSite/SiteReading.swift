@@ -39,7 +39,7 @@ struct SiteReading {
     configuration.site.admission = configuration.policy == .open ? .open : .listed
     configuration.access = access
     checkAccess(fields, configuration)
-    warnOfVenues(fields)
+    configuration.venues = venues(fields)
     return configuration
   }
 

@@ -164,7 +164,7 @@ struct SiteMistakeTests {
       ),
       (
         "venues: [venues/museum/]",
-        "site.yaml:1: warning: site: venues are not read by this version: no fixes will be made"
+        "site.yaml:1: warning: site: venues are checked, and this version makes no fixes of them"
       ),
       (
         "applications:\n  - id: default\nregions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }",

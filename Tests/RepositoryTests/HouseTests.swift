@@ -38,7 +38,7 @@ struct HouseTests {
       "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
     ],
     "PharosWebhooks": ["PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal"],
-    "PharosSite": ["PharosReports"],
+    "PharosSite": ["PharosReports", "PharosPlaces"],
     "PharosDashboard": [],
     "PharosHTTP": [
       "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",

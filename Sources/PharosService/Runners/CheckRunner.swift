@@ -1,15 +1,22 @@
 import PharosReports
-import PharosSite
+public import PharosSite
 
-/// `pharos check`: every mistake of a site file at once, with its line.
+/// `pharos check`: every mistake of a site file and of its venues at once, with its line.
 public struct CheckRunner: Sendable {
   private let path: String
   private let bytes: [UInt8]
+  private let files: (@Sendable (String) -> VenueFiles)?
 
   /// Checks the bytes of a file that messages call by its path.
-  public init(path: String, bytes: [UInt8]) {
+  ///
+  /// - Parameters:
+  ///   - path: where the file is; the folders of its venues count from there.
+  ///   - bytes: what it holds.
+  ///   - files: opens the folder of a venue; nil for the disk.
+  public init(path: String, bytes: [UInt8], files: (@Sendable (String) -> VenueFiles)? = nil) {
     self.path = path
     self.bytes = bytes
+    self.files = files
   }
 
   /// Prints problems on the output, or what the file holds if there are no mistakes.
@@ -21,7 +28,7 @@ public struct CheckRunner: Sendable {
         let configuration = try SiteFile.parse(bytes: bytes, path: path)
         for warning in configuration.warnings { try print(warning, on: console) }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
-        return .success
+        return checkVenues(of: configuration, on: console)
       } catch let error as SiteFileError {
         for problem in error.problems { try print(problem, on: console) }
         let count = error.problems.count { $0.severity == .mistake }
@@ -31,11 +38,24 @@ public struct CheckRunner: Sendable {
     }
   }
 
-  /// Reads a file and checks it.
+  /// Checks each venue that the site names.
   ///
-  /// - Returns: 0, or 78 if the file cannot be read or used.
+  /// - Returns: 0, or 78 if one of them cannot be used.
+  private func checkVenues(of configuration: SiteConfiguration, on console: Console) -> CommandStatus {
+    var status = CommandStatus.success
+    for folder in configuration.resolved(against: path).venues {
+      let outcome = VenueCheckRunner(folder: folder, files: files).run(on: console)
+      if outcome != .success { status = outcome }
+    }
+    return status
+  }
+
+  /// Reads a file and checks it, or the folder of a venue.
+  ///
+  /// - Returns: 0, or 78 if the file or folder cannot be read or used.
   public static func run(path: String, console: Console) -> CommandStatus {
-    console.run {
+    if VenueFiles.isFolder(path) { return VenueCheckRunner(folder: path).run(on: console) }
+    return console.run {
       let bytes = try WholeFile.read(path, limit: SiteFile.largest)
       return CheckRunner(path: path, bytes: bytes).run(on: console)
     }

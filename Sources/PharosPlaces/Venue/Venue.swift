@@ -1,0 +1,123 @@
+/// A place with an inside: its buildings, their floors, and the ways between floors.
+public struct Venue: Hashable, Sendable {
+  /// What it is called in files and events.
+  public var identifier: String
+  /// What people call it.
+  public var name: String
+  /// The buildings, each with an identifier of its own.
+  public var buildings: [Building]
+  /// The stairs, lifts and escalators.
+  public var connectors: [Connector]
+
+  /// Makes a venue.
+  public init(
+    identifier: String,
+    name: String = "",
+    buildings: [Building] = [],
+    connectors: [Connector] = []
+  ) {
+    self.identifier = identifier
+    self.name = name
+    self.buildings = buildings
+    self.connectors = connectors
+  }
+
+  /// A floor by its building and number.
+  public func floor(_ id: FloorID) -> Floor? {
+    buildings.first { $0.identifier == id.building }?.floor(id.level)
+  }
+
+  /// Every floor, building by building.
+  public var floors: [(id: FloorID, floor: Floor)] {
+    buildings.flatMap { building in
+      building.floors.map { (FloorID(building: building.identifier, level: $0.level), $0) }
+    }
+  }
+}
+
+/// A building of a venue.
+public struct Building: Hashable, Sendable {
+  /// What it is called in files and events.
+  public var identifier: String
+  /// What people call it.
+  public var name: String
+  /// Its floors, the lowest first, each number once.
+  public var floors: [Floor]
+
+  /// Makes a building; the floors are put in order.
+  public init(identifier: String, name: String = "", floors: [Floor] = []) {
+    self.identifier = identifier
+    self.name = name
+    self.floors = floors.sorted { $0.level < $1.level }
+  }
+
+  /// A floor by its number.
+  public func floor(_ level: Int) -> Floor? { floors.first { $0.level == level } }
+}
+
+/// Which floor of which building.
+public struct FloorID: Hashable, Comparable, Sendable {
+  /// The building's identifier.
+  public var building: String
+  /// The floor's number, 0 for the ground floor.
+  public var level: Int
+
+  /// Names a floor.
+  public init(building: String, level: Int) {
+    self.building = building
+    self.level = level
+  }
+
+  /// Orders floors by building, then from the lowest upwards.
+  public static func < (left: FloorID, right: FloorID) -> Bool {
+    (left.building, left.level) < (right.building, right.level)
+  }
+}
+
+extension FloorID: CustomStringConvertible {
+  /// Building and number, as in `main/0`.
+  public var description: String { "\(building)/\(level)" }
+}
+
+/// A way from floor to floor.
+public struct Connector: Hashable, Sendable {
+  /// What it is.
+  public enum Kind: String, CaseIterable, Hashable, Sendable {
+    /// Stairs.
+    case stairs
+    /// A lift.
+    case lift
+    /// An escalator.
+    case escalator
+    /// A ramp.
+    case ramp
+  }
+
+  /// Where it meets a floor.
+  public struct Stop: Hashable, Sendable {
+    /// The floor.
+    public var floor: FloorID
+    /// The place on that floor's plane.
+    public var point: Point
+
+    /// Makes a stop.
+    public init(floor: FloorID, point: Point) {
+      self.floor = floor
+      self.point = point
+    }
+  }
+
+  /// What it is called.
+  public var identifier: String
+  /// What it is.
+  public var kind: Kind
+  /// Where it meets the floors that it joins.
+  public var stops: [Stop]
+
+  /// Makes a connector.
+  public init(identifier: String, kind: Kind, stops: [Stop]) {
+    self.identifier = identifier
+    self.kind = kind
+    self.stops = stops
+  }
+}

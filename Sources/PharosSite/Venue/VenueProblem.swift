@@ -1,0 +1,121 @@
+/// One mistake in a file of a venue's folder, or something that deserves a look.
+public struct VenueProblem: Error, Hashable, Sendable {
+  /// Where in a file it is.
+  public enum Place: Hashable, Sendable {
+    /// A line, counted from 1.
+    case line(Int)
+    /// A feature of a GeoJSON file, counted from 1, and what it calls itself.
+    case feature(Int, id: String?)
+    /// The file as a whole.
+    case file
+  }
+
+  /// The file, counted from the venue's folder.
+  public let file: String
+  /// Where in the file.
+  public let place: Place
+  /// Which field, as in `floors[0].plan.anchors[1].pixel` or `geometry.coordinates[0]`; empty for none.
+  public let field: String
+  /// How bad it is.
+  public let severity: SiteProblem.Severity
+  /// What is wrong, and with what.
+  public let message: String
+  /// What would have been right.
+  public let expected: String?
+
+  /// Makes a problem.
+  public init(
+    file: String,
+    place: Place,
+    field: String = "",
+    severity: SiteProblem.Severity,
+    message: String,
+    expected: String? = nil
+  ) {
+    self.file = file
+    self.place = place
+    self.field = field
+    self.severity = severity
+    self.message = message
+    self.expected = expected
+  }
+
+  /// The problem as an editor can jump to it: `folder/file:line: message (expected …)`, or with the feature's number.
+  public func text(in folder: String) -> String {
+    let path = folder.isEmpty || folder.hasSuffix("/") ? folder + file : "\(folder)/\(file)"
+    let kind = severity == .warning ? "warning: " : ""
+    let wish = expected.map { " (expected \($0))" } ?? ""
+    let body = PlainText.clean("\(kind)\(message)\(wish)")
+    switch place {
+    case .line(let line): return "\(path):\(line): \(body)"
+    case .file: return "\(path): \(body)"
+    case .feature(let number, let id):
+      let name = id.map { " (\(PlainText.clean(PlainText.cut($0, to: 40))))" } ?? ""
+      let field = field.isEmpty ? "" : "\(field): "
+      return "\(path): feature \(number)\(name): \(field)\(body)"
+    }
+  }
+}
+
+/// A venue's folder that cannot be used: every mistake in it, file by file.
+public struct VenueFolderError: Error, Hashable, Sendable {
+  /// The folder.
+  public let folder: String
+  /// The mistakes and warnings.
+  public let problems: [VenueProblem]
+
+  /// Makes an error.
+  public init(folder: String, problems: [VenueProblem]) {
+    self.folder = folder
+    self.problems = problems
+  }
+}
+
+extension VenueFolderError: CustomStringConvertible {
+  /// One line for each problem.
+  public var description: String { problems.map { $0.text(in: folder) }.joined(separator: "\n") }
+}
+
+/// Gathers problems while a folder is read, so that all of them are told at once.
+final class VenueProblems {
+  private(set) var all: [VenueProblem] = []
+  /// How many are kept: nobody reads more.
+  private static let limit = 200
+
+  /// Whether reading on is of no use.
+  var isFull: Bool { all.count >= VenueProblems.limit }
+
+  func add(_ problem: VenueProblem) {
+    guard !isFull else { return }
+    all.append(problem)
+  }
+
+  func removeAll() { all.removeAll() }
+
+  func mistake(_ file: String, _ message: String, expected: String? = nil) {
+    add(VenueProblem(file: file, place: .file, severity: .mistake, message: message, expected: expected))
+  }
+
+  func warning(_ file: String, _ message: String, expected: String? = nil) {
+    add(VenueProblem(file: file, place: .file, severity: .warning, message: message, expected: expected))
+  }
+
+  /// Takes over what was found in the YAML.
+  func add(_ problems: [SiteProblem], file: String) {
+    for problem in problems {
+      add(
+        VenueProblem(
+          file: file,
+          place: .line(problem.line),
+          field: problem.field,
+          severity: problem.severity,
+          message: problem.message,
+          expected: problem.expected
+        )
+      )
+    }
+  }
+
+  /// Whether there is a mistake among them.
+  var hasMistakes: Bool { all.contains { $0.severity == .mistake } }
+}
