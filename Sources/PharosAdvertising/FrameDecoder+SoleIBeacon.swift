@@ -14,15 +14,19 @@ extension FrameDecoder {
   ///   length of zero.
   /// - Units: the measured power is in dBm.
   @inlinable
+  @inline(__always)
   public static func soleIBeacon(
     in payloads: RawSpan,
     at range: Range<Int>
   ) -> (beacon: BeaconID, measuredPower: Int8)? {
     guard range.count >= 27 else { return nil }
-    let start = range.lowerBound
-    let head = UInt64(
-      littleEndian: unsafe payloads.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self)
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= payloads.byteCount,
+      "a payload within its bytes"
     )
+    // From here on all offsets lie within the range.
+    let start = range.lowerBound
+    let head = UInt64(littleEndian: word(at: start, in: payloads))
     let identity: Int
     if head & 0xFFFF_FFFF_FF00_FFFF == 0x0200_4CFF_1A00_0102 {
       guard range.count >= 30, byte(at: start + 8, in: payloads) == 0x15 else { return nil }
@@ -34,19 +38,22 @@ extension FrameDecoder {
     }
     let end = identity + 21
     guard end == range.upperBound || byte(at: end, in: payloads) == 0 else { return nil }
-    let high = unsafe payloads.unsafeLoadUnaligned(fromByteOffset: identity, as: UInt64.self)
-    let low = unsafe payloads.unsafeLoadUnaligned(fromByteOffset: identity + 8, as: UInt64.self)
-    let tail = unsafe payloads.unsafeLoadUnaligned(fromByteOffset: identity + 16, as: UInt32.self)
+    let tail = unsafe payloads.unsafeLoadUnaligned(fromUncheckedByteOffset: identity + 16, as: UInt32.self)
     let beacon = BeaconID(
-      proximityHigh: UInt64(bigEndian: high),
-      low: UInt64(bigEndian: low),
+      proximityHigh: UInt64(bigEndian: word(at: identity, in: payloads)),
+      low: UInt64(bigEndian: word(at: identity + 8, in: payloads)),
       majorAndMinor: UInt32(bigEndian: tail)
     )
     return (beacon, Int8(bitPattern: byte(at: end - 1, in: payloads)))
   }
 
   @inlinable
+  static func word(at offset: Int, in payloads: RawSpan) -> UInt64 {
+    unsafe payloads.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+  }
+
+  @inlinable
   static func byte(at offset: Int, in payloads: RawSpan) -> UInt8 {
-    unsafe payloads.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+    unsafe payloads.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
   }
 }

@@ -1,11 +1,14 @@
 public import PharosReports
 
 /// What stage one hands to stage two: what one observer found out that concerns a comparison of observers.
+///
+/// There is one a second for each observer that stands in a zone, whatever it hears; a change of presence, which carries its
+/// evidence and is made once a visit, lies apart, so that links are small.
 public enum StageLink: Hashable, Sendable {
-  /// How one observer heard one beacon in one second.
-  case summary(TrackSummary)
+  /// How one observer heard its beacons in one second.
+  case second(SecondSummary)
   /// A beacon came, went or became unmonitored at one observer, for a region about beacons.
-  case presence(PresenceChange)
+  indirect case presence(PresenceChange)
   /// An observer went down or came back.
   case observer(ObserverChange)
   /// An observer that stands in a zone has proved that it lives: told at most once a second.
@@ -14,7 +17,7 @@ public enum StageLink: Hashable, Sendable {
   /// When stage one decided it: links reach stage two in this order.
   public var decidedAt: Timestamp {
     switch self {
-    case .summary(let summary): summary.decidedAt
+    case .second(let summary): summary.decidedAt
     case .presence(let change): change.decidedAt
     case .observer(let change): change.decidedAt
     case .life(let life): life.decidedAt
@@ -32,7 +35,7 @@ public enum StageLink: Hashable, Sendable {
   /// The observer it comes from.
   public var observer: ObserverID {
     switch self {
-    case .summary(let summary): summary.observer
+    case .second(let summary): summary.observer
     case .presence(let change): change.observer
     case .observer(let change): change.observer
     case .life(let life): life.observer
@@ -42,56 +45,11 @@ public enum StageLink: Hashable, Sendable {
   /// Counts the links and events of one observer.
   public var ordinal: UInt64 {
     switch self {
-    case .summary(let summary): summary.ordinal
+    case .second(let summary): summary.ordinal
     case .presence(let change): change.ordinal
     case .observer(let change): change.ordinal
     case .life(let life): life.ordinal
     }
-  }
-}
-
-/// How one observer heard one beacon in one second.
-public struct TrackSummary: Hashable, Sendable {
-  /// Who heard it.
-  public var observer: ObserverID
-  /// Which beacon.
-  public var beacon: BeaconID
-  /// The end of the second.
-  public var until: Timestamp
-  /// When stage one could tell: the end of the second and the observer's lag.
-  public var decidedAt: Timestamp
-  /// How many samples fell in it.
-  public var count: UInt32
-  /// The mean level in dBm, corrected by the observer's offset.
-  public var mean: Double
-  /// The variance of the level in dB².
-  public var variance: Double
-  /// When the beacon was last heard in it.
-  public var lastHeard: Timestamp
-  /// Counts the links and events of the observer.
-  public var ordinal: UInt64
-
-  /// Makes a summary.
-  public init(
-    observer: ObserverID,
-    beacon: BeaconID,
-    until: Timestamp,
-    decidedAt: Timestamp,
-    count: UInt32,
-    mean: Double,
-    variance: Double,
-    lastHeard: Timestamp,
-    ordinal: UInt64
-  ) {
-    self.observer = observer
-    self.beacon = beacon
-    self.until = until
-    self.decidedAt = decidedAt
-    self.count = count
-    self.mean = mean
-    self.variance = variance
-    self.lastHeard = lastHeard
-    self.ordinal = ordinal
   }
 }
 

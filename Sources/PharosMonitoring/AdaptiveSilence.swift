@@ -76,6 +76,12 @@ struct AdaptiveSilence {
       && learner.interval > familyInterval * 1.5
   }
 
+  /// The allowed gap under a policy at a level.
+  @inline(__always)
+  func allowedGap(_ policy: PresencePolicy, at surroundings: LevelClass) -> TimeSpan {
+    allowance(policy, at: surroundings).gap
+  }
+
   /// The allowed gap under a policy at each level, and what it was computed from.
   func allowance(
     _ policy: PresencePolicy,
@@ -129,7 +135,7 @@ struct AdaptiveSilence {
       86_400 / pace * min(1, Double(counts.received + 2) / Double(counts.received + counts.lost + 2))
     var budget = policy.falseExitsPerDay * AdaptiveSilence.shares.usual
     if surroundings != .usual {
-      let place = surroundings == .low ? history.low : history.far
+      let place = surroundings == .low ? history.rare.low : history.rare.far
       let share = (Double(place.received) + (surroundings == .low ? 5 : 2)) / (Double(own.received) + 100)
       daily *= min(1, share)
       budget =
@@ -200,14 +206,16 @@ struct AdaptiveSilence {
 
   /// The tail that allows the longest run, judged by what long runs lost beyond the length that made them long.
   private func addTail(of counts: LossRuns, to basis: inout SilenceBasis) {
+    guard max(counts.longRuns, counts.longestRuns) >= 0.5 else { return }
     let ordinary = basis.continued / (basis.continued + basis.ended)
     let received = Double(counts.received) + AdaptiveSilence.runsBefore.received
     var best = 0
-    let tails = [
-      (LossRuns.longFrom.0, counts.longRuns, counts.longLost),
-      (LossRuns.longFrom.1, counts.longestRuns, counts.longestLost),
-    ]
-    for (from, runs, lost) in tails where runs >= 0.5 {
+    for number in 0..<2 {
+      let isLongest = number == 1
+      let from = isLongest ? LossRuns.longFrom.1 : LossRuns.longFrom.0
+      let runs = isLongest ? counts.longestRuns : counts.longRuns
+      let lost = isLongest ? counts.longestLost : counts.longLost
+      guard runs >= 0.5 else { continue }
       // Long runs are believed to be like the others in the weight of six of them.
       let ended = 6 + Double(runs)
       let continuation =

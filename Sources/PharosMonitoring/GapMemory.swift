@@ -6,45 +6,60 @@ struct GapMemory: Sendable {
   ///
   /// - Units: seconds; two hours, so that a quiet spell is remembered through the next busy one.
   static let memory = 7_200.0
+  /// How much of the greatest gap is forgotten in a nanosecond.
+  private static let forgotten = 1 / (memory * 1e9)
+  /// What is shorter is no gap: a busy radio pays for no arithmetic.
+  ///
+  /// - Units: nanoseconds.
+  private static let least: Int64 = 10_000_000
+  /// How many gaps are counted at most.
+  private static let most: UInt16 = 1_000
 
-  /// When the latest one came.
-  var last: Timestamp?
-  /// The greatest gap, in seconds.
-  var greatest = 0.0
+  /// When the latest one came; the distant past before the first.
+  var latest = Timestamp.distantPast
+  /// The greatest gap, in nanoseconds.
+  var widest = 0.0
   /// How many gaps are known, up to a thousand.
-  var count = 0
+  var count: UInt16 = 0
   /// Whether the gap up to the next one is none.
   var isBroken = false
 
+  /// When the latest one came, if ever.
+  var last: Timestamp? { latest == .distantPast ? nil : latest }
+
+  /// The greatest gap, in seconds.
+  var greatest: Double { widest / 1e9 }
+
   /// One came.
+  @inline(__always)
   mutating func note(_ time: Timestamp) {
-    guard let last else {
-      self.last = time
-      return
-    }
-    guard time > last else { return }
-    self.last = time
-    guard !isBroken else {
-      isBroken = false
-      return
-    }
-    count = min(count + 1, 1_000)
-    // What is shorter than a hundredth of a second is no gap: a busy radio pays for no arithmetic here.
-    guard time - last > .milliseconds(10) else { return }
-    let gap = (time - last).seconds
-    greatest = max(gap, greatest * (1 - min(1, gap / GapMemory.memory)))
+    guard time > latest else { return }
+    // Not before the first one; times that lie so far apart wrap around and make no gap.
+    let gap = time.nanoseconds &- latest.nanoseconds
+    guard !isBroken, latest != .distantPast else { return begin(at: time) }
+    latest = time
+    count &+= count < GapMemory.most ? 1 : 0
+    guard gap > GapMemory.least else { return }
+    let length = Double(gap)
+    widest = max(length, widest * max(0, 1 - length * GapMemory.forgotten))
   }
 
   /// Time up to then makes no gap.
   mutating func skip(to time: Timestamp) {
-    if let last { self.last = max(last, time) }
+    if latest != .distantPast { latest = max(latest, time) }
+  }
+
+  @inline(never)
+  private mutating func begin(at time: Timestamp) {
+    if latest != .distantPast { isBroken = false }
+    latest = time
   }
 }
 
 /// The heartbeats of an observer, which come by a clock.
 struct HeartbeatClock: Sendable {
   /// The heartbeats after which their period is known.
-  private static let lesson = 8
+  private static let lesson: UInt16 = 8
   /// A gap of so many periods is none of the clock's: heartbeats were lost, or the observer was out.
   private static let strange = 4.0
   /// When so many strange gaps come in a row, the clock goes slower now.

@@ -4,83 +4,289 @@ import PharosReports
 ///
 /// A slot holds 32 bits of the hash and the place plus one; the identity itself lies where the place points to and is
 /// compared there. Removal shifts what follows back, so that no tombstones slow a table down that lives for months.
-struct IdentityTable: Sendable {
-  private var slots: [UInt64]
-  private var mask: Int
-  private(set) var count = 0
+///
+/// It grows without a pause: a small table is one segment, which grows by a quarter; a large one is many segments of which
+/// one is split in two with every few hundred insertions, in turn. So it is always more than half full, and no insertion
+/// moves more than about a thousand slots, however many millions there are.
+///
+/// - Source: linear hashing (W. Litwin, "Linear hashing: a new tool for file and table addressing", VLDB 1980), with
+///   segments in place of buckets.
+struct IdentityTable: @unchecked Sendable {
+  /// How many identities a segment holds on average before the next one is split.
+  ///
+  /// A split of a thousand slots takes about 10 µs.
+  static let load = 768
 
-  init() {
-    slots = Array(repeating: 0, count: 16)
-    mask = 15
+  /// What the slots are freed with.
+  ///
+  /// `@unchecked`: the memory is reached through one table alone, which copies it before a change if another table
+  /// shares it.
+  private final class Owner {
+    let segments: UnsafeMutablePointer<Segments>
+
+    init(_ contents: Segments) {
+      segments = .allocate(capacity: 1)
+      segments.initialize(to: contents)
+    }
+
+    deinit {
+      segments.pointee.free()
+      segments.deallocate()
+    }
   }
+
+  private var owner = Owner(Segments())
+  /// The owner's first segment and directory again, a step nearer.
+  private var first = Segment()
+  private var directory: UnsafeMutablePointer<Segment>?
+  private var segmentCount = 1
+  private(set) var count = 0
 
   /// The place whose identity is the wanted one, or nil.
   @inline(__always)
   func find(_ hash: UInt64, where isWanted: (Int) -> Bool) -> Int? {
     let tag = hash >> 32
-    var slot = Int(tag) & mask
+    let segment = segment(of: tag)
+    var slot = segment.home(of: tag)
     while true {
-      let word = slots[slot]
+      let word = segment.slots[slot]
       if word == 0 { return nil }
       if word >> 32 == tag {
         let place = Int(word & 0xFFFF_FFFF) - 1
         if isWanted(place) { return place }
       }
-      slot = (slot + 1) & mask
+      slot = segment.next(slot)
     }
   }
 
   /// The first place whose identity may be the wanted one by its hash, or −1.
+  @inline(__always)
   func candidate(_ hash: UInt64) -> Int32 {
     let tag = hash >> 32
-    let slots = slots.span
-    var slot = Int(tag) & mask
-    while true {
-      let word = slots[unchecked: slot]
-      if word == 0 { return -1 }
-      if word >> 32 == tag { return Int32(truncatingIfNeeded: word & 0xFFFF_FFFF) - 1 }
-      slot = (slot + 1) & mask
+    let segment = segment(of: tag)
+    // Which of the first slots it is, is anybody's guess: no branch decides it.
+    var slot = segment.home(of: tag)
+    let first = segment.slots[slot]
+    slot = segment.next(slot)
+    let second = segment.slots[slot]
+    slot = segment.next(slot)
+    let third = segment.slots[slot]
+    var word = third >> 32 == tag ? third : 0
+    word = second >> 32 == tag ? second : word
+    word = first >> 32 == tag ? first : word
+    while word == 0 {
+      if first == 0 || second == 0 || segment.slots[slot] == 0 { return -1 }
+      slot = segment.next(slot)
+      if segment.slots[slot] >> 32 == tag { word = segment.slots[slot] }
     }
+    return Int32(truncatingIfNeeded: word & 0xFFFF_FFFF) &- 1
   }
 
   /// Adds a place that is not in the table yet.
   mutating func insert(_ hash: UInt64, place: Int) {
-    if (count + 1) * 4 > slots.count * 3 { grow() }
-    put((hash & ~0xFFFF_FFFF) | UInt64(place + 1))
+    makeUnique()
     count += 1
+    owner.segments.pointee.insert((hash & ~0xFFFF_FFFF) | UInt64(place + 1))
+    refresh()
   }
 
   /// Removes a place.
   mutating func remove(_ hash: UInt64, place: Int) {
-    let word = (hash & ~0xFFFF_FFFF) | UInt64(place + 1)
-    var hole = Int(hash >> 32) & mask
+    makeUnique()
+    if owner.segments.pointee.remove((hash & ~0xFFFF_FFFF) | UInt64(place + 1)) { count -= 1 }
+    refresh()
+  }
+
+  /// How many slots there are, full and empty.
+  var capacity: Int { owner.segments.pointee.capacity }
+
+  @inline(__always)
+  private func segment(of tag: UInt64) -> Segment {
+    guard segmentCount > 1, let directory else { return first }
+    return directory[Segments.number(of: tag, among: segmentCount)]
+  }
+
+  private mutating func refresh() {
+    directory = owner.segments.pointee.directory
+    segmentCount = owner.segments.pointee.count
+    if let directory { first = directory[0] }
+  }
+
+  @inline(__always)
+  private mutating func makeUnique() {
+    guard directory == nil || !isKnownUniquelyReferenced(&owner) else { return }
+    owner = Owner(Segments(copying: owner.segments.pointee))
+    refresh()
+  }
+}
+
+/// A part of a table: slots that are probed one after the other, from the one that the hash's upper bits say.
+private struct Segment {
+  /// An empty table's only slot: it is never written to.
+  nonisolated(unsafe) private static let nothing: UnsafeMutablePointer<UInt64> = {
+    let slot = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    slot.initialize(to: 0)
+    return slot
+  }()
+
+  private(set) var slots: UnsafeMutablePointer<UInt64>
+  private(set) var capacity: UInt32
+  var count: UInt32 = 0
+
+  /// The segment of an empty table.
+  init() {
+    slots = Segment.nothing
+    capacity = 1
+  }
+
+  init(capacity: Int) {
+    slots = .allocate(capacity: capacity)
+    slots.initialize(repeating: 0, count: capacity)
+    self.capacity = UInt32(capacity)
+  }
+
+  /// The bits that tell segments apart are the lower ones of the 32; these are the upper ones.
+  @inline(__always)
+  func home(of tag: UInt64) -> Int { Int(truncatingIfNeeded: (tag &* UInt64(capacity)) >> 32) }
+
+  @inline(__always)
+  func next(_ slot: Int) -> Int { slot + 1 == Int(capacity) ? 0 : slot + 1 }
+
+  /// Room for so many identities when three slots of five are full: a quarter more than a full segment had.
+  static func room(for count: Int) -> Int { max(8, count + count * 2 / 3) }
+
+  /// Puts a word into a free slot; there is one.
+  mutating func put(_ word: UInt64) {
+    var slot = home(of: word >> 32)
+    while slots[slot] != 0 { slot = next(slot) }
+    slots[slot] = word
+    count += 1
+  }
+
+  /// Takes a word out; false if it was not in it.
+  mutating func remove(_ word: UInt64) -> Bool {
+    var hole = home(of: word >> 32)
     while slots[hole] != word {
-      guard slots[hole] != 0 else { return }
-      hole = (hole + 1) & mask
+      guard slots[hole] != 0 else { return false }
+      hole = next(hole)
     }
     count -= 1
-    var next = (hole + 1) & mask
-    while slots[next] != 0 {
-      let home = Int(slots[next] >> 32) & mask
-      if (next - home) & mask >= (next - hole) & mask {
-        slots[hole] = slots[next]
-        hole = next
+    var follower = next(hole)
+    while slots[follower] != 0 {
+      let home = home(of: slots[follower] >> 32)
+      if distance(home, follower) >= distance(hole, follower) {
+        slots[hole] = slots[follower]
+        hole = follower
       }
-      next = (next + 1) & mask
+      follower = next(follower)
     }
     slots[hole] = 0
+    return true
   }
 
-  private mutating func put(_ word: UInt64) {
-    var slot = Int(word >> 32) & mask
-    while slots[slot] != 0 { slot = (slot + 1) & mask }
-    slots[slot] = word
+  private func distance(_ from: Int, _ to: Int) -> Int { to >= from ? to - from : to - from + Int(capacity) }
+
+  func copy() -> Segment {
+    var copy = Segment(capacity: Int(capacity))
+    copy.slots.update(from: slots, count: Int(capacity))
+    copy.count = count
+    return copy
   }
 
-  private mutating func grow() {
-    let old = slots
-    slots = Array(repeating: 0, count: old.count * 2)
-    mask = slots.count - 1
-    for word in old where word != 0 { put(word) }
+  func free() { slots.deallocate() }
+}
+
+/// The segments of a table, and what becomes of them as it grows.
+private struct Segments {
+  private(set) var directory: UnsafeMutablePointer<Segment>?
+  private(set) var count = 1
+  private var room = 0
+  private var total = 0
+
+  init() {}
+
+  init(copying other: Segments) {
+    guard let others = other.directory else {
+      add(Segment(capacity: Segment.room(for: 1)), at: 0)
+      return
+    }
+    for number in 0..<other.count { add(others[number].copy(), at: number) }
+    (count, total) = (other.count, other.total)
+  }
+
+  /// The segment of a hash: by as many bits as there are segments for, one bit less for those not split yet.
+  @inline(__always)
+  static func number(of tag: UInt64, among count: Int) -> Int {
+    let bits = UInt64(truncatingIfNeeded: Int.bitWidth - (count - 1).leadingZeroBitCount)
+    let number = Int(truncatingIfNeeded: tag & (1 << bits &- 1))
+    return number < count ? number : number & ~(1 << Int(truncatingIfNeeded: bits &- 1))
+  }
+
+  var capacity: Int { directory.map { list in (0..<count).reduce(0) { $0 + Int(list[$1].capacity) } } ?? 0 }
+
+  mutating func insert(_ word: UInt64) {
+    guard let directory else { return }
+    let number = Segments.number(of: word >> 32, among: count)
+    // At most three slots of four are full, or probing takes long.
+    if (Int(directory[number].count) + 1) * 4 > Int(directory[number].capacity) * 3 {
+      rebuild(number, in: directory)
+    }
+    directory[number].put(word)
+    total += 1
+    if total > count * IdentityTable.load { split() }
+  }
+
+  mutating func remove(_ word: UInt64) -> Bool {
+    guard let directory else { return false }
+    let isGone = directory[Segments.number(of: word >> 32, among: count)].remove(word)
+    if isGone { total -= 1 }
+    return isGone
+  }
+
+  private func rebuild(_ number: Int, in directory: UnsafeMutablePointer<Segment>) {
+    let old = directory[number]
+    var grown = Segment(capacity: Segment.room(for: Int(old.count) + 2))
+    for slot in 0..<Int(old.capacity) where old.slots[slot] != 0 { grown.put(old.slots[slot]) }
+    old.free()
+    directory[number] = grown
+  }
+
+  /// Splits the segment whose turn it is in two.
+  private mutating func split() {
+    let bits = Int.bitWidth - count.leadingZeroBitCount - 1
+    let number = count - 1 << bits
+    guard let old = directory?[number] else { return }
+    var moved = 0
+    for slot in 0..<Int(old.capacity) where isMoving(old.slots[slot], bits) { moved += 1 }
+    var stays = Segment(capacity: Segment.room(for: Int(old.count) - moved))
+    var moves = Segment(capacity: Segment.room(for: moved))
+    for slot in 0..<Int(old.capacity) where old.slots[slot] != 0 {
+      if isMoving(old.slots[slot], bits) { moves.put(old.slots[slot]) } else { stays.put(old.slots[slot]) }
+    }
+    old.free()
+    directory?[number] = stays
+    add(moves, at: count)
+    count += 1
+  }
+
+  private func isMoving(_ word: UInt64, _ bits: Int) -> Bool { word >> UInt64(32 + bits) & 1 != 0 }
+
+  private mutating func add(_ segment: Segment, at number: Int) {
+    if number == room {
+      let grown = UnsafeMutablePointer<Segment>.allocate(capacity: max(1, room * 2))
+      if let directory {
+        grown.moveInitialize(from: directory, count: room)
+        directory.deallocate()
+      }
+      directory = grown
+      room = max(1, room * 2)
+    }
+    directory.map { ($0 + number).initialize(to: segment) }
+  }
+
+  func free() {
+    guard let directory else { return }
+    for number in 0..<count { directory[number].free() }
+    directory.deallocate()
   }
 }

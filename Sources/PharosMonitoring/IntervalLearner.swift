@@ -6,8 +6,6 @@
 /// at once three of the same length, eight times the interval or more: a tag that came to rest. Only what every advert
 /// changes lies here; the rest is in ``LossHistory``.
 struct IntervalLearner: Hashable, Sendable {
-  /// The gaps it takes to be sure that an interval has grown.
-  static let window: UInt8 = 12
   /// The advDelay, which every event adds: two gaps of the same interval differ by up to so much.
   ///
   /// - Units: seconds; 10 ms, and a little for the gateway's own clock.
@@ -28,12 +26,24 @@ struct IntervalLearner: Hashable, Sendable {
   var interval: Float = 0
   /// Adverts received after one that was received before.
   var received: Float = 0
-  var divisor: UInt8 = 0
-  var gaps: UInt8 = 0
-  /// How many gaps of just one interval came lately, while it was young.
-  var regular: UInt8 = 0
-  /// How many gaps came that were too short and alike, after the first of them.
-  var shorts: UInt8 = 0
+  /// What the last gaps had in common.
+  var counts = GapCounts()
+
+  /// Whether a gap is one interval: neither were adverts missed in it, nor is it too short for one.
+  @inline(__always)
+  func isOneInterval(_ gap: Float) -> Bool {
+    gap < interval * 1.5 && (gap >= interval * 0.7 || interval - gap <= IntervalLearner.jitter)
+  }
+
+  /// Takes a gap of one interval: what nearly every advert is.
+  @inline(__always)
+  mutating func learnOne(gap: Float) {
+    let difference = gap - interval
+    if difference.magnitude < interval * 0.1 + IntervalLearner.jitter { interval += difference * rate }
+    received += 1
+    counts.noteOne()
+    if received <= IntervalLearner.young { noteRegular(difference) }
+  }
 
   /// Takes a gap in seconds; true if what follows from the interval should be computed anew.
   mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
@@ -43,15 +53,35 @@ struct IntervalLearner: Hashable, Sendable {
       return true
     }
     guard gap < interval * 1.5 else { return learnLonger(gap, at: surroundings, &history) }
-    let difference = gap - interval
-    if gap < interval * 0.7, -difference > IntervalLearner.jitter { return learnShorter(gap, &history) }
-    if difference.magnitude < interval * 0.1 + IntervalLearner.jitter { interval += difference * rate }
-    received += 1
-    divisor = 1
-    if received <= IntervalLearner.young { noteRegular(difference) }
-    count()
+    guard isOneInterval(gap) else { return learnShorter(gap, &history) }
+    learnOne(gap: gap)
     if surroundings != 0 { history.noteReceived(at: surroundings) }
     return false
+  }
+
+  /// Takes a gap of a few intervals if nothing follows from it but that their number is counted.
+  ///
+  /// - Returns: how many adverts were missed in it; 0 if it is none of these, and nothing was changed.
+  @inline(__always)
+  mutating func learnFew(gap: Float) -> Float {
+    let ratio = gap / interval
+    guard ratio < LossRuns.longFrom.0 else { return 0 }
+    let multiple = Int32(ratio + 0.5)
+    var after = counts
+    guard !after.note(multiple: UInt8(truncatingIfNeeded: multiple)) else { return 0 }
+    follow(gap, Float(multiple))
+    counts = after
+    return Float(multiple - 1)
+  }
+
+  /// Follows the interval through a gap of several, and counts the advert that ended it.
+  @inline(__always)
+  private mutating func follow(_ gap: Float, _ multiple: Float) {
+    let single = gap / multiple
+    if (single - interval).magnitude < interval * 0.1 + IntervalLearner.jitter {
+      interval += (single - interval) * rate / multiple
+    }
+    received += 1
   }
 
   /// A gap that nobody expected; a beacon that is out takes part in this alone.
@@ -69,13 +99,6 @@ struct IntervalLearner: Hashable, Sendable {
 
   private var rate: Float { received < 14 ? 1 / (received + 2) : 1.0 / 16 }
 
-  private mutating func count() {
-    gaps += 1
-    guard gaps >= IntervalLearner.window else { return }
-    gaps = 0
-    divisor = 0
-  }
-
   private mutating func learnLonger(
     _ gap: Float,
     at surroundings: UInt8,
@@ -84,15 +107,11 @@ struct IntervalLearner: Hashable, Sendable {
     // Back at rest, in a mode that is known: nothing was lost.
     if history.slowest > interval * IntervalLearner.modes, gap > history.slowest * 0.8 {
       interval = history.slowest
-      (gaps, divisor) = (0, 0)
+      counts.forgetDivisor()
       return true
     }
     let multiple = Float(Int32(min(gap / interval, 1_000_000) + 0.5))
-    let single = gap / multiple
-    if (single - interval).magnitude < interval * 0.1 + IntervalLearner.jitter {
-      interval += (single - interval) * rate / multiple
-    }
-    received += 1
+    follow(gap, multiple)
     if surroundings != 0 { history.noteReceived(at: surroundings) }
     let isNotable = history.note(missed: multiple - 1, at: surroundings)
     if gap > interval * IntervalLearner.modes, history.noteCandidate(gap, at: received) {
@@ -101,13 +120,11 @@ struct IntervalLearner: Hashable, Sendable {
       return true
     }
     guard multiple <= IntervalLearner.countable else {
-      divisor = 1
+      counts.divisor = 1
       return isNotable
     }
-    divisor = IntervalLearner.commonDivisor(UInt8(multiple), divisor)
-    let common = divisor
-    count()
-    guard gaps == 0, common >= 2 else { return isNotable }
+    let common = GapCounts.commonDivisor(UInt8(multiple), counts.divisor)
+    guard counts.note(multiple: UInt8(multiple)) else { return isNotable }
     restart(with: interval * Float(common), &history)
     return true
   }
@@ -122,25 +139,25 @@ struct IntervalLearner: Hashable, Sendable {
     guard shorter > 0, (gap - shorter).magnitude <= shorter * 0.2 + IntervalLearner.jitter else {
       if shorter == 0 || gap < shorter {
         history.shorter = gap
-        shorts = 0
+        counts.shorts = 0
       }
       return false
     }
     let found = (gap + shorter) / 2
-    shorts += 1
-    guard received < IntervalLearner.young || shorts >= IntervalLearner.repetitions else {
+    counts.shorts += 1
+    guard received < IntervalLearner.young || counts.shorts >= IntervalLearner.repetitions else {
       history.shorter = found
       return false
     }
-    shorts = 0
+    counts.shorts = 0
     history.shorter = 0
-    if interval > found * IntervalLearner.modes, received >= Float(IntervalLearner.window) {
+    if interval > found * IntervalLearner.modes, received >= Float(GapCounts.window) {
       history.slowest = max(history.slowest, interval)
       interval = found
-      (gaps, divisor) = (0, 0)
+      counts.forgetDivisor()
     } else if history.slowest == interval {
       interval = found
-      (gaps, divisor) = (0, 0)
+      counts.forgetDivisor()
     } else {
       restart(with: found, &history)
     }
@@ -148,11 +165,11 @@ struct IntervalLearner: Hashable, Sendable {
   }
 
   /// Whether the interval is surely the beacon's own: gaps of just this length came twice again, or it is old.
-  var isOwn: Bool { regular >= 2 || received >= IntervalLearner.young }
+  var isOwn: Bool { counts.regular >= 2 || received >= IntervalLearner.young }
 
   private mutating func noteRegular(_ difference: Float) {
     let isSame = difference.magnitude < interval * 0.02 + IntervalLearner.jitter
-    regular = isSame ? min(regular + 1, 8) : 0
+    counts.regular = isSame ? min(counts.regular + 1, GapCounts.mostRegular) : 0
   }
 
   /// Whether a gap of a young track is what the family taught to look for.
@@ -165,22 +182,15 @@ struct IntervalLearner: Hashable, Sendable {
   private mutating func adopt(_ slow: Float, _ history: inout LossHistory) {
     history.slowest = max(history.slowest, slow)
     interval = slow
-    (gaps, divisor) = (0, 0)
+    counts.forgetDivisor()
   }
 
   /// The interval was mistaken, and with it what was lost.
   private mutating func restart(with interval: Float, _ history: inout LossHistory) {
     self.interval = interval
     received = 0
-    regular = 0
-    (gaps, divisor) = (0, 0)
+    counts.regular = 0
+    counts.forgetDivisor()
     history.restart()
-  }
-
-  /// Euclid's algorithm; 0 stands for all multiples at once.
-  private static func commonDivisor(_ left: UInt8, _ right: UInt8) -> UInt8 {
-    var (larger, smaller) = (left, right)
-    while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
-    return larger
   }
 }

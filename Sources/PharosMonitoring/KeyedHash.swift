@@ -24,7 +24,7 @@ struct KeyedHash: Sendable {
   /// The hash of an observer.
   func callAsFunction(_ observer: ObserverID) -> UInt64 {
     switch observer {
-    case .eui48(let bits): return mixed(bits, 1)
+    case .eui48(let bits): return self(eui48: bits)
     case .eui64(let bits): return mixed(bits, 2)
     case .uuid(let uuid): return mixed(uuid.high, uuid.low)
     case .name(let name):
@@ -33,6 +33,10 @@ struct KeyedHash: Sendable {
       return UInt64(bitPattern: Int64(hasher.finalize()))
     }
   }
+
+  /// The hash of an observer with an EUI-48.
+  @inline(__always)
+  func callAsFunction(eui48 bits: UInt64) -> UInt64 { mixed(bits, 1) }
 
   /// A number that stands for a beacon in every process alike, for comparison only.
   static func fold(_ beacon: BeaconID) -> UInt64 {

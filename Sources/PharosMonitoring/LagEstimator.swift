@@ -18,34 +18,52 @@ struct LagEstimator: Sendable {
   /// first, so that the jitter does not decide.
   static let margin = TimeSpan.milliseconds(30)
 
+  /// How many reports there are between two looks at the histogram.
+  static let pause: UInt16 = 1_024
+  /// Bin 0 for the least lag, and eight for each of five doublings.
+  static let binCount = 1 + 8 * 5
+
   /// The lag.
   var lag: TimeSpan
   let isGiven: Bool
-  /// Reports within the least lag: nearly all.
+  /// Reports since the histogram was looked at last.
+  var sinceRead: UInt16 = 0
+  /// How many of them were older than the least lag: those stand in their bins already.
+  var agedSinceRead: UInt16 = 0
+  /// Reports within the least lag, nearly all: those before the latest look.
   var prompt: Float = 0
-  var bins: [Float]
+  /// All of them before the latest look.
   var total: Float = 0
-  var sinceRead = 0
+  /// Those that were older than the least lag; none until there is the first.
+  var bins: [Float] = []
 
   /// Starts from a given lag, which then stays, or from the least.
   init(given: TimeSpan?) {
     lag = max(.zero, given ?? LagEstimator.least)
     isGiven = given != nil
-    bins = given == nil ? Array(repeating: 0, count: 1 + 8 * 5) : []
   }
 
   /// Takes the age of a report.
+  @inline(__always)
   mutating func note(age: TimeSpan) {
     guard !isGiven else { return }
-    if age <= LagEstimator.least {
-      prompt += 1
-    } else {
+    sinceRead &+= 1
+    guard age <= LagEstimator.least, sinceRead < LagEstimator.pause else { return take(age) }
+  }
+
+  /// Takes an age that is not usual, or a usual one after which the histogram is looked at.
+  @inline(never)
+  private mutating func take(_ age: TimeSpan) {
+    if age > LagEstimator.least {
+      if bins.isEmpty { bins = Array(repeating: 0, count: LagEstimator.binCount) }
       bins[LagEstimator.bin(of: age)] += 1
+      agedSinceRead &+= 1
     }
-    total += 1
-    sinceRead += 1
-    guard age > lag || sinceRead >= 1_024 else { return }
+    guard age > lag || sinceRead >= LagEstimator.pause else { return }
+    prompt += Float(sinceRead - agedSinceRead)
+    total += Float(sinceRead)
     sinceRead = 0
+    agedSinceRead = 0
     lag = quantile
     guard total >= 4_096 else { return }
     prompt /= 2
@@ -58,7 +76,8 @@ struct LagEstimator: Sendable {
 
   private var quantile: TimeSpan {
     var above: Float = 0
-    var bin = bins.count - 1
+    // Without any bin all were prompt.
+    var bin = bins.isEmpty ? 0 : bins.count - 1
     while bin > 0 {
       above += bins[bin]
       if above > total * 0.001 { break }

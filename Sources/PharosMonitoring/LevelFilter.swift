@@ -73,6 +73,7 @@ public struct KalmanLevel: Hashable, Sendable {
   }
 
   /// Takes a sample that came so many seconds after the last one.
+  @inline(__always)
   mutating func take(_ sample: Float, after seconds: Float) {
     // Beyond a minute the old estimate says nothing any more; the cap keeps the variance finite.
     let predicted = spread + Float(KalmanLevel.drift) * min(max(seconds, 0), 60)

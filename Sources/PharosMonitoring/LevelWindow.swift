@@ -21,6 +21,9 @@ public struct LevelWindow: Hashable, Sendable {
     samples[samples.count - 1] += difference
   }
 
+  /// Moves all samples by so many dB.
+  mutating func shift(by difference: Double) { samples = samples.map { $0 + difference } }
+
   /// The mean of all samples, or nil if there are none.
   public var mean: Double? { samples.isEmpty ? nil : samples.reduce(0, +) / Double(samples.count) }
 

@@ -26,9 +26,9 @@ struct LifeSigns: Sendable {
   var heartbeats = HeartbeatClock()
   var others = GapMemory()
   var traffic = GapMemory()
-  /// The latest event time of anything, and from when on silence since then is longer than a living observer's.
+  /// The latest event time of anything.
   var lastSign = Timestamp.distantPast
-  var pauseFrom = Timestamp.distantFuture
+  /// How long a living observer is silent at most.
   var longestPause = TimeSpan.forever
   /// How many adverts a heartbeat usually counts beyond those that are reported to us.
   var ambient = 0.0
@@ -41,7 +41,7 @@ struct LifeSigns: Sendable {
   /// Since when there has been doubt about the radio, and when there was last.
   var doubt: (since: Timestamp, last: Timestamp)?
   var leader: UInt64 = 0
-  var votes = 0
+  var votes: UInt8 = 0
 
   init(mode: ObserverEntry.Liveness) { self.mode = mode }
 
@@ -83,7 +83,6 @@ struct LifeSigns: Sendable {
     note(time)
     heartbeats.note(time)
     longestPause = heartbeats.longestPause
-    pauseFrom = lastSign + longestPause
     defer { reported = 0 }
     if let before, !listened(heartbeat) { reception.addSpan(from: before, to: time) }
     guard hears(heartbeat, at: time), mode != .traffic else { return false }
@@ -96,24 +95,35 @@ struct LifeSigns: Sendable {
   /// Gaps are learned from all transmitters but the most frequent one (Boyer and Moore's majority vote): its own
   /// departure must not look like the observer's.
   mutating func advert(from key: UInt64, at time: Timestamp) -> Bool {
-    note(time)
-    traffic.note(time)
+    reception.places.makeUnique()
+    return advertUnshared(from: key, tag: Reception.tag(of: key), at: time)
+  }
+
+  /// The same with the reception's tag of the key, after its places have been made the observer's own.
+  @inline(__always)
+  mutating func advertUnshared(from key: UInt64, tag: UInt32, at time: Timestamp) -> Bool {
+    // What the adverts so far have told, one that is no later does not tell anew.
+    if time > reception.latest { advance(to: time) }
+    isUnproven = false
     reported &+= 1
     // Under `assumed` silence means absence, so nobody is asked about it.
-    if mode != .assumed { reception.hear(key, at: time) }
-    if votes == 0 {
-      if leader != key, leader != 0 { others.note(time) }
-      leader = key
-      votes = 1
-    } else if leader == key {
-      votes = min(votes + 1, 64)
+    if mode != .assumed { reception.hearUnshared(tag, at: time) }
+    if leader == key, votes != 0 {
+      votes &+= votes < 64 ? 1 : 0
     } else {
-      votes -= 1
-      others.note(time)
+      if votes != 0 || leader != 0 && leader != key { others.note(time) }
+      leader = votes == 0 ? key : leader
+      votes = votes == 0 ? 1 : votes &- 1
     }
-    guard mode != .heartbeat else { return false }
-    lastProof = max(lastProof, time)
-    return true
+    return mode != .heartbeat
+  }
+
+  /// An advert came that is later than all before it.
+  @inline(__always)
+  private mutating func advance(to time: Timestamp) {
+    note(time)
+    traffic.note(time)
+    if mode != .heartbeat { lastProof = max(lastProof, time) }
   }
 
   /// Something came that is neither an advert nor a heartbeat: a scan, a motion, a display; true if it proves life.
@@ -148,7 +158,6 @@ struct LifeSigns: Sendable {
     traffic.skip(to: time)
     reception.restart(at: time)
     lastSign = max(lastSign, time)
-    pauseFrom = lastSign + longestPause
   }
 
   /// Nobody listened up to a time: silence up to then is none, and teaches nothing.
@@ -208,13 +217,17 @@ extension LifeSigns {
   }
 
   /// Anything came: if nothing did for longer than heartbeats let it be, nothing could.
+  @inline(__always)
   private mutating func note(_ time: Timestamp) {
-    if time > pauseFrom { reception.addSpan(from: lastSign, to: time) }
     isUnproven = false
     guard time > lastSign else { return }
+    // Before the first sign the difference wraps around to less than nothing.
+    if time.nanoseconds &- lastSign.nanoseconds > longestPause.nanoseconds { excuse(until: time) }
     lastSign = time
-    pauseFrom = time + longestPause
   }
+
+  @inline(never)
+  private mutating func excuse(until time: Timestamp) { reception.addSpan(from: lastSign, to: time) }
 
   /// Whether the radio heard something, as far as the heartbeat and the silence since then tell.
   private mutating func hears(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {

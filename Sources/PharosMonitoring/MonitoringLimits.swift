@@ -1,6 +1,10 @@
 public import PharosReports
 
 /// The bounds of one engine's memory; what is the stalest goes first when one is reached.
+///
+/// Nobody can take what belongs to others. The limits on observers and on all tracks hold for each cell of `ObserverID` by
+/// itself, and where a cell is full, the observer that has most tracks there gives some of its own. So a flood of made-up
+/// identities at one observer lets none of another observer's tracks go, and how many engines there are never shows.
 public struct MonitoringLimits: Hashable, Sendable {
   /// How many observers are kept, in all engines together.
   ///
@@ -9,20 +13,25 @@ public struct MonitoringLimits: Hashable, Sendable {
   public var observers: Int
   /// How many tracks are kept for each observer, so that a flood at one costs the others nothing.
   public var tracksPerObserver: Int
+  /// How many tracks are kept, in all engines together; spread over the cells as observers are, and at least as many in
+  /// each as one observer may have.
+  public var tracks: Int
   /// How long a track that is outside everywhere keeps what it has learned.
   public var trackRetention: TimeSpan
 
   /// Makes limits.
   ///
-  /// 16,384 observers and 65,536 tracks each are beyond any site that one machine serves; an hour of retention
-  /// lets a visitor who steps out for lunch be known when coming back.
+  /// 16,384 observers with 65,536 tracks each, and 16,777,216 tracks in all (4 GiB), are beyond any site that one
+  /// machine serves; an hour of retention lets a visitor who steps out for lunch be known when coming back.
   public init(
     observers: Int = 16_384,
     tracksPerObserver: Int = 65_536,
+    tracks: Int = 16_777_216,
     trackRetention: TimeSpan = .minutes(60)
   ) {
     self.observers = max(1, observers)
     self.tracksPerObserver = max(16, tracksPerObserver)
+    self.tracks = max(16, tracks)
     self.trackRetention = trackRetention
   }
 
@@ -30,4 +39,8 @@ public struct MonitoringLimits: Hashable, Sendable {
   var cells: Int { observers < 16 * ObserverID.cells ? 1 : ObserverID.cells }
   /// How many observers a cell keeps.
   var observersPerCell: Int { observers / cells }
+  /// How many tracks the observers of a cell have together.
+  var tracksPerCell: Int { max(tracks / cells, tracksPerObserver) }
+  /// How many tracks go at a time, so that looking for the stalest costs little each.
+  var trackEviction: Int { max(1, tracksPerObserver / 64) }
 }

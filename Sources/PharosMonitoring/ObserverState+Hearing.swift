@@ -62,40 +62,10 @@ extension ObserverState {
     // Otherwise the deadline has only moved away, and the timer finds that out when it fires.
     let isQuiet =
       !outcome.needsAllowance && outcome.entered | outcome.confirmed == 0
-      && tracks[track].armedAt != .distantFuture && !tracks[track].hasLevels
+      && tracks[track].isArmed && !tracks[track].hasLevels
       && (tracks[track].isListed || !tracks[track].needsSeconds)
     guard isQuiet else { return .attention(track: track, outcome) }
     return .settled(set: tracks[track].matchSet, hasJoined: outcome.hasJoined)
-  }
-
-  /// The first deadline of a track, or when it is forgotten if it has none.
-  mutating func deadline(track: Int, catalog: borrowing RegionCatalog, retention: TimeSpan) -> Timestamp {
-    var first = Timestamp.distantFuture
-    var isHere = false
-    for place in 0..<catalog.sets[Int(tracks[track].matchSet)].policies.count
-    where tracks[track][presence: place].isHere {
-      isHere = true
-      guard !tracks[track][presence: place].isWaiting else { continue }
-      if let deadline = deadline(place, track: track, catalog: catalog) { first = min(first, deadline.time) }
-    }
-    return isHere ? first : tracks[track].lastHeard + retention
-  }
-
-  /// The deadline of one of a track's presences, if its silence says anything now.
-  mutating func deadline(
-    _ place: Int,
-    track: Int,
-    catalog: borrowing RegionCatalog
-  ) -> (time: Timestamp, isLevel: Bool)? {
-    guard isUp, scanState != .off else { return nil }
-    let deadline = tracks[track].deadline(
-      place,
-      silenceFrom: silenceFrom,
-      stretch: stretch,
-      rules: catalog.policies[tracks[track].policy(at: place)]
-    )
-    guard let deadline, !deadline.isLevel else { return deadline }
-    return (deadline.time + deafCredit(track: track), false)
   }
 
   /// By how much silence is stretched now.

@@ -42,20 +42,25 @@ struct ObserverState: Sendable {
 
   // Tracks.
   var tracks = TrackStore()
-  /// The UUIDs that any of them ever had, so that a change of regions passes over those whom it cannot concern.
-  var uuids: Set<UUID128> = []
+  /// A bit for each sort of identity that any of them ever had, so that a change of regions passes over those whom it
+  /// cannot concern.
+  var scopes: UInt64 = 0
   var freeTracks: [Int32] = []
   var table = IdentityTable()
   var epoch: UInt32 = 0
+  /// The version of the catalog that its tracks and rows have caught up with.
+  var version: UInt32 = 0
   /// What the tracks of one UUID, and all tracks together, have taught about losses.
   var families: [UUID128: LossPool] = [:]
   var pool = LossPool()
   var pendingTracks: [Int32] = []
-  var beaconOfAddress: [UInt64: Int32] = [:]
+  var beaconOfAddress: [UInt64: AddressOwner] = [:]
   var batteryTold: [BeaconID: Timestamp] = [:]
 
   // Regions and ranging.
   var rows: [RegionRow] = []
+  /// How many of them are of regions that are monitored no more.
+  var deadRows = 0
   var rowOfSlot: [Int32: Int32] = [:]
   var pendingRows: [Int32] = []
   var activeNodes: Set<Int32> = []
@@ -95,6 +100,19 @@ struct ObserverState: Sendable {
     life.begin(at: time)
   }
 
+  /// Gives a row a place: that of one that is gone, or a new one.
+  mutating func keep(_ row: RegionRow) -> Int {
+    if deadRows > 0, let place = rows.firstIndex(where: { !$0.isLive }) {
+      deadRows -= 1
+      rows[place] = row
+      return place
+    }
+    // By a quarter, as there are as many observers as there are.
+    if rows.count == rows.capacity { rows.reserveCapacity(rows.count + max(4, rows.count / 4)) }
+    rows.append(row)
+    return rows.count - 1
+  }
+
   /// Whether its silence says anything at all now.
   var canTell: Bool { isUp && scanState != .off }
 
@@ -118,10 +136,11 @@ struct ObserverState: Sendable {
   /// The end of a second of its own count.
   func end(ofSecond second: Int64) -> Timestamp { firstHeard + .milliseconds((second + 1) * 1_000) }
 
+  @inline(__always)
   mutating func countAdvert() {
-    adverts += 1
+    adverts &+= 1
     let span = lastReceived - rateStart
-    if span >= .seconds(10) {
+    if span >= .milliseconds(10_000) {
       rateBefore = rateCount / span.seconds
       rateCount = 0
       rateStart = lastReceived

@@ -82,6 +82,7 @@ struct Presence: Sendable {
       guard counts(level), count(time, needed: rules.enterSamples, window: window()) else { return nil }
       phase = .inside
       began = time
+      earlier.removeAll()
       follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return .entered
     case .held:

@@ -84,7 +84,7 @@ extension Reception {
   mutating func restart(at time: Timestamp) {
     teachesFrom = max(deafness?.taughtFrom ?? teachesFrom, time)
     deafness = nil
-    for place in places.indices where places[place].key != 0 { places[place].restart(at: time) }
+    for place in places.indices where places[place].tag != 0 { places[place].restart(at: time) }
   }
 
   /// Somebody's adverts became sparse in so many of its slots: it may be the radio.

@@ -20,9 +20,7 @@ struct Reception: Sendable {
   var spans = DeafSpans()
   /// Gaps that began before it teach nothing; the far future while the radio is deaf.
   var teachesFrom = Timestamp.distantPast
-  var places: [Transmitter] = []
-  /// Their keys side by side, where one is looked for.
-  var keys: [UInt64] = []
+  var places = TransmitterTable()
   /// How often a newcomer found no place.
   var knocks: UInt8 = 0
 
@@ -31,76 +29,72 @@ struct Reception: Sendable {
 
   /// An advert came from the transmitter that the key stands for.
   mutating func hear(_ key: UInt64, at time: Timestamp) {
+    places.makeUnique()
+    hearUnshared(Reception.tag(of: key), at: time)
+  }
+
+  /// The same with the tag of the key, after the places have been made the observer's own.
+  @inline(__always)
+  mutating func hearUnshared(_ tag: UInt32, at time: Timestamp) {
     latest = max(latest, time)
-    // Zero stands for a free place.
-    let place = place(of: key == 0 ? 1 : key, at: time)
-    if place >= 0, case .sparse(let slots) = places[place].hear(at: time) {
-      reconsider(place, slots: slots, at: time)
+    if let found = places.find(tag) {
+      let absent = found.pointee.hear(at: time)
+      if absent > 0 { reconsider(places.place(of: found), slots: absent, at: time) }
+    } else {
+      knocks &+= 1
+      // At an observer that keeps as many as it may only every eighth newcomer is let in to look, since it would have to look
+      // at four others.
+      if places.count < Reception.most || knocks & 7 == 0 { admit(tag, at: time) }
     }
+    if deafness != nil { askAgain(at: time) }
+  }
+
+  /// Reads where a transmitter's history lies, so that it is at hand when it is heard.
+  @inline(__always)
+  func touch(_ tag: UInt32) -> UInt64 { places.touch(tag) }
+
+  /// Half of a key, well mixed: where the search for it begins, and what is compared there.
+  ///
+  /// Of two transmitters with one tag the radio's judge makes one: with 64 of them that happens once in two million observers.
+  ///
+  /// - Source: Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, 6.4).
+  @inline(__always)
+  static func tag(of key: UInt64) -> UInt32 {
+    let tag = UInt32(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32)
+    // Zero stands for a free place; an address of zero goes where an address of one does.
+    return tag == 0 ? 0x9E37_79B9 : tag
+  }
+
+  @inline(never)
+  private mutating func askAgain(at time: Timestamp) {
     guard let deafness, time - deafness.askedAt >= Deafness.pause else { return }
     reassess(at: time)
   }
 
-  /// The place of a transmitter: its own, a free or a stale one near where its key points, or −1.
-  private mutating func place(of key: UInt64, at time: Timestamp) -> Int {
-    guard !keys.isEmpty else {
-      places = Array(repeating: Transmitter(), count: 8)
-      keys = Array(repeating: 0, count: 8)
-      return place(of: key, at: time)
-    }
-    let start = Reception.start(of: key)
-    let mask = keys.count - 1
-    for step in 0..<4 where keys.span[unchecked: (start &+ step) & mask] == key {
-      return (start &+ step) & mask
-    }
-    return admit(key, from: start, at: time)
-  }
-
-  /// Reads where a transmitter's history lies, so that it is at hand when it is heard.
-  func touch(_ key: UInt64) -> UInt64 {
-    guard !keys.isEmpty else { return 0 }
-    let start = Reception.start(of: key)
-    let mask = keys.count - 1
-    for step in 0..<4 where keys.span[unchecked: (start &+ step) & mask] == key {
-      return places.span[unchecked: (start &+ step) & mask].key
-    }
-    return 1
-  }
-
-  /// Where the search for a key begins.
-  private static func start(of key: UInt64) -> Int {
-    Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32)
-  }
-
-  /// Gives a newcomer a place, if there is one; at an observer that keeps as many as it may only every eighth is let in to
-  /// look, since it would have to look at four others.
-  private mutating func admit(_ key: UInt64, from start: Int, at time: Timestamp) -> Int {
-    knocks &+= 1
-    if keys.count >= Reception.most, knocks & 7 != 0 { return -1 }
-    for step in 0..<4 {
-      let place = (start &+ step) & (places.count - 1)
-      guard places[place].key == 0 || places[place].isStale(at: time) else { continue }
-      places[place] = Transmitter(key: key, at: time)
-      keys[place] = key
+  /// Gives a newcomer a place, if there is a free or a stale one near where its tag points.
+  @inline(never)
+  private mutating func admit(_ tag: UInt32, at time: Timestamp) {
+    if places.count == 0 { places = TransmitterTable(count: 8) }
+    for step in 0..<TransmitterTable.probes {
+      let place = (Int(tag) &+ step) & (places.count - 1)
+      guard places[place].tag == 0 || places[place].isStale(at: time) else { continue }
+      places[place] = Transmitter(tag: tag, at: time)
       deafness?.witnesses &= ~(1 << UInt64(place))
-      return -1
+      return
     }
     if places.count < Reception.most { grow() }
-    return -1
   }
 
   private mutating func grow() {
     let old = places
     let witnesses = deafness?.witnesses ?? 0
     deafness?.witnesses = 0
-    places = Array(repeating: Transmitter(), count: old.count * 2)
-    keys = Array(repeating: 0, count: places.count)
-    for (former, transmitter) in old.enumerated() where transmitter.key != 0 {
-      let start = Reception.start(of: transmitter.key)
-      for step in 0..<4 where places[(start &+ step) & (places.count - 1)].key == 0 {
-        let place = (start &+ step) & (places.count - 1)
-        places[place] = transmitter
-        keys[place] = transmitter.key
+    places = TransmitterTable(count: old.count * 2)
+    for former in old.indices where old[former].tag != 0 {
+      for step in 0..<TransmitterTable.probes {
+        let place = (Int(old[former].tag) &+ step) & (places.count - 1)
+        guard places[place].tag == 0 else { continue }
+        places[place] = old[former]
         deafness?.witnesses |= (witnesses >> UInt64(former) & 1) << UInt64(place)
         break
       }

@@ -2,7 +2,8 @@ import PharosReports
 
 /// Every region, ranging request, zone and directory entry, and who asks about which identity.
 ///
-/// Slots are never reused, so that a track that still points to an old one sees that it is gone.
+/// Slots are never reused, so that a track that still points to an old one sees that it is gone. What was taken out stays
+/// findable for the versions before until ``forgetRetired()``, since observers catch up with a change one after the other.
 struct RegionCatalog: Sendable {
   /// One region of one application.
   struct Slot: Sendable {
@@ -19,6 +20,13 @@ struct RegionCatalog: Sendable {
     var parent: Int32?
     /// Whether it is still monitored.
     var isLive = true
+    /// The first version of the catalog that has it.
+    var from: UInt32 = 0
+    /// The first version that has it no more.
+    var until = UInt32.max
+
+    /// Whether a version of the catalog has it.
+    func isLive(in version: UInt32) -> Bool { from <= version && version < until }
   }
 
   /// One ranging request of one application.
@@ -26,6 +34,13 @@ struct RegionCatalog: Sendable {
     let application: String
     var request: RangingRequest
     var isLive = true
+    /// The first version of the catalog that has it.
+    var from: UInt32 = 0
+    /// The first version that has it no more.
+    var until = UInt32.max
+
+    /// Whether a version of the catalog has it.
+    func isLive(in version: UInt32) -> Bool { from <= version && version < until }
   }
 
   private(set) var slots: [Slot] = []
@@ -37,10 +52,19 @@ struct RegionCatalog: Sendable {
   /// Whether anybody asks about addresses.
   private(set) var hasAddresses = false
   private(set) var directory: [BeaconEntry] = []
+  /// Counts the changes.
+  private(set) var version: UInt32 = 0
+  /// The regions to start from inside.
+  private(set) var assumedInside: [Int32] = []
+  /// Whether there is, or was, a rotation.
+  private(set) var hasRotations = false
   var regionLimits: [String: Int] = [:]
 
   private var policyNumbers: [PresencePolicy: UInt16] = [:]
   private var setNumbers: [MatchSet: Int32] = [:]
+  private var names: [String: [String: Int32]] = [:]
+  /// What is to be forgotten when no observer is behind.
+  private var retired: (slots: [Int32], rangings: [Int32]) = ([], [])
   private var slotsByConstraint: [BeaconConstraint: [Int32]] = [:]
   private var rangingsByConstraint: [BeaconConstraint: [Int32]] = [:]
   private var entriesByConstraint: [BeaconConstraint: [Int32]] = [:]
@@ -92,12 +116,28 @@ struct RegionCatalog: Sendable {
         since: since,
         assumed: assumed,
         isRotated: isRotated,
-        parent: parent
+        parent: parent,
+        from: version
       )
     )
-    slotsByConstraint[region.constraint.normal, default: []].append(slot)
-    noteSort(of: region.constraint, isKeyed: region.keyedByAddress)
+    note(slot)
     return slot
+  }
+
+  /// Lets a live region be found.
+  private mutating func note(_ slot: Int32) {
+    let entry = slots[Int(slot)]
+    slotsByConstraint[entry.region.constraint.normal, default: []].append(slot)
+    names[entry.application, default: [:]][entry.region.identifier] = slot
+    noteSort(of: entry.region.constraint, isKeyed: entry.region.keyedByAddress)
+    if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
+    hasRotations = hasRotations || entry.isRotated
+  }
+
+  /// Begins the next version; what is changed from now on belongs to it.
+  mutating func turn() -> UInt32 {
+    version &+= 1
+    return version
   }
 
   /// Takes over the regions, ranging requests and policies of a state, with the numbers that they have there.
@@ -108,12 +148,10 @@ struct RegionCatalog: Sendable {
     policyNumbers = [:]
     slotsByConstraint = [:]
     rangingsByConstraint = [:]
+    names = [:]
+    assumedInside = []
     for policy in state.policies { _ = number(of: policy) }
-    for place in slots.indices where slots[place].isLive {
-      let region = slots[place].region
-      slotsByConstraint[region.constraint.normal, default: []].append(Int32(place))
-      noteSort(of: region.constraint, isKeyed: region.keyedByAddress)
-    }
+    for place in slots.indices where slots[place].isLive { note(Int32(place)) }
     for place in rangings.indices where rangings[place].isLive {
       let request = rangings[place].request
       rangingsByConstraint[request.constraint.normal, default: []].append(Int32(place))
@@ -126,14 +164,31 @@ struct RegionCatalog: Sendable {
   /// Takes a region out.
   mutating func retire(_ slot: Int32) {
     slots[Int(slot)].isLive = false
-    slotsByConstraint[slots[Int(slot)].region.constraint.normal]?.removeAll { $0 == slot }
+    slots[Int(slot)].until = version
+    retired.slots.append(slot)
+    let entry = slots[Int(slot)]
+    if names[entry.application]?[entry.region.identifier] == slot {
+      names[entry.application]?[entry.region.identifier] = nil
+    }
+    assumedInside.removeAll { $0 == slot }
+  }
+
+  /// Forgets what was taken out: every observer knows that it is gone.
+  mutating func forgetRetired() {
+    for slot in retired.slots {
+      let constraint = slots[Int(slot)].region.constraint.normal
+      slotsByConstraint[constraint]?.removeAll { $0 == slot }
+      if slotsByConstraint[constraint]?.isEmpty ?? false { slotsByConstraint[constraint] = nil }
+    }
+    for place in retired.rangings {
+      let constraint = rangings[Int(place)].request.constraint.normal
+      rangingsByConstraint[constraint]?.removeAll { $0 == place }
+    }
+    retired = ([], [])
   }
 
   /// The slot of an application's region, or nil.
-  func slot(application: String, identifier: String) -> Int32? {
-    slots.lastIndex { $0.isLive && $0.region.identifier == identifier && $0.application == application }
-      .map { Int32($0) }
-  }
+  func slot(application: String, identifier: String) -> Int32? { names[application]?[identifier] }
 
   /// Gives a region new notify flags and a new place in its tree.
   mutating func update(_ slot: Int32, to region: Region, parent: Int32?) {
@@ -149,7 +204,7 @@ struct RegionCatalog: Sendable {
       return
     }
     rangingsByConstraint[request.constraint.normal, default: []].append(Int32(rangings.count))
-    rangings.append(Ranging(application: application, request: request))
+    rangings.append(Ranging(application: application, request: request, from: version))
   }
 
   /// The place of a ranging request, or nil.
@@ -163,7 +218,8 @@ struct RegionCatalog: Sendable {
   /// Takes a ranging request out.
   mutating func retireRanging(_ place: Int32) {
     rangings[Int(place)].isLive = false
-    rangingsByConstraint[rangings[Int(place)].request.constraint.normal]?.removeAll { $0 == place }
+    rangings[Int(place)].until = version
+    retired.rangings.append(place)
   }
 
   /// The most specific directory entries of a beacon, for its measured power and its interval.
@@ -179,8 +235,14 @@ struct RegionCatalog: Sendable {
     return facts
   }
 
-  /// Who asks about a beacon at an observer; `isKeyable` says whether its adverts come with an address that lasts.
-  mutating func match(_ beacon: BeaconID, observer: ObserverID, isKeyable: Bool) -> Int32 {
+  /// Who asks about a beacon at an observer, by one version of the catalog; `isKeyable` says whether its adverts come with
+  /// an address that lasts.
+  mutating func match(
+    _ beacon: BeaconID,
+    observer: ObserverID,
+    isKeyable: Bool,
+    version: UInt32
+  ) -> Int32 {
     var set = MatchSet()
     let isKeyed = beacon.kind != .address && beacon.address != nil
     let keys = beacon.constraints
@@ -196,12 +258,15 @@ struct RegionCatalog: Sendable {
     }
     var isAsked = false
     for key in keys {
-      for slot in slotsByConstraint[key] ?? [] where isAsking(slots[Int(slot)].region.keyedByAddress) {
+      for slot in slotsByConstraint[key] ?? []
+      where slots[Int(slot)].isLive(in: version) && isAsking(slots[Int(slot)].region.keyedByAddress) {
         isAsked = true
         add(slot, to: &set, observer: observer)
       }
       for place in rangingsByConstraint[key] ?? []
-      where isAsking(rangings[Int(place)].request.keyedByAddress) {
+      where rangings[Int(place)].isLive(in: version)
+        && isAsking(rangings[Int(place)].request.keyedByAddress)
+      {
         set.rangings.append(place)
       }
     }
@@ -214,6 +279,9 @@ struct RegionCatalog: Sendable {
     set.rangings.sort()
     return number(of: set)
   }
+
+  /// Whether it follows from who asks about a beacon, and from where its observer stands, whether it is zoned.
+  var isZonedByAskers: Bool { zoneObservers.isEmpty || zonesTakeAll && zonedConstraints.isEmpty }
 
   /// Whether an observer stands in some zone.
   func standsInZone(_ observer: ObserverID) -> Bool { zoneObservers.contains(observer) }

@@ -3,28 +3,42 @@ import PharosReports
 /// Where one observer stands towards one region about observers.
 struct RegionRow: Sendable {
   let slot: Int32
+  /// How many tracks say that the observer is inside.
+  var tracksInside: Int32 = 0
   /// The published state.
   var state: RegionState
   /// The last known state before it became unmonitored.
   var known: RegionState
-  /// How many tracks say that the observer is inside.
-  var tracksInside: Int32 = 0
-  /// When the visit began.
-  var enteredAt: Timestamp?
+  /// Whether changes are published: a node of a rotation may be rotated out.
+  var isActive: Bool
+  /// Whether its time to decide has passed and only proof of life is missing.
+  var isWaiting = false
+  var isLive = true
+  /// When the visit began, or the distant future.
+  private var entered = Timestamp.distantFuture
   /// Counts the transitions; it goes on from the time at which monitoring began, and from its slot, so that no id is used
   /// twice when an identifier is registered again.
   var counter: UInt64
-  /// Whether changes are published: a node of a rotation may be rotated out.
-  var isActive: Bool
   /// When a live observer's silence says that it is outside; the distant future if tracks decide.
   var decideAt = Timestamp.distantFuture
   /// When its wheel entry is due; what fires at another time is stale.
   var armedAt = Timestamp.distantFuture
   /// How long that silence must last; longer than usual where the row was inside before the server started.
   var patience = StageOne.patience
-  /// Whether that time has passed and only proof of life is missing.
-  var isWaiting = false
-  var isLive = true
+
+  init(slot: Int32, state: RegionState, known: RegionState, counter: UInt64, isActive: Bool) {
+    self.slot = slot
+    self.state = state
+    self.known = known
+    self.counter = counter
+    self.isActive = isActive
+  }
+
+  /// When the visit began.
+  var enteredAt: Timestamp? {
+    get { entered == .distantFuture ? nil : entered }
+    set { entered = newValue ?? .distantFuture }
+  }
 }
 
 /// What an observer has told of one ranging request.

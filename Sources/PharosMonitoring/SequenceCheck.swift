@@ -53,6 +53,18 @@ struct SequenceCheck: Sendable {
     return ahead > 0 ? advance(by: UInt64(ahead), to: head.sequence) : lookBack(UInt64(-Int64(ahead)))
   }
 
+  /// The usual case of ``note(_:)``: takes the datagram if it is the next one of the same boot, otherwise changes nothing.
+  @inline(__always)
+  mutating func takeNext(_ head: Transmission) -> Bool {
+    guard let boot = bootID, boot == head.bootID, head.sequence &- highest == 1, !isInterrupted else {
+      return false
+    }
+    seen = seen &<< 1 | 1
+    highest = head.sequence
+    received += 1
+    return true
+  }
+
   private mutating func advance(by steps: UInt64, to sequence: UInt32) -> Finding {
     seen = (steps < 64 ? seen << steps : 0) | 1
     highest = sequence

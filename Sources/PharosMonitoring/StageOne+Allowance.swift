@@ -4,88 +4,122 @@ import PharosReports
 extension StageOne {
   /// Computes anew how long a track may be silent, and the levels that its policies come to.
   mutating func allow(track: Int, of index: Int) {
-    let policies = catalog.sets[Int(states[index].tracks[track].matchSet)].policies
+    states[index].allow(track: track, catalog: catalog, distance: distance)
+  }
+
+  /// Gives what a track counted since it last did so to the pools of its observer.
+  mutating func share(track: Int, of index: Int) { states[index].share(track: track) }
+
+  /// A pause that ordinary losses do not explain, of a beacon that one body could hide: bodies do stand in the way here.
+  mutating func doubt(_ pause: Float, track: Int, of index: Int) { states[index].doubt(pause, track: track) }
+}
+
+/// Works on one observer in place: what is asked of it from outside would be asked of a copy.
+extension ObserverState {
+  /// Computes anew how long a track may be silent, and the levels that its policies come to.
+  mutating func allow(track place: Int, catalog: borrowing RegionCatalog, distance: DistanceModel) {
+    guard let track = tracks.borrowed()[Int32(place)] else { return }
+    let policies = catalog.sets[Int(track.pointee.matchSet)].policies
     guard !policies.isEmpty else { return }
-    lookForFamily(track: track, of: index)
-    let silence = states[index].silenceNow(of: track)
-    let surroundings = states[index].tracks[track].levelClass
-    let power = states[index].tracks[track].measuredPower
+    let family = track.pointee.beacon.uuid.flatMap { families[$0] }
+    if let family { track.pointee.lookForInterval(of: family) }
+    let silence = silence(of: track.pointee, family: family)
+    let surroundings = track.pointee.levelClass
     for place in policies.indices {
       let policy = catalog.policies[Int(policies[place])]
-      states[index].tracks[track].allow(
-        silence.allowance(policy, at: surroundings).gap,
-        enter: level(policy.enterRSSI, policy.enterDistance, power: power, without: .infinity),
-        exit: level(policy.exitRSSI, policy.exitDistance, power: power, without: -.infinity),
+      let levels = distance.levels(of: policy, measuredPower: track.pointee.measuredPower)
+      track.pointee.allow(
+        silence.allowedGap(policy, at: surroundings),
+        enter: levels.enter,
+        exit: levels.exit,
         at: place
       )
     }
   }
 
-  /// Lets a young track believe one gap of the length that all others of its family have.
-  private mutating func lookForFamily(track: Int, of index: Int) {
-    let learner = states[index].tracks[track].intervals
-    guard learner.received < IntervalLearner.young, let uuid = states[index].tracks[track].beacon.uuid,
-      let family = states[index].families[uuid]?.settledInterval, family > 0,
-      learner.interval == 0 || learner.interval > family * 1.5
-    else { return }
-    states[index].tracks[track].history.shorter = family
-  }
-
   /// Gives what a track counted since it last did so to the pools of its observer.
-  mutating func share(track: Int, of index: Int) {
-    let stretch = states[index].tracks[track].turnWindow()
+  mutating func share(track place: Int) {
+    guard let track = tracks.borrowed()[Int32(place)] else { return }
+    let stretch = track.pointee.turnWindow()
     guard stretch.received >= 4 else { return }
-    let level = states[index].tracks[track].kalmanLevel
-    let learner = states[index].tracks[track].intervals
-    let slowest = states[index].tracks[track].history.slowest
-    let isAtEdge = states[index].tracks[track].isWithinBodyReach
+    let level = track.pointee.kalmanLevel
+    let learner = track.pointee.intervals
+    let slowest = track.pointee.slowestInterval
+    let isAtEdge = track.pointee.isWithinBodyReach
     let time = (stretch.received + stretch.lost) * learner.interval
-    states[index].pool.add(stretch, level: level)
-    states[index].pool.note(learner, slowest: slowest, time: time, isAtEdge: isAtEdge)
-    guard let uuid = states[index].tracks[track].beacon.uuid else { return }
+    pool.add(stretch, level: level)
+    pool.note(learner, slowest: slowest, time: time, isAtEdge: isAtEdge)
+    guard let uuid = track.pointee.beacon.uuid else { return }
     // In and out: changing it in its place would allocate for each layer that is passed.
-    var family = states[index].families[uuid] ?? LossPool()
+    var family = families[uuid] ?? LossPool()
     family.add(stretch, level: level)
     family.note(learner, slowest: slowest, time: time, isAtEdge: isAtEdge)
-    states[index].families[uuid] = family
+    families[uuid] = family
   }
 
   /// A pause that ordinary losses do not explain, of a beacon that one body could hide: bodies do stand in the way here.
-  mutating func doubt(_ pause: Float, track: Int, of index: Int) {
-    guard states[index].tracks[track].isWithinBodyReach else { return }
-    guard states[index].silence(of: track).isUnexplained(pause) else { return }
-    states[index].pool.noteHiding()
+  mutating func doubt(_ pause: Float, track place: Int) {
+    guard let track = tracks.borrowed()[Int32(place)], track.pointee.isWithinBodyReach else { return }
+    let family = track.pointee.beacon.uuid.flatMap { families[$0] }
+    if silence(of: track.pointee, family: family).isUnexplained(pause) { pool.noteHiding() }
   }
 
-  /// The level that a threshold in dBm or in metres, or both, comes to; `without` where a power is needed and unknown.
-  private func level(_ level: Double?, _ meters: Meters?, power: Double?, without: Float) -> Float {
-    guard let meters else { return level.map { Float($0) } ?? .nan }
-    guard let power, let there = distance.level(meters: meters.value, measuredPower: power) else {
-      return without
-    }
-    return Float(max(there, level ?? -.infinity))
-  }
-}
-
-extension ObserverState {
   /// What a track's silence is judged by: its own history and what the observer's other tracks have taught.
   func silence(of track: Int) -> AdaptiveSilence {
+    silence(of: tracks[track], family: tracks[track].beacon.uuid.flatMap { families[$0] })
+  }
+
+  @inline(__always)
+  private func silence(of track: borrowing Track, family: LossPool?) -> AdaptiveSilence {
     var silence = AdaptiveSilence(
-      learner: tracks[track].intervals,
-      history: tracks[track].history,
-      declared: tracks[track].declaredInterval
+      learner: track.intervals,
+      history: track.history,
+      declared: track.declaredInterval
     )
-    silence.recentReceived = min(Float(tracks[track].recentSamples), tracks[track].intervals.received)
-    let level = tracks[track].kalmanLevel
-    if let uuid = tracks[track].beacon.uuid, let family = families[uuid] {
+    silence.recentReceived = min(Float(track.recentSamples), track.intervals.received)
+    let level = track.kalmanLevel
+    if let family {
       silence.belief = family.belief(level: level)
       silence.familyInterval = family.interval
       silence.isFamilySettled = family.settledInterval > 0
       silence.familySlowest = family.expectedSlowest
     }
-    silence.mayHide = pool.mayHide && tracks[track].isWithinBodyReach
-    silence.mayFade = pool.mayHide && tracks[track].usual.level < AdaptiveSilence.fadingReach
+    silence.mayHide = pool.mayHide && track.isWithinBodyReach
+    silence.mayFade = pool.mayHide && track.usual.level < AdaptiveSilence.fadingReach
     if silence.belief.received < 16 { silence.belief = pool.belief(level: level).limited(to: 32) }
     return silence
+  }
+}
+
+extension Track {
+  /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
+  var slowestInterval: Float { box?.extras.losses.slowest ?? 0 }
+
+  /// Lets a young track believe one gap of the length that all others of its family have.
+  fileprivate mutating func lookForInterval(of family: LossPool) {
+    guard intervals.received < IntervalLearner.young else { return }
+    let interval = family.settledInterval
+    guard interval > 0, intervals.interval == 0 || intervals.interval > interval * 1.5 else { return }
+    change { $0.losses.shorter = interval }
+  }
+}
+
+extension DistanceModel {
+  /// The levels in dBm that a policy enters and leaves at; not a number where it asks for none.
+  fileprivate func levels(of policy: PresencePolicy, measuredPower: Double?) -> (enter: Float, exit: Float) {
+    (
+      level(policy.enterRSSI, policy.enterDistance, power: measuredPower, without: .infinity),
+      level(policy.exitRSSI, policy.exitDistance, power: measuredPower, without: -.infinity)
+    )
+  }
+
+  /// The level that a threshold in dBm or in metres, or both, comes to; `without` where a power is needed and unknown.
+  @inline(__always)
+  private func level(_ level: Double?, _ meters: Meters?, power: Double?, without: Float) -> Float {
+    guard let meters else { return level.map { Float($0) } ?? .nan }
+    guard let power, let there = self.level(meters: meters.value, measuredPower: power) else {
+      return without
+    }
+    return Float(max(there, level ?? -.infinity))
   }
 }

@@ -10,19 +10,19 @@ extension StageOne {
     case .stopMonitoring(let application, let identifier):
       guard let slot = catalog.slot(application: application, identifier: identifier) else { return }
       guard !catalog.slots[Int(slot)].isRotated else { return }
-      retire(slot)
-      turnEpoch()
-      rotateAll([application], into: &output)
+      var change = begin()
+      retire(slot, in: &change)
+      carryOut(change, of: application, into: &output)
     case .setRotation(let application, let nodes):
       setRotation(nodes, of: application, into: &output)
     case .startRanging(let application, let request):
-      catalog.add(request, application: application)
-      turnEpoch()
-      rematchAll(request.constraint, into: &output)
+      startRanging(request, of: application, into: &output)
     case .stopRanging(let application, let constraint):
       guard let place = catalog.ranging(application: application, constraint: constraint) else { return }
+      var change = begin()
       catalog.retireRanging(place)
-      turnEpoch()
+      change.constraints.append(constraint)
+      enqueue(change, into: &output)
     case .requestState(let application, let identifier, let subject):
       guard case .observer(let id) = subject else { return }
       tellState(of: identifier, application: application, observer: id, into: &output)
@@ -36,22 +36,54 @@ extension StageOne {
     assuming assumed: RegionState,
     into output: inout StageOutput
   ) {
-    if let old = catalog.slot(application: application, identifier: region.identifier) {
+    let old = catalog.slot(application: application, identifier: region.identifier)
+    if let old {
       let before = catalog.slots[Int(old)]
       if !before.isRotated, before.region.isSame(as: region) {
+        // What observers that are behind have to tell is told as it was asked for then.
+        if before.region != region { catchUpAll(into: &output) }
         catalog.update(old, to: region, parent: nil)
         return
       }
-      retire(old)
     }
+    var change = begin()
+    if let old { retire(old, in: &change) }
     let slot = catalog.add(region, application: application, since: current, assumed: assumed)
-    turnEpoch()
-    rematchAll(region.constraint, into: &output)
-    if assumed == .inside, region.subject == .observer {
-      for index in states.indices where states[index].isLive {
-        _ = row(of: slot, observer: index, at: current)
-      }
+    change.note(slot, of: catalog)
+    carryOut(change, of: application, into: &output)
+  }
+
+  private mutating func startRanging(
+    _ request: RangingRequest,
+    of application: String,
+    into output: inout StageOutput
+  ) {
+    if catalog.ranging(application: application, constraint: request.constraint) != nil {
+      // It is replaced in its place: who is behind must not see that before its time.
+      catchUpAll(into: &output)
     }
+    var change = begin()
+    catalog.add(request, application: application)
+    change.constraints.append(request.constraint)
+    enqueue(change, into: &output)
+  }
+
+  /// Begins the next version of the catalog, of what is being performed now.
+  private mutating func begin() -> PendingChange {
+    // Who was a stranger may be none any more.
+    epoch &+= 1
+    return PendingChange(version: catalog.turn(), instant: current)
+  }
+
+  /// Lets observers catch up with a change; all of them at once where a rotation depends on it.
+  private mutating func carryOut(
+    _ change: PendingChange,
+    of application: String,
+    into output: inout StageOutput
+  ) {
+    enqueue(change, into: &output)
+    guard catalog.rotatedApplications.contains(application) else { return }
+    catchUpAll(into: &output)
     rotateAll([application], into: &output)
   }
 
@@ -61,6 +93,8 @@ extension StageOne {
     of application: String,
     into output: inout StageOutput
   ) {
+    catchUpAll(into: &output)
+    var change = begin()
     var old: [String: Int32] = [:]
     for place in catalog.slots.indices {
       let slot = catalog.slots[place]
@@ -68,11 +102,10 @@ extension StageOne {
       old[slot.region.identifier] = Int32(place)
     }
     var kept: Set<Int32> = []
-    var constraints: [BeaconConstraint] = []
-    graft(nodes, of: application, under: nil, old, &kept, &constraints)
-    for slot in old.values.sorted() where !kept.contains(slot) { retire(slot) }
-    turnEpoch()
-    for constraint in constraints { rematchAll(constraint, into: &output) }
+    graft(nodes, of: application, under: nil, old, &kept, &change)
+    for slot in old.values.sorted() where !kept.contains(slot) { retire(slot, in: &change) }
+    enqueue(change, into: &output)
+    catchUpAll(into: &output)
     rotateAll([application], into: &output)
   }
 
@@ -82,7 +115,7 @@ extension StageOne {
     under parent: Int32?,
     _ old: [String: Int32],
     _ kept: inout Set<Int32>,
-    _ constraints: inout [BeaconConstraint]
+    _ change: inout PendingChange
   ) {
     for node in nodes {
       let slot: Int32
@@ -98,20 +131,17 @@ extension StageOne {
           isRotated: true,
           parent: parent
         )
-        constraints.append(node.region.constraint)
+        change.note(slot, of: catalog)
       }
-      graft(node.children, of: application, under: slot, old, &kept, &constraints)
+      graft(node.children, of: application, under: slot, old, &kept, &change)
     }
   }
 
-  /// Takes a region and its rows out; nothing is published about it any more.
-  private mutating func retire(_ slot: Int32) {
+  /// Takes a region out; observers drop their rows of it when they catch up.
+  private mutating func retire(_ slot: Int32, in change: inout PendingChange) {
     catalog.retire(slot)
-    for index in states.indices {
-      guard let row = states[index].rowOfSlot.removeValue(forKey: slot) else { continue }
-      states[index].rows[Int(row)].isLive = false
-      states[index].activeNodes.remove(slot)
-    }
+    change.retired.append(slot)
+    change.constraints.append(catalog.slots[Int(slot)].region.constraint)
   }
 
   /// Chooses anew what of the applications' rotations is monitored.
@@ -129,17 +159,6 @@ extension StageOne {
     for index in states.indices { states[index].epoch = epoch }
   }
 
-  /// The tracks that a constraint is about look now.
-  private mutating func rematchAll(_ constraint: BeaconConstraint, into output: inout StageOutput) {
-    for index in states.indices where states[index].isLive {
-      if case .proximity(let uuid, _, _) = constraint, !states[index].uuids.contains(uuid) { continue }
-      for track in states[index].tracks.indices where states[index].tracks[track].isLive {
-        guard constraint.matches(states[index].tracks[track].beacon) else { continue }
-        rematch(track: track, of: index, into: &output)
-      }
-    }
-  }
-
   /// A track looks for who asks about it now; what it knows already decides for those who are new.
   mutating func rematch(track: Int, of index: Int, into output: inout StageOutput) {
     let beacon = states[index].tracks[track].beacon
@@ -147,12 +166,12 @@ extension StageOne {
     let number = catalog.match(
       beacon,
       observer: states[index].id,
-      isKeyable: beacon.kind != .address && beacon.address != nil
+      isKeyable: beacon.kind != .address && beacon.address != nil,
+      version: states[index].version
     )
     let new = catalog.sets[Int(number)]
     guard !new.isEmpty else {
-      states[index].listed.removeAll { $0 == Int32(track) }
-      states[index].tracks[track].isListed = false
+      unlist(track: track, of: index)
       forget(track: track, of: index)
       return
     }
@@ -167,17 +186,27 @@ extension StageOne {
       meet(asker, track: track, of: index, into: &output)
     }
     for asker in new.beaconRegions where !old.beaconRegions.contains(where: { $0.slot == asker.slot }) {
-      let presence = states[index].tracks[track][presence: Int(asker.place)]
-      guard presence.isHere else { continue }
-      let state: RegionState = presence.isConfirmed ? .inside : .unmonitored
-      let evidence = evidence(.alreadyInside, Int(asker.place), track: track, of: index)
-      tell(state, slot: asker.slot, track: track, of: index, at: current, evidence, into: &output)
+      meetBeacon(asker, track: track, of: index, into: &output)
     }
     rearm(track: track, of: index)
   }
 
+  /// A region about beacons that is new to a track whose presence under the same policy is decided already.
+  mutating func meetBeacon(
+    _ asker: MatchSet.Asker,
+    track: Int,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
+    let presence = states[index].tracks[track][presence: Int(asker.place)]
+    guard presence.isHere else { return }
+    let state: RegionState = presence.isConfirmed ? .inside : .unmonitored
+    let evidence = evidence(.alreadyInside, Int(asker.place), track: track, of: index)
+    tell(state, slot: asker.slot, track: track, of: index, at: current, evidence, into: &output)
+  }
+
   /// A region that is new to a track whose presence under the same policy is decided already.
-  private mutating func meet(
+  mutating func meet(
     _ asker: MatchSet.Asker,
     track: Int,
     of index: Int,
@@ -208,6 +237,8 @@ extension StageOne {
     guard let slot = catalog.slot(application: application, identifier: identifier) else { return }
     guard catalog.slots[Int(slot)].region.subject == .observer else { return }
     if let index = place(of: id) {
+      let now = current
+      if isBehind(index) { catchUp(index, before: now, into: &output) }
       let row = row(of: slot, observer: index, at: current)
       answer(row: row, of: index, rule: .requested, at: current, into: &output)
       return
@@ -233,6 +264,16 @@ extension StageOne {
         detail: .region(transition)
       )
     )
+  }
+}
+
+extension PendingChange {
+  /// Takes note of a new region.
+  fileprivate mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
+    let entry = catalog.slots[Int(slot)]
+    constraints.append(entry.region.constraint)
+    if case .beacon(observers: .some) = entry.region.subject { listsObservers = true }
+    if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
   }
 }
 

@@ -166,7 +166,7 @@ extension StageOne {
     into output: inout StageOutput
   ) {
     let entry = catalog.slots[Int(slot)]
-    guard entry.isLive else { return }
+    guard entry.isLive(in: states[index].version) else { return }
     let change = PresenceChange(
       observer: states[index].id,
       beacon: states[index].tracks[track].beacon,
@@ -189,7 +189,7 @@ extension StageOne {
     at time: Timestamp,
     into output: inout StageOutput
   ) {
-    var place = states[index].beaconOfAddress[address.bits].map { Int($0) }
+    var place = states[index].track(ofAddress: address.bits)
     if place == nil, catalog.hasAddresses {
       let beacon = BeaconID.address(address)
       place = states[index].track(of: beacon, hash: hash(beacon))

@@ -210,10 +210,7 @@ extension StageOne {
   /// Tells stage two up to when an observer is known to live, once a second at most: the silence of one that may be
   /// down is no evidence against its room.
   mutating func tellLife(of index: Int, into output: inout StageOutput) {
-    let lived = states[index].life.isAssumed ? .distantFuture : states[index].life.lastProof
-    let proof = min(lived, states[index].life.reception.deafSince ?? .distantFuture)
-    let told = states[index].lifeTold
-    guard proof != told, proof < told || proof - told >= .seconds(1) else { return }
+    guard let proof = states[index].lifeToTell else { return }
     states[index].lifeTold = proof
     output.links.append(
       .life(

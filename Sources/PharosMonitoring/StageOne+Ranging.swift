@@ -24,20 +24,26 @@ extension StageOne {
       armSecond(second, of: index)
       return
     }
-    var readings: [(request: Int32, reading: RangedReading)] = []
+    var readings: [RequestedReading] = []
+    var summary = SecondSummary(observer: states[index].id, until: end, decidedAt: current, ordinal: 0)
     var listed: [Int32] = []
-    for place in states[index].listed {
-      let track = Int(place)
-      if close(second, endingAt: end, track: track, of: index, into: &readings, &output) {
-        listed.append(place)
+    swap(&listed, &states[index].listed)
+    if states[index].standsInZone { summary.beacons.reserveCapacity(listed.count) }
+    var kept = 0
+    for place in listed.indices {
+      let track = Int(listed[place])
+      if close(second, endingAt: end, track: track, of: index, into: &readings, &summary, &output) {
+        listed[kept] = listed[place]
+        kept += 1
       } else {
         states[index].tracks[track].isListed = false
       }
     }
+    listed.removeSubrange(kept...)
     states[index].listed = listed
+    StageOne.handOver(&summary, to: &output)
     publish(readings, of: index, at: end, into: &output)
-    let hasOpenEvents = states[index].ranging.values.contains { $0.hadBeacons }
-    if listed.isEmpty, !hasOpenEvents {
+    if kept == 0, !states[index].ranging.values.contains(where: \.hadBeacons) {
       states[index].nextSecond = nil
     } else {
       armSecond(second + 1, of: index)
@@ -50,23 +56,31 @@ extension StageOne {
     endingAt end: Timestamp,
     track: Int,
     of index: Int,
-    into readings: inout [(request: Int32, reading: RangedReading)],
+    into readings: inout [RequestedReading],
+    _ summary: inout SecondSummary,
     _ output: inout StageOutput
   ) -> Bool {
     if states[index].tracks[track].epoch != states[index].epoch {
+      // What it tells comes behind the summaries so far, as their numbers say.
+      StageOne.handOver(&summary, to: &output)
       rematch(track: track, of: index, into: &output)
     }
     guard states[index].tracks[track].isLive else { return false }
     let number = Int(states[index].tracks[track].matchSet)
-    let bucket = states[index].tracks[track].buckets.close(through: second)
+    let bucket = states[index].tracks[track].closeSecond(through: second)
     if catalog.sets[number].isZoned, let bucket, let mean = bucket.mean {
-      summarise(bucket, mean: mean, endingAt: end, track: track, of: index, into: &output)
+      summarise(bucket, mean: mean, track: track, of: index, into: &summary)
     }
-    let isRecent = end - states[index].tracks[track].lastHeard <= rangingMemory(track: track, of: index)
-    guard isRecent, catalog.sets[number].needsSeconds else { return false }
+    let silence = end - states[index].tracks[track].lastHeard
+    guard silence <= StageOne.rangingMemory || silence <= rangingMemory(track: track, of: index),
+      catalog.sets[number].needsSeconds
+    else { return false }
     guard !catalog.sets[number].rangings.isEmpty else { return true }
     let reading = reading(of: bucket, track: track, of: index)
-    for request in catalog.sets[number].rangings { readings.append((request, reading)) }
+    if readings.isEmpty { readings.reserveCapacity(states[index].tracks.count) }
+    for request in catalog.sets[number].rangings {
+      readings.append(RequestedReading(request: request, reading: reading))
+    }
     return true
   }
 
@@ -83,23 +97,28 @@ extension StageOne {
   private mutating func summarise(
     _ bucket: SecondBucket,
     mean: Double,
-    endingAt end: Timestamp,
     track: Int,
     of index: Int,
-    into output: inout StageOutput
+    into summary: inout SecondSummary
   ) {
-    let summary = TrackSummary(
-      observer: states[index].id,
-      beacon: states[index].tracks[track].beacon,
-      until: end,
-      decidedAt: current,
-      count: bucket.count,
-      mean: mean,
-      variance: bucket.variance,
-      lastHeard: bucket.lastHeard,
-      ordinal: nextOrdinal(of: index)
+    let ordinal = nextOrdinal(of: index)
+    if summary.beacons.isEmpty { summary.ordinal = ordinal }
+    summary.beacons.append(
+      BeaconSummary(
+        beacon: states[index].tracks[track].beacon,
+        count: bucket.count,
+        mean: mean,
+        variance: bucket.variance,
+        lastHeard: bucket.lastHeard
+      )
     )
-    output.links.append(.summary(summary))
+  }
+
+  /// Hands over what a second has given so far, if it is anything.
+  private static func handOver(_ summary: inout SecondSummary, to output: inout StageOutput) {
+    guard !summary.beacons.isEmpty else { return }
+    output.links.append(.second(summary))
+    summary.beacons.removeAll()
   }
 
   private mutating func reading(of bucket: SecondBucket?, track: Int, of index: Int) -> RangedReading {
@@ -120,46 +139,72 @@ extension StageOne {
       deviation: states[index].tracks[track].variance(filter).squareRoot(),
       measuredPower: measuredPower
     )
-    reading.proximity = states[index].tracks[track].proximity.classify(found?.meters)
+    reading.proximity = states[index].tracks[track].classify(found?.meters)
     reading.accuracy = found?.meters ?? -1
     reading.deviation = found?.deviation ?? -1
     return reading
   }
 
+  /// Tells each request that something was heard for, or whose last event named a beacon that is gone.
   private mutating func publish(
-    _ readings: [(request: Int32, reading: RangedReading)],
+    _ readings: [RequestedReading],
     of index: Int,
     at time: Timestamp,
     into output: inout StageOutput
   ) {
-    for request in catalog.rangings.indices {
-      let entry = catalog.rangings[request]
+    var requests: [Int32] = []
+    for entry in readings where !requests.contains(entry.request) { requests.append(entry.request) }
+    for (request, told) in states[index].ranging where told.hadBeacons && !requests.contains(request) {
+      requests.append(request)
+    }
+    requests.sort()
+    for request in requests {
       var beacons: [RangedReading] = []
-      if entry.isLive, !entry.request.whileInside || isInside(entry, of: index) {
-        beacons = readings.filter { $0.request == Int32(request) }.map(\.reading)
+      if isAnswered(request, of: index) {
+        beacons.reserveCapacity(readings.count)
+        for entry in readings where entry.request == request { beacons.append(entry.reading) }
         beacons.sort(by: StageOne.isNearer)
       }
-      let hadBeacons = states[index].ranging[Int32(request)]?.hadBeacons ?? false
+      let hadBeacons = states[index].ranging[request]?.hadBeacons ?? false
       guard !beacons.isEmpty || hadBeacons else { continue }
-      states[index].ranging[Int32(request)] = RangingState(hadBeacons: !beacons.isEmpty)
-      guard entry.isLive else { continue }
-      // One count for all requests of an observer: requests of one application differ in nothing else that an id holds.
-      states[index].rangingCounter += 1
-      output.events.append(
-        Event(
-          stream: stream,
-          kind: .ranging,
-          time: time,
-          decidedAt: current,
-          stage: 1,
-          subject: .observer(states[index].id),
-          application: entry.application,
-          counter: states[index].rangingCounter,
-          ordinal: nextOrdinal(of: index),
-          detail: .ranging(constraint: entry.request.constraint, beacons: beacons)
-        )
-      )
+      if hadBeacons == beacons.isEmpty {
+        states[index].ranging[request] = RangingState(hadBeacons: !beacons.isEmpty)
+      }
+      guard catalog.rangings[Int(request)].isLive else { continue }
+      tell(beacons, for: Int(request), of: index, at: time, into: &output)
     }
+  }
+
+  /// Whether a request is made, and under circumstances that are given.
+  private func isAnswered(_ request: Int32, of index: Int) -> Bool {
+    guard catalog.rangings[Int(request)].isLive else { return false }
+    guard catalog.rangings[Int(request)].request.whileInside else { return true }
+    return isInside(catalog.rangings[Int(request)], of: index)
+  }
+
+  private mutating func tell(
+    _ beacons: [RangedReading],
+    for request: Int,
+    of index: Int,
+    at time: Timestamp,
+    into output: inout StageOutput
+  ) {
+    // One count for all requests of an observer: requests of one application differ in nothing else that an id holds.
+    states[index].rangingCounter += 1
+    output.events.append(
+      Event(
+        stream: stream,
+        kind: .ranging,
+        time: time,
+        decidedAt: current,
+        stage: 1,
+        subject: .observer(states[index].id),
+        application: catalog.rangings[request].application,
+        counter: states[index].rangingCounter,
+        ordinal: nextOrdinal(of: index),
+        detail: .ranging(constraint: catalog.rangings[request].request.constraint, beacons: beacons)
+      )
+    )
   }
 
   /// Nearest first, unknown last; equals by identity.
@@ -179,4 +224,10 @@ extension StageOne {
         && slot.region.constraint.normal == ranging.request.constraint.normal
     }
   }
+}
+
+/// How a beacon is ranged, and for which request of the catalog.
+struct RequestedReading: Sendable {
+  var request: Int32
+  var reading: RangedReading
 }

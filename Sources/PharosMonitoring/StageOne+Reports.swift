@@ -195,13 +195,19 @@ struct Hearing {
   var time: ReportTime
 
   /// What reports of one transmission share.
-  var sampleKey: UInt64 {
-    guard let address else { return 1 << 63 | UInt64(advertisingSet) << 48 }
+  var sampleKey: UInt64 { Hearing.sampleKey(address, advertisingSet) }
+
+  /// What reports of one transmission from an address share.
+  static func sampleKey(_ address: DeviceAddress?, _ advertisingSet: UInt8) -> UInt64 {
+    guard let address else { return Hearing.namelessMark | UInt64(advertisingSet) << 48 }
     return address.bits | UInt64(advertisingSet) << 48 | (address.isPrivate ? Hearing.privateMark : 0)
   }
 
   /// Marks the key of an address that changes by itself.
   static let privateMark: UInt64 = 1 << 62
+
+  /// Marks the key of an advert without an address.
+  static let namelessMark: UInt64 = 1 << 63
 
   /// The address, if it lasts and can be part of a key.
   var keyAddress: DeviceAddress? { address.flatMap { $0.isPrivate ? nil : $0 } }

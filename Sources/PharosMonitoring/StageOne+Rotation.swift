@@ -23,6 +23,7 @@ extension RegionCatalog {
 
   /// The applications that have a rotation, in the order of their first nodes.
   var rotatedApplications: [String] {
+    guard hasRotations else { return [] }
     var names: [String] = []
     for slot in slots where slot.isLive && slot.isRotated && !names.contains(slot.application) {
       names.append(slot.application)

@@ -32,8 +32,7 @@ extension StageOne {
     )
     if state == .inside { row.enteredAt = began }
     if state == .inside || state == .unknown { row.decideAt = began + row.patience }
-    let place = states[index].rows.count
-    states[index].rows.append(row)
+    let place = states[index].keep(row)
     states[index].rowOfSlot[slot] = Int32(place)
     arm(row: place, of: index)
     return place
@@ -80,7 +79,8 @@ extension StageOne {
       let hasEntered = outcome.entered & bit != 0
       guard hasEntered || outcome.confirmed & bit != 0 else { continue }
       if hasEntered { allow(track: track, of: index) }
-      let evidence = evidence(hasEntered ? .samples : .recovery, place, track: track, of: index)
+      var evidence = evidence(hasEntered ? .samples : .recovery, place, track: track, of: index)
+      if hasEntered, place == 0 { evidence.spread = outcome.spread }
       tell(.inside, place, track: track, of: index, at: time, evidence, into: &output)
       let change = RowChange(
         to: .inside,
@@ -169,7 +169,7 @@ extension StageOne {
     var turned: [String] = []
     for asker in catalog.sets[number].regions where asker.place == Int32(place) {
       let slot = catalog.slots[Int(asker.slot)]
-      guard slot.isLive else { continue }
+      guard slot.isLive(in: states[index].version) else { continue }
       let row = row(of: asker.slot, observer: index, at: change.time)
       let before = states[index].rows[row].tracksInside
       states[index].rows[row].tracksInside = max(0, before + step)

@@ -73,13 +73,16 @@ extension StageOne {
     }
     guard catalog.mayAsk(about: beacon) else { return nil }
     let isKeyable = hearing.keyAddress != nil
-    // A hash of all that the answer depends on: identity, observer, epoch, and whether there is an address.
-    let mark = (hash ^ UInt64(epoch) << 40 ^ UInt64(index) << 1) & ~1 | (isKeyable ? 1 : 0)
-    let place = Int(truncatingIfNeeded: (hash ^ UInt64(index) &* 0x9E37_79B9_7F4A_7C15) >> 20) & 4_095
-    if strangers[place] == mark { return nil }
-    let set = catalog.match(beacon, observer: states[index].id, isKeyable: isKeyable)
+    let mark = Stranger(hash, observer: index, epoch: epoch, isKeyable: isKeyable)
+    if strangers[mark.place] == mark.word { return nil }
+    let set = catalog.match(
+      beacon,
+      observer: states[index].id,
+      isKeyable: isKeyable,
+      version: states[index].version
+    )
     guard !catalog.sets[Int(set)].isEmpty else {
-      strangers[place] = mark
+      strangers[mark.place] = mark.word
       return nil
     }
     guard !hearing.time.isLate else { return nil }
@@ -103,7 +106,7 @@ extension StageOne {
     of index: Int,
     into output: inout StageOutput
   ) -> Int {
-    if states[index].table.count >= limits.tracksPerObserver { evictTracks(of: index, into: &output) }
+    makeRoom(for: index, into: &output)
     var track = Track(
       beacon: beacon,
       at: time,
@@ -118,15 +121,15 @@ extension StageOne {
     let place: Int
     if let free = states[index].freeTracks.popLast() {
       place = Int(free)
-      track.armedAt = .distantFuture
       states[index].tracks[place] = track
     } else {
       place = states[index].tracks.count
       states[index].tracks.append(track)
     }
     states[index].table.insert(hash, place: place)
-    if let uuid = beacon.uuid { states[index].uuids.insert(uuid) }
+    states[index].scopes |= IdentityScope(beacon).bit
     count { $0.tracks += 1 }
+    tracksOfCell[states[index].id.cell % limits.cells] += 1
     allow(track: place, of: index)
     meetRegions(of: place, observer: index, at: time, into: &output)
     return place
@@ -157,11 +160,8 @@ extension StageOne {
     rearm(track: track, of: index)
     let set = Int(states[index].tracks[track].matchSet)
     if catalog.sets[set].needsSeconds, !states[index].tracks[track].isListed { list(track: track, of: index) }
-    // One identity may come from any number of addresses, of which no more are kept than tracks.
-    if states[index].tracks[track].beacon.kind == .eddystone, let address = hearing.keyAddress,
-      states[index].beaconOfAddress.count < limits.tracksPerObserver
-    {
-      states[index].beaconOfAddress[address.bits] = Int32(track)
+    if let address = hearing.keyAddress {
+      states[index].note(address, of: track, atMost: limits.tracksPerObserver)
     }
   }
 
@@ -217,32 +217,22 @@ extension StageOne {
     rearm(track: track, of: index)
   }
 
+  /// Takes a track off the list of those that are due for a second.
+  mutating func unlist(track: Int, of index: Int) {
+    guard states[index].tracks[track].isListed else { return }
+    states[index].tracks[track].isListed = false
+    states[index].listed.removeAll { $0 == Int32(track) }
+  }
+
   /// Takes a track that is outside everywhere out.
   mutating func forget(track: Int, of index: Int) {
     let beacon = states[index].tracks[track].beacon
     states[index].table.remove(hash(beacon), place: track)
     states[index].tracks[track].isLive = false
-    states[index].tracks[track].armedAt = .distantFuture
+    disarm(track: track, of: index)
     states[index].freeTracks.append(Int32(track))
-    states[index].batteryTold[beacon] = nil
-    if beacon.kind == .eddystone {
-      states[index].beaconOfAddress = states[index].beaconOfAddress.filter { $0.value != Int32(track) }
-    }
+    if !states[index].batteryTold.isEmpty { states[index].batteryTold[beacon] = nil }
     count { $0.tracks -= 1 }
-  }
-
-  /// Lets the stalest sixteenth of an observer's tracks go; those inside become unmonitored, which is no exit.
-  private mutating func evictTracks(of index: Int, into output: inout StageOutput) {
-    let tracks = states[index].tracks
-    let stalest = tracks.indices.filter { tracks[$0].isLive }.sorted {
-      (tracks[$0].lastHeard, tracks[$0].beacon) < (tracks[$1].lastHeard, tracks[$1].beacon)
-    }
-    for track in stalest.prefix(max(1, limits.tracksPerObserver / 16)) {
-      count { $0.trackEvictions += 1 }
-      abandon(track: track, of: index, rule: .eviction, into: &output)
-      states[index].listed.removeAll { $0 == Int32(track) }
-      states[index].tracks[track].isListed = false
-      forget(track: track, of: index)
-    }
+    tracksOfCell[states[index].id.cell % limits.cells] -= 1
   }
 }

@@ -32,11 +32,22 @@ public struct StageOne: Sendable {
   var freeObservers: [Int32] = []
   /// The places of the observers of each cell, in the order in which they came.
   var cells: [[Int32]]
+  /// How many tracks the observers of each cell have.
+  var tracksOfCell: [Int]
   /// The receive time of the input, or the due time of the timer, that is being handled.
   var current = Timestamp.distantPast
   /// Hashes of identities that nobody asks about, so that strangers cost one look.
   var strangers: [UInt64] = Array(repeating: 0, count: 4_096)
   var epoch: UInt32 = 1
+  /// The changes that some observers have not caught up with, in their order.
+  var pendingChanges: [PendingChange] = []
+  /// How much of that is done at a time.
+  var sliceCost = StageOne.sliceCost
+  /// How many observers are behind, and where the next slice of catching up begins.
+  var behind = 0
+  var nextBehind = 0
+  /// The tracks that the changes at hand may concern.
+  var concerned: [Int32] = []
   var latest = Timestamp.distantPast
   /// What the reports at hand ask for, found out before the first of them is handled.
   var ahead: [Ahead] = []
@@ -58,6 +69,7 @@ public struct StageOne: Sendable {
     self.limits = limits
     self.models = models
     cells = Array(repeating: [], count: limits.cells)
+    tracksOfCell = Array(repeating: 0, count: limits.cells)
     filter = models.filter
     distance = models.distance ?? .logDistance(exponent: site.pathLossExponent)
     decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
@@ -85,22 +97,50 @@ public struct StageOne: Sendable {
     counters.reports += 1
     let id = batch.observers[Int(report.observer)]
     guard let index = observerIndex(of: id, report, into: &output) else { return }
+    if isBehind(index) { catchUp(index, before: received, into: &output) }
     states[index].lastReceived = received
     handle(report, of: index, in: batch, into: &output)
     if states[index].isAwaited { tellReturn(of: index, into: &output) }
     if states[index].standsInZone { tellLife(of: index, into: &output) }
   }
 
-  /// Fires everything that is due at or before the watermark.
+  /// Fires everything that is due at or before the watermark, and finishes what changes of the regions have begun.
   ///
   /// The caller promises that every input received at or before it has been given. Calling more or less often changes when
   /// events appear, never which ones.
   public mutating func advance(to watermark: Timestamp, into output: inout StageOutput) {
+    catchUpAll(into: &output)
     fire(through: watermark, into: &output)
     latest = max(latest, watermark)
   }
 
+  /// Fires everything that is due at or before the watermark, and goes on with what changes of the regions have begun for
+  /// about a quarter of a millisecond.
+  ///
+  /// A change of regions that concerns a million tracks would hold a live engine up for long. So observers catch up with it
+  /// a few at a time, and each at once when it is heard or one of its timers fires; which events there are, and their order,
+  /// are the same as with ``advance(to:into:)``.
+  ///
+  /// - Returns: up to when the output is final: the watermark, or the instant before a change that is not finished.
+  public mutating func advance(
+    toward watermark: Timestamp,
+    into output: inout StageOutput
+  ) -> Timestamp {
+    fire(through: watermark, into: &output)
+    latest = max(latest, watermark)
+    guard let first = pendingChanges.first else { return watermark }
+    let isDone = catchUpSlice(sliceCost, into: &output)
+    // What was due in between for those who have caught up.
+    fire(through: watermark, into: &output)
+    return isDone ? watermark : min(watermark, first.instant - .oneNanosecond)
+  }
+
+  /// Finishes what changes of the regions have begun, without letting time run on: what ``writeState(to:)`` needs.
+  public mutating func finishChanges(into output: inout StageOutput) { catchUpAll(into: &output) }
+
   /// Handles a change that ``RegionRegistry`` has accepted, after everything that was due before it was received.
+  ///
+  /// Observers that it concerns catch up with it when they are heard, or with ``advance(to:into:)``.
   public mutating func apply(
     _ change: RegionChange,
     at received: Timestamp,
@@ -120,7 +160,10 @@ public struct StageOne: Sendable {
   /// Where every observer stands towards every region that it has met, in the order of (observer, application, region).
   public func standings() -> [RegionStanding] {
     states.filter(\.isLive).sorted { $0.id < $1.id }.flatMap { state in
-      let rows = state.rows.filter { $0.isLive && $0.isActive }.map { row in
+      let rows = state.rows.filter {
+        $0.isLive && $0.isActive && catalog.slots[Int($0.slot)].isLive
+      }
+      .map { row in
         let slot = catalog.slots[Int(row.slot)]
         return RegionStanding(
           application: slot.application,
@@ -181,10 +224,14 @@ public struct StageOne: Sendable {
     return index
   }
 
+  /// For how many observers room is kept from the beginning: 16 MiB of addresses, not of memory.
+  private static let mostReserved = 16_384
+
   /// Gives an observer a place.
   mutating func add(_ state: ObserverState) -> Int {
     var state = state
     state.epoch = epoch
+    state.version = catalog.version
     state.standsInZone = catalog.standsInZone(state.id)
     let index: Int
     if let free = freeObservers.popLast() {
@@ -192,44 +239,41 @@ public struct StageOne: Sendable {
       states[index] = state
     } else {
       index = states.count
+      // Room for all of them at once, which costs nothing until it is used: to move them takes milliseconds.
+      if index == 0 { states.reserveCapacity(min(limits.observers, StageOne.mostReserved)) }
       states.append(state)
     }
     observerTable.insert(hash(state.id), place: index)
-    cells[state.id.cell % limits.cells].append(Int32(index))
+    let cell = state.id.cell % limits.cells
+    cells[cell].append(Int32(index))
+    tracksOfCell[cell] += state.table.count
     counters.observers += 1
     counters.tracks += UInt64(state.table.count)
     return index
-  }
-
-  /// Lets the sixteenth of a cell's observers go that was silent for longest, so that a flood of names costs little
-  /// each; what other cells hold has no say, since they may be in another engine.
-  private mutating func evictObservers(of cell: Int, into output: inout StageOutput) {
-    let stalest = cells[cell].map { Int($0) }.sorted {
-      (states[$0].lastReceived, states[$0].id) < (states[$1].lastReceived, states[$1].id)
-    }
-    for index in stalest.prefix(max(1, limits.observersPerCell / 16)) {
-      counters.observerEvictions += 1
-      letGo(index, into: &output)
-    }
-    cells[cell].removeAll { !states[Int($0)].isLive }
   }
 
   /// Forgets an observer; its regions become unmonitored, which is no exit.
   ///
   /// The caller takes it out of its cell.
   mutating func letGo(_ index: Int, into output: inout StageOutput) {
+    if isBehind(index) { catchUp(index, into: &output) }
     lastObserver = nil
     // A place may go to an observer about which the answers differ.
     strangers = Array(repeating: 0, count: strangers.count)
     counters.observers -= 1
     counters.tracks -= UInt64(states[index].table.count)
+    tracksOfCell[states[index].id.cell % limits.cells] -= states[index].table.count
     suspend(index, at: current, rule: .eviction, into: &output)
     observerTable.remove(hash(states[index].id), place: index)
     states[index].isLive = false
     states[index].tracks.removeAll()
-    states[index].uuids = []
+    states[index].scopes = 0
     states[index].rows = []
+    states[index].deadRows = 0
+    states[index].rowOfSlot = [:]
     states[index].listed = []
+    states[index].table = IdentityTable()
+    states[index].families = [:]
     freeObservers.append(Int32(index))
   }
 }

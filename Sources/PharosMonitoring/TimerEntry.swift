@@ -2,7 +2,7 @@ import PharosReports
 
 /// One timer: when it is due, and which observer's what.
 ///
-/// Two words, since an engine keeps one for every track.
+/// Two words, since an engine keeps one or more for every page of tracks.
 struct TimerEntry: Hashable, Sendable {
   /// When it is due by the receive clock.
   let due: Timestamp
@@ -23,7 +23,7 @@ struct TimerEntry: Hashable, Sendable {
   var target: TimerTarget {
     let place = Int32(truncatingIfNeeded: word & 0x7FFF_FFFF)
     switch word >> 31 & 3 {
-    case 0: return .track(place)
+    case 0: return .page(place)
     case 1: return .row(place)
     case 2: return .outage
     default: return .second
@@ -38,8 +38,8 @@ struct TimerEntry: Hashable, Sendable {
 
 /// What a timer wakes, in the order in which timers of one instant fire.
 enum TimerTarget: Hashable, Sendable {
-  /// A track's next deadline.
-  case track(Int32)
+  /// The next deadline of a page of tracks.
+  case page(Int32)
   /// A row's first decision.
   case row(Int32)
   /// The end of what an observer's learned gaps allow.
@@ -49,7 +49,7 @@ enum TimerTarget: Hashable, Sendable {
 
   fileprivate var word: UInt64 {
     switch self {
-    case .track(let place): UInt64(UInt32(bitPattern: place))
+    case .page(let place): UInt64(UInt32(bitPattern: place))
     case .row(let place): 1 << 31 | UInt64(UInt32(bitPattern: place))
     case .outage: 2 << 31
     case .second: 3 << 31

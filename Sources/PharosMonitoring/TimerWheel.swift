@@ -14,6 +14,8 @@ struct TimerWheel: Sendable {
   private static let shift: UInt64 = 22
   private static let levels = 6
   private static let fanout = 256
+  /// The most chunks that are kept for later: 1 MiB, what a second of a busy engine needs.
+  private static let mostSpare = 4_096
 
   private var slots: [TimerSlot] = Array(repeating: TimerSlot(), count: levels * fanout)
   private var occupied: [UInt64] = Array(repeating: 0, count: levels * fanout / 64)
@@ -77,17 +79,17 @@ struct TimerWheel: Sendable {
     occupied[slot / 64] |= 1 << UInt64(slot % 64)
   }
 
-  /// Moves what a slot holds to where it belongs now that its time has begun.
+  /// Moves what a slot holds to where it belongs now that its time has begun, chunk by chunk, so that one that is emptied
+  /// is at hand for the next.
   private mutating func empty(_ slot: Int) {
     var taken = TimerSlot()
     swap(&taken, &slots[slot])
-    var chunk = 0
-    while chunk < taken.full.count {
-      putAll(taken.full[chunk])
-      chunk += 1
+    while var chunk = taken.takeChunk() {
+      putAll(chunk)
+      guard spare.count < TimerWheel.mostSpare else { continue }
+      chunk.removeAll(keepingCapacity: true)
+      spare.append(chunk)
     }
-    putAll(taken.last)
-    taken.removeAll(&spare)
     swap(&taken, &slots[slot])
   }
 
@@ -172,15 +174,11 @@ private struct TimerSlot: Sendable {
     last = []
   }
 
-  /// Empties the slot and gives its chunks back.
-  mutating func removeAll(_ spare: inout [[TimerEntry]]) {
-    while var chunk = full.popLast() {
-      chunk.removeAll(keepingCapacity: true)
-      spare.append(chunk)
-    }
-    guard !last.isEmpty else { return }
-    last.removeAll(keepingCapacity: true)
-    spare.append(last)
-    last = []
+  /// Takes one of the slot's chunks out; nil if none is left.
+  mutating func takeChunk() -> [TimerEntry]? {
+    if let chunk = full.popLast() { return chunk }
+    guard !last.isEmpty else { return nil }
+    defer { last = [] }
+    return last
   }
 }

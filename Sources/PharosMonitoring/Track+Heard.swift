@@ -29,6 +29,8 @@ extension Track {
     var hasRecovered = false
     /// The silence before it in seconds, if that was long for a body in the way to be the reason.
     var pause: Float = 0
+    /// Over which time the samples fell that made the first presence be entered.
+    var spread = TimeSpan.zero
   }
 
   /// Takes a sample that is on time.
@@ -41,19 +43,23 @@ extension Track {
   ) -> Outcome {
     var outcome = Outcome()
     let time = max(sample.time, lastHeard)
-    if sampleKey == sample.key, samples > 0, time - sampleStart <= Track.joinSpan {
+    let start = sampleStart
+    if sampleKey == sample.key, samples > 0, time - start <= Track.joinSpan {
       outcome.hasJoined = true
       join(sample)
+      lastHeard = time
+      sampleStart = start
     } else {
-      begin(sample, at: time, kind, &outcome)
+      begin(sample, at: time, from: start, kind, &outcome)
+      lastHeard = time
+      sampleStart = time
     }
-    lastHeard = time
     if let power, !isPowerDeclared, self.power != Float(power) {
       self.power = Float(power)
       outcome.needsAllowance = true
     }
     if needsSeconds, !outcome.hasJoined {
-      buckets.add(second: sample.second, at: time, level: sample.level)
+      change { $0.seconds.add(second: sample.second, at: time, level: sample.level) }
     }
     guard canTell else { return outcome }
     // Nearly every advert: here already, nothing waits, and no level could change that.
@@ -71,16 +77,18 @@ extension Track {
     let level = sample.level.map { Presence.Level(sample: $0, filtered: self.level(kind) ?? $0) }
     let silence = AdaptiveSilence(learner: intervals, history: history, declared: declaredInterval)
     for place in 0..<catalog.sets[Int(matchSet)].policies.count {
-      let rules = catalog.policies[Int(self[presence: place].policy)]
       // What waited for proof has no timer: it needs one again.
       if self[presence: place].isWaiting { outcome.needsAllowance = true }
-      switch self[presence: place].heard(
-        at: sampleStart,
+      let (action, spread) = heard(
+        at: place,
         level: level,
-        rules: rules,
-        window: silence.enterWindow(rules)
-      ) {
-      case .entered: outcome.entered |= 1 << UInt64(place)
+        rules: catalog.policies[policy(at: place)],
+        silence: silence
+      )
+      switch action {
+      case .entered:
+        outcome.entered |= 1 << UInt64(place)
+        if place == 0 { outcome.spread = spread }
       case .confirmed: outcome.confirmed |= 1 << UInt64(place)
       case nil: break
       }
@@ -90,64 +98,71 @@ extension Track {
   /// A report that came late: it only shows that the beacon was still here then, and that the gap before the next sample
   /// is shorter than it seems.
   mutating func heardLate(at time: Timestamp, places: Int) {
-    lastHeard = max(lastHeard, time)
     if samples > 0, time > sampleStart {
       // What was overtaken by others tells no gap: when it was sent is known to the delay of its way only.
-      sampleStart = .distantPast
+      sample.number = Track.noSample
       sampleLevel = .nan
     }
+    lastHeard = max(lastHeard, time)
     for place in 0..<places { self[presence: place].heardLate() }
   }
 
   /// A report of the same transmission: the strongest one counts.
   private mutating func join(_ sample: Sample) {
     guard let level = sample.level, Float(level) > sampleLevel else { return }
-    kalman.raiseLast(by: level - Double(sampleLevel))
-    if !extras.isEmpty { extras[0].window?.raiseLast(by: level - Double(sampleLevel)) }
-    buckets.raise(second: sample.second, from: Double(sampleLevel), to: level)
+    let difference = level - Double(sampleLevel)
+    kalman.raiseLast(by: difference)
+    if let box, box.extras.window != nil || !box.extras.seconds.open.isEmpty {
+      let old = Double(sampleLevel)
+      change { extras in
+        extras.window?.raiseLast(by: difference)
+        extras.seconds.raise(second: sample.second, from: old, to: level)
+      }
+    }
     sampleLevel = Float(level)
   }
 
   private mutating func begin(
     _ sample: Sample,
     at time: Timestamp,
+    from start: Timestamp,
     _ kind: LevelFilterKind,
     _ outcome: inout Outcome
   ) {
-    if sampleKey != sample.key { outcome.needsAllowance = turn(to: sample.key, at: time) }
-    if sampleStart >= sample.silenceFrom, sampleStart != .distantPast,
-      learn(gap: Float((time - sampleStart).seconds))
-    {
+    var start = start
+    if sampleKey != sample.key { outcome.needsAllowance = turn(to: sample.key, at: time, from: &start) }
+    let gap = Track.seconds(time - start)
+    if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap) {
       outcome.needsAllowance = true
-      outcome.pause = Float((time - sampleStart).seconds)
+      outcome.pause = gap
     }
     samples &+= 1
-    if samples & (LossHistory.window - 1) == 0 || samples & (samples - 1) == 0 {
-      outcome.needsAllowance = true
-    }
-    sampleStart = time
+    if Track.isMilestone(samples) { outcome.needsAllowance = true }
     sampleKey = sample.key
-    let pause = Float((time - lastHeard).seconds)
-    guard let level = sample.level else {
+    let pause = Track.seconds(time - lastHeard)
+    guard let level = sample.level.map({ Float($0) }) else {
       sampleLevel = .nan
       kalman.age(by: pause)
       return
     }
-    let recent = sampleLevel.isNaN ? Float(level) : (sampleLevel + Float(level)) / 2
-    sampleLevel = Float(level)
-    smooth(sampleLevel, after: pause, kind)
+    let recent = sampleLevel.isNaN ? level : (sampleLevel + level) / 2
+    sampleLevel = level
+    smooth(level, after: pause, kind)
     usual.add(recent, after: pause, samples: samples)
     guard !isCrowd else { return }
-    let surroundings = usual.surroundings(recent, before: surroundings)
-    if surroundings != self.surroundings, extras.first?.others.isEmpty ?? true {
+    let surroundings = usual.surroundings(recent, before: self.surroundings)
+    if surroundings != self.surroundings, !hasOthers {
       // Before the usual level is known well, fading looks like a shadow.
       outcome.hasRecovered =
-        self.surroundings == 2 && first.isHere
-        && Float(samples) * intervals.interval > UsualLevel.settled
+        self.surroundings == 2 && isHere && Float(samples) * intervals.interval > UsualLevel.settled
       self.surroundings = surroundings
       outcome.needsAllowance = true
     }
   }
+
+  /// A span in seconds, as gaps are learned.
+  @inline(__always)
+  static func seconds(_ span: TimeSpan) -> Float { Float(Double(span.nanoseconds) * 1e-9) }
 
   private mutating func smooth(_ level: Float, after pause: Float, _ kind: LevelFilterKind) {
     if kalman.isEmpty {
@@ -156,9 +171,10 @@ extension Track {
       kalman.take(level, after: pause)
     }
     guard kind != .kalman else { return }
-    if extras.isEmpty { extras.append(Extras()) }
-    if extras[0].window == nil { extras[0].window = LevelWindow() }
-    extras[0].window?.add(Double(level))
+    change { extras in
+      if extras.window == nil { extras.window = LevelWindow() }
+      extras.window?.add(Double(level))
+    }
   }
 
   /// Learns from a gap between two samples of one address; true if the allowed gaps should be computed anew.
@@ -167,15 +183,19 @@ extension Track {
   /// probably false. It may still be the first sight of a tag at rest.
   private mutating func learn(gap: Float) -> Bool {
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
-    if !first.isHere, intervals.received == 0, gap > AdaptiveSilence.strangerWindow { return false }
+    if !isHere, intervals.received == 0, gap > AdaptiveSilence.strangerWindow { return false }
+    let allowed = allowed
     let wasShort = gap < intervals.interval * 1.5
-    if !wasShort, !first.isHere, intervals.interval > 0 {
-      let allowed = first.allowed == .forever ? 60 : Float(first.allowed.seconds)
-      guard gap <= allowed * 1.5 else { return intervals.learnSlow(gap: gap, &history) }
+    var losses = history
+    defer { history = losses }
+    if !wasShort, !isHere, intervals.interval > 0 {
+      guard gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
+        return intervals.learnSlow(gap: gap, &losses)
+      }
     }
-    let isNotable = intervals.learn(gap: gap, at: surroundings, &history)
-    guard !wasShort, !isNotable, first.allowed != .forever else { return isNotable }
-    if gap > Float(first.allowed.seconds) / 2 { return true }
+    let isNotable = intervals.learn(gap: gap, at: surroundings, &losses)
+    guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
+    if gap > Float(allowed.seconds) / 2 { return true }
     return isWithinBodyReach && gap > max(AdaptiveSilence.bodyLeast, intervals.interval * 16)
   }
 }

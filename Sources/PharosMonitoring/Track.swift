@@ -3,136 +3,93 @@ import PharosReports
 
 /// The state kept for one (observer, beacon) pair.
 ///
-/// Flat and in an order without holes: 256 bytes. The first half holds what nearly every advert touches, the second what
-/// only a missed advert, a change or a decision does. The first presence lies inline, since nearly every track is under
-/// one policy; seconds, further presences and further addresses are allocated once, when first needed. What may be missing
-/// among the numbers is not a number.
+/// Flat, in an order without holes, and as small as can be, since a large site keeps millions: 128 bytes, two cache lines.
+/// What nearly every track needs lies in it: its identity, its latest sample, the learned interval, the filters, the
+/// counts of what was lost, and the presence under its first policy as long as that looks at silence alone. What few
+/// tracks need lies in ``Extras``, which are made when first needed. What may be missing among the numbers is not a number.
+///
+/// The same fact stands in one place only. The address of an identity that has one is that of its samples; when the latest
+/// sample began is told as a distance from ``lastHeard``.
 struct Track: Sendable {
   /// Reports within so long of a sample's first one join it: three channels, scan responses, auxiliary PDUs.
   static let joinSpan = TimeSpan.milliseconds(15)
 
-  // What nearly every advert touches.
-  let beacon: BeaconID
-  var isLive = true
-  /// Whether it stands in the observer's list of tracks that are due for a second.
-  var isListed = false
-  var isPowerDeclared = false
-  /// Whether one of its policies looks at levels to leave.
-  var hasLevels: Bool
-  /// Whether its seconds are kept.
-  var needsSeconds: Bool
-  /// Where its level lies: 0 usual, 1 low, 2 far below.
-  var surroundings: UInt8 = 0
-  /// Whether so many addresses share the identity that they are not told apart.
-  var isCrowd = false
-  var matchSet: Int32
+  // The first cache line: whose it is, and when it was heard.
+  private let high: UInt64
+  private let low: UInt64
+  private let tail: UInt32
+  /// The observer's epoch when it was last looked up who asks about the beacon.
   var epoch: UInt32
-  var samples: UInt32 = 0
-  var sampleLevel = Float.nan
-  var power = Float.nan
   /// Its own time: never goes back.
   var lastHeard: Timestamp
-  var sampleStart = Timestamp.distantPast
-  var sampleKey: UInt64 = 0
+  /// The address and advertising set of the latest sample; the address is part of the identity if that is keyed by it.
+  var sampleKey: UInt64 {
+    didSet { if isKeyed { sampleKey = Track.key(sampleKey, withAddressOf: oldValue) } }
+  }
+  /// How many samples there were.
+  var samples: UInt32 = 0
+  /// How long before ``lastHeard`` the latest sample began, in nanoseconds, and what must be known for every advert.
+  var sample: TaggedNumber
+  /// The number of the match set.
+  var matchSet: Int32
   var intervals = IntervalLearner()
+  /// The level at one metre in whole dBm, or what stands for none and for one that is no whole number.
+  var wholePower = Track.noPower
+
+  // The second cache line: what it was heard like, and what was lost.
   var usual = UsualLevel()
   var kalman = KalmanLevel(first: .nan)
-  /// Whether there is but one policy, by which the beacon is here for sure, nothing waits, and the timer is set: the usual
-  /// state, known without a look at the rest.
-  var isCalm = false
-
-  // The rest.
-  var declared = Float.nan
-  /// When its wheel entry is due; what fires at another time is stale.
-  var armedAt = Timestamp.distantFuture {
-    didSet { noteCalm() }
-  }
-  var history = LossHistory()
-  var proximity = ProximityClassifier()
-  var buckets = SecondBuckets()
-  /// None or one: what few tracks need.
-  var extras: [Extras] = []
-  var more: [Presence] = []
-  var first: Presence
-
-  /// The level at one metre: the directory's or the frame's.
-  var measuredPower: Double? {
-    get { power.isNaN ? nil : Double(power) }
-    set { power = newValue.map { Float($0) } ?? .nan }
-  }
-
-  /// The interval that the directory declares, in seconds.
-  var declaredInterval: Float? {
-    get { declared.isNaN ? nil : declared }
-    set { declared = newValue ?? .nan }
-  }
+  var recentRuns: UInt8 = 0
+  var recentLost: UInt16 = 0
+  var sampleLevel = Float.nan
+  var runs: Float = 0
+  var lost: Float = 0
+  /// While the first presence is outside the sample that counted last, otherwise when the visit began.
+  var moment = Timestamp.distantPast
+  /// The silence that the first policy allows now, in milliseconds.
+  var allowedMilliseconds = Track.allowedForEver
+  /// The first policy.
+  private(set) var policy: UInt16
+  var standing: Standing
+  /// What few tracks need.
+  var box: ExtrasBox?
 
   init(beacon: BeaconID, at time: Timestamp, number: Int32, set: borrowing MatchSet, epoch: UInt32) {
-    self.beacon = beacon
+    let words = beacon.words
+    (high, low, tail) = (words.high, words.low, UInt32(truncatingIfNeeded: words.tail))
+    sampleKey = words.address & Track.addressMask
+    var marks = Marks(kind: beacon.kind)
+    marks.insert(.live)
+    if words.address != 0 { marks.insert(.keyed) }
+    sample = TaggedNumber(Track.noSample, flags: marks.rawValue)
     lastHeard = time
     matchSet = number
     self.epoch = epoch
+    policy = set.policies.first ?? 0
+    standing = []
     hasLevels = set.hasLevels
     needsSeconds = set.needsSeconds
-    first = Presence(policy: set.policies.first ?? 0)
-    more = set.policies.dropFirst().map(Presence.init)
+    if set.policies.count > 1 { presences = set.policies.map(Presence.init) }
   }
 
-  /// The presence at a place of the match set's policies.
-  ///
-  /// For what is rare: reading copies it, and changing it allocates the accessor's frame.
-  subscript(presence place: Int) -> Presence {
-    get { place == 0 ? first : more[place - 1] }
-    _modify {
-      defer { noteCalm() }
-      if place == 0 { yield &first } else { yield &more[place - 1] }
-    }
-  }
-
-  /// The policy of a presence.
-  func policy(at place: Int) -> Int { Int(place == 0 ? first.policy : more[place - 1].policy) }
-
-  /// The deadline of a presence: see ``Presence/deadline(lastHeard:other:silenceFrom:stretch:dwell:)``.
-  func deadline(
-    _ place: Int,
-    silenceFrom: Timestamp,
-    stretch: Double,
-    rules: borrowing PresencePolicy
-  ) -> (time: Timestamp, isLevel: Bool)? {
-    let other = rules.silence == .adaptive ? othersUntil : .distantPast
-    let dwell = rules.exitDwell
-    guard place > 0 else {
-      return first.deadline(
-        lastHeard: lastHeard,
-        other: other,
-        silenceFrom: silenceFrom,
-        stretch: stretch,
-        dwell: dwell
+  /// The identity.
+  var beacon: BeaconID {
+    @inline(__always) get {
+      let marks = self.marks
+      return BeaconID(
+        kind: marks.kind,
+        high: high,
+        low: low,
+        tail: tail,
+        addressWord: marks.contains(.keyed) ? sampleKey & Track.addressMask | 1 << 63 : 0
       )
     }
-    return more[place - 1].deadline(
-      lastHeard: lastHeard,
-      other: other,
-      silenceFrom: silenceFrom,
-      stretch: stretch,
-      dwell: dwell
-    )
   }
 
-  /// Sets what a presence's policy allows now.
-  mutating func allow(_ gap: TimeSpan, enter: Float, exit: Float, at place: Int) {
-    if place == 0 {
-      first.allowed = gap
-      first.setLevels(enter: enter, exit: exit)
-    } else {
-      more[place - 1].allowed = gap
-      more[place - 1].setLevels(enter: enter, exit: exit)
-    }
-  }
-
-  /// Finds out anew whether it is in the usual state.
-  mutating func noteCalm() {
-    isCalm = first.isConfirmed && !first.isWaiting && more.isEmpty && armedAt != .distantFuture
+  /// Whether it is a beacon's, and who asks about it has been looked up in an epoch.
+  @inline(__always)
+  func isKnown(as beacon: BeaconID, epoch: UInt32) -> Bool {
+    self.epoch == epoch && self.beacon == beacon && isLive
   }
 
   /// Takes over a new match set; a policy that stays keeps its presence.
@@ -141,67 +98,22 @@ struct Track: Sendable {
     matchSet = number
     hasLevels = new.hasLevels
     needsSeconds = new.needsSeconds
-    guard old.policies != new.policies else { return }
+    guard old.policies != new.policies else { return noteCalm() }
     let kept = old.policies.indices.map { self[presence: $0] }
     let presences = new.policies.map { policy in
       kept.first { $0.policy == policy } ?? Presence(policy: policy)
     }
+    self.presences = []
+    policy = new.policies.first ?? 0
     first = presences.first ?? Presence(policy: 0)
-    more = Array(presences.dropFirst())
+    if presences.count > 1 { self.presences = presences }
     noteCalm()
   }
 
-  /// What was received and lost, all levels together.
-  var losses: LossRuns { history.all(received: intervals.received) }
+  /// The bits of a key that are the address.
+  private static let addressMask: UInt64 = 1 << 48 - 1
 
-  /// Samples since the recent window began: at 8, 16, 32 and 64 samples, and with every further 128.
-  var recentSamples: UInt32 {
-    if samples >= LossHistory.window { return samples & (LossHistory.window - 1) }
-    return samples < 8
-      ? samples
-      : samples < 16
-        ? samples - 8
-        : samples < 32
-          ? samples - 16
-          : samples < 64 ? samples - 32 : samples - 64
-  }
-
-  /// Whether another window of recent memory begins with the sample taken last.
-  var isAtTurn: Bool { samples >= 8 && recentSamples == 0 }
-
-  /// Begins another window of recent memory; gives what was counted in the one that ends, for the observer's pool.
-  mutating func turnWindow() -> LossRuns {
-    let length = samples > LossHistory.window ? LossHistory.window : samples > 8 ? samples / 2 : samples
-    return history.turn(&intervals, samples: length)
-  }
-
-  /// Where its level lies.
-  var levelClass: LevelClass { surroundings == 0 ? .usual : surroundings == 1 ? .low : .far }
-
-  /// The level of the sample taken last in dBm, if it had one.
-  var lastLevel: Double? { sampleLevel.isNaN ? nil : Double(sampleLevel) }
-
-  /// Whether one body in the way could hide it.
-  var isWithinBodyReach: Bool { usual.level < AdaptiveSilence.bodyReach }
-
-  /// Until when another address of the identity may be silent.
-  var othersUntil: Timestamp {
-    extras.first?.others.reduce(.distantPast) { max($0, $1.until) } ?? .distantPast
-  }
-
-  /// The Kalman filter's level in dBm, or not a number before the first sample with one.
-  var kalmanLevel: Float { kalman.estimate }
-
-  /// The filtered level in dBm, or nil before the first sample with one.
-  func level(_ kind: LevelFilterKind) -> Double? {
-    guard !kalman.isEmpty else { return nil }
-    guard kind != .kalman, let window = extras.first?.window else { return kalman.level }
-    return window.level(kind)
-  }
-
-  /// The variance of the filtered level in dB².
-  func variance(_ kind: LevelFilterKind) -> Double {
-    guard kind != .kalman, let window = extras.first?.window else { return kalman.variance }
-    return window.variance(kind)
+  private static func key(_ key: UInt64, withAddressOf other: UInt64) -> UInt64 {
+    key & ~addressMask | other & addressMask
   }
 }

@@ -1,16 +1,57 @@
+import PharosReports
+
 /// The tracks of one observer, in pages that never move.
 ///
 /// An array would copy all tracks when it grows, which takes milliseconds at tens of thousands; its elements would begin
-/// in the middle of a cache line; and it would keep up to twice the room that it needs. A page holds sixteen tracks and
-/// begins at a cache line. A copy of the store shares the pages until one of the two is changed.
+/// in the middle of a cache line; and it would keep up to twice the room that it needs. A page begins
+/// at a cache line and holds eight tracks, and behind them a cache line of their due times, so that one timer serves
+/// them all: see `StageOne.arm(track:of:for:)`.
+/// A copy of the store shares the pages until one of the two is changed.
 struct TrackStore: RandomAccessCollection, @unchecked Sendable {
-  typealias Page = UnsafeMutablePointer<Track>
-
   /// Tracks in a page as a power of two.
-  static let shift = 4
+  ///
+  /// Eight: a store of a hundred tracks wastes four places, and the due times of a page fill one cache line.
+  static let shift = 3
   fileprivate static let mask = 1 << shift - 1
   /// Two cache lines, which processors load together.
   private static let alignment = 128
+  /// Where a page's due times begin: behind its tracks, at a cache line.
+  private static let duesOffset = (MemoryLayout<Track>.stride << shift + 63) & ~63
+
+  /// One page, as the directory knows it.
+  struct Page {
+    /// Its tracks; their due times lie behind them.
+    fileprivate let tracks: UnsafeMutablePointer<Track>
+    /// When the wheel entry of the page is due; what fires at another time is stale.
+    var armedAt = Timestamp.distantFuture
+
+    fileprivate var dues: UnsafeMutablePointer<Timestamp> {
+      (UnsafeMutableRawPointer(tracks) + TrackStore.duesOffset).assumingMemoryBound(to: Timestamp.self)
+    }
+
+    /// A page on which nothing lies and nothing is due.
+    fileprivate init() {
+      let memory = UnsafeMutableRawPointer.allocate(
+        byteCount: TrackStore.duesOffset + MemoryLayout<Timestamp>.stride << TrackStore.shift,
+        alignment: TrackStore.alignment
+      )
+      tracks = memory.bindMemory(to: Track.self, capacity: 1 << TrackStore.shift)
+      (memory + TrackStore.duesOffset)
+        .initializeMemory(as: Timestamp.self, repeating: .distantFuture, count: 1 << TrackStore.shift)
+    }
+
+    /// A copy of a page on which so many tracks lie.
+    fileprivate init(copying other: Page, count: Int) {
+      self.init()
+      armedAt = other.armedAt
+      dues.update(from: other.dues, count: 1 << TrackStore.shift)
+      tracks.initialize(from: other.tracks, count: count)
+    }
+
+    fileprivate func free(count: Int) {
+      UnsafeMutableRawPointer(tracks.deinitialize(count: count)).deallocate()
+    }
+  }
 
   /// What the pages and their directory are freed with.
   ///
@@ -36,11 +77,15 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
     var capacity = 0
     var count = 0
 
+    /// How many tracks lie on a page.
+    private func used(_ number: Int) -> Int {
+      Swift.min(count - number << TrackStore.shift, 1 << TrackStore.shift)
+    }
+
     mutating func append(_ track: Track) {
-      let number = count >> TrackStore.shift
-      if count & TrackStore.mask == 0 { addPage(number) }
+      if count & TrackStore.mask == 0 { add(Page(), at: count >> TrackStore.shift) }
       guard let pages else { return }
-      (pages[number] + count & TrackStore.mask).initialize(to: track)
+      (pages[count >> TrackStore.shift].tracks + count & TrackStore.mask).initialize(to: track)
       count += 1
     }
 
@@ -48,35 +93,30 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
     mutating func append(contentsOf other: Contents) {
       guard let others = other.pages else { return }
       for number in 0..<(other.count + TrackStore.mask) >> TrackStore.shift {
-        addPage(number)
-        let used = Swift.min(other.count - number << TrackStore.shift, 1 << TrackStore.shift)
-        pages?[number].initialize(from: others[number], count: used)
+        add(Page(copying: others[number], count: other.used(number)), at: number)
       }
       count = other.count
     }
 
-    private mutating func addPage(_ number: Int) {
+    /// Grows by a half, so that the room that is left over is small beside the pages.
+    private mutating func add(_ page: Page, at number: Int) {
       if number == capacity {
-        let grown = UnsafeMutablePointer<Page>.allocate(capacity: Swift.max(8, capacity * 2))
+        let room = Swift.max(4, capacity + capacity / 2)
+        let grown = UnsafeMutablePointer<Page>.allocate(capacity: room)
         if let pages {
           grown.moveInitialize(from: pages, count: capacity)
           pages.deallocate()
         }
         pages = grown
-        capacity = Swift.max(8, capacity * 2)
+        capacity = room
       }
-      let page = UnsafeMutableRawPointer.allocate(
-        byteCount: MemoryLayout<Track>.stride << TrackStore.shift,
-        alignment: TrackStore.alignment
-      )
-      pages?[number] = page.bindMemory(to: Track.self, capacity: 1 << TrackStore.shift)
+      pages.map { ($0 + number).initialize(to: page) }
     }
 
     func free() {
       guard let pages else { return }
       for number in 0..<(count + TrackStore.mask) >> TrackStore.shift {
-        let used = Swift.min(count - number << TrackStore.shift, 1 << TrackStore.shift)
-        UnsafeMutableRawPointer(pages[number].deinitialize(count: used)).deallocate()
+        pages[number].free(count: used(number))
       }
       pages.deallocate()
     }
@@ -91,6 +131,9 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   /// How many tracks there are, those that have been forgotten included.
   var endIndex: Int { owner.contents.pointee.count }
 
+  /// How many pages they fill.
+  var pageCount: Int { (endIndex + TrackStore.mask) >> TrackStore.shift }
+
   /// The track at a place.
   subscript(place: Int) -> Track {
     unsafeAddress { UnsafePointer(pointer(to: place)) }
@@ -102,28 +145,20 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
 
   /// Reads a word of each cache line that an advert touches, so that they are at hand when its turn comes.
   func touch(_ place: Int) -> UInt64 {
-    guard let track = lines(of: place) else { return 0 }
+    guard UInt(bitPattern: place) < UInt(bitPattern: endIndex) else { return 0 }
+    let track = UnsafeRawPointer(pointer(to: place))
     return track.load(as: UInt64.self) ^ track.load(fromByteOffset: 64, as: UInt64.self)
   }
 
-  /// Reads a word of each cache line that a timer looks at.
-  func touchDeadline(_ place: Int) -> UInt64 {
-    guard let track = lines(of: place) else { return 0 }
-    return track.load(as: UInt64.self) ^ track.load(fromByteOffset: 64, as: UInt64.self)
-      ^ track.load(fromByteOffset: 128, as: UInt64.self) ^ track.load(fromByteOffset: 192, as: UInt64.self)
-  }
-
-  private func lines(of place: Int) -> UnsafeRawPointer? {
-    guard UInt(bitPattern: place) < UInt(bitPattern: endIndex), let pages else { return nil }
-    return UnsafeRawPointer(pages[place >> TrackStore.shift] + place & TrackStore.mask)
-  }
-
-  /// The tracks for a run of changes, so that it is looked only once whether another store shares them.
-  ///
-  /// Good until the store is copied, changed in another way, or gone.
-  mutating func borrowed() -> BorrowedTracks {
-    makeUnique()
-    return BorrowedTracks(pages: pages, count: endIndex)
+  /// Reads a word of each cache line of a track that a timer looks at.
+  func touchWhole(_ place: Int) -> UInt64 {
+    guard UInt(bitPattern: place) < UInt(bitPattern: endIndex) else { return 0 }
+    let track = UnsafeRawPointer(pointer(to: place))
+    var word: UInt64 = 0
+    for line in stride(from: 0, to: MemoryLayout<Track>.stride - 7, by: 64) {
+      word ^= track.load(fromByteOffset: line, as: UInt64.self)
+    }
+    return word
   }
 
   /// Adds a track behind the others.
@@ -137,10 +172,15 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   mutating func removeAll() { self = TrackStore() }
 
   @inline(__always)
-  private func pointer(to place: Int) -> Page {
+  private func pointer(to place: Int) -> UnsafeMutablePointer<Track> {
     precondition(UInt(bitPattern: place) < UInt(bitPattern: endIndex), "no track at \(place)")
+    return page(place >> TrackStore.shift).pointee.tracks + place & TrackStore.mask
+  }
+
+  @inline(__always)
+  private func page(_ number: Int) -> UnsafeMutablePointer<Page> {
     guard let pages else { preconditionFailure("a store that counts tracks has pages") }
-    return pages[place >> TrackStore.shift] + place & TrackStore.mask
+    return pages + number
   }
 
   @inline(__always)
@@ -157,15 +197,72 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   }
 }
 
+// MARK: Due times
+
+extension TrackStore {
+  /// When a track is due; the distant future if it waits for nothing.
+  func due(of place: Int) -> Timestamp {
+    precondition(UInt(bitPattern: place) < UInt(bitPattern: endIndex), "no track at \(place)")
+    return page(place >> TrackStore.shift).pointee.dues[place & TrackStore.mask]
+  }
+
+  /// Sets when a track is due; the page's timer is the caller's to set.
+  mutating func setDue(_ due: Timestamp, of place: Int) {
+    precondition(UInt(bitPattern: place) < UInt(bitPattern: endIndex), "no track at \(place)")
+    makeUnique()
+    page(place >> TrackStore.shift).pointee.dues[place & TrackStore.mask] = due
+  }
+
+  /// When the wheel entry of a page is due.
+  func armedAt(page number: Int) -> Timestamp {
+    number < pageCount ? page(number).pointee.armedAt : .distantFuture
+  }
+
+  /// Takes note of a page's wheel entry.
+  mutating func setArmedAt(_ due: Timestamp, page number: Int) {
+    precondition(number < pageCount, "no page \(number)")
+    makeUnique()
+    page(number).pointee.armedAt = due
+  }
+
+  /// Nothing is due any more.
+  mutating func disarm() {
+    makeUnique()
+    for number in 0..<pageCount {
+      page(number).pointee.armedAt = .distantFuture
+      page(number).pointee.dues.update(repeating: .distantFuture, count: 1 << TrackStore.shift)
+    }
+  }
+
+  /// The track of a page that is due first, the foremost of several; nil if none waits for anything.
+  func firstDue(inPage number: Int) -> (place: Int, due: Timestamp)? {
+    guard number < pageCount else { return nil }
+    let dues = page(number).pointee.dues
+    var (place, first) = (0, dues[0])
+    for other in 1..<1 << TrackStore.shift where dues[other] < first { (place, first) = (other, dues[other]) }
+    return first == .distantFuture ? nil : (number << TrackStore.shift + place, first)
+  }
+}
+
+extension TrackStore {
+  /// The tracks for a run of changes, so that it is looked only once whether another store shares them.
+  ///
+  /// Good until the store is copied, changed in another way, or gone.
+  mutating func borrowed() -> BorrowedTracks {
+    makeUnique()
+    return BorrowedTracks(pages: pages, count: endIndex)
+  }
+}
+
 /// The tracks of a store while a run of adverts is heard.
 struct BorrowedTracks {
   fileprivate let pages: UnsafeMutablePointer<TrackStore.Page>?
-  fileprivate let count: Int
+  let count: Int
 
   /// The track at a place, or nil if there is none.
   @inline(__always)
   subscript(place: Int32) -> UnsafeMutablePointer<Track>? {
     guard UInt(bitPattern: Int(place)) < UInt(bitPattern: count), let pages else { return nil }
-    return pages[Int(place) >> TrackStore.shift] + Int(place) & TrackStore.mask
+    return pages[Int(place) >> TrackStore.shift].tracks + Int(place) & TrackStore.mask
   }
 }

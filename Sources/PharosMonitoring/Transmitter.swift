@@ -17,17 +17,21 @@ struct Transmitter: Sendable {
   static let memory = 600.0
   /// Reports closer together than this are of one transmission.
   private static let joined: Int64 = 15_000_000
+  /// What its age is kept at.
+  private static let greatestAge: Int32 = 1 << 30
   /// The share of a working radio's adverts that a deaf one is taken to hear.
   static let deafShare = 0.2
 
-  /// What stands for the transmitter; zero where there is none.
-  var key: UInt64 = 0
-  /// Bit n: heard in the slot n before ``slot``.
+  /// Bit n: heard in the slot n before ``slot``; while its slots are being learned, the first time in nanoseconds.
   var history: UInt64 = 0
   /// The latest slot in which it was heard; while its slots are being learned, the latest time in nanoseconds.
   var slot: Int64 = 0
-  /// The first slot of the history; while its slots are being learned, the first time in nanoseconds.
-  var since: Int64 = 0
+  /// How many slots before ``slot`` its history begins; below zero where it begins after it.
+  ///
+  /// Up to 2³⁰, twelve days of the shortest slots: nobody asks about more than the latest 64.
+  var age: Int32 = 0
+  /// What stands for the transmitter: see ``Reception/tag(of:)``; zero where there is none.
+  var tag: UInt32 = 0
   /// The share of slots in which it is heard when all is well.
   var usual: Float = 0.7
   /// Adverts in this round, or since the lesson began.
@@ -43,52 +47,68 @@ struct Transmitter: Sendable {
   init() {}
 
   /// A transmitter that is heard for the first time.
-  init(key: UInt64, at time: Timestamp) {
-    self.key = key
+  init(tag: UInt32, at time: Timestamp) {
+    self.tag = tag
     slot = time.nanoseconds
-    since = time.nanoseconds
+    history = UInt64(bitPattern: time.nanoseconds)
     count = 1
+  }
+
+  /// The first slot of its history.
+  private var since: Int64 {
+    get { slot &- Int64(age) }
+    set { age = Int32(clamping: slot &- newValue) }
   }
 
   /// Whether it has been heard often enough to be a witness.
   var isKnown: Bool { shift != 0 }
 
-  /// What an advert means beyond itself.
-  enum Finding: Hashable {
-    /// Nothing.
-    case none
-    /// It comes after at least eight slots of silence, or filled far fewer of so many slots than usual.
-    case sparse(slots: Int64)
-  }
-
-  /// It is heard.
-  mutating func hear(at time: Timestamp) -> Finding {
+  /// It is heard: gives how many slots it was absent from or filled far less than usual, if that may be the radio's doing;
+  /// zero if it says nothing beyond itself.
+  ///
+  /// At least eight slots of silence, or two rounds in which it was sparse.
+  @inline(__always)
+  mutating func hear(at time: Timestamp) -> Int64 {
     guard shift != 0 else {
       learn(at: time.nanoseconds)
-      return .none
+      return 0
     }
-    let now = time.nanoseconds >> Int64(shift)
-    let step = now - slot
+    let now = time.nanoseconds &>> Int64(shift)
+    let step = now &- slot
+    // The usual step is none or a few, and which one is anybody's guess: no branch decides it.
+    guard UInt64(bitPattern: step) < 8 else { return leap(to: now, step: step) }
+    let before = slot
+    history = history &<< UInt64(step) | 1
+    slot = now
+    age = min(age, Transmitter.greatestAge) &+ Int32(truncatingIfNeeded: step)
+    count &+= count < .max ? 1 : 0
+    // Arithmetic shifts: slots before the epoch make rounds as well.
+    guard before >> 4 != now >> 4 else { return 0 }
+    return endRound(step: step) ? Transmitter.round * 2 : 0
+  }
+
+  /// It is heard in a slot that has gone by, or after a silence of eight slots or more.
+  @inline(never)
+  private mutating func leap(to now: Int64, step: Int64) -> Int64 {
     guard step > 0 else {
       if step > -64 { history |= 1 << UInt64(-step) }
       if count < .max { count += 1 }
-      return .none
+      return 0
     }
     let before = slot
+    let first = since
     history = step < 64 ? history << UInt64(step) | 1 : 1
-    if step >= 64 { since = max(since, now - 63) }
     slot = now
+    since = step >= 64 ? max(first, now - 63) : first
     count += count < .max ? 1 : 0
-    // Arithmetic shifts: slots before the epoch make rounds as well.
-    let isSparse = before >> 4 != now >> 4 && endRound(step: step)
-    if step >= 8 { return .sparse(slots: step) }
-    return isSparse ? .sparse(slots: Transmitter.round * 2) : .none
+    if before >> 4 != now >> 4 { _ = endRound(step: step) }
+    return step
   }
 
   /// Silence up to a time says nothing: its history begins there.
   mutating func restart(at time: Timestamp) {
     guard shift != 0 else {
-      self = Transmitter(key: key, at: time)
+      relearn(at: time)
       return
     }
     let now = time.nanoseconds >> Int64(shift)
@@ -100,7 +120,7 @@ struct Transmitter: Sendable {
   }
 
   /// Its rate is learned from the beginning.
-  mutating func relearn(at time: Timestamp) { self = Transmitter(key: key, at: time) }
+  mutating func relearn(at time: Timestamp) { self = Transmitter(tag: tag, at: time) }
 
   /// It fell silent or slowed by itself: the radio heard others as usual.
   mutating func pausedItself() { ownPauses += ownPauses < .max ? 1 : 0 }
@@ -117,22 +137,24 @@ struct Transmitter: Sendable {
     return silence > 60_000_000_000 && silence >> Int64(shift) > 64
   }
 
+  @inline(never)
   private mutating func learn(at now: Int64) {
-    guard now - slot > Transmitter.joined else { return }
+    guard now &- slot > Transmitter.joined else { return }
     slot = now
     count += 1
     guard count > Transmitter.lesson else { return }
-    let mean = (now - since) / Int64(count - 1)
+    let mean = (now &- Int64(bitPattern: history)) / Int64(count - 1)
     // The power of two that is at least three quarters of the mean gap.
     let wanted = UInt64(max(1, mean - mean / 4))
     shift = UInt8(min(40, max(20, UInt64.bitWidth - (wanted - 1).leadingZeroBitCount)))
     slot = now >> Int64(shift)
-    since = slot
+    age = 0
     history = 1
     count = 0
   }
 
   /// A round of slots is over; true if it was filled far less than usual.
+  @inline(never)
   private mutating func endRound(step: Int64) -> Bool {
     let over = count
     count = 0
@@ -164,7 +186,7 @@ struct Transmitter: Sendable {
   private mutating func resize(by step: Int) {
     slot = step < 0 ? slot << 1 : slot >> 1
     shift = UInt8(Int(shift) + step)
-    since = slot
+    age = 0
     history = 1
     usual = 0.7
     rounds = 0

@@ -32,7 +32,12 @@ struct UsualLevel: Hashable, Sendable {
   /// The mean absolute deviation from it, in dB.
   var deviation: Float = 2
 
+  /// Whether a level surely is the usual, wherever it was before.
+  @inline(__always)
+  func isUsual(_ recent: Float) -> Bool { level - recent <= UsualLevel.steps.low - UsualLevel.hysteresis }
+
   /// Takes a level that came so many seconds after the last one, as the n-th sample.
+  @inline(__always)
   mutating func add(_ recent: Float, after seconds: Float, samples: UInt32) {
     guard !level.isNaN else {
       level = recent
@@ -49,8 +54,8 @@ struct UsualLevel: Hashable, Sendable {
 
   /// Where a level lies: 0 for the usual, 1 for low, 2 for far below; by a hysteresis near where it was.
   func surroundings(_ recent: Float, before: UInt8) -> UInt8 {
+    guard !isUsual(recent) else { return 0 }
     let below = level - recent
-    guard below > UsualLevel.steps.low - UsualLevel.hysteresis else { return 0 }
     let low = max(UsualLevel.steps.low, UsualLevel.deviations.low * deviation)
     let far = max(UsualLevel.steps.far, UsualLevel.deviations.far * deviation)
     if below > (before == 2 ? far - UsualLevel.hysteresis : far) { return 2 }

@@ -24,8 +24,11 @@ public struct BeaconID: Hashable, Sendable {
   /// What the identity is made of.
   public let kind: Kind
 
+  /// An identity from its parts, for tables that keep it in a layout of their own.
+  ///
+  /// - Shape: what ``words`` gives, with the kind by itself.
   @inlinable
-  init(kind: Kind, high: UInt64, low: UInt64, tail: UInt32, addressWord: UInt64) {
+  public init(kind: Kind, high: UInt64, low: UInt64, tail: UInt32, addressWord: UInt64) {
     self.kind = kind
     self.high = high
     self.low = low

@@ -30,6 +30,7 @@ public enum Hex {
   /// The digits of some bytes.
   public static func text(_ bytes: some Sequence<UInt8>) -> String {
     var digits: [UInt8] = []
+    digits.reserveCapacity(bytes.underestimatedCount * 2)
     for byte in bytes {
       digits.append(digit(byte >> 4))
       digits.append(digit(byte & 15))
@@ -39,17 +40,31 @@ public enum Hex {
 
   /// The digits of the lowest `bytes` bytes of a number, the most significant first.
   public static func text(_ number: UInt64, bytes: Int) -> String {
-    text((0..<bytes).reversed().map { UInt8(truncatingIfNeeded: number >> UInt64($0 * 8)) })
+    String(unsafeUninitializedCapacity: bytes * 2) { text in
+      for index in 0..<bytes * 2 { text[index] = digit(nibble(index, of: number, bytes: bytes)) }
+      return bytes * 2
+    }
   }
 
   /// Octets with colons between them, as device addresses are written.
   public static func octets(_ number: UInt64, bytes: Int) -> String {
-    (0..<bytes).reversed()
-      .map { text(CollectionOfOne(UInt8(truncatingIfNeeded: number >> UInt64($0 * 8)))) }
-      .joined(separator: ":")
+    String(unsafeUninitializedCapacity: bytes * 3) { text in
+      for index in 0..<bytes {
+        text[index * 3] = digit(nibble(index * 2, of: number, bytes: bytes))
+        text[index * 3 + 1] = digit(nibble(index * 2 + 1, of: number, bytes: bytes))
+        text[index * 3 + 2] = UInt8(ascii: ":")
+      }
+      return max(0, bytes * 3 - 1)
+    }
   }
 
-  private static func digit(_ nibble: UInt8) -> UInt8 {
+  /// The digit in ASCII of a number below 16.
+  static func digit(_ nibble: UInt8) -> UInt8 {
     nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+  }
+
+  /// One of the digits of the lowest `bytes` bytes of a number, counted from the most significant one.
+  static func nibble(_ index: Int, of number: UInt64, bytes: Int) -> UInt8 {
+    UInt8(truncatingIfNeeded: number >> UInt64(4 * (bytes * 2 - 1 - index))) & 15
   }
 }

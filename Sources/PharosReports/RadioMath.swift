@@ -65,10 +65,13 @@ public enum RadioMath {
   /// The exponent, and for the significand m the series 2 × artanh((m − 1) ÷ (m + 1)), which for m between √½ and √2 is
   /// exact to the last bits after twelve terms.
   public static func binaryLog(_ value: Double) -> Double {
-    guard value > 0 else { return -.infinity }
-    guard value.isFinite else { return value }
-    var exponent = Double(value.exponent)
-    var significand = value.significand
+    guard value >= .leastNormalMagnitude, value.isFinite else {
+      // Below the normal numbers there is no exponent to take out.
+      return value > 0 && value.isFinite ? binaryLog(value * 0x1p64) - 64 : value > 0 ? value : -.infinity
+    }
+    let bits = value.bitPattern
+    var exponent = Double(Int(bits >> 52) - 1_023)
+    var significand = Double(bitPattern: bits & (1 << 52 - 1) | 1_023 << 52)
     if significand > 1.414_213_562_373_095_1 {
       significand /= 2
       exponent += 1

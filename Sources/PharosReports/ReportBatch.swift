@@ -5,10 +5,10 @@
 /// changes a decision.
 public struct ReportBatch: Equatable, Sendable {
   /// The observers that ``Report/observer`` points into; one may stand here twice.
-  public private(set) var observers: [ObserverID] = []
+  public package(set) var observers: [ObserverID] = []
   /// The reports in order of arrival.
-  public private(set) var reports: [Report] = []
-  /// The AD structures of all adverts, one behind the other.
+  public package(set) var reports: [Report] = []
+  /// The AD structures of all adverts, in their order; what lies between two of them is of no concern to anybody.
   public private(set) var payloads: [UInt8] = []
   /// The access points of all Wi-Fi scans.
   public private(set) var accessPoints: [AccessPoint] = []
@@ -23,11 +23,20 @@ public struct ReportBatch: Equatable, Sendable {
 
   /// How much has been appended: what ``removeAll(behind:)`` goes back to.
   public struct Mark: Sendable {
-    fileprivate let observers, reports, payloads, accessPoints, motionSamples: Int
+    @usableFromInline let observers, reports, payloads, accessPoints, motionSamples: Int
+
+    @inlinable
+    init(observers: Int, reports: Int, payloads: Int, accessPoints: Int, motionSamples: Int) {
+      self.observers = observers
+      self.reports = reports
+      self.payloads = payloads
+      self.accessPoints = accessPoints
+      self.motionSamples = motionSamples
+    }
   }
 
   /// The present end of the batch.
-  public var mark: Mark {
+  @inlinable public var mark: Mark {
     Mark(
       observers: observers.count,
       reports: reports.count,

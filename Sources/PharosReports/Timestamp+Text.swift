@@ -14,10 +14,17 @@ extension Timestamp {
     let day = whole >= 0 ? whole / 86_400 : (whole - 86_399) / 86_400
     let second = whole - day * 86_400
     let (year, month, dayOfMonth) = civilDate(daysSinceEpoch: day)
-    let clock =
-      "\(padded(second / 3_600, to: 2)):\(padded(second / 60 % 60, to: 2)):\(padded(second % 60, to: 2))"
-    return "\(padded(year, to: 4))-\(padded(month, to: 2))-\(padded(dayOfMonth, to: 2))"
-      + "T\(clock).\(padded(fraction, to: 9))Z"
+    return String(unsafeUninitializedCapacity: 30) { text in
+      var end = 0
+      append(year, width: 4, text, &end, behind: UInt8(ascii: "-"))
+      append(month, width: 2, text, &end, behind: UInt8(ascii: "-"))
+      append(dayOfMonth, width: 2, text, &end, behind: UInt8(ascii: "T"))
+      append(second / 3_600, width: 2, text, &end, behind: UInt8(ascii: ":"))
+      append(second / 60 % 60, width: 2, text, &end, behind: UInt8(ascii: ":"))
+      append(second % 60, width: 2, text, &end, behind: UInt8(ascii: "."))
+      append(fraction, width: 9, text, &end, behind: UInt8(ascii: "Z"))
+      return end
+    }
   }
 
   private var splitSeconds: (whole: Int64, fraction: Int64) {
@@ -41,6 +48,27 @@ private func civilDate(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day
   let month = monthShifted < 10 ? monthShifted + 3 : monthShifted - 9
   let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   return (year, month, dayOfYear - (153 * monthShifted + 2) / 5 + 1)
+}
+
+/// Appends a number that is not negative and has at most so many digits, zeros before it, and a sign behind it.
+///
+/// An `Int64` of nanoseconds reaches from 1677 to 2262: years have four digits.
+private func append(
+  _ number: Int64,
+  width: Int,
+  _ text: UnsafeMutableBufferPointer<UInt8>,
+  _ end: inout Int,
+  behind sign: UInt8
+) {
+  var rest = number
+  var place = end + width
+  while place > end {
+    place -= 1
+    text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+    rest /= 10
+  }
+  text[end + width] = sign
+  end += width + 1
 }
 
 private func padded(_ number: Int64, to width: Int) -> String {

@@ -39,10 +39,18 @@ public struct UUID128: Hashable, Comparable, Sendable {
 extension UUID128: CustomStringConvertible {
   /// The usual text in capitals, as Core Location prints it.
   public var description: String {
-    let digits = Array((Hex.text(high, bytes: 8) + Hex.text(low, bytes: 8)).utf8).map {
-      $0 >= UInt8(ascii: "a") ? $0 - 32 : $0
+    String(unsafeUninitializedCapacity: 36) { text in
+      var end = 0
+      for index in 0..<32 {
+        if index == 8 || index == 12 || index == 16 || index == 20 {
+          text[end] = UInt8(ascii: "-")
+          end += 1
+        }
+        let nibble = Hex.nibble(index & 15, of: index < 16 ? high : low, bytes: 8)
+        text[end] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+        end += 1
+      }
+      return end
     }
-    let parts = [digits[0..<8], digits[8..<12], digits[12..<16], digits[16..<20], digits[20..<32]]
-    return parts.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "-")
   }
 }

@@ -9,7 +9,7 @@ import Testing
 struct BatchTests {
   static let uuids = (0..<4).map { UUID128(high: 0x1111, low: UInt64($0)) }
 
-  @Test("a batch decides what its reports decide one by one", arguments: 0..<12)
+  @Test("a batch decides what its reports decide one by one", arguments: 0..<20)
   func equivalence(seed: Int) {
     var world = BatchWorld(seed: UInt64(seed))
     var together = StageOne(site: world.site, limits: world.limits)
@@ -33,6 +33,30 @@ struct BatchTests {
     #expect(decided > 50)
     #expect(together.observers() == single.observers())
     #expect(together.standings() == single.standings())
+  }
+
+  @Test("where a batch is cut changes nothing", arguments: [1, 5, 10, 13])
+  func cuts(seed: Int) {
+    var world = BatchWorld(seed: UInt64(seed))
+    var whole = StageOne(site: world.site, limits: world.limits)
+    var cut = whole
+    var outputs = (StageOutput(), StageOutput())
+    for _ in 0..<80 {
+      let batches = (0..<8).map { _ in world.nextBatch() }
+      var together = ReportBatch()
+      for batch in batches {
+        for report in batch.reports { together.append(report, from: batch) }
+        cut.ingest(batch, into: &outputs.1)
+      }
+      whole.ingest(together, into: &outputs.0)
+    }
+    whole.advance(to: world.now, into: &outputs.0)
+    cut.advance(to: world.now, into: &outputs.1)
+    #expect(outputs.0.events.count > 50)
+    #expect(outputs.0.events == outputs.1.events)
+    #expect(outputs.0.links == outputs.1.links)
+    #expect(whole.counters == cut.counters)
+    #expect(whole.observers() == cut.observers())
   }
 
   @Test("a copy of an engine goes its own way")
@@ -59,6 +83,7 @@ private struct BatchWorld {
   private var step: UInt32 = 0
   private var here = [Bool](repeating: true, count: 60)
   private let seed: UInt64
+  private var sequences = [UInt32](repeating: 0, count: 20)
   let limits: MonitoringLimits
 
   init(seed: UInt64) {
@@ -86,6 +111,20 @@ private struct BatchWorld {
       let constraint = BeaconConstraint.proximity(BatchTests.uuids[2])
       regions.append(Region(identifier: "keyed", constraint: constraint, keyedByAddress: true))
     }
+    if seed % 5 == 1 || seed % 5 == 3 {
+      for tag in [7, 11] as [UInt64] {
+        let address = DeviceAddress(bits: tag, kind: .public)
+        regions.append(Region(identifier: "address-\(tag)", constraint: .address(address)))
+      }
+    }
+    if seed % 5 == 2 {
+      let keyed = Region(
+        identifier: "beside",
+        constraint: .proximity(BatchTests.uuids[0], major: 2),
+        keyedByAddress: true
+      )
+      regions.append(keyed)
+    }
     let ranging = RangingRequest(constraint: .proximity(BatchTests.uuids[0]))
     let application = Application(
       identifier: "gallery",
@@ -111,6 +150,7 @@ private struct BatchWorld {
       let number = below(10) < 9 ? below(4) : below(20)
       let observer = batch.index(of: number == 3 ? .name("gate-3") : .eui48(UInt64(number)))
       let received = Timestamp(nanoseconds: time - (below(200) == 0 ? 5_000_000_000 : 0))
+      if number % 2 == 0 { appendHead(to: &batch, observer: observer, number: number, received: received) }
       if below(5) == 0 {
         let heartbeat = Heartbeat(advertsHeard: below(3) == 0 ? nil : UInt32(below(20)))
         batch.append(
@@ -128,6 +168,40 @@ private struct BatchWorld {
     return batch
   }
 
+  /// The head of a datagram: nearly always the next one, sometimes a lost, a repeated or a restarted one's.
+  private mutating func appendHead(
+    to batch: inout ReportBatch,
+    observer: UInt32,
+    number: Int,
+    received: Timestamp
+  ) {
+    switch below(40) {
+    case 0: sequences[number] += 4
+    case 1: sequences[number] -= sequences[number] == 0 ? 0 : 1
+    default: sequences[number] += 1
+    }
+    let boot = UInt32(1 + step / 100)
+    let head = Transmission(bootID: boot, sequence: sequences[number], uptime: .seconds(1))
+    batch.append(
+      Report(observer: observer, received: received, timing: .received, body: .transmission(head))
+    )
+  }
+
+  /// A payload without an iBeacon: nothing, a name, another maker's frame, or one of Eddystone's.
+  private mutating func strangePayload() -> [UInt8] {
+    switch below(6) {
+    case 0: []
+    case 1: [0x02, 0x01, 0x06, 0x03, 0x09, 0x41, 0x42]
+    case 2: [0x05, 0xFF, 0x4C, 0x00, 0x10, 0x05]
+    case 3: [0x15, 0x16, 0xAA, 0xFE, 0x00, 0xEB] + [UInt8](repeating: 7, count: 16)
+    case 4: [0x11, 0x16, 0xAA, 0xFE, 0x20, 0x00, 0x0B, 0xB8, 0x15, 0x00, 0, 0, 0, 9, 0, 0, 1, 0]
+    default:
+      [0x1B, 0xFF, 0x18, 0x01, 0xBE, 0xAC] + [0, 0, 0, 0, 0, 0, 0x11, 0x11] + [
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0xC5, 0,
+      ]
+    }
+  }
+
   private mutating func append(to batch: inout ReportBatch, observer: UInt32, received: Timestamp) {
     let tag = below(60)
     if below(1_000) == 0 { here[tag].toggle() }
@@ -137,6 +211,7 @@ private struct BatchWorld {
     payload += [UInt8(tag % 4), 0, UInt8(tag % 3), 0, UInt8(tag), 0xC5]
     if below(20) == 0 { payload += [0x03, 0x09, 0x41, 0x42] }
     if below(30) == 0 { payload[below(payload.count)] ^= 1 << UInt8(below(8)) }
+    if below(6) == 0 { payload = strangePayload() }
     let timing: ReportTiming =
       switch below(20) {
       case 0: .received

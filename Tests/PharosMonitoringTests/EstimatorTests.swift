@@ -172,6 +172,6 @@ struct EstimatorTests {
     #expect(nothing == nil)
   }
 
-  @Test("a track takes 256 bytes, as the budget says")
-  func memory() { #expect(MemoryLayout<Track>.stride == 256) }
+  @Test("a track takes 128 bytes, half of what the budget allows for all")
+  func memory() { #expect(MemoryLayout<Track>.stride == 128) }
 }

@@ -112,17 +112,19 @@ struct RangingTests {
       timeline.hear(at: Double(step) / 10, from: .name("elsewhere"))
     }
     timeline.advance(to: 30)
-    let summaries = timeline.links.compactMap { link -> TrackSummary? in
-      guard case .summary(let summary) = link else { return nil }
-      return summary
+    let seconds = timeline.links.compactMap { link -> SecondSummary? in
+      guard case .second(let second) = link else { return nil }
+      return second
     }
-    #expect(summaries.count == 1)
-    let summary = try #require(summaries.first)
+    #expect(seconds.count == 1)
+    let second = try #require(seconds.first)
+    #expect(second.beacons.count == 1)
+    let summary = try #require(second.beacons.first)
     #expect(summary.count == 10)
     #expect(summary.mean == -65)
     #expect(abs(summary.variance - 40.0 / 9) < 1e-9)
-    #expect(summary.until == Timeline.at(1))
-    #expect(summary.decidedAt == Timeline.at(1.5))
+    #expect(second.until == Timeline.at(1))
+    #expect(second.decidedAt == Timeline.at(1.5))
     #expect(summary.lastHeard == Timeline.at(0.9))
   }
 

@@ -22,7 +22,7 @@ struct TimerWheelTests {
         let entry = TimerEntry(
           due: Timestamp(nanoseconds: now + span),
           observer: Int32.random(in: 0..<3, using: &generator),
-          target: .track(Int32.random(in: 0..<3, using: &generator))
+          target: .page(Int32.random(in: 0..<3, using: &generator))
         )
         wheel.set(entry)
         model.append(entry)
@@ -43,7 +43,7 @@ struct TimerWheelTests {
   }
 
   private static func key(_ entry: TimerEntry) -> (Int64, Int32, Int32) {
-    guard case .track(let track) = entry.target else { return (entry.due.nanoseconds, entry.observer, 0) }
+    guard case .page(let track) = entry.target else { return (entry.due.nanoseconds, entry.observer, 0) }
     return (entry.due.nanoseconds, entry.observer, track)
   }
 

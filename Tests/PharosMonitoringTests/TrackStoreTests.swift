@@ -16,8 +16,8 @@ struct TrackStoreTests {
     )
   }
 
-  @Test("a track takes four cache lines")
-  func size() { #expect(MemoryLayout<Track>.stride == 256) }
+  @Test("a track takes two cache lines")
+  func size() { #expect(MemoryLayout<Track>.stride == 128) }
 
   @Test(
     "tracks stay where they were put, and begin at two cache lines' bounds",

@@ -90,7 +90,14 @@ struct CatalogState: Sendable {
         isLive
         ? try RangingRequest(from: &reader)
         : RangingRequest(constraint: .proximity(UUID128(high: 0, low: 0)))
-      rangings.append(RegionCatalog.Ranging(application: application, request: request, isLive: isLive))
+      rangings.append(
+        RegionCatalog.Ranging(
+          application: application,
+          request: request,
+          isLive: isLive,
+          until: isLive ? .max : 0
+        )
+      )
     }
     for _ in 0..<(try reader.count()) {
       sets.append(
@@ -126,7 +133,8 @@ extension RegionCatalog.Slot {
         since: .distantPast,
         assumed: .unknown,
         isRotated: false,
-        isLive: false
+        isLive: false,
+        until: 0
       )
       return
     }

@@ -5,10 +5,10 @@ extension IntervalLearner {
   func write(to writer: inout FieldWriter) {
     writer.write(interval)
     writer.write(received)
-    writer.write(divisor)
-    writer.write(gaps)
-    writer.write(regular)
-    writer.write(shorts)
+    writer.write(counts.divisor)
+    writer.write(counts.gaps)
+    writer.write(counts.regular)
+    writer.write(counts.shorts)
   }
 
   /// Reads what was learned.
@@ -16,10 +16,10 @@ extension IntervalLearner {
     self.init()
     interval = try reader.amount("an interval")
     received = try reader.amount("adverts received")
-    divisor = try reader.byte()
-    gaps = try reader.small("gaps", through: IntervalLearner.window)
-    regular = try reader.small("regular gaps", through: 8)
-    shorts = try reader.small("short gaps", through: 8)
+    counts.divisor = try reader.small("a divisor", through: GapCounts.greatestDivisor)
+    counts.gaps = try reader.small("gaps", through: GapCounts.window - 1)
+    counts.regular = try reader.small("regular gaps", through: GapCounts.mostRegular)
+    counts.shorts = try reader.small("short gaps", through: GapCounts.mostShorts)
   }
 }
 
@@ -38,14 +38,14 @@ extension LossHistory {
   }
 
   private var parts: Parts {
-    var parts: Parts = isFull ? .full : []
+    var parts: Parts = rare.isFull ? .full : []
     if runs != 0 || lost != 0 || recentRuns != 0 || recentLost != 0 { parts.insert(.runs) }
-    if longRuns != 0 || longLost != 0 || longestRuns != 0 || longestLost != 0 { parts.insert(.long) }
-    if low != Counts() { parts.insert(.low) }
-    if far != Counts() { parts.insert(.far) }
+    if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
+    if rare.low != RareLosses.Counts() { parts.insert(.low) }
+    if rare.far != RareLosses.Counts() { parts.insert(.far) }
     if slowest != 0 { parts.insert(.slowest) }
     if shorter != 0 { parts.insert(.shorter) }
-    if candidate != 0 || candidateAt != 0 || candidates != 0 { parts.insert(.candidate) }
+    if candidate != 0 || rare.candidateAt != 0 || rare.candidates != 0 { parts.insert(.candidate) }
     return parts
   }
 
@@ -60,23 +60,23 @@ extension LossHistory {
       writer.write(recentLost)
     }
     if parts.contains(.long) {
-      for count in [longRuns, longLost, longestRuns, longestLost] { writer.write(count) }
+      for count in [rare.longRuns, rare.longLost, rare.longestRuns, rare.longestLost] { writer.write(count) }
     }
-    if parts.contains(.low) { low.write(to: &writer) }
-    if parts.contains(.far) { far.write(to: &writer) }
+    if parts.contains(.low) { rare.low.write(to: &writer) }
+    if parts.contains(.far) { rare.far.write(to: &writer) }
     if parts.contains(.slowest) { writer.write(slowest) }
     if parts.contains(.shorter) { writer.write(shorter) }
     guard parts.contains(.candidate) else { return }
     writer.write(candidate)
-    writer.write(candidateAt)
-    writer.write(candidates)
+    writer.write(rare.candidateAt)
+    writer.write(rare.candidates)
   }
 
   /// Reads what was lost.
   init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
     let parts = Parts(rawValue: try reader.byte())
-    isFull = parts.contains(.full)
+    rare.isFull = parts.contains(.full)
     if parts.contains(.runs) {
       runs = try reader.amount("runs of losses")
       lost = try reader.amount("losses")
@@ -84,23 +84,23 @@ extension LossHistory {
       recentLost = try reader.number(UInt16.self)
     }
     if parts.contains(.long) {
-      longRuns = try reader.number(UInt16.self)
-      longLost = try reader.number(UInt16.self)
-      longestRuns = try reader.number(UInt16.self)
-      longestLost = try reader.number(UInt16.self)
+      rare.longRuns = try reader.number(UInt16.self)
+      rare.longLost = try reader.number(UInt16.self)
+      rare.longestRuns = try reader.number(UInt16.self)
+      rare.longestLost = try reader.number(UInt16.self)
     }
-    if parts.contains(.low) { low = try Counts(from: &reader) }
-    if parts.contains(.far) { far = try Counts(from: &reader) }
+    if parts.contains(.low) { rare.low = try RareLosses.Counts(from: &reader) }
+    if parts.contains(.far) { rare.far = try RareLosses.Counts(from: &reader) }
     if parts.contains(.slowest) { slowest = try reader.amount("the slowest interval") }
     if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }
     guard parts.contains(.candidate) else { return }
-    candidate = try reader.amount("a longer gap")
-    candidateAt = try reader.byte()
-    candidates = try reader.small("longer gaps", through: 128)
+    rare.candidate = try reader.amount("a longer gap")
+    rare.candidateAt = try reader.byte()
+    rare.candidates = try reader.small("longer gaps", through: 128)
   }
 }
 
-extension LossHistory.Counts {
+extension RareLosses.Counts {
   fileprivate func write(to writer: inout FieldWriter) {
     writer.write(received)
     writer.write(runs)

@@ -8,7 +8,8 @@ extension LagEstimator {
     guard !isGiven else { return }
     writer.write(prompt)
     writer.write(total)
-    writer.write(UInt16(clamping: sinceRead))
+    writer.write(sinceRead)
+    writer.write(agedSinceRead)
     var used: UInt64 = 0
     for bin in bins.indices where bins[bin] != 0 { used |= 1 << UInt64(bin) }
     writer.write(used)
@@ -24,9 +25,14 @@ extension LagEstimator {
     self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatest)
     prompt = try reader.amount("prompt reports")
     total = try reader.amount("reports with ages")
-    sinceRead = Int(try reader.number(UInt16.self))
+    sinceRead = try reader.number(UInt16.self)
+    agedSinceRead = try reader.number(UInt16.self)
+    guard agedSinceRead <= sinceRead, sinceRead < LagEstimator.pause else {
+      throw reader.failure(.outOfRange(field: "ages of late"))
+    }
     let used = try reader.number(UInt64.self)
-    guard used >> UInt64(bins.count) == 0 else { throw reader.failure(.outOfRange(field: "ages")) }
+    guard used >> UInt64(LagEstimator.binCount) == 0 else { throw reader.failure(.outOfRange(field: "ages")) }
+    if used != 0 { bins = Array(repeating: 0, count: LagEstimator.binCount) }
     for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
   }
 }

@@ -11,7 +11,6 @@ extension LifeSigns {
     others.write(to: &writer)
     traffic.write(to: &writer)
     lastSign.write(to: &writer)
-    pauseFrom.write(to: &writer)
     longestPause.write(to: &writer)
     writer.write(ambient)
     writer.write(missed)
@@ -20,7 +19,7 @@ extension LifeSigns {
     writer.write(doubt?.since)
     if let doubt { doubt.last.write(to: &writer) }
     writer.write(leader)
-    writer.write(UInt8(clamping: votes))
+    writer.write(votes)
   }
 
   /// Reads what proves the observer's life.
@@ -34,7 +33,6 @@ extension LifeSigns {
     others = try GapMemory(from: &reader)
     traffic = try GapMemory(from: &reader)
     lastSign = try Timestamp(from: &reader)
-    pauseFrom = try Timestamp(from: &reader)
     longestPause = try TimeSpan(from: &reader)
     ambient = try reader.finite("adverts of others")
     missed = try reader.finite("adverts missed")
@@ -42,23 +40,23 @@ extension LifeSigns {
     usualDrop = try reader.finite("a share dropped")
     if let since = try reader.optional(Timestamp.self) { doubt = (since, try Timestamp(from: &reader)) }
     leader = try reader.number(UInt64.self)
-    votes = Int(try reader.small("votes", through: 64))
+    votes = try reader.small("votes", through: 64)
   }
 }
 
 extension GapMemory {
   fileprivate func write(to writer: inout FieldWriter) {
-    writer.write(last)
-    writer.write(greatest)
-    writer.write(UInt16(clamping: count))
+    latest.write(to: &writer)
+    writer.write(widest)
+    writer.write(count)
     writer.write(isBroken)
   }
 
   fileprivate init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    last = try reader.optional(Timestamp.self)
-    greatest = try reader.finite("the greatest gap")
-    count = Int(try reader.number(UInt16.self))
+    latest = try Timestamp(from: &reader)
+    widest = try reader.finite("the greatest gap")
+    count = try reader.number(UInt16.self)
     isBroken = try reader.flag()
   }
 }

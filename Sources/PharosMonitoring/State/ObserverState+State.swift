@@ -52,13 +52,19 @@ extension ObserverState {
   private func writeTracks(to writer: inout FieldWriter) {
     writer.write(UInt32(tracks.count))
     writer.write(places: freeTracks)
-    for track in tracks where track.isLive { track.write(to: &writer, isStale: track.epoch != epoch) }
+    for place in tracks.indices where tracks[place].isLive {
+      tracks[place].write(to: &writer, isStale: tracks[place].epoch != epoch)
+      let due = tracks.due(of: place)
+      writer.write(due != .distantFuture)
+      if due != .distantFuture { due.write(to: &writer) }
+    }
     writer.write(places: listed)
     writer.write(places: pendingTracks)
-    writer.write(UInt32(beaconOfAddress.count))
-    for (address, place) in beaconOfAddress.sorted(by: { $0.key < $1.key }) {
+    let addresses = liveAddresses
+    writer.write(UInt32(addresses.count))
+    for (address, owner) in addresses.sorted(by: { $0.key < $1.key }) {
       writer.write(address)
-      writer.write(place)
+      writer.write(owner.place)
     }
   }
 }
@@ -140,7 +146,10 @@ extension ObserverState {
     for place in 0..<(try reader.count()) {
       let row = try RegionRow(from: &reader, slots: around.slots)
       rows.append(row)
-      guard row.isLive else { continue }
+      guard row.isLive else {
+        deadRows += 1
+        continue
+      }
       guard rowOfSlot.updateValue(Int32(place), forKey: row.slot) == nil else {
         throw reader.failure(.outOfRange(field: "a region's row"))
       }
@@ -185,14 +194,19 @@ extension ObserverState {
         throw reader.failure(.outOfRange(field: "a track's beacon"))
       }
       tracks.append(track)
+      if try reader.flag() {
+        tracks.setDue(try Timestamp(from: &reader), of: place)
+        tracks[place].isArmed = true
+      }
       table.insert(key, place: place)
-      if let uuid = track.beacon.uuid { uuids.insert(uuid) }
+      scopes |= IdentityScope(track.beacon).bit
     }
     listed = try reader.places("a listed track", below: count)
     pendingTracks = try reader.places("a waiting track", below: count)
     for _ in 0..<(try reader.count(ofAtLeast: 12)) {
       let address = try reader.number(UInt64.self)
-      beaconOfAddress[address] = try reader.place("a track of an address", below: count)
+      let place = Int(try reader.place("a track of an address", below: count))
+      beaconOfAddress[address] = AddressOwner(place: place, beacon: tracks[place].beacon)
     }
   }
 }

@@ -11,9 +11,9 @@ extension Reception {
     deafness?.write(to: &writer)
     writer.write(UInt8(places.count))
     var used: UInt64 = 0
-    for place in places.indices where places[place].key != 0 { used |= 1 << UInt64(place) }
+    for place in places.indices where places[place].tag != 0 { used |= 1 << UInt64(place) }
     writer.write(used)
-    for transmitter in places where transmitter.key != 0 { transmitter.write(to: &writer) }
+    for place in places.indices where places[place].tag != 0 { places[place].write(to: &writer) }
   }
 
   /// Reads what the transmitters say about the radio.
@@ -29,21 +29,19 @@ extension Reception {
     guard [0, 8, 16, 32, 64].contains(count), count == 64 || used >> UInt64(count) == 0 else {
       throw reader.failure(.outOfRange(field: "a table of transmitters"))
     }
-    places = Array(repeating: Transmitter(), count: count)
-    keys = Array(repeating: 0, count: count)
+    if count > 0 { places = TransmitterTable(count: count) }
     for place in 0..<count where used >> UInt64(place) & 1 == 1 {
       places[place] = try Transmitter(from: &reader)
-      keys[place] = places[place].key
     }
   }
 }
 
 extension Transmitter {
   fileprivate func write(to writer: inout FieldWriter) {
-    writer.write(key)
+    writer.write(tag)
     writer.write(history)
     writer.write(slot)
-    writer.write(since)
+    writer.write(age)
     writer.write(usual)
     writer.write(count)
     writer.write(shift)
@@ -53,18 +51,18 @@ extension Transmitter {
 
   fileprivate init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    key = try reader.number(UInt64.self)
+    tag = try reader.number(UInt32.self)
     history = try reader.number(UInt64.self)
     slot = try reader.whole("a slot")
-    since = try reader.whole("a first slot")
+    age = try reader.number(Int32.self)
     usual = try reader.amount("a usual share")
     count = try reader.byte()
     shift = try reader.small("the length of a slot", through: 40)
     rounds = try reader.small("rounds", through: 200)
     ownPauses = try reader.byte()
     // Slots are shorter than times, so that a difference of two never leaves the range.
-    let isTooFar = max(slot.magnitude, since.magnitude) > 1 << (62 - UInt64(shift))
-    guard key != 0, shift == 0 || shift >= 20, shift != 0 || count <= Transmitter.lesson, !isTooFar else {
+    let isTooFar = slot.magnitude > 1 << (62 - UInt64(shift)) || age > 1 << 30 + 128
+    guard tag != 0, shift == 0 || shift >= 20, shift != 0 || count <= Transmitter.lesson, !isTooFar else {
       throw reader.failure(.outOfRange(field: "a transmitter"))
     }
   }

@@ -23,6 +23,7 @@ extension StageOne {
   mutating func adopt(_ next: Site, _ changes: [RegionChange], into output: inout StageOutput) {
     let old = site
     guard old != next || !changes.isEmpty else { return }
+    catchUpAll(into: &output)
     let before = entries
     stand(on: next)
     if old.observers != next.observers { retune(from: before) }
@@ -42,7 +43,8 @@ extension StageOne {
       catalog.regionLimits[application.identifier] = application.regionLimit
     }
     for change in changes { perform(change, into: &output) }
-    guard limits != catalog.regionLimits else { return }
+    guard limits != catalog.regionLimits, catalog.hasRotations else { return }
+    catchUpAll(into: &output)
     rotateAll(catalog.rotatedApplications, into: &output)
   }
 
@@ -112,14 +114,6 @@ extension Track {
     if let power { self.power = power }
     return true
   }
-
-  fileprivate mutating func shiftLevels(by difference: Float) {
-    sampleLevel += difference
-    kalman.estimate += difference
-    usual.level += difference
-    guard !extras.isEmpty else { return }
-    extras[0].window?.shift(by: Double(difference))
-  }
 }
 
 extension ObserverState {
@@ -129,10 +123,6 @@ extension ObserverState {
       tracks[track].shiftLevels(by: Float(difference))
     }
   }
-}
-
-extension LevelWindow {
-  fileprivate mutating func shift(by difference: Double) { samples = samples.map { $0 + difference } }
 }
 
 extension RegionCatalog {

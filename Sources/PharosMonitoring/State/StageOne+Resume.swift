@@ -142,6 +142,7 @@ extension ObserverState {
     pendingTracks.removeAll()
     pendingRows.removeAll()
     for track in tracks.indices where tracks[track].isLive { tracks[track].interrupt() }
+    tracks.disarm()
     for row in rows.indices {
       rows[row].armedAt = .distantFuture
       rows[row].isWaiting = false
@@ -151,9 +152,8 @@ extension ObserverState {
 
 extension Track {
   fileprivate mutating func interrupt() {
-    first.interrupt()
-    for place in more.indices { more[place].interrupt() }
-    buckets = SecondBuckets()
-    armedAt = .distantFuture
+    for place in 0..<presenceCount { self[presence: place].interrupt() }
+    seconds = SecondBuckets()
+    isArmed = false
   }
 }

@@ -6,7 +6,7 @@ public import PharosReports
 /// copy, and somebody else writes that.
 extension StageOne {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 1
+  static let stateVersion: UInt8 = 2
   /// About how many bytes a track takes.
   ///
   /// Measured for iBeacons under one policy; room is made for them at once.
@@ -17,7 +17,11 @@ extension StageOne {
   /// What asks (regions, requests, policies) stands in front, and tracks and rows refer to it, so that the bytes need nothing
   /// else to be understood. What has been counted is not kept: counts are since the start. The same state always gives the
   /// same bytes.
+  ///
+  /// - Precondition: no change of the regions is half done: ``advance(to:into:)`` or ``finishChanges(into:)`` was called
+  ///   behind the last ``apply(_:at:into:)``.
   public func writeState(to writer: inout FieldWriter) {
+    precondition(pendingChanges.isEmpty, "\(behind) observers have not caught up: call finishChanges first")
     writer.reserve(Int(counters.tracks) * StageOne.bytesOfTrack)
     writer.write(StageOne.stateVersion)
     latest.write(to: &writer)
@@ -117,8 +121,10 @@ extension StageOne {
       guard due != .distantFuture else { return }
       wheel.set(TimerEntry(due: due, observer: Int32(index), target: target))
     }
-    for track in states[index].tracks.indices {
-      put(states[index].tracks[track].armedAt, .track(Int32(track)))
+    for page in 0..<states[index].tracks.pageCount {
+      guard let first = states[index].tracks.firstDue(inPage: page) else { continue }
+      states[index].tracks.setArmedAt(first.due, page: page)
+      put(first.due, .page(Int32(page)))
     }
     for row in states[index].rows.indices where states[index].rows[row].isLive {
       put(states[index].rows[row].armedAt, .row(Int32(row)))

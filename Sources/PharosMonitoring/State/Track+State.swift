@@ -17,9 +17,8 @@ extension Track {
     static let usual = Parts(rawValue: 512)
     static let kalman = Parts(rawValue: 1_024)
     static let declared = Parts(rawValue: 2_048)
-    static let armed = Parts(rawValue: 4_096)
     static let proximity = Parts(rawValue: 8_192)
-    static let buckets = Parts(rawValue: 16_384)
+    static let seconds = Parts(rawValue: 16_384)
     static let extras = Parts(rawValue: 32_768)
   }
 
@@ -31,14 +30,13 @@ extension Track {
     if surroundings != 0 { parts.insert(surroundings == 1 ? .low : .far) }
     if !sampleLevel.isNaN { parts.insert(.sampleLevel) }
     if !power.isNaN { parts.insert(.power) }
-    if sampleStart != lastHeard { parts.insert(.sampleStart) }
+    if sample.number != 0 { parts.insert(.sampleStart) }
     if !usual.level.isNaN { parts.insert(.usual) }
     if !kalman.isEmpty { parts.insert(.kalman) }
-    if !declared.isNaN { parts.insert(.declared) }
-    if armedAt != .distantFuture { parts.insert(.armed) }
+    if declaredInterval != nil { parts.insert(.declared) }
     if proximity.proximity != .unknown { parts.insert(.proximity) }
-    if !buckets.open.isEmpty { parts.insert(.buckets) }
-    if !extras.isEmpty { parts.insert(.extras) }
+    if !seconds.open.isEmpty { parts.insert(.seconds) }
+    if box?.extras.window != nil || hasOthers { parts.insert(.extras) }
     return parts
   }
 
@@ -59,19 +57,17 @@ extension Track {
     history.write(to: &writer)
     if parts.contains(.sampleLevel) { writer.write(sampleLevel) }
     if parts.contains(.power) { writer.write(power) }
-    if parts.contains(.sampleStart) { sampleStart.write(to: &writer) }
+    if parts.contains(.sampleStart) { writer.write(sample.number) }
     if parts.contains(.usual) {
       writer.write(usual.level)
       writer.write(usual.deviation)
     }
     if parts.contains(.kalman) { kalman.write(to: &writer) }
-    if parts.contains(.declared) { writer.write(declared) }
-    if parts.contains(.armed) { armedAt.write(to: &writer) }
+    if parts.contains(.declared), let declaredInterval { writer.write(declaredInterval) }
     if parts.contains(.proximity) { writer.write(proximity.number) }
-    if parts.contains(.buckets) { buckets.write(to: &writer) }
-    if parts.contains(.extras) { extras[0].write(to: &writer) }
-    first.write(to: &writer)
-    for presence in more { presence.write(to: &writer) }
+    if parts.contains(.seconds) { seconds.write(to: &writer) }
+    if parts.contains(.extras), let box { box.extras.write(to: &writer) }
+    for place in 0..<presenceCount { self[presence: place].write(to: &writer) }
   }
 
   /// Reads what is known of a beacon.
@@ -105,25 +101,36 @@ extension Track {
     intervals = try IntervalLearner(from: &reader)
     history = try LossHistory(from: &reader)
     try readLevels(parts, from: &reader)
-    if parts.contains(.buckets) { buckets = try SecondBuckets(from: &reader) }
-    if parts.contains(.extras) { extras = [try Extras(from: &reader)] }
-    first = try Presence(policy: first.policy, from: &reader)
-    for place in more.indices { more[place] = try Presence(policy: more[place].policy, from: &reader) }
+    if parts.contains(.seconds) { seconds = try SecondBuckets(from: &reader) }
+    if parts.contains(.extras) { try readExtras(from: &reader) }
+    for place in 0..<presenceCount {
+      self[presence: place] = try Presence(policy: UInt16(policy(at: place)), from: &reader)
+    }
     noteCalm()
   }
 
   private mutating func readLevels(_ parts: Parts, from reader: inout FieldReader) throws(FieldError) {
     if parts.contains(.sampleLevel) { sampleLevel = try reader.level("a sample's level") }
     if parts.contains(.power) { power = try reader.level("a measured power") }
-    sampleStart = parts.contains(.sampleStart) ? try Timestamp(from: &reader) : lastHeard
+    sample.number = parts.contains(.sampleStart) ? try reader.sinceSample() : 0
     if parts.contains(.usual) {
       usual.level = try reader.level("a usual level")
       usual.deviation = try reader.amount("a usual deviation")
     }
     if parts.contains(.kalman) { kalman = try KalmanLevel(from: &reader) }
-    if parts.contains(.declared) { declared = try reader.level("a declared interval") }
-    if parts.contains(.armed) { armedAt = try Timestamp(from: &reader) }
+    if parts.contains(.declared) { declaredInterval = try reader.level("a declared interval") }
     if parts.contains(.proximity) { proximity = try ProximityClassifier(from: &reader) }
+  }
+}
+
+extension FieldReader {
+  /// Reads how long before it was last heard a sample began, in nanoseconds, or what stands for none.
+  fileprivate mutating func sinceSample() throws(FieldError) -> UInt32 {
+    let number = try number(UInt32.self)
+    guard number == Track.noSample || number <= Track.joinSpan.nanoseconds else {
+      throw failure(.outOfRange(field: "a sample"))
+    }
+    return number
   }
 }
 

@@ -77,7 +77,7 @@ extension FieldReader {
 }
 
 extension Extras {
-  /// Writes what few tracks need.
+  /// Writes the window of levels and the further addresses.
   func write(to writer: inout FieldWriter) {
     writer.write(window != nil)
     if let window { writer.write(window.samples) }
@@ -91,31 +91,36 @@ extension Extras {
       other.history.write(to: &writer)
     }
   }
+}
 
+extension Track {
   /// Reads what few tracks need.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
+  mutating func readExtras(from reader: inout FieldReader) throws(FieldError) {
+    var window: LevelWindow?
     if try reader.flag() {
-      var window = LevelWindow()
-      for _ in 0..<(try reader.count(ofAtLeast: 8)) { window.add(try reader.finite("a level")) }
-      self.window = window
+      var read = LevelWindow()
+      for _ in 0..<(try reader.count(ofAtLeast: 8)) { read.add(try reader.finite("a level")) }
+      window = read
     }
+    var others: [OtherAddress] = []
     for _ in 0..<(try reader.small("addresses", through: UInt8(Track.addresses))) {
-      let key = try reader.number(UInt64.self)
-      let start = try Timestamp(from: &reader)
-      let until = try Timestamp(from: &reader)
-      let allowed = try TimeSpan(from: &reader)
-      let intervals = try IntervalLearner(from: &reader)
-      others.append(
-        OtherAddress(
-          key: key,
-          sampleStart: start,
-          until: until,
-          allowed: allowed,
-          intervals: intervals,
-          history: try LossHistory(from: &reader)
-        )
-      )
+      others.append(try OtherAddress(from: &reader))
     }
+    change {
+      $0.window = window
+      $0.others = others
+    }
+    noteExtras()
+  }
+}
+
+extension OtherAddress {
+  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+    key = try reader.number(UInt64.self)
+    sampleStart = try Timestamp(from: &reader)
+    until = try Timestamp(from: &reader)
+    allowed = try TimeSpan(from: &reader)
+    intervals = try IntervalLearner(from: &reader)
+    history = try LossHistory(from: &reader)
   }
 }

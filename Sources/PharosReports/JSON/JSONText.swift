@@ -134,8 +134,25 @@ public struct JSONText: Sendable {
   }
 
   private mutating func write(_ string: String) {
+    var string = string
     utf8.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
+    string.withUTF8 { bytes in
+      if bytes.allSatisfy(JSONText.isPlain) {
+        utf8.append(contentsOf: bytes)
+      } else {
+        writeEscaped(bytes)
+      }
+    }
+    utf8.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a byte stands for itself in a string.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
+  }
+
+  private mutating func writeEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+    for byte in bytes {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         utf8.append(UInt8(ascii: "\\"))
@@ -147,6 +164,5 @@ public struct JSONText: Sendable {
       default: utf8.append(byte)
       }
     }
-    utf8.append(UInt8(ascii: "\""))
   }
 }

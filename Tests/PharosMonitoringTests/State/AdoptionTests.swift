@@ -116,7 +116,7 @@ struct AdoptionTests {
     #expect(insight.declaredInterval == .seconds(2))
     for step in 41..<60 { timeline.hear(at: Double(step) / 2) }
     timeline.advance(to: 500)
-    let summaries = timeline.links.count { if case .summary = $0 { true } else { false } }
+    let summaries = timeline.links.count { if case .second = $0 { true } else { false } }
     #expect(summaries > 5, "stage two hears of it now")
     #expect(timeline.story([.observerOffline]).count == 1, "silence is an outage now")
     #expect(AdoptionTests.story(timeline).last?.hasPrefix("regionUnmonitored door") == true)

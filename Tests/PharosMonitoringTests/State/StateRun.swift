@@ -43,8 +43,15 @@ struct StateRun {
     for index in engines.indices { engines[index].advance(to: Timeline.at(time), into: &output) }
   }
 
-  /// The state of each engine.
+  /// The state of each engine, with no change half done.
   var parts: [[UInt8]] {
+    mutating get {
+      for index in engines.indices { engines[index].finishChanges(into: &output) }
+      return written
+    }
+  }
+
+  private var written: [[UInt8]] {
     engines.map { engine in
       var writer = FieldWriter()
       engine.writeState(to: &writer)

@@ -1,0 +1,68 @@
+import PharosReports
+
+/// The few of many tracks that may go first, found in one pass: a heap of those found so far, the freshest on top.
+struct StalestTracks {
+  private struct Entry {
+    let isHere: Bool
+    let lastHeard: Timestamp
+    let beacon: BeaconID
+    let place: Int32
+
+    /// Whether it goes before another one; nothing in this depends on a hash or on the number of engines.
+    func goes(before other: Entry) -> Bool {
+      if isHere != other.isHere { return other.isHere }
+      return lastHeard == other.lastHeard ? beacon < other.beacon : lastHeard < other.lastHeard
+    }
+  }
+
+  private let room: Int
+  private var heap: [Entry] = []
+
+  /// Room for so many.
+  init(room: Int) {
+    self.room = room
+    heap.reserveCapacity(room)
+  }
+
+  /// Their places, the first that may go first.
+  var places: [Int32] { heap.sorted { $0.goes(before: $1) }.map(\.place) }
+
+  /// Looks at one track.
+  mutating func offer(_ track: borrowing Track, at place: Int32) {
+    let isHere = (0..<track.presenceCount).contains { track.isHere(at: $0) }
+    if heap.count == room, let top = heap.first {
+      // Nearly all are passed over by these two.
+      guard isHere == top.isHere ? track.lastHeard <= top.lastHeard : top.isHere else { return }
+    }
+    let entry = Entry(isHere: isHere, lastHeard: track.lastHeard, beacon: track.beacon, place: place)
+    guard heap.count == room else {
+      heap.append(entry)
+      rise()
+      return
+    }
+    guard room > 0, entry.goes(before: heap[0]) else { return }
+    heap[0] = entry
+    sink()
+  }
+
+  private mutating func rise() {
+    var child = heap.count - 1
+    while child > 0 {
+      let parent = (child - 1) / 2
+      guard heap[parent].goes(before: heap[child]) else { return }
+      heap.swapAt(child, parent)
+      child = parent
+    }
+  }
+
+  private mutating func sink() {
+    var parent = 0
+    while 2 * parent + 1 < heap.count {
+      var child = 2 * parent + 1
+      if child + 1 < heap.count, heap[child].goes(before: heap[child + 1]) { child += 1 }
+      guard heap[parent].goes(before: heap[child]) else { return }
+      heap.swapAt(child, parent)
+      parent = child
+    }
+  }
+}
