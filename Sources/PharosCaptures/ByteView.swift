@@ -36,23 +36,20 @@ struct ByteView {
 
   /// Two bytes as a number.
   func u16(_ offset: Int, _ order: ByteOrder) -> UInt16 {
-    let first = UInt16(self[offset])
-    let second = UInt16(self[offset + 1])
-    return order == .big ? first << 8 | second : second << 8 | first
+    let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)
+    return order == .big ? UInt16(bigEndian: number) : UInt16(littleEndian: number)
   }
 
   /// Four bytes as a number.
   func u32(_ offset: Int, _ order: ByteOrder) -> UInt32 {
-    let first = UInt32(u16(offset, order))
-    let second = UInt32(u16(offset + 2, order))
-    return order == .big ? first << 16 | second : second << 16 | first
+    let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    return order == .big ? UInt32(bigEndian: number) : UInt32(littleEndian: number)
   }
 
   /// Eight bytes as a number.
   func u64(_ offset: Int, _ order: ByteOrder) -> UInt64 {
-    let first = UInt64(u32(offset, order))
-    let second = UInt64(u32(offset + 4, order))
-    return order == .big ? first << 32 | second : second << 32 | first
+    let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    return order == .big ? UInt64(bigEndian: number) : UInt64(littleEndian: number)
   }
 
   /// Six bytes in reversed order, as radios send device addresses.

@@ -16,6 +16,11 @@ struct CaptureClock: Sendable, Equatable {
   ///
   /// Whole numbers throughout: a `Double` would lose the nanoseconds of today.
   func time(ticks: UInt64) -> Timestamp {
+    // What all programs write that are in use: nanoseconds or microseconds of this century, and no offset.
+    if offset == 0, ticks < CaptureClock.mostTicks {
+      if resolution == 9 { return Timestamp(nanoseconds: Int64(ticks)) }
+      if resolution == 6 { return Timestamp(nanoseconds: Int64(ticks) * 1_000) }
+    }
     let nanoseconds: UInt128
     let exponent = Int(resolution & 0x7F)
     if resolution & 0x80 != 0 {
@@ -31,6 +36,9 @@ struct CaptureClock: Sendable, Equatable {
     let shifted = Int128(nanoseconds) + Int128(offset) * 1_000_000_000
     return Timestamp(nanoseconds: Int64(clamping: shifted))
   }
+
+  /// Ticks of a microsecond at most that surely are no more nanoseconds than an `Int64` holds.
+  private static let mostTicks = UInt64(Int64.max) / 1_000
 
   /// Ten to the power given; above 28 every count of ticks is less than a nanosecond, and 29 stands for them
   /// all.

@@ -28,6 +28,15 @@ public struct DatagramAssembler: Sendable {
   public mutating func add(_ packet: Packet) -> UDPDatagram? {
     tally.packets += 1
     if let time = packet.time { latest = time }
+    if let datagram = UDPDatagram(plain: packet) {
+      tally.datagrams += 1
+      return datagram
+    }
+    return addUnusual(packet)
+  }
+
+  /// Takes a packet that is anything but one whole datagram behind plain headers.
+  private mutating func addUnusual(_ packet: Packet) -> UDPDatagram? {
     switch PacketFraming.find(in: ByteView(packet.bytes), linkType: packet.linkType) {
     case .unsupported: tally.unsupportedLinkType += 1
     case .unrelated: tally.unrelated += 1

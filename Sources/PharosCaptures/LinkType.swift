@@ -100,3 +100,17 @@ extension LinkType: CustomStringConvertible {
     }
   }
 }
+
+extension LinkType {
+  /// Whether packets of this type hold Bluetooth rather than IP.
+  public var isBluetooth: Bool {
+    // Asked for every packet: what nearly all captures are comes first.
+    switch self {
+    case .ethernet, .raw, .linuxSLL, .linuxSLL2: false
+    case .bluetoothH4, .bluetoothH4WithDirection, .ppi, .bluetoothLE, .bluetoothLEWithHeader, .linuxMonitor,
+      .nordicBLE, .btsnoopHCI, .btsnoopH4, .btsnoopMonitor, .btsnoopSimulator:
+      true
+    default: false
+    }
+  }
+}

@@ -111,8 +111,8 @@ struct PcapngFormat: Sendable {
     case BlockType.interface:
       try readInterface(body, at: offset)
       return nil
-    case BlockType.enhancedPacket: return try packet(body, idOf: { $0.u32(0, $1) }, at: offset)
-    case BlockType.oldPacket: return try packet(body, idOf: { UInt32($0.u16(0, $1)) }, at: offset)
+    case BlockType.enhancedPacket: return try packet(body, isOld: false, at: offset)
+    case BlockType.oldPacket: return try packet(body, isOld: true, at: offset)
     case BlockType.simplePacket: return try simplePacket(body, at: offset)
     default: return .block(LocalBlock(type: type, body: body.bytes))
     }
@@ -176,25 +176,25 @@ extension PcapngFormat {
   /// high u32, 8 time low u32, 12 captured u32, 16 original u32, 20 bytes.
   private mutating func packet(
     _ body: ByteView,
-    idOf: (ByteView, ByteOrder) -> UInt32,
+    isOld: Bool,
     at offset: UInt64
   ) throws(CaptureError) -> CaptureItem {
     guard body.count >= 20 else {
       throw CaptureError(.blockLength(UInt32(body.count + 12)), at: offset)
     }
-    let id = idOf(body, order)
+    let id = isOld ? UInt32(body.u16(0, order)) : body.u32(0, order)
     guard id < interfaces.count else {
       throw CaptureError(.unknownInterface(id: id, described: interfaces.count), at: offset)
     }
     let captured = body.u32(12, order)
     try check(captured: captured, room: body.count - 20, at: offset)
-    let interface = interfaces[Int(id)]
     packets += 1
+    let ticks = UInt64(body.u32(4, order)) << 32 | UInt64(body.u32(8, order))
     return .packet(
       Packet(
         number: packets,
-        time: interface.clock.time(ticks: UInt64(body.u32(4, order)) << 32 | UInt64(body.u32(8, order))),
-        linkType: interface.linkType,
+        time: interfaces[Int(id)].clock.time(ticks: ticks),
+        linkType: interfaces[Int(id)].linkType,
         interface: id,
         section: section,
         originalLength: Int(body.u32(16, order)),

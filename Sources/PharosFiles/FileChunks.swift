@@ -27,7 +27,6 @@ public struct FileChunks: ~Copyable, Sendable {
   /// How far the file has been read.
   public private(set) var progress: Progress
   private let file: FileDescriptor
-  private var space = [UInt8](repeating: 0, count: FileChunks.chunkLength)
   private var raw: [UInt8] = []
   private var rawStart = 0
   private var isAtEnd = false
@@ -150,12 +149,16 @@ public struct FileChunks: ~Copyable, Sendable {
     return result.outcome
   }
 
-  /// Reads once, behind what is there already.
+  /// Reads once, behind what is there already: straight to where it stays.
   private mutating func fill() throws(FileError) {
     guard !isAtEnd else { return }
-    let result = space.withUnsafeMutableBytes { file.read(into: $0) }
+    var result = Result<Int, FileError>.success(0)
+    let read = [UInt8](unsafeUninitializedCapacity: FileChunks.chunkLength) { buffer, count in
+      result = file.read(into: UnsafeMutableRawBufferPointer(buffer))
+      if case .success(let length) = result { count = length }
+    }
     let count = try result.get()
-    raw.append(contentsOf: space[..<count])
+    if raw.isEmpty { raw = read } else { raw.append(contentsOf: read) }
     progress.read += UInt64(count)
     isAtEnd = count == 0
   }

@@ -22,6 +22,8 @@ public struct CaptureFeed: Sendable {
   private var decoder = DatagramDecoder()
   private var tally = CaptureFeedCounters()
   private var batch = ReportBatch()
+  /// A batch that was given and taken back, empty but for its storage.
+  private var spare = ReportBatch()
   private var waiting: PipelineInput?
   private var assembly = RestorationAssembly()
   private var damage: CaptureFeedError?
@@ -110,8 +112,19 @@ public struct CaptureFeed: Sendable {
   }
 
   private mutating func takeBatch() -> ReportBatch {
-    defer { batch = ReportBatch() }
-    return batch
+    var taken = ReportBatch()
+    swap(&taken, &spare)
+    swap(&taken, &batch)
+    return taken
+  }
+
+  /// Takes an input back that was given and is done with, so that the next batch grows in its storage.
+  ///
+  /// Who keeps no input hands all of them back, and nothing is allocated for a batch any more.
+  public mutating func recycle(_ input: consuming PipelineInput) {
+    guard case .reports(var batch) = consume input else { return }
+    batch.removeAll()
+    spare = batch
   }
 
   // MARK: Packets
@@ -192,19 +205,6 @@ public struct CaptureFeed: Sendable {
     case .restored(let part, let instant):
       latest = max(latest ?? instant, instant)
       return try assembly.add(part).map { .restored($0, at: instant) }
-    }
-  }
-}
-
-extension LinkType {
-  /// Whether packets of this type hold Bluetooth rather than IP.
-  fileprivate var isBluetooth: Bool {
-    switch self {
-    case .bluetoothH4, .bluetoothH4WithDirection, .ppi, .bluetoothLE, .bluetoothLEWithHeader, .linuxMonitor,
-      .nordicBLE,
-      .btsnoopHCI, .btsnoopH4, .btsnoopMonitor, .btsnoopSimulator:
-      true
-    default: false
     }
   }
 }

@@ -147,33 +147,64 @@ public struct EventMerger: Sendable {
     return told
   }
 
+  /// Has stage two take the links that are final, in their order, and draw its conclusions up to there.
   private mutating func runStageTwo(through final: Timestamp) {
-    order.removeAll(keepingCapacity: true)
-    for (index, link) in links.enumerated() where link.decidedAt <= final {
-      order.append(
-        LinkPlace(decidedAt: link.decidedAt, observer: link.observer, ordinal: link.ordinal, index: index)
-      )
-    }
-    order.sort(by: LinkPlace.isOrderedBefore)
+    var batch: [StageLink] = []
+    swap(&batch, &links)
     var next = 0
+    let taken =
+      LinkPlace.areInOrder(batch.span)
+      ? takeInOrder(batch.span, through: final, &next) : takeSorted(batch.span, through: final, &next)
+    if taken == batch.count {
+      batch.removeAll(keepingCapacity: true)
+    } else if taken > 0 {
+      batch.removeAll { $0.decidedAt <= final }
+    }
+    swap(&batch, &links)
+    carryOutChanges(through: final, &next)
+    if next > 0 { changes.removeFirst(next) }
+    stageTwo.advance(to: final, into: &events)
+  }
+
+  /// Takes links that lie in their order, as those of one shard mostly do; how many were final.
+  private mutating func takeInOrder(
+    _ batch: Span<StageLink>,
+    through final: Timestamp,
+    _ next: inout Int
+  ) -> Int {
+    for index in batch.indices {
+      let instant = batch[index].decidedAt
+      guard instant <= final else { return index }
+      carryOutChanges(through: instant, &next)
+      stageTwo.take(batch[index], into: &events)
+    }
+    return batch.count
+  }
+
+  /// Takes links that several shards have handed over, having sorted their places; how many were final.
+  private mutating func takeSorted(
+    _ batch: Span<StageLink>,
+    through final: Timestamp,
+    _ next: inout Int
+  ) -> Int {
+    order.removeAll(keepingCapacity: true)
+    for index in batch.indices {
+      let instant = batch[index].decidedAt
+      if instant <= final { order.append(LinkPlace(decidedAt: instant, index: index)) }
+    }
+    LinkPlace.sort(&order, of: batch)
     for place in order {
-      while next < changes.count, changes[next].instant <= place.decidedAt {
-        carryOut(changes[next])
-        next += 1
-      }
-      stageTwo.take(links[place.index], into: &events)
+      carryOutChanges(through: place.decidedAt, &next)
+      stageTwo.take(batch[place.index], into: &events)
     }
-    if order.count == links.count {
-      links.removeAll(keepingCapacity: true)
-    } else if !order.isEmpty {
-      links.removeAll { $0.decidedAt <= final }
-    }
-    while next < changes.count, changes[next].instant <= final {
+    return order.count
+  }
+
+  private mutating func carryOutChanges(through instant: Timestamp, _ next: inout Int) {
+    while next < changes.count, changes[next].instant <= instant {
       carryOut(changes[next])
       next += 1
     }
-    changes.removeFirst(next)
-    stageTwo.advance(to: final, into: &events)
   }
 
   private mutating func carryOut(_ entry: (change: Change, instant: Timestamp)) {
@@ -181,20 +212,5 @@ public struct EventMerger: Sendable {
     case .region(let change): stageTwo.apply(change, at: entry.instant, into: &events)
     case .site(let site): stageTwo.adopt(site, at: entry.instant, into: &events)
     }
-  }
-}
-
-/// What orders a link, and where it lies: links are several times as large, so that these are sorted in their place.
-struct LinkPlace: Sendable {
-  let decidedAt: Timestamp
-  let observer: ObserverID
-  let ordinal: UInt64
-  let index: Int
-
-  /// The order of `StageLink.isOrderedBefore`.
-  static func isOrderedBefore(_ left: LinkPlace, _ right: LinkPlace) -> Bool {
-    if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
-    if left.observer != right.observer { return left.observer < right.observer }
-    return left.ordinal < right.ordinal
   }
 }

@@ -48,7 +48,6 @@ public struct Pipeline: Sendable {
 
   /// Takes reports and gives what has become final.
   public mutating func ingest(_ batch: borrowing ReportBatch) -> [Event] {
-    assignOwners(batch)
     if let last = lastOfOrderly(batch) {
       latest = last
       reportFloor = last
@@ -57,6 +56,7 @@ public struct Pipeline: Sendable {
       changeFloor = latest + .oneNanosecond
       return release(through: latest - .oneNanosecond)
     }
+    assignOwners(batch)
     var count: UInt64 = 0
     for report in batch.reports {
       let observer = Int(report.observer)
@@ -196,12 +196,14 @@ public struct Pipeline: Sendable {
   /// The R of a batch's last report, if the only shard may take it as a whole: no report goes back or is a stray.
   private func lastOfOrderly(_ batch: borrowing ReportBatch) -> Timestamp? {
     guard shards.count == 1 else { return nil }
+    let reports = batch.reports.span
+    let observers = batch.observers.count
     var last = reportFloor
-    for report in batch.reports {
-      guard report.received >= last, owners.indices.contains(Int(report.observer)) else { return nil }
-      last = report.received
+    for index in reports.indices {
+      guard reports[index].received >= last, Int(reports[index].observer) < observers else { return nil }
+      last = reports[index].received
     }
-    return batch.isEmpty ? nil : last
+    return reports.isEmpty ? nil : last
   }
 
   /// The shard of each observer of a batch.

@@ -23,31 +23,39 @@ struct DeadlineQueue: Sendable {
     var child = heap.count - 1
     while child > 0 {
       let parent = (child - 1) / 2
-      guard isBefore(heap[child], heap[parent]) else { break }
-      heap.swapAt(child, parent)
+      guard DeadlineQueue.isBefore(entry, heap[parent]) else { break }
+      heap[child] = heap[parent]
       child = parent
     }
+    heap[child] = entry
   }
 
   /// The earliest wish due at or before an instant, taken out.
   mutating func pop(through instant: Timestamp) -> Entry? {
-    guard let first = heap.first, first.due <= instant else { return nil }
-    heap.swapAt(0, heap.count - 1)
-    heap.removeLast()
-    var parent = 0
-    while true {
-      var least = parent
-      for child in (parent * 2 + 1)..<(parent * 2 + 3) where child < heap.count {
-        if isBefore(heap[child], heap[least]) { least = child }
-      }
-      guard least != parent else { break }
-      heap.swapAt(parent, least)
-      parent = least
-    }
+    guard let first = heap.first, first.due <= instant, let last = heap.popLast() else { return nil }
+    guard !heap.isEmpty else { return first }
+    var entries = heap.mutableSpan
+    DeadlineQueue.sink(last, in: &entries)
     return first
   }
 
-  private func isBefore(_ left: Entry, _ right: Entry) -> Bool {
-    (left.due, left.slot, left.generation) < (right.due, right.slot, right.generation)
+  /// Has an entry sink from the top, which is free, to where nothing below it is earlier.
+  private static func sink(_ entry: Entry, in heap: inout MutableSpan<Entry>) {
+    let count = heap.count
+    var parent = 0
+    while true {
+      var least = parent * 2 + 1
+      guard least < count else { break }
+      if least + 1 < count, isBefore(heap[least + 1], heap[least]) { least += 1 }
+      guard isBefore(heap[least], entry) else { break }
+      heap[parent] = heap[least]
+      parent = least
+    }
+    heap[parent] = entry
+  }
+
+  private static func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+    if left.due != right.due { return left.due < right.due }
+    return (left.slot, left.generation) < (right.slot, right.generation)
   }
 }

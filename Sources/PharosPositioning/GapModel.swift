@@ -59,8 +59,8 @@ struct GapModel: Sendable {
   /// The scale of the waits, in beats: half a beat at least.
   private var scale: Double { max(GapModel.leastScale, square / (2 * max(wait, 1e-6))) }
 
-  /// Takes a gap between two summaries, in seconds.
-  mutating func learn(_ gap: Double, _ rules: ZoneRules) {
+  /// Takes a gap between two summaries, in seconds, of a beacon whose beat is held at the longest that is known.
+  mutating func learn(_ gap: Double, longest: TimeSpan) {
     if !isKnown {
       isKnown = true
       beat = gap
@@ -71,7 +71,7 @@ struct GapModel: Sendable {
       // A gap with a loss says nothing about the beat; a beacon that has become slower raises it bit by bit.
       beat *= 1.01
     }
-    beat = min(max(beat, GapModel.shortestBeat), rules.longestInterval.seconds)
+    beat = min(max(beat, GapModel.shortestBeat), longest.seconds)
     let waited = min(max(0, gap / beat - GapModel.jitter), GapModel.longestWait * scale)
     count = min(count + 1, GapModel.memory)
     wait += (waited - wait) / count
@@ -84,6 +84,6 @@ struct GapModel: Sendable {
     guard waited > 0 else { return 0 }
     let scale = scale
     let share = min(1, max(wait / scale, GapModel.leastShare))
-    return waited / scale - RadioMath.naturalLog(share)
+    return waited / scale - RadioMath.binaryLog(share) * RadioMath.naturalLogOfTwo
   }
 }

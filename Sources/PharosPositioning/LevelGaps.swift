@@ -62,14 +62,15 @@ struct LevelGaps: Sendable {
   /// How much sharper a pair of observers tells its zones apart than is taken for granted, from 0.5 to 2.
   ///
   /// The log-likelihood ratio of two normal distributions of one variance grows by separation ÷ variance for each dB.
-  func sharpness(_ observer: Int, _ other: Int, _ rules: ZoneRules) -> Double {
+  func sharpness(_ observer: Int, _ other: Int, _ ground: ZoneGround) -> Double {
     guard let there = gap(observer, other), let back = gap(other, observer) else { return 1 }
-    let place = rules.placeDeviation * rules.placeDeviation
+    let place = ground.rules.placeDeviation * ground.rules.placeDeviation
     let weight = min(there.count, back.count)
     let learned = weight / (weight + 2 * LevelGaps.fewest)
-    let separation = rules.separation + learned * ((there.mean + back.mean) / 2 - rules.separation)
+    let separation =
+      ground.rules.separation + learned * ((there.mean + back.mean) / 2 - ground.rules.separation)
     let variance = place + learned * ((there.variance + back.variance) / 4 - place)
-    let ratio = (separation / max(variance, place / 4)) / (rules.separation / place)
+    let ratio = (separation / max(variance, place / 4)) / (ground.rules.separation / place)
     return min(max(ratio, 0.5), 2)
   }
 }

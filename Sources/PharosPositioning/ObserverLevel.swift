@@ -69,18 +69,18 @@ struct ObserverLevel: Sendable {
 
   /// Starts with a first summary and what is known of the beacon's gaps.
   init(
-    _ summary: TrackSummary,
+    _ summary: BeaconSummary,
     of observer: Int,
     at instant: Timestamp,
     gaps: GapModel,
-    _ rules: ZoneRules
+    _ ground: ZoneGround
   ) {
     self.observer = observer
     (quick, slow, home) = (summary.mean, summary.mean, summary.mean)
-    scatter = rules.scatter * rules.scatter
-    unrest = rules.leastUnrest * rules.leastUnrest
+    scatter = ground.rules.scatter * ground.rules.scatter
+    unrest = ground.rules.leastUnrest * ground.rules.leastUnrest
     self.gaps = gaps
-    variance = scatter / min(max(Double(summary.count), 1), rules.independentSamples)
+    variance = scatter / min(max(Double(summary.count), 1), ground.rules.independentSamples)
     slowVariance = variance
     samples = UInt64(summary.count)
     toldAt = instant
@@ -100,37 +100,37 @@ struct ObserverLevel: Sendable {
 
   /// Takes a further second.
   mutating func add(
-    _ summary: TrackSummary,
+    _ summary: BeaconSummary,
     at instant: Timestamp,
     _ circumstance: Circumstance,
-    _ rules: ZoneRules
+    _ ground: ZoneGround
   ) {
     let gap = max(0, (instant - toldAt).seconds)
-    let count = min(max(Double(summary.count), 1), rules.independentSamples)
+    let count = min(max(Double(summary.count), 1), ground.rules.independentSamples)
     let noise = scatter / count
-    variance += rules.wander * rules.wander * gap
+    variance += ground.rules.wander * ground.rules.wander * gap
     let innovation = summary.mean - quick
-    learnScatter((innovation * innovation - variance) * count, rules)
+    learnScatter((innovation * innovation - variance) * count, ground)
     let gain = variance / (variance + noise)
     quick += gain * innovation
     variance *= 1 - gain
     switch circumstance {
     case .moving:
       summaries = min(summaries + 1, ObserverLevel.movingSummaries)
-      average(summary.mean, over: rules.movingMemory, gap: gap, noise: noise)
+      average(summary.mean, over: ground.rules.movingMemory, gap: gap, noise: noise)
     case .still:
       summaries += 1
-      average(summary.mean, over: rules.stillMemory, gap: gap, noise: noise)
+      average(summary.mean, over: ground.rules.stillMemory, gap: gap, noise: noise)
     case .settled:
       summaries += 1
-      average(summary.mean, over: rules.stillMemory, gap: gap, noise: noise)
-      learnUnrest(min(1, gap / rules.unrestMemory.seconds), rules)
+      average(summary.mean, over: ground.rules.stillMemory, gap: gap, noise: noise)
+      learnUnrest(min(1, gap / ground.rules.unrestMemory.seconds), ground)
     case .hidden: break
     }
     samples &+= UInt64(summary.count)
     homeSummaries += 1
-    home += max(1 / homeSummaries, min(1, gap / rules.homeMemory.seconds)) * (summary.mean - home)
-    if !isBack, !isTorn { gaps.learn(gap, rules) }
+    home += max(1 / homeSummaries, min(1, gap / ground.rules.homeMemory.seconds)) * (summary.mean - home)
+    if !isBack, !isTorn { gaps.learn(gap, longest: ground.rules.longestInterval) }
     toldAt = instant
     isDark = false
     isBack = false
@@ -158,25 +158,25 @@ struct ObserverLevel: Sendable {
   }
 
   /// By how much the level has fallen, once runs of losses no longer explain the silence.
-  func fall(at instant: Timestamp, _ rules: ZoneRules) -> Double {
-    guard !isDark, instant - toldAt >= rules.shortestLevelGrace else { return 0 }
-    return max(0, surprise(at: instant) - rules.silenceGrace) * rules.silentFall
+  func fall(at instant: Timestamp, _ ground: ZoneGround) -> Double {
+    guard !isDark, instant - toldAt >= ground.rules.shortestLevelGrace else { return 0 }
+    return max(0, surprise(at: instant) - ground.rules.silenceGrace) * ground.rules.silentFall
   }
 
   /// By how much the two levels may differ while the beacon lies still.
-  func quietBand(_ rules: ZoneRules) -> Double {
+  func quietBand(_ ground: ZoneGround) -> Double {
     let deviation = (variance + slowVariance + unrest).squareRoot()
-    return max(rules.quietBand, rules.quietDeviations * deviation)
+    return max(ground.rules.quietBand, ground.rules.quietDeviations * deviation)
   }
 
   /// Whether a live observer has heard nothing for so long that it no longer hears the beacon.
   ///
   /// The surprise is how unlikely the silence is, of all observers that are silent together.
-  func isGone(at instant: Timestamp, surprise: Double, _ rules: ZoneRules) -> Bool {
+  func isGone(at instant: Timestamp, surprise: Double, _ ground: ZoneGround) -> Bool {
     guard !isDark else { return false }
     let silence = instant - toldAt
-    guard silence >= rules.shortestPresence else { return false }
-    return silence >= rules.longestPresence || surprise >= rules.goneSurprise
+    guard silence >= ground.rules.shortestPresence else { return false }
+    return silence >= ground.rules.longestPresence || surprise >= ground.rules.goneSurprise
   }
 
   /// Takes a level into the slow one.
@@ -187,16 +187,19 @@ struct ObserverLevel: Sendable {
   }
 
   /// Follows what innovations say about the scatter, bounded so that neither a walk nor a quiet minute spoils it.
-  private mutating func learnScatter(_ square: Double, _ rules: ZoneRules) {
+  private mutating func learnScatter(_ square: Double, _ ground: ZoneGround) {
     let bounded = min(max(square, 0), 4 * scatter)
-    let least = rules.leastScatter * rules.leastScatter
-    scatter = min(max(scatter + (bounded - scatter) / 16, least), 4 * rules.scatter * rules.scatter)
+    let least = ground.rules.leastScatter * ground.rules.leastScatter
+    scatter = min(
+      max(scatter + (bounded - scatter) / 16, least),
+      4 * ground.rules.scatter * ground.rules.scatter
+    )
   }
 
   /// Follows how far the two levels lie apart, beyond what the scatter of adverts explains.
-  private mutating func learnUnrest(_ weight: Double, _ rules: ZoneRules) {
-    let least = rules.leastUnrest * rules.leastUnrest
-    let most = rules.mostUnrest * rules.mostUnrest
+  private mutating func learnUnrest(_ weight: Double, _ ground: ZoneGround) {
+    let least = ground.rules.leastUnrest * ground.rules.leastUnrest
+    let most = ground.rules.mostUnrest * ground.rules.mostUnrest
     // Bounded, so that the few seconds of a way that is too short to be noticed count little.
     let excess = min((quick - slow) * (quick - slow) - variance, 3 * unrest + ObserverLevel.unrestStep)
     unrest = min(max(unrest + weight * (excess - unrest), least), most)

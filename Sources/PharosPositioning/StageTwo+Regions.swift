@@ -103,8 +103,8 @@ extension StageTwo {
 
   /// Concludes where a beacon stands towards each region, and raises the alarms that are due.
   mutating func settleRows(_ place: Int, into events: inout [Event]) {
-    let count = tags[place]?.rows.count ?? 0
-    for index in 0..<count where tags[place]?.rows[index].isDue(at: now) ?? false {
+    guard tags.isTaken(place), tags.store[place].hasRowDue(at: now) else { return }
+    for index in 0..<tags.store[place].rows.count where tags.store[place].rows[index].isDue(at: now) {
       reconsiderAssumption(place, index)
       let change = tags.update(place) { $0.rows[index].settle() }
       if let change, let change { tell(change, place, index, into: &events) }

@@ -18,27 +18,48 @@ extension StageTwo {
     }
   }
 
-  /// Takes how an observer heard a beacon in one second.
+  /// Takes how an observer heard its beacons in one second.
   ///
-  /// A beacon whose levels are due to be looked at anyway is not looked at for each of them.
-  mutating func hear(_ summary: TrackSummary, into events: inout [Event]) {
-    guard let observer = place(of: summary.observer) else { return }
-    let place = place(of: summary.beacon, into: &events)
-    if tags.store[place].zone.placingEpoch != regions.epoch {
-      tags.store[place].zone.placing = around.plan.placing(
-        summary.beacon,
-        isAskedAbout: regions.asks(about: summary.beacon)
+  /// A beacon whose levels are due to be looked at anyway is not looked at for each of its observers.
+  mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
+    guard let observer = around.plan.place(of: second.observer) else { return }
+    if live[second.observer] == nil { live[second.observer] = now }
+    var order = KnownOrder(expected, of: observer)
+    for index in second.beacons.indices {
+      let beacon = second.beacons[index].beacon
+      let place: Int
+      if let next = order.next, tags.isTaken(next), tags.store[next].beacon == beacon {
+        place = next
+        tags.store[place].touched = now
+      } else {
+        place = self.place(of: beacon, into: &events)
+      }
+      order.append(place)
+      if tags.store[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
+      tags.store[place].zone.add(
+        second.beacons[index],
+        of: observer,
+        until: second.until,
+        at: now,
+        around.ground
       )
-      tags.store[place].zone.placingEpoch = regions.epoch
+      if tags.store[place].zone.nextLook <= now { touch(place) }
     }
-    tags.store[place].zone.add(summary, of: observer, at: now, around.rules)
-    if tags.store[place].zone.nextLook <= now { touch(place) }
+    order.keep(in: &expected, of: observer)
+  }
+
+  /// Finds out which zones place a beacon; most beacons share one answer, and the array that holds it.
+  private mutating func askWhoPlaces(_ place: Int) {
+    let beacon = tags.store[place].beacon
+    let placing = around.plan.placing(beacon, isAskedAbout: regions.asks(about: beacon))
+    if placing != lastPlacing { lastPlacing = placing }
+    tags.store[place].zone.placing = lastPlacing
+    tags.store[place].zone.placingEpoch = regions.epoch
   }
 
   /// An observer went down: what it had inside is in the dark, and its zones' beacons are not handed next door.
   mutating func goDark(_ change: ObserverChange) {
     live[change.observer] = nil
-    lastObserver = nil
     let observer = around.plan.place(of: change.observer)
     for place in tags.slots where tags.isTaken(place) {
       var isConcerned = false
@@ -75,15 +96,6 @@ extension StageTwo {
     for place in tags.slots where tags.isTaken(place) {
       if tags.store[place].zone.recover(observer, at: now) { touch(place) }
     }
-  }
-
-  /// The place of an observer in the plan, or nil if it stands in no zone.
-  private mutating func place(of observer: ObserverID) -> Int? {
-    if let lastObserver, lastObserver.id == observer { return lastObserver.place }
-    let place = around.plan.place(of: observer)
-    lastObserver = (observer, place)
-    if place != nil, live[observer] == nil { live[observer] = now }
-    return place
   }
 
   /// Tells that a beacon left a zone, came into one, or both.

@@ -27,8 +27,12 @@ public struct StageTwo: Sendable {
   var around: ZoneTrack.Surroundings
   /// What tags that are surely in a zone have taught.
   var gaps: LevelGaps
-  /// The observer of the last summary and its place in the plan: those of a second come in a row.
-  var lastObserver: (id: ObserverID, place: Int?)?
+  /// Where each observer's beacons were found in its last second, by its place in the plan.
+  ///
+  /// A hint that saves the look-up: an observer tells of its beacons in one order from second to second.
+  var expected: [[Int32]] = []
+  /// The last answer to which zones place a beacon.
+  var lastPlacing: [Bool] = []
   /// The places of what was touched at the present instant.
   var dirty: [Int] = []
   var now = Timestamp.distantPast
@@ -54,9 +58,9 @@ public struct StageTwo: Sendable {
   public mutating func take(_ link: StageLink, into events: inout [Event]) {
     run(before: link.decidedAt, into: &events)
     switch link {
-    case .summary(let summary):
-      counters.summaries &+= 1
-      hear(summary, into: &events)
+    case .second(let second):
+      counters.summaries &+= UInt64(second.beacons.count)
+      hear(second, into: &events)
     case .presence(let change):
       counters.presenceChanges &+= 1
       note(change, into: &events)
@@ -113,12 +117,13 @@ public struct StageTwo: Sendable {
   /// Looks at every beacon that is due, each at its own instant.
   private mutating func fire(through instant: Timestamp, into events: inout [Event]) {
     while let entry = deadlines.pop(through: instant) {
-      guard let tag = tags[entry.slot], tag.generation == entry.generation, tag.wake == entry.due else {
-        continue
-      }
-      _ = tags.update(entry.slot) { $0.wake = .distantFuture }
-      guard tag.due <= entry.due else {
-        put(entry.slot, off: tag.due)
+      guard tags.isTaken(entry.slot), tags.store[entry.slot].generation == entry.generation,
+        tags.store[entry.slot].wake == entry.due
+      else { continue }
+      tags.store[entry.slot].wake = .distantFuture
+      let due = tags.store[entry.slot].due
+      guard due <= entry.due else {
+        put(entry.slot, off: due)
         continue
       }
       now = max(now, entry.due)
@@ -143,32 +148,21 @@ public struct StageTwo: Sendable {
 
   /// Notes that something was said about a beacon.
   mutating func touch(_ place: Int) {
-    let isNew = tags.update(place) { tag in
-      defer { tag.isDirty = true }
-      return !tag.isDirty
-    }
-    if isNew ?? false { dirty.append(place) }
+    guard tags.isTaken(place), !tags.store[place].isDirty else { return }
+    tags.store[place].isDirty = true
+    dirty.append(place)
   }
 
   private mutating func arm(_ place: Int) {
-    let due = tags.update(place) { tag -> Timestamp in
-      tag.isDirty = false
-      var due = tag.zone.nextLook
-      for row in tag.rows { due = min(due, row.holdDeadline, row.assumptionDeadline) }
-      tag.due = due
-      return due
-    }
-    if let due { put(place, off: due) }
+    guard tags.isTaken(place) else { return }
+    put(place, off: tags.store[place].settleDown())
   }
 
   /// Has the queue bring a beacon up at an instant, unless it does so earlier.
   private mutating func put(_ place: Int, off due: Timestamp) {
-    let generation = tags.update(place) { tag -> UInt32? in
-      guard due < tag.wake else { return nil }
-      tag.wake = due
-      return tag.generation
-    }
-    guard let generation, let generation else { return }
+    guard due < tags.store[place].wake else { return }
+    tags.store[place].wake = due
+    let generation = tags.store[place].generation
     deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
   }
 
@@ -177,8 +171,7 @@ public struct StageTwo: Sendable {
   /// The place of a beacon, made if it is missing and if need be by forgetting others.
   mutating func place(of beacon: BeaconID, into events: inout [Event]) -> Int {
     if let place = tags.place(of: beacon) {
-      let now = now
-      _ = tags.update(place) { $0.touched = now }
+      tags.store[place].touched = now
       return place
     }
     if tags.count >= limits.tags {

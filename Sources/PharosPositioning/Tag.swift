@@ -17,7 +17,11 @@ struct Tag: Sendable {
   /// Whether something was said about it at the present instant.
   var isDirty = false
   /// Where it stands towards regions about beacons, by the regions' places.
-  var rows: [RegionRow] = []
+  var rows: [RegionRow] = [] { didSet { areRowsNew = true } }
+  /// Whether a row may have changed since ``rowsDue`` was found.
+  private(set) var areRowsNew = true
+  /// When the earliest of the rows wants to be looked at.
+  private(set) var rowsDue = Timestamp.distantFuture
   /// Which zone it is in.
   var zone = ZoneTrack()
   /// What the transitions of forgotten rows have counted up to: a new row goes on from there, so that no id is given
@@ -35,6 +39,25 @@ struct Tag: Sendable {
   mutating func removeRow(of region: Int) {
     guard let index = rows.firstIndex(where: { $0.region == region }) else { return }
     retired = max(retired, rows.remove(at: index).counter)
+  }
+
+  /// Whether there may be something to conclude or to tell about a row at an instant.
+  ///
+  /// Beacons are looked at twice a second for their zones, and their rows change once a visit.
+  func hasRowDue(at instant: Timestamp) -> Bool { areRowsNew || rowsDue <= instant }
+
+  /// Finds out when it wants to be looked at again, all conclusions of the present instant having been drawn.
+  mutating func settleDown() -> Timestamp {
+    isDirty = false
+    if areRowsNew {
+      rowsDue = .distantFuture
+      for index in rows.indices {
+        rowsDue = min(rowsDue, rows[index].holdDeadline, rows[index].assumptionDeadline)
+      }
+      areRowsNew = false
+    }
+    due = min(zone.nextLook, rowsDue)
+    return due
   }
 
   /// Whether forgetting it would lose where it is.

@@ -15,7 +15,7 @@ struct TagStore: RandomAccessCollection, MutableCollection, Sendable {
 
   /// The beacon at a place, changed where it lies.
   subscript(place: Int) -> Tag {
-    get { pages[place / TagStore.page][place % TagStore.page] }
+    _read { yield pages[place / TagStore.page][place % TagStore.page] }
     _modify { yield &pages[place / TagStore.page][place % TagStore.page] }
   }
 

@@ -33,21 +33,20 @@ struct ZoneBelief: Sendable {
   func probability(of zone: Int) -> Double { shares.first { $0.zone == zone }?.probability ?? 0 }
 
   /// Puts the zones in question into a weighing, with their probabilities so far.
-  func recall(into weighing: inout ZoneWeighing, _ plan: ZonePlan, _ rules: ZoneRules) {
+  func recall(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
     for share in shares where share.zone != ZoneWeighing.elsewhere {
       if share.probability > ZoneBelief.negligible {
-        weighing.add(share.zone, probability: share.probability, plan, rules)
+        weighing.add(share.zone, probability: share.probability, ground)
       }
     }
   }
 
   /// Puts the place of no zone behind them.
-  func recallElsewhere(into weighing: inout ZoneWeighing, _ plan: ZonePlan, _ rules: ZoneRules) {
+  func recallElsewhere(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
     weighing.add(
       ZoneWeighing.elsewhere,
       probability: probability(of: ZoneWeighing.elsewhere),
-      plan,
-      rules
+      ground
     )
   }
 
@@ -58,20 +57,18 @@ struct ZoneBelief: Sendable {
   ///   - rate: How often the beacon gets through a door, in 1/s.
   ///   - evidence: How many seconds' evidence the look stands for; 0 if nothing was heard since the last one.
   ///   - weighing: The zones with what the levels say; the probabilities are left in it too.
-  ///   - plan: The zones and their doors.
-  ///   - rules: The constants.
+  ///   - ground: The zones, their doors and the constants.
   mutating func step(
     elapsed: Double,
     rate: Double,
     evidence: Double,
     _ weighing: inout ZoneWeighing,
-    _ plan: ZonePlan,
-    _ rules: ZoneRules
+    _ ground: ZoneGround
   ) {
     if shares.isEmpty {
       ZoneBelief.begin(&weighing)
     } else {
-      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.longestStep) * rate, plan, rules)
+      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.longestStep) * rate, ground)
     }
     ZoneBelief.weigh(&weighing, by: evidence)
     shares.removeAll(keepingCapacity: true)
@@ -92,8 +89,7 @@ struct ZoneBelief: Sendable {
   private static func move(
     _ weighing: inout ZoneWeighing,
     by doors: Double,
-    _ plan: ZonePlan,
-    _ rules: ZoneRules
+    _ ground: ZoneGround
   ) {
     let count = weighing.candidates.count
     for index in 0..<count { weighing.candidates[index].next = weighing.candidates[index].probability }
@@ -103,26 +99,31 @@ struct ZoneBelief: Sendable {
       let zone = weighing.candidates[from].zone
       var rates = 0.0
       for to in 0..<count where to != from {
-        rates += access(from: zone, to: weighing.candidates[to].zone, plan, rules)
+        weighing.candidates[to].access = access(from: zone, to: weighing.candidates[to].zone, ground)
+        rates += weighing.candidates[to].access
       }
       // No more than half leaves in a step, however many doors there are.
       let scale = min(doors, 0.5 / max(rates, .leastNormalMagnitude)) * share
+      var stays = weighing.candidates[from].next
       for to in 0..<count where to != from {
-        let moved = scale * access(from: zone, to: weighing.candidates[to].zone, plan, rules)
+        let moved = scale * weighing.candidates[to].access
         weighing.candidates[to].next += moved
-        weighing.candidates[from].next -= moved
+        stays -= moved
       }
+      weighing.candidates[from].next = stays
     }
     for index in 0..<count { weighing.candidates[index].probability = weighing.candidates[index].next }
   }
 
-  private static func access(from: Int, to: Int, _ plan: ZonePlan, _ rules: ZoneRules) -> Double {
-    guard from != ZoneWeighing.elsewhere, to != ZoneWeighing.elsewhere else { return rules.leavingShare }
-    switch plan.step(from: from, to: to) {
+  private static func access(from: Int, to: Int, _ ground: ZoneGround) -> Double {
+    guard from != ZoneWeighing.elsewhere, to != ZoneWeighing.elsewhere else {
+      return ground.rules.leavingShare
+    }
+    switch ground.plan.step(from: from, to: to) {
     case .stay: return 0
     case .walk: return 1
-    case .stray: return rules.strayShare
-    case .climb: return rules.climbShare
+    case .stray: return ground.rules.strayShare
+    case .climb: return ground.rules.climbShare
     }
   }
 
@@ -132,7 +133,12 @@ struct ZoneBelief: Sendable {
     for index in weighing.candidates.indices {
       if evidence > 0 {
         let logarithm = (weighing.candidates[index].score - best) * evidence
-        weighing.candidates[index].probability *= RadioMath.exponential(logarithm)
+        // The best one's factor is one.
+        if logarithm != 0 {
+          weighing.candidates[index].probability *= RadioMath.powerOfTwo(
+            logarithm / RadioMath.naturalLogOfTwo
+          )
+        }
       }
       sum += weighing.candidates[index].probability
     }

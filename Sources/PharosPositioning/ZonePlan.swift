@@ -34,7 +34,9 @@ struct ZonePlan: Sendable {
   /// How many of a floor's observers are compared, by floor: three at most.
   let floorRanks: [Int]
   private let places: [ObserverID: Int]
-  private let standing: [[Int]]
+  /// The zones of all observers, one observer's behind the other's, and where each one's lie.
+  private let standing: [Int]
+  private let ranges: [Range<Int>]
   private let floors: [Int]
   private let steps: [Step]
 
@@ -65,14 +67,20 @@ struct ZonePlan: Sendable {
     let onFloor = floors
     floorRanks = levels.indices.map { floor in min(3, onFloor.count { $0 == floor }) }
     steps = ZonePlan.steps(of: site.zones)
-    (self.observers, self.places, self.standing) = (observers, places, standing)
+    (self.observers, self.places) = (observers, places)
+    self.standing = standing.flatMap { $0 }
+    var end = 0
+    ranges = standing.map { zones in
+      end += zones.count
+      return end - zones.count..<end
+    }
   }
 
   /// The place of an observer, or nil if it stands in no zone.
   func place(of observer: ObserverID) -> Int? { places[observer] }
 
   /// The zones that an observer stands in.
-  func zones(of observer: Int) -> [Int] { standing[observer] }
+  func zones(of observer: Int) -> ArraySlice<Int> { standing[ranges[observer]] }
 
   /// The floor that an observer is on; where its zones disagree, that of the first.
   func floor(of observer: Int) -> Int { floors[observer] }

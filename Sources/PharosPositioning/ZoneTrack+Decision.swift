@@ -16,8 +16,8 @@ extension ZoneTrack {
 
   /// Decides what a look has made of the zones.
   mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
-    let rules = around.rules
-    nextLook = isIdle ? .distantFuture : instant + rules.period
+    let ground = around.ground
+    nextLook = isIdle ? .distantFuture : instant + ground.rules.period
     if heldUntil > instant {
       guard weighing.candidates.contains(where: \.isLive) else { return nil }
       heldUntil = .distantPast
@@ -30,19 +30,19 @@ extension ZoneTrack {
     let best = weighing.candidates.max { left, right in
       (left.probability, -left.zone) < (right.probability, -right.zone)
     }
-    if let best, best.isLive, best.zone != zone, best.probability >= rules.certainty {
+    if let best, best.isLive, best.zone != zone, best.probability >= ground.rules.certainty {
       let lead = weighing.lead(of: best.zone)
-      if lead.within >= margin(for: best, at: instant, rules, weighing), isWitnessed(rules) {
+      if lead.within >= margin(for: best, at: instant, ground, weighing), isWitnessed(ground) {
         return challenge(best, lead: lead.overall, at: instant, around, weighing)
       }
     }
     candidate = nil
-    return doubt(at: instant, rules, weighing)
+    return doubt(at: instant, ground, weighing)
   }
 
   /// Whether what speaks for a change is more than an advert or two.
-  private func isWitnessed(_ rules: ZoneRules) -> Bool {
-    zone == nil || !isMoving || heardOnTheMove >= rules.witnesses * Double(levels.count)
+  private func isWitnessed(_ ground: ZoneGround) -> Bool {
+    zone == nil || !isMoving || heardOnTheMove >= ground.rules.witnesses * Double(levels.count)
   }
 
   /// Takes a lesson from a beacon that is surely where it is and lies still; false if it is not the time.
@@ -53,7 +53,7 @@ extension ZoneTrack {
     _ weighing: ZoneWeighing
   ) -> Bool {
     guard let zone, instant >= nextLesson, !isMoving, !levels.contains(where: \.isDark) else { return false }
-    guard belief.probability(of: zone) >= around.rules.certainty else { return false }
+    guard belief.probability(of: zone) >= around.ground.rules.certainty else { return false }
     nextLesson = instant + lessonGap
     lessonGap = lessonGap + lessonGap
     // Whose lesson it is, the offsets as far as they are known tell, whether they are used for zones or not: a loud observer
@@ -63,8 +63,8 @@ extension ZoneTrack {
         < right.level + around.offsets.entries[right.observer].offset
     }
     guard let loudest = weighing.heard.max(by: louder) else { return false }
-    let zones = around.plan.zones(of: loudest.observer)
-    for other in weighing.heard where around.plan.zones(of: other.observer) != zones {
+    let zones = around.ground.plan.zones(of: loudest.observer)
+    for other in weighing.heard where around.ground.plan.zones(of: other.observer) != zones {
       gaps.learn(loudest.observer, other.observer, loudest.level - other.level)
     }
     return true
@@ -74,14 +74,16 @@ extension ZoneTrack {
   private func margin(
     for best: ZoneWeighing.Candidate,
     at instant: Timestamp,
-    _ rules: ZoneRules,
+    _ ground: ZoneGround,
     _ weighing: ZoneWeighing
   ) -> Double {
-    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else { return rules.margin }
+    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else {
+      return ground.rules.margin
+    }
     let variance = doubt(about: best.observer) + doubt(about: next.observer)
-    let lead = max(rules.margin, rules.leadDeviations * variance.squareRoot())
-    guard zone != nil, !isMoving, instant - enteredAt >= rules.settlingTime else { return lead }
-    return lead + max(0, rules.clearWay - way) * rules.reluctance
+    let lead = max(ground.rules.margin, ground.rules.leadDeviations * variance.squareRoot())
+    guard zone != nil, !isMoving, instant - enteredAt >= ground.rules.settlingTime else { return lead }
+    return lead + max(0, ground.rules.clearWay - way) * ground.rules.reluctance
   }
 
   /// How far the levels lie from their means of the last minute, over all of its observers.
@@ -110,13 +112,13 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Move? {
-    let rules = around.rules
+    let ground = around.ground
     if candidate != best.zone {
       candidate = best.zone
       candidateSince = instant
     }
     let dwell = instant - candidateSince
-    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, rules, weighing) }
+    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, ground, weighing) }
     let move = Move(
       from: zone,
       to: best.zone,
@@ -132,29 +134,30 @@ extension ZoneTrack {
     candidate = nil
     doubtedSince = nil
     for index in levels.indices { levels[index].settleIn() }
-    lessonGap = rules.firstLesson
+    lessonGap = ground.rules.firstLesson
     nextLesson = instant + lessonGap
     return move
   }
 
   /// How long a zone must have won: longer where no door leads to it from the one that the beacon is in.
   private func needed(for target: Int, _ around: Surroundings) -> TimeSpan {
-    switch zone.map({ around.plan.step(from: $0, to: target) }) {
-    case nil, .stay, .walk: around.rules.dwell
-    case .stray: max(around.rules.dwell, around.rules.strayDwell)
-    case .climb: max(around.rules.dwell, around.rules.climbDwell)
+    switch zone.map({ around.ground.plan.step(from: $0, to: target) }) {
+    case nil, .stay, .walk: around.ground.rules.dwell
+    case .stray: max(around.ground.rules.dwell, around.ground.rules.strayDwell)
+    case .climb: max(around.ground.rules.dwell, around.ground.rules.climbDwell)
     }
   }
 
   /// Gives a zone up that has been improbable for long, though no other is certain.
-  private mutating func doubt(at instant: Timestamp, _ rules: ZoneRules, _ weighing: ZoneWeighing) -> Move? {
-    guard let zone, belief.probability(of: zone) < rules.doubt else {
+  private mutating func doubt(at instant: Timestamp, _ ground: ZoneGround, _ weighing: ZoneWeighing) -> Move?
+  {
+    guard let zone, belief.probability(of: zone) < ground.rules.doubt else {
       doubtedSince = nil
       return nil
     }
     let since = doubtedSince ?? instant
     doubtedSince = since
-    guard candidate == nil, instant - since >= rules.notSureDwell else { return nil }
+    guard candidate == nil, instant - since >= ground.rules.notSureDwell else { return nil }
     return leave(at: instant, .notSure, weighing)
   }
 

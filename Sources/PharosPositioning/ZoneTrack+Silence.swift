@@ -7,8 +7,8 @@ extension ZoneTrack {
   func heardLevel(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     if isMoving { return current(index, at: instant, around) }
     let level = levels[index]
-    let fall = level.fall(at: around.through(instant, of: level.observer), around.rules)
-    return fall > 0 ? max(level.slow - fall, min(around.rules.sensitivity, level.slow)) : level.slow
+    let fall = level.fall(at: around.through(instant, of: level.observer), around.ground)
+    return fall > 0 ? max(level.slow - fall, min(around.ground.rules.sensitivity, level.slow)) : level.slow
   }
 
   /// By how much it has come nearer to a live observer since another went down, which is taken off that one's level.
@@ -19,21 +19,24 @@ extension ZoneTrack {
       guard let before = levels[index].levelAtOutage else { continue }
       rise = max(rise, current(index, at: instant, around) - before)
     }
-    return max(0, rise - around.rules.approachBand)
+    return max(0, rise - around.ground.rules.approachBand)
   }
 
   /// The level of the moment, silence taken off.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     let through = around.through(instant, of: levels[index].observer)
-    let fallen = levels[index].quick - levels[index].fall(at: through, around.rules)
-    return levels[index].isDark ? fallen : max(fallen, min(around.rules.sensitivity, levels[index].quick))
+    let fallen = levels[index].quick - levels[index].fall(at: through, around.ground)
+    return levels[index].isDark
+      ? fallen : max(fallen, min(around.ground.rules.sensitivity, levels[index].quick))
   }
 
   /// Drops what is silent, and what was frozen by an outage once the beacon has clearly moved.
   mutating func forget(at instant: Timestamp, _ around: Surroundings) {
     forgetSilent(at: instant, around)
     guard levels.contains(where: \.isDark) else {
-      for index in levels.indices { levels[index].levelAtOutage = nil }
+      for index in levels.indices where levels[index].levelAtOutage != nil {
+        levels[index].levelAtOutage = nil
+      }
       return
     }
     var loudest: Int?
@@ -42,13 +45,13 @@ extension ZoneTrack {
       if loudest.map({ current($0, at: instant, around) < level }) ?? true { loudest = index }
     }
     guard let loudest, let before = levels[loudest].levelAtOutage else { return }
-    let hasMoved = current(loudest, at: instant, around) - before >= around.rules.releaseRise
+    let hasMoved = current(loudest, at: instant, around) - before >= around.ground.rules.releaseRise
     if hasMoved { levels.removeAll(where: \.isDark) }
   }
 
   /// Drops the observers that no longer hear it: where all are silent their chances multiply.
   private mutating func forgetSilent(at instant: Timestamp, _ around: Surroundings) {
-    let shortest = around.rules.shortestPresence
+    let shortest = around.ground.rules.shortestPresence
     var (silent, live, together) = (0, 0, 0.0)
     for level in levels where !level.isDark {
       live += 1
@@ -58,11 +61,11 @@ extension ZoneTrack {
       together += level.surprise(at: through)
     }
     guard silent > 0 else { return }
-    let areGone = silent == live && together >= around.rules.silentSurprise
+    let areGone = silent == live && together >= around.ground.rules.silentSurprise
     levels.removeAll { level in
       let through = around.through(instant, of: level.observer)
       let surprise = areGone ? .infinity : level.surprise(at: through)
-      return level.isGone(at: through, surprise: surprise, around.rules)
+      return level.isGone(at: through, surprise: surprise, around.ground)
     }
   }
 }

@@ -5,12 +5,24 @@ import PharosReports
 struct ZoneTrack: Sendable {
   /// What a look needs that is the same for all beacons.
   struct Surroundings: Sendable {
-    let plan: ZonePlan
-    let rules: ZoneRules
+    /// What never changes while the site does not.
+    let ground: ZoneGround
     /// Up to when each observer is known to have lived, by its place in the plan.
     var proofs: [Timestamp]
     /// What is added to each observer's levels.
     var offsets: OffsetTable
+
+    /// The zones.
+    var plan: ZonePlan { ground.plan }
+    /// The constants.
+    var rules: ZoneRules { ground.rules }
+
+    /// Puts a look's needs together.
+    init(plan: ZonePlan, rules: ZoneRules, proofs: [Timestamp], offsets: OffsetTable) {
+      ground = ZoneGround(plan: plan, rules: rules)
+      self.proofs = proofs
+      self.offsets = offsets
+    }
 
     /// Up to when an observer's silence counts: the instant, or its last proof of life where that is earlier.
     ///
@@ -67,21 +79,27 @@ struct ZoneTrack: Sendable {
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
 
   /// Takes how an observer heard the beacon in one second.
-  mutating func add(_ summary: TrackSummary, of observer: Int, at instant: Timestamp, _ rules: ZoneRules) {
-    lag = max(.zero, instant - summary.until)
+  mutating func add(
+    _ summary: BeaconSummary,
+    of observer: Int,
+    until end: Timestamp,
+    at instant: Timestamp,
+    _ ground: ZoneGround
+  ) {
+    lag = max(.zero, instant - end)
     heardOnTheMove += Double(summary.count)
     isFresh = true
     if nextLook == .distantFuture { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
       // A gap that an outage or a restart has torn says nothing about losses.
       if !levels[index].isBack, !levels[index].isTorn {
-        gaps.learn(max(0, (instant - levels[index].toldAt).seconds), rules)
+        gaps.learn(max(0, (instant - levels[index].toldAt).seconds), longest: ground.rules.longestInterval)
       }
-      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant, rules), rules)
+      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant, ground), ground)
       return
     }
-    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, rules)
-    if levels.contains(where: \.isDark) { level.levelAtOutage = rules.sensitivity }
+    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, ground)
+    if levels.contains(where: \.isDark) { level.levelAtOutage = ground.rules.sensitivity }
     let place = levels.firstIndex { observer < $0.observer } ?? levels.count
     levels.insert(level, at: place)
   }
@@ -120,35 +138,35 @@ struct ZoneTrack: Sendable {
     forget(at: instant, around)
     weighing.removeAll()
     let isFalling = hear(at: instant, around, into: &weighing)
-    belief.recall(into: &weighing, around.plan, around.rules)
-    weighing.rank(around.plan, placing: placing, around.rules)
+    belief.recall(into: &weighing, around.ground)
+    weighing.rank(around.ground, placing: placing)
     weighing.trim(keeping: zone)
     guard !weighing.candidates.isEmpty else { return belief.removeAll() }
-    belief.recallElsewhere(into: &weighing, around.plan, around.rules)
-    weighing.score(around.plan, around.rules, gaps)
+    belief.recallElsewhere(into: &weighing, around.ground)
+    weighing.score(around.ground, gaps)
     var evidence = 0.0
     if isFresh || isFalling {
-      let longest = around.rules.longestEvidence.seconds
-      evidence = min((instant - weighedAt).seconds, isFalling ? around.rules.period.seconds : longest)
-      if weighedAt == .distantPast { evidence = around.rules.period.seconds }
+      let longest = around.ground.rules.longestEvidence.seconds
+      evidence = min((instant - weighedAt).seconds, isFalling ? around.ground.rules.period.seconds : longest)
+      if weighedAt == .distantPast { evidence = around.ground.rules.period.seconds }
       weighedAt = instant
       isFresh = false
     }
     let elapsed = lookedAt == .distantPast ? 0 : (instant - lookedAt).seconds
     lookedAt = instant
-    let rate = isMoving ? around.rules.walkingRate : around.rules.restingRate
-    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.plan, around.rules)
+    let rate = isMoving ? around.ground.rules.walkingRate : around.ground.rules.restingRate
+    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.ground)
   }
 
   /// What is known of the beacon while an observer hears it.
   private func circumstance(
     of observer: Int,
     at instant: Timestamp,
-    _ rules: ZoneRules
+    _ ground: ZoneGround
   ) -> ObserverLevel.Circumstance {
     if isMoving { return .moving }
     if shadowed?.observer == observer { return .hidden }
-    return zone != nil && instant - enteredAt >= rules.settlingTime ? .settled : .still
+    return zone != nil && instant - enteredAt >= ground.rules.settlingTime ? .settled : .still
   }
 
   /// Event time: the decision's instant less the lag of the summary before it, never going back.
@@ -166,17 +184,17 @@ struct ZoneTrack: Sendable {
     _ around: Surroundings,
     into weighing: inout ZoneWeighing
   ) -> Bool {
-    let rules = around.rules
+    let ground = around.ground
     var (farthest, isFalling) = (0.0, false)
     for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
       let through = around.through(instant, of: levels[index].observer)
-      if levels[index].fall(at: through, rules) > 0 { isFalling = true }
+      if levels[index].fall(at: through, ground) > 0 { isFalling = true }
       farthest = max(farthest, abs(levels[index].quick - levels[index].slow))
     }
     var (departed, alone) = (0, -1)
     for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
       let departure = levels[index].quick - levels[index].slow
-      let band = max(levels[index].quietBand(rules), rules.companionShare * farthest)
+      let band = max(levels[index].quietBand(ground), ground.rules.companionShare * farthest)
       guard abs(departure) > band else { continue }
       departed += 1
       alone = departure < 0 ? levels[index].observer : -1
@@ -188,7 +206,7 @@ struct ZoneTrack: Sendable {
     }
     let isShadow =
       departed == 1 && alone >= 0
-      && (shadowed.map { instant - $0.since < rules.shadowPatience } ?? false)
+      && (shadowed.map { instant - $0.since < ground.rules.shadowPatience } ?? false)
     let wasMoving = isMoving
     isMoving = departed > 0 && !isShadow
     if !wasMoving, isMoving { heardOnTheMove = 0 }
@@ -198,7 +216,7 @@ struct ZoneTrack: Sendable {
       let level = levels[index]
       let through = around.through(instant, of: level.observer)
       // An observer that is back keeps its beacons from being handed next door until it has had the time to hear them.
-      let isHeld = level.isDark || level.isBack && level.fall(at: through, rules) == 0
+      let isHeld = level.isDark || level.isBack && level.fall(at: through, ground) == 0
       // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
       guard isHeld || level.samples > 1 else { continue }
       weighing.heard.append(

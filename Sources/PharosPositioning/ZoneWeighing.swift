@@ -42,6 +42,8 @@ struct ZoneWeighing: Sendable {
     var score = 0.0
     /// The probability while it moves.
     var next = 0.0
+    /// How easily one gets there from the zone whose share is being moved.
+    var access = 0.0
   }
 
   /// The loudest three of a floor.
@@ -73,25 +75,26 @@ struct ZoneWeighing: Sendable {
   }
 
   /// Adds a zone with its probability so far.
-  mutating func add(_ zone: Int, probability: Double, _ plan: ZonePlan, _ rules: ZoneRules) {
+  mutating func add(_ zone: Int, probability: Double, _ ground: ZoneGround) {
     candidates.append(
       Candidate(
         zone: zone,
-        floor: zone == ZoneWeighing.elsewhere ? -1 : plan.zones[zone].floor,
+        floor: zone == ZoneWeighing.elsewhere ? -1 : ground.plan.zones[zone].floor,
         probability: probability,
-        first: rules.sensitivity,
-        second: rules.sensitivity
+        first: ground.rules.sensitivity,
+        second: ground.rules.sensitivity
       )
     )
   }
 
   /// Ranks who hears the beacon under the zones where they stand.
-  mutating func rank(_ plan: ZonePlan, placing: [Bool], _ rules: ZoneRules) {
+  mutating func rank(_ ground: ZoneGround, placing: [Bool]) {
     for heard in heard {
-      for zone in plan.zones(of: heard.observer) where placing.indices.contains(zone) && placing[zone] {
+      for zone in ground.plan.zones(of: heard.observer) where placing.indices.contains(zone) && placing[zone]
+      {
         var index = candidates.firstIndex { $0.zone == zone } ?? candidates.count
         if index == candidates.count {
-          add(zone, probability: 0, plan, rules)
+          add(zone, probability: 0, ground)
           index = candidates.count - 1
         }
         candidates[index].rank(heard)
@@ -112,66 +115,71 @@ struct ZoneWeighing: Sendable {
   }
 
   /// Says how likely the levels are in each zone, and elsewhere.
-  mutating func score(_ plan: ZonePlan, _ rules: ZoneRules, _ gaps: LevelGaps) {
-    if plan.floorRanks.count > 1 { scoreFloors(plan, rules) }
+  mutating func score(_ ground: ZoneGround, _ gaps: LevelGaps) {
+    if ground.plan.floorRanks.count > 1 { scoreFloors(ground) }
     for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {
-      candidates[index].score = roomScore(of: index, plan, rules, gaps)
-      if plan.floorRanks.count > 1 {
+      candidates[index].score = roomScore(of: index, ground, gaps)
+      if ground.plan.floorRanks.count > 1 {
         candidates[index].score += floors[candidates[index].floor].score
       }
     }
     let best = candidates.lazy.filter { $0.zone != ZoneWeighing.elsewhere }.map(\.score).max() ?? 0
-    let loudest = heard.lazy.map(\.corrected).max() ?? rules.sensitivity
-    let slope = rules.separation / (rules.placeDeviation * rules.placeDeviation)
+    let loudest = heard.lazy.map(\.corrected).max() ?? ground.rules.sensitivity
+    let slope = ground.rules.separation / (ground.rules.placeDeviation * ground.rules.placeDeviation)
     for index in candidates.indices where candidates[index].zone == ZoneWeighing.elsewhere {
-      candidates[index].score = best - slope * min(rules.cap, max(0, loudest - rules.sensitivity))
+      candidates[index].score =
+        best - slope * min(ground.rules.cap, max(0, loudest - ground.rules.sensitivity))
     }
   }
 
-  private func roomScore(of index: Int, _ plan: ZonePlan, _ rules: ZoneRules, _ gaps: LevelGaps) -> Double {
+  private func roomScore(of index: Int, _ ground: ZoneGround, _ gaps: LevelGaps) -> Double {
     let own = candidates[index]
-    let zone = plan.zones[own.zone]
+    let zone = ground.plan.zones[own.zone]
     var best = own
     var second = own.second
     for other in candidates where other.floor == zone.floor {
       if other.first > best.first { best = other }
-      if plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
+      if ground.plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
     }
-    let place = rules.placeDeviation * rules.placeDeviation
-    var slope = rules.separation / (place + (own.variance + best.variance) / 2)
+    let place = ground.rules.placeDeviation * ground.rules.placeDeviation
+    var slope = ground.rules.separation / (place + (own.variance + best.variance) / 2)
     if own.observer >= 0, best.observer >= 0, own.observer != best.observer {
-      slope *= gaps.sharpness(best.observer, own.observer, rules)
+      slope *= gaps.sharpness(best.observer, own.observer, ground)
     }
-    let score = -slope * min(rules.cap, best.first - own.first)
+    let score = -slope * min(ground.rules.cap, best.first - own.first)
     guard zone.ranks > 1 else { return score }
-    let further = -rules.separation / place * min(rules.cap, second - own.second)
-    return (score + rules.secondWeight * further) / (1 + rules.secondWeight)
+    let further = -ground.rules.separation / place * min(ground.rules.cap, second - own.second)
+    return (score + ground.rules.secondWeight * further) / (1 + ground.rules.secondWeight)
   }
 
-  private mutating func scoreFloors(_ plan: ZonePlan, _ rules: ZoneRules) {
-    let none = FloorLevels(first: rules.sensitivity, second: rules.sensitivity, third: rules.sensitivity)
+  private mutating func scoreFloors(_ ground: ZoneGround) {
+    let none = FloorLevels(
+      first: ground.rules.sensitivity,
+      second: ground.rules.sensitivity,
+      third: ground.rules.sensitivity
+    )
     floors.removeAll(keepingCapacity: true)
-    for _ in plan.floorRanks { floors.append(none) }
+    for _ in ground.plan.floorRanks { floors.append(none) }
     for candidate in candidates where candidate.zone != ZoneWeighing.elsewhere {
       floors[candidate.floor].isWeighed = true
     }
-    for heard in heard { floors[plan.floor(of: heard.observer)].rank(heard.corrected) }
+    for heard in heard { floors[ground.plan.floor(of: heard.observer)].rank(heard.corrected) }
     var best = none
-    for (floor, ranks) in zip(floors, plan.floorRanks) where floor.isWeighed {
+    for (floor, ranks) in zip(floors, ground.plan.floorRanks) where floor.isWeighed {
       best.first = max(best.first, floor.first)
       if ranks > 1 { best.second = max(best.second, floor.second) }
       if ranks > 2 { best.third = max(best.third, floor.third) }
     }
-    let slope = rules.separation / (rules.placeDeviation * rules.placeDeviation)
+    let slope = ground.rules.separation / (ground.rules.placeDeviation * ground.rules.placeDeviation)
     for index in floors.indices {
       let floor = floors[index]
-      var (sum, weight) = (min(rules.floorCap, best.first - floor.first), 1.0)
-      if plan.floorRanks[index] > 1 {
-        sum += rules.secondFloorWeight * min(rules.floorCap, best.second - floor.second)
-        weight += rules.secondFloorWeight
+      var (sum, weight) = (min(ground.rules.floorCap, best.first - floor.first), 1.0)
+      if ground.plan.floorRanks[index] > 1 {
+        sum += ground.rules.secondFloorWeight * min(ground.rules.floorCap, best.second - floor.second)
+        weight += ground.rules.secondFloorWeight
       }
-      if plan.floorRanks[index] > 2 {
-        sum += min(rules.floorCap, best.third - floor.third)
+      if ground.plan.floorRanks[index] > 2 {
+        sum += min(ground.rules.floorCap, best.third - floor.third)
         weight += 1
       }
       floors[index].score = -slope * sum / weight

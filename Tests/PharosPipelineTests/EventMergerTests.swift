@@ -126,4 +126,59 @@ struct EventMergerTests {
     merger.offer(StageOutput(), from: 1, finalThrough: Traffic.start + .seconds(20))
     #expect(merger.take().map(\.kind) == [.regionState, .regionExit])
   }
+
+  @Test(
+    "in whatever order shards hand links over, stage two takes them in theirs",
+    arguments: [1, 2, 3, 4] as [UInt64]
+  )
+  func anyOrderOfLinks(seed: UInt64) {
+    let region = Region(
+      identifier: "hall",
+      constraint: .proximity(Traffic.uuid),
+      subject: .beacon(observers: nil)
+    )
+    let site = Site(applications: [Application(identifier: "x", regions: [region])])
+    var random = SeededGenerator(seed: seed)
+    let states: [RegionState] = [.inside, .outside, .unmonitored]
+    let links = (0..<400).map { number in
+      let instant = Traffic.start + .seconds(Double(Int.random(in: 0..<60, using: &random)))
+      let name = ["a", "b", "c"].randomElement(using: &random) ?? "a"
+      return StageLink.presence(
+        PresenceChange(
+          observer: .name(name),
+          beacon: .proximity(Traffic.uuid, major: 1, minor: UInt16.random(in: 1...3, using: &random)),
+          application: "x",
+          region: "hall",
+          state: states.randomElement(using: &random) ?? .inside,
+          time: instant,
+          decidedAt: instant,
+          ordinal: UInt64(number),
+          evidence: Evidence(rule: .samples)
+        )
+      )
+    }
+    let end = Traffic.start + .seconds(100)
+    /// The events of links that come in portions, each of which ends at an instant.
+    func events(_ links: [StageLink], endingAt instants: [Double]) -> [Event] {
+      var merger = EventMerger(shards: 1, site: site)
+      var events: [Event] = []
+      var begin = Timestamp.distantPast
+      for instant in instants.map({ Traffic.start + .seconds($0) }) + [end] {
+        var output = StageOutput()
+        output.links = links.filter { $0.decidedAt > begin && $0.decidedAt <= instant + .seconds(3) }
+        output.links.removeAll { $0.decidedAt <= begin + .seconds(3) && begin != .distantPast }
+        merger.offer(output, from: 0, finalThrough: instant)
+        events += merger.take()
+        begin = instant
+      }
+      return events
+    }
+    let expected = events(links.sorted(by: StageLink.isOrderedBefore), endingAt: [])
+    #expect(expected.count > 20)
+    #expect(events(links, endingAt: []) == expected)
+    #expect(events(links.shuffled(using: &random), endingAt: [10, 20, 21, 40]) == expected)
+    #expect(
+      events(links.sorted(by: StageLink.isOrderedBefore), endingAt: [5, 6, 7, 30]) == expected
+    )
+  }
 }

@@ -7,7 +7,7 @@ import Testing
 struct GapModelTests {
   private static func model(_ gaps: [Double]) -> GapModel {
     var model = GapModel()
-    for gap in gaps { model.learn(gap, ZoneRules()) }
+    for gap in gaps { model.learn(gap, longest: ZoneRules().longestInterval) }
     return model
   }
 
@@ -41,7 +41,7 @@ struct GapModelTests {
   func lesson() {
     var other = Self.model(Self.bursty).lesson
     #expect(other.surprise(after: 6) < 4)
-    for _ in 0..<96 { other.learn(1, ZoneRules()) }
+    for _ in 0..<96 { other.learn(1, longest: ZoneRules().longestInterval) }
     #expect(other.surprise(after: 6) > 5)
   }
 }

@@ -88,17 +88,15 @@ enum LinkScript {
     beacon: BeaconID = tag,
     count: UInt32 = 3
   ) -> StageLink {
-    .summary(
-      TrackSummary(
+    .second(
+      SecondSummary(
         observer: observer(name),
-        beacon: beacon,
         until: time(seconds),
         decidedAt: time(seconds) + .milliseconds(500),
-        count: count,
-        mean: level,
-        variance: 4,
-        lastHeard: time(seconds),
-        ordinal: 0
+        ordinal: 0,
+        beacons: [
+          BeaconSummary(beacon: beacon, count: count, mean: level, variance: 4, lastHeard: time(seconds))
+        ]
       )
     )
   }

@@ -60,20 +60,21 @@ struct ZoneBeliefTests {
   func forward(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let (plan, rules) = (Self.plan(), ZoneRules())
+    let ground = ZoneGround(plan: plan, rules: rules)
     var belief = ZoneBelief()
     var weighing = ZoneWeighing()
     var expected: [Double] = []
     for step in 0..<300 {
       weighing.removeAll()
       for zone in 0..<5 {
-        weighing.add(zone, probability: belief.probability(of: zone), plan, rules)
+        weighing.add(zone, probability: belief.probability(of: zone), ground)
       }
-      belief.recallElsewhere(into: &weighing, plan, rules)
+      belief.recallElsewhere(into: &weighing, ground)
       let scores = (0..<6).map { _ in Double.random(in: -2...0, using: &random) }
       for index in 0..<6 { weighing.candidates[index].score = scores[index] }
       let elapsed = Double.random(in: 0...5, using: &random)
       let evidence = Bool.random(using: &random) ? Double.random(in: 0...1, using: &random) : 0
-      belief.step(elapsed: elapsed, rate: 0.1, evidence: evidence, &weighing, plan, rules)
+      belief.step(elapsed: elapsed, rate: 0.1, evidence: evidence, &weighing, ground)
       let before = step == 0 ? Array(repeating: 0.19, count: 5) + [0.05] : expected
       let doors = step == 0 ? 0 : elapsed * 0.1
       expected = Self.reference(before, doors: doors, scores: scores, evidence: evidence, plan, rules)

@@ -16,7 +16,6 @@ extension StageTwo {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
     live.removeAll()
-    lastObserver = nil
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].zone.resume(at: now, after: downtime, around.rules)
       for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }

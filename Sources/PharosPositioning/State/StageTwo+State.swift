@@ -74,7 +74,7 @@ extension StageTwo {
     around = ZoneTrack.Surroundings(plan: plan, rules: around.rules, proofs: proofs, offsets: offsets)
     if zones != site.zones { replan(to: present) }
     counters.tags = tags.count
-    lastObserver = nil
+    expected = []
     rebuildDeadlines()
   }
 
@@ -151,7 +151,7 @@ extension StageTwo {
       proofs: proofs,
       offsets: around.offsets.translated(by: translation, observers: plan.observers.count, around.rules)
     )
-    lastObserver = nil
+    expected = []
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].zone.translate(by: translation)
       tags.store[place].zone.placing = plan.placing(
