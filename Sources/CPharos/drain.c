@@ -26,10 +26,13 @@ struct slot {
 
 struct pharos_drain {
   unsigned slots;
+  /* How many slots the last call filled, and whether it asked for names. */
   unsigned filled;
+  int names;
   size_t bytes;
   uint8_t *memory;
   struct slot *slot;
+  pharos_datagram *datagram;
 #if defined(__linux__)
   struct mmsghdr *message;
 #else
@@ -46,9 +49,10 @@ pharos_drain *pharos_drain_create(unsigned slots, unsigned capacity) {
   drain->bytes = stride * slots;
   drain->slot = calloc(slots, sizeof *drain->slot);
   drain->message = calloc(slots, sizeof *drain->message);
+  drain->datagram = calloc(slots, sizeof *drain->datagram);
   void *memory = mmap(NULL, drain->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   drain->memory = memory == MAP_FAILED ? NULL : memory;
-  if (!drain->slot || !drain->message || !drain->memory) {
+  if (!drain->slot || !drain->message || !drain->datagram || !drain->memory) {
     pharos_drain_destroy(drain);
     return NULL;
   }
@@ -56,9 +60,8 @@ pharos_drain *pharos_drain_create(unsigned slots, unsigned capacity) {
     struct slot *slot = &drain->slot[index];
     slot->vector.iov_base = drain->memory + stride * index;
     slot->vector.iov_len = capacity;
+    drain->datagram[index].bytes = slot->vector.iov_base;
     struct msghdr *header = &drain->message[index].msg_hdr;
-    header->msg_name = &slot->source;
-    header->msg_namelen = sizeof slot->source;
     header->msg_iov = &slot->vector;
     header->msg_iovlen = 1;
   }
@@ -70,13 +73,28 @@ void pharos_drain_destroy(pharos_drain *drain) {
   if (drain->memory) munmap(drain->memory, drain->bytes);
   free(drain->slot);
   free(drain->message);
+  free(drain->datagram);
   free(drain);
 }
 
-int pharos_drain_receive(pharos_drain *drain, int descriptor) {
-  /* The kernel wrote the lengths of the addresses of the last call over the room that there is for them. */
-  for (unsigned index = 0; index < drain->filled; index++)
-    drain->message[index].msg_hdr.msg_namelen = sizeof drain->slot[index].source;
+/* Makes all slots ask for names, or none. */
+static void ask_for_names(pharos_drain *drain, int names) {
+  for (unsigned index = 0; index < drain->slots; index++) {
+    struct msghdr *header = &drain->message[index].msg_hdr;
+    header->msg_name = names ? &drain->slot[index].source : NULL;
+    header->msg_namelen = names ? sizeof drain->slot[index].source : 0;
+  }
+  drain->names = names;
+}
+
+int pharos_drain_receive(pharos_drain *drain, int descriptor, int names) {
+  if (drain->names != names) {
+    ask_for_names(drain, names);
+  } else if (names) {
+    /* The kernel wrote the lengths of the addresses of the last call over the room that there is for them. */
+    for (unsigned index = 0; index < drain->filled; index++)
+      drain->message[index].msg_hdr.msg_namelen = sizeof drain->slot[index].source;
+  }
   drain->filled = 0;
 #if defined(__linux__)
   int count;
@@ -94,49 +112,16 @@ int pharos_drain_receive(pharos_drain *drain, int descriptor) {
 #endif
   if (count < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -errno;
   drain->filled = (unsigned)count;
+  for (int index = 0; index < count; index++) {
+    drain->datagram[index].length = drain->message[index].msg_len;
+    drain->datagram[index].truncated = (drain->message[index].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+  }
   return count;
 }
 
-pharos_datagram pharos_drain_datagram(const pharos_drain *drain, unsigned slot) {
-  pharos_datagram datagram = {drain->slot[slot].vector.iov_base, drain->message[slot].msg_len, 0};
-  if (drain->message[slot].msg_hdr.msg_flags & MSG_TRUNC) datagram.truncated = 1;
-  return datagram;
-}
+const pharos_datagram *pharos_drain_datagrams(const pharos_drain *drain) { return drain->datagram; }
 
 pharos_address pharos_drain_source(const pharos_drain *drain, unsigned slot) {
+  if (!drain->names) return (pharos_address){0};
   return pharos_address_from(&drain->slot[slot].source);
-}
-
-enum { SEND_BATCH = 64 };
-
-int pharos_send(int descriptor, const pharos_datagram *datagrams, unsigned count) {
-  unsigned sent = 0;
-  while (sent < count) {
-    unsigned batch = count - sent < SEND_BATCH ? count - sent : SEND_BATCH;
-    int taken = 0;
-#if defined(__linux__)
-    struct iovec vectors[SEND_BATCH];
-    struct mmsghdr messages[SEND_BATCH];
-    memset(messages, 0, sizeof messages[0] * batch);
-    for (unsigned index = 0; index < batch; index++) {
-      vectors[index].iov_base = (void *)datagrams[sent + index].bytes;
-      vectors[index].iov_len = datagrams[sent + index].length;
-      messages[index].msg_hdr.msg_iov = &vectors[index];
-      messages[index].msg_hdr.msg_iovlen = 1;
-    }
-    do taken = sendmmsg(descriptor, messages, batch, MSG_DONTWAIT | MSG_NOSIGNAL);
-    while (taken < 0 && errno == EINTR);
-#else
-    while (taken < (int)batch) {
-      const pharos_datagram *next = &datagrams[sent + (unsigned)taken];
-      if (send(descriptor, next->bytes, next->length, MSG_DONTWAIT) >= 0) taken++;
-      else if (errno != EINTR) break;
-    }
-    if (taken == 0) taken = -1;
-#endif
-    if (taken < 0) return sent > 0 ? (int)sent : -errno;
-    sent += (unsigned)taken;
-    if ((unsigned)taken < batch) break;
-  }
-  return (int)sent;
 }

@@ -244,13 +244,21 @@ extension HeardTable {
     findPlaces(count)
   }
 
+  /// The gaps are filled from the end, so that only what moves needs a new place.
   private mutating func evictBeacons() {
-    let count = observers.count + beacons.count
-    beacons.sort {
-      ($0.lastHeard, $0.key.observer, $0.key.address) > ($1.lastHeard, $1.key.observer, $1.key.address)
+    let order = beacons.indices.sorted {
+      (beacons[$0].lastHeard, beacons[$0].key.observer, beacons[$0].key.address)
+        < (beacons[$1].lastHeard, beacons[$1].key.observer, beacons[$1].key.address)
     }
-    beacons.removeLast(min(beacons.count, max(1, capacity / 8)))
-    findPlaces(count)
+    let stalest = order.prefix(max(1, capacity / 8)).sorted(by: >)
+    evictions += UInt64(stalest.count)
+    for place in stalest {
+      beaconPlaces.removeValue(forKey: beacons[place].key)
+      let last = beacons.removeLast()
+      guard place < beacons.count else { continue }
+      beacons[place] = last
+      beaconPlaces[last.key] = place
+    }
   }
 
   /// Counts what has gone of so many entries, and finds the places of those that stay.

@@ -14,7 +14,12 @@ struct Intake {
     var destination: Endpoint
     /// Whether the recorder is to get them.
     var isRecorded: Bool
+    /// Whether it is known who sent them.
+    var isNamed = true
   }
+
+  /// For how long after a refusal the kernel is asked who sends, however much there is to do.
+  static let suspicion = TimeSpan.seconds(1)
 
   private let shard: Int
   private let shards: Int
@@ -38,6 +43,8 @@ struct Intake {
   /// Who sends what is refused.
   private(set) var refusals = RefusalTable()
   private var sampler = HeardSampler()
+  /// Until when there may be more of what was refused.
+  private var suspiciousUntil = Timestamp.distantPast
 
   /// Makes the intake of one loop.
   init(shard: Int, shards: Int, iBeaconCompanies: [UInt16]) {
@@ -45,6 +52,23 @@ struct Intake {
     self.shards = shards
     outgoing = Array(repeating: ReportBatch(), count: shards)
     heard = HeardTable(iBeaconCompanies: iBeaconCompanies)
+  }
+
+  /// Whether somebody wants to know who sends what comes next.
+  ///
+  /// Only the tables for people and the recorder do; asking the kernel costs a twelfth of what a datagram costs it, so a
+  /// loop that does not keep up leaves it out where nobody wants to know. The first refusals behind a second without any
+  /// may then have no source; their reasons are counted as ever.
+  func wantsNames(at time: Timestamp) -> Bool { time <= suspiciousUntil || sampler.isDue(at: time) }
+
+  /// Takes what a drain has received in one call, each datagram with an R of its own.
+  mutating func take(_ count: Int, from drain: borrowing DatagramDrain, of call: Call) {
+    var call = call
+    for slot in 0..<count {
+      let (bytes, isTruncated) = drain.datagram(slot)
+      take(bytes, isTruncated: isTruncated, of: call) { drain.source(slot) }
+      call.received = call.received + .oneNanosecond
+    }
   }
 
   /// Takes one datagram: decodes it, or counts why it cannot be.
@@ -79,7 +103,7 @@ struct Intake {
     case .failure(let refusal):
       refuse(refusal, from: source(), at: call.received)
     case .success(let format):
-      if let weight = sampler.look(at: call.received) {
+      if let weight = sampler.look(at: call.received, isNamed: call.isNamed) {
         heard.note(
           first..<incoming.reports.count,
           of: incoming,
@@ -128,6 +152,7 @@ struct Intake {
   }
 
   private mutating func refuse(_ reason: DatagramRefusal, from source: Endpoint, at time: Timestamp) {
+    suspiciousUntil = time + Intake.suspicion
     guard let line = refusals.note(reason, from: source.address, at: time) else { return }
     lines.append(line)
   }

@@ -5,6 +5,12 @@ import PharosReports
 extension ReadingLoop {
   /// How often a loop looks after what changes slowly: drop counters and the wall clock.
   static let choresInterval = TimeSpan.seconds(1)
+  /// How often a loop looks while there is some traffic, but none that it must tick for.
+  static let calmTick = TimeSpan.milliseconds(1)
+  /// How recent the traffic of some loop must be for all of them to tick.
+  ///
+  /// Each one's watermark holds back the others' decisions. Four ticks: less would flicker between two trains of datagrams.
+  static let recently = TimeSpan.milliseconds(1)
   /// How long the recorder may have no room before the recording ends.
   ///
   /// Longer than a disc takes to flush its cache, shorter than a receive buffer lasts at moderate rates.
@@ -16,9 +22,10 @@ extension ReadingLoop {
   /// One look at everything, and the date of the next.
   func tick() {
     var isEager = false
+    var isBehind = false
     switch phase {
     case .running:
-      for listener in listeners { isEager = readTicking(listener) || isEager }
+      for listener in listeners { isBehind = readTicking(listener) || isBehind }
       takeServerInputs()
       publishTime()
       doChores()
@@ -41,7 +48,7 @@ extension ReadingLoop {
       return
     }
     runShard()
-    scheduleTick(isEager: isEager)
+    scheduleTick(isEager: isEager, isBehind: isBehind)
   }
 
   /// Runs the shard, and again soon if there is more than fits into a run.
@@ -59,12 +66,12 @@ extension ReadingLoop {
     promise.succeed(())
   }
 
-  /// Reads a socket that NIO does not wait for; says whether there may be more at once.
+  /// Reads a socket that NIO does not wait for; says whether there is more to read at once.
   private func readTicking(_ listener: Listener) -> Bool {
     guard listener.mode.isTicking else { return false }
     let taken = pass(listener, share: ReadingLoop.fairShare)
     if taken.isBlocked { listener.block() }
-    return taken.datagrams >= ReadingLoop.fairShare || taken.isBlocked
+    return taken.datagrams >= ReadingLoop.fairShare && !taken.isBlocked
   }
 
   /// Says that time has passed without input, so that deadlines fire.
@@ -72,12 +79,26 @@ extension ReadingLoop {
   /// Nothing that has an R waits outside the rings, so each R that is new is a watermark.
   func publishTime() { exchange.publishInputs(of: index, through: LoopClock.end(of: clock.next())) }
 
-  private func scheduleTick(isEager: Bool) {
+  /// Sets the date of the next tick.
+  ///
+  /// - Parameters:
+  ///   - isEager: whether there is something that other loops or a caller wait for.
+  ///   - isBehind: whether a socket holds more than its share: then the loop goes on as soon as NIO's other work is done.
+  private func scheduleTick(isEager: Bool, isBehind: Bool) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
-    // Traffic at any loop makes all of them quick: each one's watermark holds back the others' decisions.
-    let isBusy = clock.last - exchange.latestTraffic < .seconds(1)
-    let delay = isEager || isBusy ? configuration.busyTick : configuration.idleTick
+    if isBehind { return eventLoop.execute { bound.value.tick() } }
+    let delay = isEager ? configuration.busyTick : tickAfterTraffic
     eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.tick() }
+  }
+
+  /// How long to wait for the next tick, by how much traffic there has been of late, at any loop.
+  private var tickAfterTraffic: TimeSpan {
+    let quiet = clock.last - exchange.latestTraffic
+    if listeners.contains(where: { $0.mode.isTicking }) { return configuration.busyTick }
+    if exchange.loops > 1, quiet < ReadingLoop.recently { return configuration.busyTick }
+    return quiet < .seconds(1)
+      ? min(configuration.idleTick, max(configuration.busyTick, ReadingLoop.calmTick))
+      : configuration.idleTick
   }
 
   private func doChores() {

@@ -16,12 +16,13 @@ enum ReadingMode: Equatable {
     case startWaiting
   }
 
-  /// How many datagrams a tick must bring for ticking to pay: 8 thousand a second at a tick of 1 ms.
-  static let busy = 8
+  /// How many datagrams must come between two looks for ticking to pay: 4 thousand a second where a loop looks each
+  /// millisecond.
+  static let busy = 4
   /// How many datagrams a tick may bring and still count as quiet.
-  static let quiet = 3
-  /// How many quiet ticks in a row end the ticking, so that a gap between two trains of datagrams does not.
-  static let patience = 20
+  static let quiet = 1
+  /// How many quiet ticks in a row end the ticking, so that a gap of 20 ms between two trains of datagrams does not.
+  static let patience = 80
   /// The receive buffer below which a tick is too long to wait: it would overflow in between.
   ///
   /// - Units: bytes; 1 MiB holds some 450 datagrams of 1,200 bytes with what the kernel books for each.

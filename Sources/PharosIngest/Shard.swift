@@ -16,13 +16,15 @@ struct Shard {
 
   /// How many parcels are taken in a run, so that the loop gets to its sockets in between.
   static let parcelsPerRun = 256
+  /// How many decisions may wait while the loop goes on reading.
+  ///
+  /// 128: waking the merger for each call of 64 datagrams would cost a system call each.
+  static let mostWaiting = 128
 
   private let index: Int
   private let exchange: Exchange
   private(set) var engine: StageOne
   private var output = StageOutput()
-  /// R of the input that was taken last.
-  private var latest = Timestamp.distantPast
   /// Everything due up to this time has been decided.
   private(set) var through = Timestamp.distantPast
   /// How often the merger had no room.
@@ -36,8 +38,13 @@ struct Shard {
     self.output = output
   }
 
-  /// Takes what the loops' watermarks allow.
-  mutating func run() -> Progress {
+  /// Takes what the loops' watermarks allow and hands on what was decided.
+  mutating func run() -> Progress { run(isReading: false) }
+
+  /// Takes what the loops' watermarks allow, in the middle of reading; a few decisions wait for the end of it.
+  mutating func decide() { _ = run(isReading: true) }
+
+  private mutating func run(isReading: Bool) -> Progress {
     let limit = exchange.inputsThrough
     guard limit > through else { return .upToDate }
     guard exchange.toMerger[index].full.hasRoom else {
@@ -48,17 +55,17 @@ struct Shard {
     while let next = nextParcel(upTo: limit) {
       guard budget > 0 else {
         // Of parcels with the same R some may have been taken already; all that is due before it has fired.
-        let before = next.received - TimeSpan(nanoseconds: 1)
-        if latest < next.received { engine.advance(to: before, into: &output) }
-        handOn(through: before)
+        handOn(through: engine.advance(toward: next.received - .oneNanosecond, into: &output))
         return .more
       }
       budget -= 1
       guard take(from: next.loop) else { return .more }
     }
-    engine.advance(to: limit, into: &output)
-    handOn(through: limit)
-    return .upToDate
+    if isReading, output.events.count + output.links.count < Shard.mostWaiting { return .more }
+    // A change of regions may take the engine several turns; until then what comes behind it is not final.
+    let final = engine.advance(toward: limit, into: &output)
+    handOn(through: final)
+    return final < limit ? .more : .upToDate
   }
 
   /// The first parcel by R and loop, if the watermarks cover it.
@@ -77,7 +84,6 @@ struct Shard {
   private mutating func take(from loop: Int) -> Bool {
     let conveyor = exchange.toShards[loop][index]
     guard let parcel = conveyor.full.pop() else { return true }
-    latest = parcel.received
     switch parcel.content {
     case .change(let change):
       engine.apply(change, at: parcel.received, into: &output)

@@ -130,10 +130,16 @@ struct SocketBinder {
         _ = pharos_set_receive_buffer(descriptor, Int32(clamping: asked))
         var address = pharos_address()
         _ = pharos_local_address(descriptor, &address)
-        return (address: Endpoint(address), buffer: Int(max(0, pharos_receive_buffer(descriptor))))
+        let buffer = Int(max(0, pharos_receive_buffer(descriptor)))
+        return (descriptor: descriptor, address: Endpoint(address), buffer: buffer)
       }
-      let (address, buffer) = facts ?? (Endpoint.none, 0)
-      let reader = Listener(channel: channel, localAddress: address, receiveBuffer: buffer)
+      let (descriptor, address, buffer) = facts ?? (-1, Endpoint.none, 0)
+      let reader = Listener(
+        channel: channel,
+        descriptor: descriptor,
+        localAddress: address,
+        receiveBuffer: buffer
+      )
       try channel.pipeline.syncOperations.addHandler(DrainHandler(loop: loop.value, listener: reader))
       loop.value.listeners.append(reader)
       try channel.syncOptions?.setOption(.autoRead, value: true)

@@ -87,3 +87,24 @@ extension RawSpan {
     UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
+
+/// The same for places that the caller has compared with the end: the one record that comes by the million is read so.
+extension RawSpan {
+  /// One byte that is known to be there.
+  func knownByte(at offset: Int) -> UInt8 { unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
+
+  /// Two bytes that are known to be there, the first most significant.
+  func knownU16(at offset: Int) -> UInt16 {
+    UInt16(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
+  }
+
+  /// Four bytes that are known to be there, the first most significant.
+  func knownU32(at offset: Int) -> UInt32 {
+    UInt32(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
+  }
+
+  /// Eight bytes that are known to be there, the first most significant.
+  func knownU64(at offset: Int) -> UInt64 {
+    UInt64(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
+  }
+}

@@ -76,19 +76,56 @@ struct DatagramDrainTests {
     #expect(pharos_receive_buffer(socket.descriptor) == 100_000)
   }
 
-  @Test("sends many datagrams in one call and says how many were taken")
-  func sendsMany() throws {
+  /// Lengths that make trains of all sorts, and none.
+  static let lengths: [[Int]] = [
+    Array(0..<200),
+    Array(repeating: 84, count: 300) + [40] + Array(repeating: 1_188, count: 130) + [1_189, 7, 7],
+    [0, 0, 5, 5, 0, 5],
+  ]
+
+  @Test(
+    "sends many datagrams in one call, as trains or one by one, and each arrives as it was",
+    arguments: lengths,
+    [true, false]
+  )
+  func sendsMany(lengths: [Int], trains: Bool) throws {
     let socket = try TestSocket()
-    let sender = try DatagramSender(to: socket.address)
-    let bytes = Array(0..<UInt8(200))
-    #expect(try sender.send(bytes, ranges: (0..<200).map { 0..<$0 }) == 200)
-    var drain = try DatagramDrain(capacity: 1_024)
-    var lengths: [Int] = []
+    let sender = try DatagramSender(to: socket.address, sendBuffer: 4 << 20, sendsTrains: trains)
+    var bytes: [UInt8] = []
+    var ranges: [Range<Int>] = []
+    for (number, length) in lengths.enumerated() {
+      ranges.append(bytes.count..<bytes.count + length)
+      bytes += (0..<length).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0) }
+    }
+    var sent = 0
+    while sent < ranges.count {
+      sent += try sender.send(bytes, ranges: ranges[sent...])
+      if sent < ranges.count { _ = sender.waitUntilWritable(milliseconds: 100) }
+    }
+    var drain = try DatagramDrain(capacity: 2_048)
+    var arrived: [[UInt8]] = []
     while true {
       let count = drain.receive(from: socket.descriptor)
       guard count > 0 else { break }
-      lengths += (0..<count).map { drain.datagram($0).bytes.count }
+      arrived += (0..<count).map { Array(drain.datagram($0).bytes) }
     }
-    #expect(lengths == Array(0..<200))
+    #expect(arrived == ranges.map { Array(bytes[$0]) })
+    let sendsTrains = sender.sendsTrains
+    #expect(trains || !sendsTrains)
+  }
+
+  @Test("does not know who sent what it did not ask about, and knows again when it asks")
+  func leavesNamesOut() throws {
+    let socket = try TestSocket()
+    let sender = try DatagramSender(to: socket.address)
+    var drain = try DatagramDrain(capacity: 1_024)
+    for isNamed in [true, false, false, true, true, false] {
+      for length in 1...3 { try sender.sendWaiting(Array(repeating: 9, count: length)) }
+      #expect(drain.receive(from: socket.descriptor, named: isNamed) == 3)
+      for slot in 0..<3 {
+        #expect(drain.source(slot) == (isNamed ? sender.source : Endpoint.none))
+        #expect(drain.datagram(slot).bytes.count == slot + 1)
+      }
+    }
   }
 }

@@ -220,9 +220,10 @@ private struct Trace {
     var queues = (0..<loops).map { loop in inputs.filter { $0.loop == loop }[...] }
     while queues.contains(where: { !$0.isEmpty }) {
       let loop = Int.random(in: 0..<loops, using: &generator)
-      switch Int.random(in: 0..<4, using: &generator) {
+      switch Int.random(in: 0..<5, using: &generator) {
       case 0: _ = shards[loop].run()
-      case 1: merger.run()
+      case 1: shards[loop].decide()
+      case 2: merger.run()
       default:
         guard let (received, _, input) = queues[loop].popFirst() else { continue }
         try push(input, at: received, of: loop, to: exchange, &registry)

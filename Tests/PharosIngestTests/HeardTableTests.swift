@@ -131,7 +131,7 @@ struct HeardTableTests {
       guard let weight = sampler.look(at: start + .microseconds(Int64(number))) else { continue }
       looks += 1
       sum += weight
-      sampler.budget -= 24
+      sampler.budget -= 6
     }
     #expect(looks == 20)
     #expect(sum <= 10_000 && sum >= 9_000)

@@ -6,18 +6,23 @@ import Testing
 /// `T` where the loop begins to tick, `R` where NIO waits again.
 @Suite("How a listener learns that there is something to read")
 struct ReadingModeTests {
-  @Test(
-    "follows the traffic",
-    arguments: [
-      ("0012300", "-------", "little traffic leaves it to NIO"),
-      ("0090000", "--T----", "much traffic begins the ticking"),
-      ("9000000000000000000000", "T-------------------R-", "and twenty quiet ticks end it"),
-      ("9000000000000000000900", "T---------------------", "one busy tick in between begins the count anew"),
-      ("9444444444444444444444", "T---------------------", "moderate traffic keeps it ticking"),
-      ("!00", "T--", "without room the socket waits for a tick"),
-      ("9!!", "T--", "and goes on waiting"),
-    ]
-  )
+  /// What ends the ticking: many quiet ticks in a row.
+  static let lull = String(repeating: "0", count: ReadingMode.patience - 1)
+  /// Nothing changes for as long.
+  static let still = String(repeating: "-", count: ReadingMode.patience - 1)
+
+  /// Ticks, what changes at each, and what that shows.
+  static let drawings: [(ticks: String, changes: String, why: Comment)] = [
+    ("0012300", "-------", "little traffic leaves it to NIO"),
+    ("0090000", "--T----", "much traffic begins the ticking"),
+    ("9\(lull)00", "T\(still)R-", "and many quiet ticks end it"),
+    ("9\(lull)900", "T\(still)---", "a busy tick before the last one begins the count anew"),
+    ("9444\(lull)", "T---\(still)", "moderate traffic keeps it ticking"),
+    ("!00", "T--", "without room the socket waits for a tick"),
+    ("9!!", "T--", "and goes on waiting"),
+  ]
+
+  @Test("follows the traffic", arguments: drawings)
   func follows(ticks: String, changes: String, why: Comment) {
     var mode = ReadingMode.readiness
     let drawn = ticks.map { tick -> Character in

@@ -29,6 +29,9 @@ public enum PharosDatagramLayout {
   /// What stands before each record's body: its type and a length of two bytes.
   static let recordHeadLength = 3
 
+  /// The age that every record but an observer begins with.
+  static let ageLength = 4
+
   /// What a record is.
   enum RecordType: UInt8 {
     case observer = 0x01

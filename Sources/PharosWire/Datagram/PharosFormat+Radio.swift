@@ -6,32 +6,38 @@ extension PharosFormat {
   /// from where they must stand.
   static func decodeAdvert(
     _ datagram: RawSpan,
-    _ body: inout ByteCursor,
+    in record: Range<Int>,
+    of observer: UInt32,
+    _ received: Timestamp,
+    _ payloads: inout CopiedPayloads,
     into batch: inout ReportBatch
-  ) throws(DatagramRefusal) -> Advert {
-    let fields = try body.take(PharosDatagramLayout.advertFieldsLength).lowerBound
-    let data = try body.take(body.remaining)
-    guard data.count <= WireLimits.longestPayload else { throw .badField }
-    guard let pdu = Advert.PDU(rawValue: datagram.byte(at: fields + 1)) else { throw .badField }
-    let channel = datagram.byte(at: fields + 2)
-    guard channel == 0 || 37...39 ~= channel else { throw .badField }
-    let bits = datagram.u48(at: fields + 5)
-    let address: DeviceAddress?
-    switch datagram.byte(at: fields + 4) {
-    case PharosDatagramLayout.AddressKind.public.rawValue: address = DeviceAddress(bits: bits, kind: .public)
-    case PharosDatagramLayout.AddressKind.random.rawValue: address = DeviceAddress(bits: bits, kind: .random)
-    case PharosDatagramLayout.AddressKind.unknown.rawValue:
-      address = DeviceAddress(bits: bits, kind: .unknown)
-    case PharosDatagramLayout.AddressKind.anonymous.rawValue: address = nil
-    default: throw .badField
-    }
-    return Advert(
-      address: address,
-      rssi: WireLimits.level(Int(Int8(bitPattern: datagram.byte(at: fields)))),
+  ) throws(DatagramRefusal) {
+    let start = record.lowerBound
+    let data = start + PharosDatagramLayout.ageLength + PharosDatagramLayout.advertFieldsLength
+    guard data <= record.upperBound else { throw .tooShort }
+    // The age; then level, PDU, channel, set, kind of address and the first three bytes of the address; then the others.
+    let age = datagram.knownU32(at: start)
+    let fields = datagram.knownU64(at: start + 4)
+    let bits = (fields & 0xFF_FFFF) << 24 | UInt64(datagram.knownU32(at: start + 11) & 0xFF_FFFF)
+    let channel = UInt8(truncatingIfNeeded: fields >> 40)
+    let kind = UInt8(truncatingIfNeeded: fields >> 24)
+    guard let pdu = Advert.PDU(rawValue: UInt8(truncatingIfNeeded: fields >> 48)),
+      channel == 0 || 37...39 ~= channel,
+      kind <= PharosDatagramLayout.AddressKind.anonymous.rawValue,
+      record.upperBound - data <= WireLimits.longestPayload
+    else { throw .badField }
+    let advert = Advert(
+      // The first kinds are those of a device's own addresses; what is none of them is no address.
+      address: DeviceAddress.Kind(rawValue: kind).map { DeviceAddress(bits: bits, kind: $0) },
+      rssi: WireLimits.level(Int(Int8(truncatingIfNeeded: fields >> 56))),
       pdu: pdu,
       channel: channel,
-      advertisingSet: datagram.byte(at: fields + 3),
-      payload: batch.append(payload: datagram.extracting(data))
+      advertisingSet: UInt8(truncatingIfNeeded: fields >> 32),
+      payload: payloads.place(of: data..<record.upperBound, in: datagram, &batch)
+    )
+    let timing = ReportTiming.age(.milliseconds(Int64(age)))
+    batch.reports.append(
+      Report(observer: observer, received: received, timing: timing, body: .advert(advert))
     )
   }
 

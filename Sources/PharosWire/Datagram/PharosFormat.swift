@@ -23,19 +23,19 @@ public enum PharosFormat: DatagramFormat {
     received: Timestamp,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
-    let head = try PharosDatagramHead.head(of: datagram)
+    let outline = try PharosDatagramOutline(datagram)
     let mark = batch.mark
     do throws(DatagramRefusal) {
-      let sender = batch.index(of: head.observer)
-      batch.append(
+      let sender = try observer(datagram, outline.observerKind, in: outline.identity, into: &batch)
+      batch.reports.append(
         Report(
           observer: sender,
           received: received,
           timing: .received,
-          body: .transmission(head.transmission)
+          body: .transmission(outline.transmission)
         )
       )
-      try decodeRecords(datagram, in: head.records, sender: sender, received: received, into: &batch)
+      try decodeRecords(datagram, in: outline.records, sender: sender, received: received, into: &batch)
     } catch {
       batch.removeAll(behind: mark)
       throw error
@@ -50,14 +50,20 @@ public enum PharosFormat: DatagramFormat {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
     var observer = sender
-    var cursor = ByteCursor(records)
-    while cursor.remaining > 0 {
-      let head = try cursor.take(PharosDatagramLayout.recordHeadLength).lowerBound
-      let code = datagram.byte(at: head)
-      let length = Int(datagram.u16(at: head + 1))
-      guard length <= cursor.remaining else { throw .lengthMismatch }
-      var body = ByteCursor(try cursor.take(length))
+    var payloads = CopiedPayloads(end: records.upperBound)
+    var next = records.lowerBound
+    while next < records.upperBound {
+      let start = next + PharosDatagramLayout.recordHeadLength
+      guard start <= records.upperBound else { throw .tooShort }
+      let code = datagram.knownByte(at: next)
+      next = start + Int(datagram.knownU16(at: next + 1))
+      guard next <= records.upperBound else { throw .lengthMismatch }
+      if code == PharosDatagramLayout.RecordType.advert.rawValue {
+        try decodeAdvert(datagram, in: start..<next, of: observer, received, &payloads, into: &batch)
+        continue
+      }
       guard let type = PharosDatagramLayout.RecordType(rawValue: code) else { continue }
+      var body = ByteCursor(start..<next)
       if type == .observer {
         observer = try decodeObserver(datagram, &body, sender: sender, into: &batch)
         continue
@@ -78,8 +84,24 @@ public enum PharosFormat: DatagramFormat {
   ) throws(DatagramRefusal) -> UInt32 {
     guard body.remaining > 0 else { return sender }
     let kind = try body.u8(datagram)
-    let identity = try body.take(body.remaining)
-    return batch.index(of: try PharosDatagramHead.observer(datagram, kind: kind, in: identity))
+    return try observer(datagram, kind, in: try body.take(body.remaining), into: &batch)
+  }
+
+  /// The index of an observer in the batch; a gateway's MAC, which nearly all have, is compared as a number.
+  private static func observer(
+    _ datagram: RawSpan,
+    _ kind: UInt8,
+    in identity: Range<Int>,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> UInt32 {
+    guard kind == PharosDatagramLayout.ObserverKind.eui48.rawValue, identity.count == 6 else {
+      return batch.index(of: try PharosDatagramOutline.observer(datagram, kind: kind, in: identity))
+    }
+    let bits = datagram.u48(at: identity.lowerBound)
+    let count = batch.observers.count
+    if count > 0, case .eui48(bits) = batch.observers[count - 1] { return UInt32(count - 1) }
+    batch.observers.append(.eui48(bits))
+    return UInt32(count)
   }
 
   private static func decodeBody(
@@ -89,14 +111,13 @@ public enum PharosFormat: DatagramFormat {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> ReportBody {
     switch type {
-    case .advert: .advert(try decodeAdvert(datagram, &body, into: &batch))
     case .rangedBeacon: .rangedBeacon(try decodeRangedBeacon(datagram, &body))
     case .scanState: .scanState(try decodeScanState(datagram, &body))
     case .wifiScan: .wifiScan(try decodeAccessPoints(datagram, &body, into: &batch))
     case .motion: .motion(try decodeMotionSamples(datagram, &body, into: &batch))
     case .outsideFix: .outsideFix(try decodeOutsideFix(datagram, &body))
     case .heartbeat: .heartbeat(try decodeHeartbeat(datagram, &body))
-    case .displayOn, .observer: .displayOn
+    case .displayOn, .observer, .advert: .displayOn
     }
   }
 }
