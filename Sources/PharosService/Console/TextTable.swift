@@ -51,6 +51,7 @@ public struct TextTable: Sendable {
       return column.alignment == .left ? text + padding : padding + text
     }
     let line = padded.joined(separator: " ")
-    return String(line.reversed().drop { $0 == " " }.reversed())
+    let end = line.utf8.lastIndex { $0 != UInt8(ascii: " ") }.map(line.utf8.index(after:))
+    return String(line[..<(end ?? line.startIndex)])
   }
 }

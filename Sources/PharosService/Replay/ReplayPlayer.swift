@@ -26,8 +26,9 @@ struct ReplayPlayer<Sender: ReplaySender> {
   private var count = 0
   private(set) var summary = ReplaySummary()
 
-  /// The most datagrams handed over in one call: what the kernel copies while the caller waits a few microseconds.
-  private static var largestBatch: Int { 64 }
+  /// The most datagrams handed over in one call: enough for trains of 64 of one length to form among several senders', few
+  /// enough that they fit the socket's buffer.
+  private static var largestBatch: Int { 512 }
   /// How far behind its times a replay must be for it to gather a batch rather than send at once.
   private static var backlog: TimeSpan { .milliseconds(1) }
 
@@ -42,14 +43,18 @@ struct ReplayPlayer<Sender: ReplaySender> {
   var isInterrupted: Bool { clock.isInterrupted }
 
   /// Sends a datagram and its copies at their time.
-  mutating func play(_ payload: [UInt8], at offset: TimeSpan, loop: Int, shift: TimeSpan) {
+  mutating func play(_ payload: ArraySlice<UInt8>, at offset: TimeSpan, loop: Int, shift: TimeSpan) {
     let start = started ?? clock.now()
     started = start
     for clone in 0..<clones {
       let variant = DatagramVariant(clone: clone, loop: loop, shift: shift)
-      guard let datagram = multiplier.variant(variant, of: payload) else {
-        summary.notCloned += 1
-        continue
+      var datagram = payload
+      if clone > 0 || loop > 0 {
+        guard let made = multiplier.variant(variant, of: Array(payload)) else {
+          summary.notCloned += 1
+          continue
+        }
+        datagram = made[...]
       }
       if let due = pace.due(number: count, offset: offset + shift) {
         let deadline = start + due

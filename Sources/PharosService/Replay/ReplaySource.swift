@@ -23,11 +23,14 @@ struct ReplaySource {
   }
 
   /// Hands over each datagram of a packet with the time since the first one.
-  mutating func forEachDatagram(in packet: Packet, _ body: (TimeSpan, [UInt8]) throws -> Void) rethrows {
+  mutating func forEachDatagram(
+    in packet: Packet,
+    _ body: (TimeSpan, ArraySlice<UInt8>) throws -> Void
+  ) rethrows {
     if packet.linkType.carriesAdverts {
-      for datagram in encoded(packet) { try body(offset(of: packet), datagram) }
+      for datagram in encoded(packet) { try body(offset(of: packet), datagram[...]) }
     } else if let datagram = assembler.add(packet), !datagram.isSnapped {
-      try body(offset(of: packet), Array(datagram.payload))
+      try body(offset(of: packet), datagram.payload)
     }
   }
 

@@ -18,11 +18,17 @@ public final class SocketSender: ReplaySender {
   ///
   /// - Units: milliseconds.
   private static let patience = 100
+  /// The send buffer to ask for.
+  ///
+  /// - Units: bytes. 4 MiB: a train of datagrams is charged as a whole, and so are those of a batch that waits.
+  private static let sendBuffer = 4 << 20
 
   /// Opens a socket.
   ///
   /// - Throws: what the system says.
-  public init(to destination: Endpoint) throws(SendError) { sender = try DatagramSender(to: destination) }
+  public init(to destination: Endpoint) throws(SendError) {
+    sender = try DatagramSender(to: destination, sendBuffer: SocketSender.sendBuffer)
+  }
 
   /// Sends datagrams and says how many the system took.
   public func send(_ bytes: [UInt8], ranges: ArraySlice<Range<Int>>) throws(SendError) -> Int {

@@ -43,7 +43,10 @@ struct CaptureWalk {
     do {
       while let chunk = try chunks.next() {
         feed.append(chunk)
-        while let input = try feed.next() { try take(input) }
+        while let input = try feed.next() {
+          try take(input)
+          feed.recycle(input)
+        }
         bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
       }
       try feed.finish()
