@@ -10,35 +10,86 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+let core: Target.Dependency = .product(name: "PharosCore", package: "pharos")
+let pharos: Target.Dependency = .product(name: "Pharos", package: "pharos")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+/// What is needed to run a server and to feed it.
+let server: [Target.Dependency] = [
+  "CSocketMeter", "SocketTraffic", core, pharos,
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+  .product(name: "Logging", package: "swift-log"),
+  .product(name: "OpenCombine", package: "OpenCombine"),
+]
+
+/// A program of ours.
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(name: name, dependencies: dependencies + [arguments], swiftSettings: strict)
+}
+
+/// A suite that `swift package benchmark` finds by its folder.
+func suite(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: "\(name)Suite",
+    dependencies: dependencies + [
+      core, "SuiteSupport", "Traffic", .product(name: "Benchmark", package: "benchmark"),
+    ],
+    path: "Benchmarks/\(name)",
+    swiftSettings: strict,
+    plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]
+  )
+}
+
 let package = Package(
   name: "benchmarks",
   platforms: [.macOS("26.0")],
   products: [
     .executable(name: "presence-quality", targets: ["PresenceQuality"]),
     .executable(name: "scale", targets: ["Scale"]),
+    .executable(name: "throughput", targets: ["Throughput"]),
+    .executable(name: "latency", targets: ["Latency"]),
+    .executable(name: "targets", targets: ["Targets"]),
   ],
   dependencies: [
     .package(name: "pharos", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+    // Without its traits: it would put an allocator of its own in front of the one that is counted here.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
-    .executableTarget(
-      name: "PresenceQuality",
-      dependencies: [
-        .product(name: "PharosCore", package: "pharos"),
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: strict
-    ),
+    program("PresenceQuality", [core]),
+
+    // What is measured with, and what is measured on.
     .target(name: "CScaleMeter"),
-    .executableTarget(
-      name: "Scale",
-      dependencies: [
-        "CScaleMeter",
-        .product(name: "PharosCore", package: "pharos"),
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+    .target(name: "Traffic", dependencies: [core], swiftSettings: strict),
+    program("Scale", ["CScaleMeter", "Traffic", core]),
+    .target(name: "CSocketMeter"),
+    .target(
+      name: "SocketTraffic",
+      dependencies: ["CSocketMeter", core, pharos],
       swiftSettings: strict
     ),
+    program("Throughput", server),
+    program("Latency", server + [.product(name: "Histogram", package: "hdrhistogram-swift")]),
+    program("Targets", ["CScaleMeter", "Traffic", core]),
+
+    // The suites.
+    .target(
+      name: "SuiteSupport",
+      dependencies: ["CScaleMeter", "Traffic", .product(name: "Benchmark", package: "benchmark")],
+      swiftSettings: strict
+    ),
+    suite("Decode", []),
+    suite("Wire", []),
+    suite("Table", []),
+    suite("Engine", []),
+    suite("Ranging", []),
+    suite("Publishing", [pharos, .product(name: "OpenCombine", package: "OpenCombine")]),
+    suite("Captures", []),
   ]
 )

@@ -18,11 +18,15 @@ static __thread uint64_t count __attribute__((tls_model("initial-exec")));
 
 uint64_t scale_allocations_of_this_thread(void) { return count; }
 
-int64_t scale_thread_nanoseconds(void) {
+static int64_t nanoseconds_of(clockid_t clock) {
   struct timespec time;
-  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return 0;
+  if (clock_gettime(clock, &time) != 0) return 0;
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
+
+int64_t scale_thread_nanoseconds(void) { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+int64_t scale_process_nanoseconds(void) { return nanoseconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 int64_t scale_resident_bytes(void) {
   malloc_trim(0);

@@ -2,6 +2,7 @@ import CScaleMeter
 import PharosEvents
 import PharosMonitoring
 import PharosReports
+import Traffic
 
 /// Runs the engine and the naive reference over one workload, round by round in turn.
 struct Measurement {
@@ -17,12 +18,16 @@ struct Measurement {
     var withNaive: Bool
   }
 
-  private var workload: Workload
+  /// The site and its traffic.
+  var workload: Workload
+  /// What is measured.
+  var engine: StageOne
+  /// What the engine says, thrown away.
+  var output = StageOutput()
+  /// The second of traffic that was played last.
+  var second = 0
   private let plan: Plan
-  private var engine: StageOne
   private var naive: NaiveEngine
-  private var output = StageOutput()
-  private var second = 0
 
   init(_ workload: Workload, _ plan: Plan) {
     self.workload = workload
@@ -49,35 +54,37 @@ struct Measurement {
       adverts += round.adverts
       if plan.withNaive { naiveTimes.append(play(1, naively: true).nanosecondsPerAdvert) }
     }
-    let change = changeRegions()
     return ScaleRow(
       observers: workload.observers,
       tracks: workload.tracks,
+      advertsPerDatagram: workload.advertsPerDatagram,
       hasRanging: workload.hasRanging,
       engine: engineTimes.median,
       engineQuickest: engineTimes.min() ?? 0,
       naive: plan.withNaive ? naiveTimes.median : nil,
       bytesPerTrack: bytes,
       allocationsPerAdvert: Double(allocations) / Double(max(1, adverts)),
-      regionChange: change.milliseconds,
-      afterRegionChange: change.nanosecondsPerAdvertAfter
+      change: changeRegions()
     )
   }
 
   /// What a round of traffic cost.
-  private struct Round {
+  struct Round {
+    /// CPU time of all batches.
+    ///
+    /// - Units: nanoseconds.
     var nanoseconds: Int64 = 0
+    /// Calls of the allocator.
     var allocations: UInt64 = 0
+    /// How many adverts were heard.
     var adverts = 0
-    var slowestBatch = 0.0
-
     var nanosecondsPerAdvert: Double { Double(nanoseconds) / Double(max(1, adverts)) }
   }
 
-  private mutating func play(_ seconds: Int = 1, naively: Bool) -> Round {
+  /// Plays so many seconds; the naive reference hears the second again that the engine heard last.
+  mutating func play(_ seconds: Int = 1, naively: Bool) -> Round {
     var round = Round()
     for _ in 0..<seconds {
-      // The naive reference hears the same seconds again.
       if !naively { second += 1 }
       for batch in 0..<workload.batchesPerSecond {
         workload.fill(batch: batch, ofSecond: second)
@@ -94,31 +101,8 @@ struct Measurement {
         round.nanoseconds += taken
         round.allocations += scale_allocations_of_this_thread() - allocations
         round.adverts += count
-        round.slowestBatch = max(round.slowestBatch, Double(taken) / Double(max(1, count)))
       }
     }
     return round
-  }
-
-  /// Gives one application other regions, one call after the other as its program would, and hears a second of traffic.
-  private mutating func changeRegions() -> (milliseconds: Double, nanosecondsPerAdvertAfter: Double) {
-    var longest: Int64 = 0
-    let now = Timestamp(seconds: 1_420_070_400 + Int64(second) + 1)
-    // What is due by then is no part of the change.
-    engine.advance(to: now - .oneNanosecond, into: &output)
-    output.removeAll()
-    for region in Workload.regions(of: 1) {
-      var other = region
-      other.presence.enterSamples = 3
-      let start = scale_thread_nanoseconds()
-      engine.apply(
-        .startMonitoring(application: "application-1", other, assuming: .unknown),
-        at: now,
-        into: &output
-      )
-      longest = max(longest, scale_thread_nanoseconds() - start)
-      output.removeAll()
-    }
-    return (Double(longest) / 1e6, play(naively: false).slowestBatch)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Traffic
 
 /// `scale`: what the engine costs as a site grows.
 @main
@@ -9,7 +10,8 @@ struct Scale: ParsableCommand {
     abstract: "Measures the engine from a thousand to a million tracks, beside a naive reference.",
     discussion: """
       CPU time of the thread for each advert, resident bytes for each track, allocations for each advert, and what \
-      a change of the regions costs. 100 applications with 20 regions each; one advert in ten is lost.
+      a change of twenty regions costs. 100 applications with 20 regions each; one advert in ten is lost. Each size \
+      runs in a process of its own.
       """
   )
 
@@ -22,6 +24,9 @@ struct Scale: ParsableCommand {
   @Option(help: ArgumentHelp("Only this size.", valueName: "OBSERVERSxBEACONS"))
   var size: String?
 
+  @Option(help: ArgumentHelp("Adverts in a datagram.", valueName: "N"))
+  var advertsPerDatagram: Int?
+
   @Flag(help: "One application in ten asks for ranging as well.")
   var ranging = false
 
@@ -29,48 +34,88 @@ struct Scale: ParsableCommand {
   var json: String?
 
   func validate() throws {
-    guard let size, Scale.parse(size) == nil else { return }
-    throw ValidationError("--size \(size): expected two numbers as in 1000x100.")
+    if let size, Shape(size) == nil {
+      throw ValidationError("--size \(size): expected two numbers as in 1000x100.")
+    }
+    if let advertsPerDatagram, !(1...64).contains(advertsPerDatagram) {
+      throw ValidationError("--adverts-per-datagram \(advertsPerDatagram): expected 1 to 64.")
+    }
   }
 
   func run() throws {
     var report = ScaleReport()
     print(ScaleReport.heading)
     for shape in shapes {
-      let workload = Workload(
-        observers: shape.observers,
-        beacons: shape.beacons,
-        hasRanging: shape.hasRanging
-      )
-      var measurement = Measurement(workload, plan(for: workload))
-      let row = measurement.run()
-      report.rows.append(row)
+      // What an earlier size left in the allocator would be missing from the next one's memory.
+      let row = size == nil ? try measureApart(shape) : measure(shape)
+      report.add(row)
       print(ScaleReport.line(row))
     }
     if let json { try report.json().write(to: URL(fileURLWithPath: json)) }
   }
 
-  private var shapes: [(observers: Int, beacons: Int, hasRanging: Bool)] {
-    if let shape = size.flatMap(Scale.parse) { return [(shape.observers, shape.beacons, ranging)] }
-    let sizes = [(1, 1_000), (10, 100), (100, 100), (1_000, 100), (10_000, 100), (20, 50_000)]
-    let chosen = quick ? sizes.filter { $0.0 * $0.1 <= 100_000 } : sizes
-    let plain = chosen.map { ($0.0, $0.1, ranging) }
-    return ranging ? plain : plain + [(100, 100, true)]
+  private var shapes: [Shape] {
+    var shapes = size.flatMap { Shape($0) }.map { [$0] } ?? Shape.usual
+    if quick, size == nil { shapes.removeAll { $0.tracks > 100_000 } }
+    if ranging, size == nil { shapes.removeAll(where: \.hasRanging) }
+    for place in shapes.indices {
+      if ranging { shapes[place].hasRanging = true }
+      if let advertsPerDatagram { shapes[place].advertsPerDatagram = advertsPerDatagram }
+    }
+    return shapes
   }
 
-  private func plan(for workload: Workload) -> Measurement.Plan {
+  private func measure(_ shape: Shape) -> ScaleRow {
+    let workload = Workload(
+      observers: shape.observers,
+      beacons: shape.beacons,
+      hasRanging: shape.hasRanging,
+      advertsPerDatagram: shape.advertsPerDatagram
+    )
     let adverts = quick ? 400_000 : 4_000_000
-    return Measurement.Plan(
-      warmUp: workload.tracks > 100_000 ? 80 : 160,
+    let plan = Measurement.Plan(
+      warmUp: quick ? 20 : workload.tracks > 100_000 ? 80 : 160,
       rounds: 5,
       secondsPerRound: max(4, min(adverts / 5 / workload.tracks, 400)),
       withNaive: !withoutNaive
     )
+    var measurement = Measurement(workload, plan)
+    return measurement.run()
   }
 
-  private static func parse(_ size: String) -> (observers: Int, beacons: Int)? {
-    let parts = size.split(separator: "x").map { Int($0) }
-    guard parts.count == 2, let observers = parts[0], let beacons = parts[1] else { return nil }
-    return observers > 0 && beacons > 0 ? (observers, beacons) : nil
+  /// Measures one size in a process of its own.
+  private func measureApart(_ shape: Shape) throws -> ScaleRow {
+    let file = FileManager.default.temporaryDirectory.appending(path: "scale-\(UUID()).json")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments =
+      ["--size", shape.name, "--adverts-per-datagram", "\(shape.advertsPerDatagram)", "--json", file.path]
+      + (shape.hasRanging ? ["--ranging"] : []) + (quick ? ["--quick"] : [])
+      + (withoutNaive ? ["--without-naive"] : [])
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationReason == .exit, process.terminationStatus == 0 else {
+      throw ScaleFailure(shape: shape.name, status: process.terminationStatus)
+    }
+    let rows = try JSONDecoder().decode(ScaleReport.self, from: Data(contentsOf: file)).rows
+    guard let row = rows.first else { throw ScaleFailure(shape: shape.name, status: 0) }
+    return row
+  }
+}
+
+/// A size that could not be measured.
+struct ScaleFailure: Error, CustomStringConvertible {
+  /// Which.
+  var shape: String
+  /// What its process ended with.
+  var status: Int32
+
+  var description: String {
+    """
+    Size \(shape) was not measured: its process ended with \(status) and no row. Run `scale --size \(shape)` to see \
+    why; a million tracks want a gigabyte of memory.
+    """
   }
 }

@@ -1,9 +1,11 @@
 /// What was measured at one size.
-struct ScaleRow: Encodable {
+struct ScaleRow: Codable {
   /// How many observers.
   var observers: Int
   /// How many tracks, all observers together.
   var tracks: Int
+  /// Adverts in a datagram.
+  var advertsPerDatagram: Int
   /// Whether one application in ten ranges.
   var hasRanging: Bool
   /// CPU time of the engine, the median of the rounds.
@@ -22,14 +24,8 @@ struct ScaleRow: Encodable {
   var bytesPerTrack: Double
   /// Allocations divided by adverts, in the measured rounds.
   var allocationsPerAdvert: Double
-  /// The longest that one change of the regions took, or nil if it was not measured.
-  ///
-  /// - Units: milliseconds.
-  var regionChange: Double?
-  /// The slowest batch of 64 datagrams after such a change.
-  ///
-  /// - Units: nanoseconds an advert.
-  var afterRegionChange: Double?
+  /// What a change of an application's regions cost.
+  var change: RegionChangeCost
 
   /// The most that the engine may take at this size.
   var budget: Double { tracks > 100_000 ? 45 : 36 }

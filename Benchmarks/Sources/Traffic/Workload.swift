@@ -1,48 +1,55 @@
-import PharosReports
+public import PharosReports
 
 /// A site and its traffic: observers that each hear their own beacons about once a second.
 ///
 /// A hundred applications have twenty regions each: one for their UUID and nineteen for a major under it, so that every
 /// beacon is asked about by two. One advert in ten is lost, levels are noisy, intervals have their advDelay, and
-/// datagrams of 24 adverts come from one observer after the other.
-struct Workload {
+/// datagrams come from one observer after the other.
+public struct Workload {
   /// How many applications there are, and regions of each.
-  static let applications = 100
+  public static let applications = 100
   /// Regions of each application.
-  static let regions = 20
-  /// Adverts in a datagram.
-  static let advertsPerDatagram = 24
+  public static let regions = 20
   /// Datagrams that are handed over together: what one drain of a socket gives.
-  static let datagramsPerBatch = 64
+  public static let datagramsPerBatch = 64
+  /// When the first second begins.
+  ///
+  /// - Units: nanoseconds since 1970.
+  public static let beginning: Int64 = 1_420_070_400_000_000_000
 
   /// How many observers there are.
-  let observers: Int
+  public let observers: Int
   /// How many beacons each of them hears.
-  let beacons: Int
+  public let beacons: Int
   /// Whether one application in ten asks for ranging.
-  let hasRanging: Bool
+  public let hasRanging: Bool
+  /// Adverts in a datagram, as many as are not lost of so many.
+  public let advertsPerDatagram: Int
 
-  private(set) var batch = ReportBatch()
+  /// The adverts of the part of a second that was filled in last.
+  public private(set) var batch = ReportBatch()
   private var random: UInt64 = 0x2545_F491_4F6C_DD1D
   private static let template: [UInt8] =
     [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 20) + [0xC5]
 
-  init(observers: Int, beacons: Int, hasRanging: Bool) {
+  /// Makes the traffic of so many observers with so many beacons each.
+  public init(observers: Int, beacons: Int, hasRanging: Bool = false, advertsPerDatagram: Int = 24) {
     self.observers = observers
     self.beacons = beacons
     self.hasRanging = hasRanging
+    self.advertsPerDatagram = advertsPerDatagram
   }
 
   /// How many tracks there are in the end.
-  var tracks: Int { observers * beacons }
+  public var tracks: Int { observers * beacons }
 
   /// The UUID of an application's beacons.
-  static func uuid(of application: Int) -> UUID128 {
+  public static func uuid(of application: Int) -> UUID128 {
     UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_0000_0000 | UInt64(application))
   }
 
   /// The regions of an application.
-  static func regions(of application: Int) -> [Region] {
+  public static func regions(of application: Int) -> [Region] {
     let uuid = uuid(of: application)
     return [Region(identifier: "all", constraint: .proximity(uuid))]
       + (1..<regions).map {
@@ -51,7 +58,7 @@ struct Workload {
   }
 
   /// What the site's file would say.
-  var site: Site {
+  public var site: Site {
     Site(
       applications: (0..<Workload.applications).map { number in
         Application(
@@ -64,24 +71,31 @@ struct Workload {
     )
   }
 
+  /// Who an observer is.
+  public static func observer(_ number: Int) -> ObserverID { .eui48(0xAC23_3F00_0000 | UInt64(number)) }
+
+  /// The first instant of a second.
+  public static func start(ofSecond second: Int) -> Timestamp {
+    Timestamp(nanoseconds: beginning + Int64(second) * 1_000_000_000)
+  }
+
+  /// How many datagrams one observer sends in a second.
+  private var rounds: Int { (beacons + advertsPerDatagram - 1) / advertsPerDatagram }
+
   /// How many batches a second's adverts make.
-  var batchesPerSecond: Int {
-    let datagrams = observers * ((beacons + Workload.advertsPerDatagram - 1) / Workload.advertsPerDatagram)
-    return (datagrams + Workload.datagramsPerBatch - 1) / Workload.datagramsPerBatch
+  public var batchesPerSecond: Int {
+    (observers * rounds + Workload.datagramsPerBatch - 1) / Workload.datagramsPerBatch
   }
 
   /// Fills the batch with the adverts of one part of a second.
-  mutating func fill(batch number: Int, ofSecond second: Int) {
+  public mutating func fill(batch number: Int, ofSecond second: Int) {
     batch.removeAll()
     var payload = Workload.template
-    let rounds = (beacons + Workload.advertsPerDatagram - 1) / Workload.advertsPerDatagram
+    let datagrams = observers * rounds
     let first = number * Workload.datagramsPerBatch
-    let last = min(first + Workload.datagramsPerBatch, observers * rounds)
-    let begin = 1_420_070_400_000_000_000 + Int64(second) * 1_000_000_000
-    for datagram in first..<last {
-      let received = Timestamp(
-        nanoseconds: begin + Int64(datagram) * 1_000_000_000 / Int64(observers * rounds)
-      )
+    let begin = Workload.beginning + Int64(second) * 1_000_000_000
+    for datagram in first..<min(first + Workload.datagramsPerBatch, datagrams) {
+      let received = Timestamp(nanoseconds: begin + Int64(datagram) * 1_000_000_000 / Int64(datagrams))
       fill(datagram / observers, of: datagram % observers, at: received, &payload)
     }
   }
@@ -92,9 +106,9 @@ struct Workload {
     at received: Timestamp,
     _ payload: inout [UInt8]
   ) {
-    let place = batch.index(of: .eui48(0xAC23_3F00_0000 | UInt64(observer)))
-    let first = round * Workload.advertsPerDatagram
-    for beacon in first..<min(first + Workload.advertsPerDatagram, beacons) {
+    let place = batch.index(of: Workload.observer(observer))
+    let first = round * advertsPerDatagram
+    for beacon in first..<min(first + advertsPerDatagram, beacons) {
       let dice = next()
       guard dice % 10 != 0 else { continue }
       let number = observer * beacons + beacon

@@ -1,0 +1,37 @@
+/// A size of the table.
+struct Shape {
+  /// How many observers.
+  var observers: Int
+  /// How many beacons each of them hears.
+  var beacons: Int
+  /// Adverts in a datagram.
+  var advertsPerDatagram = 24
+  /// Whether one application in ten ranges.
+  var hasRanging = false
+
+  /// All that is measured if nothing is asked for.
+  static let usual = [
+    Shape(observers: 1, beacons: 1_000), Shape(observers: 10, beacons: 100),
+    Shape(observers: 100, beacons: 100), Shape(observers: 1_000, beacons: 100),
+    Shape(observers: 10_000, beacons: 100), Shape(observers: 20, beacons: 50_000),
+    Shape(observers: 100, beacons: 100, advertsPerDatagram: 1),
+    Shape(observers: 1_000, beacons: 100, advertsPerDatagram: 1),
+    Shape(observers: 100, beacons: 100, hasRanging: true),
+  ]
+
+  /// How many tracks there are in the end.
+  var tracks: Int { observers * beacons }
+
+  /// How `--size` names it.
+  var name: String { "\(observers)x\(beacons)" }
+}
+
+extension Shape {
+  /// Reads two numbers as in `1000x100`.
+  init?(_ text: String) {
+    let parts = text.split(separator: "x").map { Int($0) }
+    guard parts.count == 2, let observers = parts[0], let beacons = parts[1] else { return nil }
+    guard observers > 0, beacons > 0 else { return nil }
+    self.init(observers: observers, beacons: beacons)
+  }
+}

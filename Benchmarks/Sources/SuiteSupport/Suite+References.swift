@@ -1,0 +1,26 @@
+import Benchmark
+import Traffic
+
+/// What every suite measures beside its own: how quick this machine is just now.
+///
+/// Figures of two machines, or of two hours of one, are compared as ratios to these.
+extension Suite {
+  /// The name of the reference that computes.
+  public static let computing = "reference: computing, a step"
+  /// The name of the reference that waits for memory.
+  public static let memory = "reference: memory, a step"
+
+  /// Adds both references.
+  public static func addReferences() {
+    add(computing, setUp: { Yardstick() }) { yardstick in
+      let steps = 50_000
+      blackHole(yardstick.compute(steps))
+      return steps
+    }
+    add(memory, setUp: { Yardstick() }) { yardstick in
+      let steps = 4_000
+      blackHole(yardstick.read(steps))
+      return steps
+    }
+  }
+}
