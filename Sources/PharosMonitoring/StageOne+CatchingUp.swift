@@ -106,27 +106,41 @@ extension StageOne {
     }
     guard !scopes.isEmpty else { return 0 }
     let tracks = states[index].tracks.borrowed()
-    for place in 0..<Int32(tracks.count) {
-      guard let track = tracks[place], track.pointee.isLive else { continue }
-      if scopes.contains(IdentityScope(track.pointee.beacon)) { concerned.append(place) }
-    }
-    return tracks.count / 2
+    // To pass over a page costs a fraction of a look at a track.
+    return tracks.find(scopes, &concerned) + tracks.count / 64
   }
 
   /// Performs one change for an observer whose concerned tracks have been found; gives what that cost.
   private mutating func perform(_ number: Int, of index: Int, into output: inout StageOutput) -> Int {
     for slot in pendingChanges[number].retired { dropRow(of: slot, observer: index) }
-    var cost = concerned.count
+    let cost = concerned.count + shiftConcerned(by: number, of: index, into: &output)
+    return cost + meetAssumed(by: number, of: index)
+  }
+
+  /// Gives the tracks that fulfil one of a change's constraints the match sets that they have now; gives what that cost.
+  private mutating func shiftConcerned(by number: Int, of index: Int, into output: inout StageOutput) -> Int {
+    // All are looked at before the first is changed: in place, since an observer that is asked is copied.
+    let tracks = states[index].tracks.borrowed()
+    var hits: [(place: Int32, fulfilled: UInt64)] = []
     var hasListed = false
-    for position in concerned.indices {
-      let track = Int(concerned[position])
-      guard states[index].tracks[track].isLive else { continue }
-      let fulfilled = pendingChanges[number].fulfilled(by: states[index].tracks[track].beacon)
+    for place in concerned {
+      guard let track = tracks[place], track.pointee.isLive else { continue }
+      let fulfilled = pendingChanges[number].fulfilled(by: track.pointee.beacon)
       guard fulfilled != 0 else { continue }
-      hasListed = states[index].tracks[track].isListed || hasListed
-      cost += shift(track: track, of: index, fulfilled, by: number, into: &output)
+      hasListed = track.pointee.isListed || hasListed
+      hits.append((place, fulfilled))
+    }
+    var cost = 0
+    for hit in hits {
+      cost += shift(track: Int(hit.place), of: index, hit.fulfilled, by: number, into: &output)
     }
     if hasListed { unlistForgotten(of: index) }
+    return cost
+  }
+
+  /// Gives an observer the rows of the regions that it is taken to be inside; gives what that cost.
+  private mutating func meetAssumed(by number: Int, of index: Int) -> Int {
+    var cost = 0
     for slot in pendingChanges[number].assumedInside {
       cost += StageOne.rematchCost
       _ = row(of: slot, observer: index, at: current)
@@ -150,8 +164,10 @@ extension StageOne {
     by number: Int,
     into output: inout StageOutput
   ) -> Int {
-    let old = states[index].tracks[track].matchSet
-    guard states[index].tracks[track].epoch == states[index].epoch else {
+    let epoch = states[index].epoch
+    guard let entry = states[index].tracks.borrowed()[Int32(track)] else { return 0 }
+    let old = entry.pointee.matchSet
+    guard entry.pointee.epoch == epoch else {
       rematch(track: track, of: index, into: &output)
       return StageOne.policyCost
     }
@@ -182,7 +198,9 @@ extension StageOne {
     _ fulfilled: UInt64,
     by number: Int
   ) -> PendingChange.Transition {
-    let beacon = states[index].tracks[track].beacon
+    guard let beacon = states[index].tracks.borrowed()[Int32(track)]?.pointee.beacon else {
+      preconditionFailure("no track at \(track)")
+    }
     let isKeyed = beacon.kind != .address && beacon.address != nil
     let standsInZone = states[index].standsInZone
     let isCommon =

@@ -127,7 +127,9 @@ extension StageOne {
       states[index].tracks.append(track)
     }
     states[index].table.insert(hash, place: place)
-    states[index].scopes |= IdentityScope(beacon).bit
+    let scope = IdentityScope(beacon)
+    states[index].scopes |= scope.bit
+    states[index].tracks.note(scope, of: place)
     count { $0.tracks += 1 }
     tracksOfCell[states[index].id.cell % limits.cells] += 1
     allow(track: place, of: index)

@@ -24,6 +24,8 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
     fileprivate let tracks: UnsafeMutablePointer<Track>
     /// When the wheel entry of the page is due; what fires at another time is stale.
     var armedAt = Timestamp.distantFuture
+    /// Bits of the sorts of identity that lie on it or once did, so that a change of regions passes over most pages.
+    fileprivate var scopes: UInt64 = 0
 
     fileprivate var dues: UnsafeMutablePointer<Timestamp> {
       (UnsafeMutableRawPointer(tracks) + TrackStore.duesOffset).assumingMemoryBound(to: Timestamp.self)
@@ -44,6 +46,7 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
     fileprivate init(copying other: Page, count: Int) {
       self.init()
       armedAt = other.armedAt
+      scopes = other.scopes
       dues.update(from: other.dues, count: 1 << TrackStore.shift)
       tracks.initialize(from: other.tracks, count: count)
     }
@@ -197,6 +200,17 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   }
 }
 
+// MARK: Sorts of identity
+
+extension TrackStore {
+  /// Takes note of the sort of a track that was put in a place.
+  mutating func note(_ scope: IdentityScope, of place: Int) {
+    precondition(UInt(bitPattern: place) < UInt(bitPattern: endIndex), "no track at \(place)")
+    makeUnique()
+    page(place >> TrackStore.shift).pointee.scopes |= scope.bit
+  }
+}
+
 // MARK: Due times
 
 extension TrackStore {
@@ -264,5 +278,23 @@ struct BorrowedTracks {
   subscript(place: Int32) -> UnsafeMutablePointer<Track>? {
     guard UInt(bitPattern: Int(place)) < UInt(bitPattern: count), let pages else { return nil }
     return pages[Int(place) >> TrackStore.shift].tracks + Int(place) & TrackStore.mask
+  }
+
+  /// The places of the live tracks of these sorts, added to others; gives at how many tracks it looked.
+  func find(_ scopes: [IdentityScope], _ places: inout [Int32]) -> Int {
+    guard let pages else { return 0 }
+    let bits = scopes.reduce(0) { $0 | $1.bit }
+    var looks = 0
+    for number in 0..<(count + TrackStore.mask) >> TrackStore.shift where pages[number].scopes & bits != 0 {
+      let first = number << TrackStore.shift
+      let used = min(count - first, 1 << TrackStore.shift)
+      looks += used
+      for place in 0..<used {
+        let track = pages[number].tracks + place
+        guard track.pointee.isLive, scopes.contains(IdentityScope(track.pointee.beacon)) else { continue }
+        places.append(Int32(first + place))
+      }
+    }
+    return looks
   }
 }

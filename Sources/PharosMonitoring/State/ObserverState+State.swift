@@ -199,7 +199,9 @@ extension ObserverState {
         tracks[place].isArmed = true
       }
       table.insert(key, place: place)
-      scopes |= IdentityScope(track.beacon).bit
+      let scope = IdentityScope(track.beacon)
+      scopes |= scope.bit
+      tracks.note(scope, of: place)
     }
     listed = try reader.places("a listed track", below: count)
     pendingTracks = try reader.places("a waiting track", below: count)
