@@ -25,12 +25,14 @@ struct PacedSender {
   private static let catchUp = 0.005
   /// How many slots there are between two probes on average: a thousand probes a second.
   private static let slotsPerProbe: UInt64 = 10
+  /// How many probes are sent at least, if any: on a busy machine that takes longer than was asked for.
+  private static let leastProbes = 10
 
   let port: UInt16
   let clock: HeldClock
   let times: SendTimes
 
-  /// Sends for a while at a rate.
+  /// Sends for a while at a rate, and on until enough probes have been sent.
   ///
   /// - Parameters:
   ///   - traffic: the site's traffic, which goes on where it stood.
@@ -51,14 +53,15 @@ struct PacedSender {
     var sent = Sent()
     var dice: UInt64 = 0x9E37_79B9_7F4A_7C15
     let length = traffic.length
+    let least = min(PacedSender.leastProbes, probes.count)
     let start = meter_now()
     var last = start
     var credit = 0.0
-    while last - start < duration {
+    while last - start < duration || sent.probes < least {
       clock.leap(HeldClock.second)
       try traffic.withNextSecond { bytes in
         var position = 0
-        while position < bytes.count, last - start < duration {
+        while position < bytes.count, last - start < duration || sent.probes < least {
           let now = meter_now()
           credit = min(credit + rate * Double(now - last) / 1e9, rate * PacedSender.catchUp)
           last = now
