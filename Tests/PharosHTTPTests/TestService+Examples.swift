@@ -51,6 +51,7 @@ extension TestService {
     let feed = try backend.feeds.open(FeedRequest(filter: EventFilter(kinds: kinds)))
     for await items in feed {
       for case .event(let told) in items where told.event.subject.description == subject { return }
+      time.pass(seconds: 1)
       try await hear(minor: minor)
     }
   }

@@ -8,6 +8,7 @@ import PharosIngest
 import PharosJournal
 import PharosReports
 import PharosSite
+import PharosTestSupport
 import PharosWebhooks
 import ServiceLifecycle
 import Testing
@@ -18,6 +19,8 @@ struct TestService {
   let backend: HTTPBackend
   /// Where it serves HTTP.
   let address: HostPort
+  /// What the engine takes for time.
+  let time: SlowTime
 
   /// The token that requests carry, or nil for none.
   var token: String?
@@ -31,7 +34,8 @@ struct TestService {
     journal: Journal? = nil,
     _ body: (TestService) async throws -> Void
   ) async throws {
-    let backend = try parts(site: site, journal: journal)
+    let time = SlowTime()
+    let backend = try parts(site: site, journal: journal, time: time)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let http = HTTPService(configuration, backend: backend, logger: logger)
     let group = ServiceGroup(
@@ -48,7 +52,7 @@ struct TestService {
       let address = try await http.address()
       _ = try await backend.server.addresses()
       do {
-        try await body(TestService(backend: backend, address: address))
+        try await body(TestService(backend: backend, address: address, time: time))
       } catch {
         await group.triggerGracefulShutdown()
         try? await tasks.waitForAll()
@@ -60,14 +64,23 @@ struct TestService {
   }
 
   /// The parts of a server, not running.
-  static func parts(site: Site, journal: Journal? = nil) throws -> HTTPBackend {
+  static func parts(
+    site: Site,
+    journal: Journal? = nil,
+    time: SlowTime = SlowTime()
+  ) throws -> HTTPBackend {
+    let start = IngestClock.system.wall()
+    let clock = IngestClock(
+      steady: { TimeSpan(nanoseconds: time.nanoseconds) },
+      wall: { start + TimeSpan(nanoseconds: time.nanoseconds) }
+    )
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let journal = try journal ?? Journal.open(.memory, stream: site.stream)
     let registrar = try Registrar(declared: site, store: journal, logger: logger)
     let listener = ListenAddress(host: "127.0.0.1", port: 0)
     let server = PharosServer(
       site: registrar.site,
-      configuration: IngestConfiguration(listeners: [listener]),
+      configuration: IngestConfiguration(listeners: [listener], clock: clock),
       logger: logger
     )
     registrar.attach(to: server)
@@ -101,13 +114,13 @@ struct TestService {
         names: { _ in nil },
         logger: logger
       ),
-      facts: ServiceFacts(version: "0.0.0", startedAt: IngestClock.system.wall()),
+      facts: ServiceFacts(version: "0.0.0", startedAt: start),
       metrics: {
         "# HELP pharos_up Whether the server is up.\n# TYPE pharos_up gauge\npharos_up 1\n"
       },
       narrate: { "An event of kind \($0.kind.type)." },
       readiness: { Readiness([Readiness.Check("journal")]) },
-      clock: IngestClock.system.wall
+      clock: clock.wall
     )
   }
 

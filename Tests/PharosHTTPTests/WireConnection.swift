@@ -40,6 +40,8 @@ final class WireConnection {
     _ body: (WireConnection) async throws -> Value
   ) async throws -> Value {
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      // A busy machine may take long; what hangs for good is ended by the suite's limit.
+      .connectTimeout(.hours(1))
       .connect(host: "127.0.0.1", port: port) { channel in
         channel.eventLoop.makeCompletedFuture {
           if let tls {

@@ -122,14 +122,12 @@ struct IngestServerTests {
     await harness.server.shutdown()
   }
 
-  @Test("shows a stranger within a second")
+  @Test("shows a stranger once it has received it")
   func showsStrangers() async throws {
     let harness = try await ServerHarness.start(site: Site())
     let sender = try harness.sender()
-    let start = ContinuousClock().now
     try sender.sendWaiting(Samples.raddec(observer: 0xAC23_3FA0_0001, minor: 42, rssi: -71))
     let heard = await harness.snapshot(datagrams: 1).heard
-    #expect(ContinuousClock().now - start < .seconds(1))
     #expect(heard.observers.map(\.id) == [.eui48(0xAC23_3FA0_0001)])
     #expect(heard.observers.first?.source == sender.source)
     #expect(heard.beacons.first?.identities == [.proximity(Samples.uuid, major: 1, minor: 42)])

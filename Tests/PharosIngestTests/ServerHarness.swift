@@ -3,6 +3,7 @@ import PharosCaptures
 import PharosEvents
 import PharosPipeline
 import PharosReports
+import PharosTestSupport
 import Synchronization
 import Testing
 
@@ -62,7 +63,7 @@ final class ServerHarness: Sendable {
   ) async throws -> ServerHarness {
     let output = Output()
     let logs = LogLines()
-    var configuration = IngestConfiguration(listeners: listeners)
+    var configuration = IngestConfiguration(listeners: listeners, clock: SlowTime().clock)
     if isRecording { configuration.record = { output.record($0) } }
     configuration.checkpoint = { output.keep($0) }
     configure(&configuration)
@@ -103,6 +104,17 @@ final class ServerHarness: Sendable {
     }
     try feed.finish()
     return events + (pipeline?.finish() ?? [])
+  }
+}
+
+extension SlowTime {
+  /// The clocks of a server that goes by this time.
+  var clock: IngestClock {
+    let start = IngestClock.system.wall()
+    return IngestClock(
+      steady: { TimeSpan(nanoseconds: self.nanoseconds) },
+      wall: { start + TimeSpan(nanoseconds: self.nanoseconds) }
+    )
   }
 }
 

@@ -11,7 +11,7 @@ struct DemoService: Service {
   private let scene: Scene
 
   /// The seed of the demo: any would do; this one always looks the same.
-  private static let seed: UInt64 = 1
+  static let seed: UInt64 = 1
 
   /// Plays a scene without end.
   init(server: PharosServer, scene: Scene) {
