@@ -70,14 +70,14 @@ let package = Package(
     module("PharosEvents", ["PharosReports"]),
     module("PharosPlaces", ["PharosReports"]),
     module("PharosMonitoring", ["PharosReports", "PharosAdvertising", "PharosEvents"]),
-    module("PharosPositioning", ["PharosReports", "PharosEvents"]),
+    module("PharosPositioning", ["PharosReports", "PharosEvents", "PharosPlaces"]),
     module("PharosWire", ["PharosReports"]),
     module("PharosCaptures", ["PharosReports", "PharosAdvertising"]),
     module(
       "PharosPipeline",
       [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
-        "PharosWire", "PharosCaptures",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures",
       ]
     ),
     module("PharosSimulation", ["PharosReports", "PharosAdvertising", "PharosPlaces"]),
@@ -88,8 +88,8 @@ let package = Package(
     module(
       "PharosIngest",
       [
-        "CPharos", "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
+        "CPharos", "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces",
+        "PharosMonitoring", "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
         .product(name: "Atomics", package: "swift-atomics"),
         .product(name: "Logging", package: "swift-log"),
       ] + nio
@@ -97,7 +97,7 @@ let package = Package(
     module(
       "PharosPublishing",
       [
-        "PharosEvents", "PharosReports",
+        "PharosEvents", "PharosReports", "PharosPlaces", "PharosPositioning",
         .product(name: "OpenCombine", package: "OpenCombine"),
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ]
@@ -105,8 +105,9 @@ let package = Package(
     module(
       "Pharos",
       [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
-        "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
+        "PharosPublishing",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]
@@ -157,7 +158,8 @@ let package = Package(
       name: "PharosHTTP",
       dependencies: [
         "COpenAPI",
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning",
         "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal",
         "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
         .product(name: "Hummingbird", package: "hummingbird"),
@@ -220,19 +222,25 @@ let package = Package(
       "PharosMonitoringTests",
       ["PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring"]
     ),
-    tests("PharosPositioningTests", ["PharosReports", "PharosEvents", "PharosPositioning"]),
+    tests(
+      "PharosPositioningTests",
+      [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles",
+      ]
+    ),
     tests(
       "PharosPipelineTests",
       [
-        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosPositioning",
-        "PharosWire", "PharosCaptures", "PharosPipeline",
+        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
       ]
     ),
     tests(
       "PharosIngestTests",
       [
-        "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
-        "PharosCaptures", "PharosPipeline", "PharosIngest",
+        "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
         .product(name: "Atomics", package: "swift-atomics"),
         .product(name: "Logging", package: "swift-log"),
       ] + nio
@@ -273,7 +281,7 @@ let package = Package(
     tests(
       "PharosHTTPTests",
       [
-        "PharosReports", "PharosEvents", "PharosMonitoring", "PharosWire", "PharosIngest",
+        "PharosReports", "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosWire", "PharosIngest",
         "PharosPublishing", "Pharos", "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks",
         "PharosSite", "PharosDashboard", "PharosHTTP",
         .product(name: "Hummingbird", package: "hummingbird"),
@@ -286,15 +294,21 @@ let package = Package(
       "PharosServiceTests",
       [
         "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
-        "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest",
-        "Pharos",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
+        "PharosFiles", "PharosIngest", "Pharos",
         "PharosPublishing", "PharosSite", "PharosJournal", "PharosAccess", "PharosDelivery",
         "PharosWebhooks", "PharosHTTP", "PharosService",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]
     ),
-    tests("PharosTests", ["Pharos", "PharosReports", .product(name: "OpenCombine", package: "OpenCombine")]),
+    tests(
+      "PharosTests",
+      [
+        "Pharos", "PharosReports", "PharosPlaces", "PharosPositioning",
+        .product(name: "OpenCombine", package: "OpenCombine"),
+      ]
+    ),
     tests(
       "PharosSimulationTests",
       ["PharosReports", "PharosAdvertising", "PharosPlaces", "PharosSimulation"]
@@ -302,7 +316,7 @@ let package = Package(
     tests(
       "PharosPublishingTests",
       [
-        "PharosReports", "PharosEvents", "PharosPublishing",
+        "PharosReports", "PharosEvents", "PharosPlaces", "PharosPositioning", "PharosPublishing",
         .product(name: "OpenCombine", package: "OpenCombine"),
       ]
     ),

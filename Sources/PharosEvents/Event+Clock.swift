@@ -22,7 +22,7 @@ extension Event {
     case .observer(var transition):
       transition.lastHeard = transition.lastHeard.map { $0 + step }
       event.detail = .observer(transition)
-    case .regionLimit, .ranging, .zone, .battery, .clockStep, .authorisation, .notification:
+    case .regionLimit, .ranging, .zone, .battery, .clockStep, .authorisation, .notification, .fix:
       break
     }
     return event

@@ -59,6 +59,7 @@ extension EventDetail {
       json.member("step", span.seconds, decimals: 9)
     case .authorisation(let transition): transition.write(to: &json)
     case .notification(let detail): detail.write(to: &json)
+    case .fix(let detail): detail.write(to: &json)
     }
   }
 }
@@ -136,6 +137,36 @@ extension ZoneTransition {
       json.closeObject()
     }
     json.closeArray()
+  }
+}
+
+extension FixDetail {
+  /// Writes the members of an object that is open: metres, metres a second, degrees, seconds.
+  ///
+  /// What is not known is left out, and so is the floor with its plane outdoors.
+  public func write(to json: inout JSONText) {
+    json.member("venue", venue)
+    if isIndoors {
+      json.member("building", building)
+      json.member("level", level)
+      if !floorName.isEmpty { json.member("floorName", floorName) }
+    }
+    if let latitude, let longitude {
+      json.member("latitude", latitude, decimals: 8)
+      json.member("longitude", longitude, decimals: 8)
+    }
+    if isIndoors {
+      json.member("x", x, decimals: 3)
+      json.member("y", y, decimals: 3)
+    }
+    json.member("horizontalAccuracy", horizontalAccuracy, decimals: 2)
+    if let speed { json.member("speed", speed, decimals: 2) }
+    if let courseInDegrees { json.member("course", courseInDegrees, decimals: 1) }
+    json.openArray("sources")
+    for (source, name) in FixSources.names where sources.contains(source) { json.element(name) }
+    json.closeArray()
+    json.member("age", age.seconds, decimals: 3)
+    json.member("satellites", satellites.name)
   }
 }
 

@@ -20,6 +20,8 @@ public enum EventDetail: Hashable, Sendable {
   case authorisation(AuthorisationTransition)
   /// What a rule of an application has to say to people.
   case notification(NotificationDetail)
+  /// Where a subject is.
+  case fix(FixDetail)
 }
 
 /// A change of state of a region, or the answer to a question about it.

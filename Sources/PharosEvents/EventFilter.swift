@@ -66,7 +66,7 @@ extension EventDetail {
     case .region(let transition): transition.observer.map(isWanted) ?? false
     case .zone(let transition): transition.hearings.contains { isWanted($0.observer) }
     case .battery(_, let observer): isWanted(observer)
-    case .regionLimit, .ranging, .observer, .clockStep, .authorisation, .notification: false
+    case .regionLimit, .ranging, .observer, .clockStep, .authorisation, .notification, .fix: false
     }
   }
 }

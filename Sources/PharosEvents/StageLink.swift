@@ -13,6 +13,8 @@ public enum StageLink: Hashable, Sendable {
   case observer(ObserverChange)
   /// An observer that stands in a zone has proved that it lives: told at most once a second.
   case life(ObserverLife)
+  /// A handset sensed something that says where it is; made only where there are venues to locate it in.
+  indirect case sensing(Sensing)
 
   /// When stage one decided it: links reach stage two in this order.
   public var decidedAt: Timestamp {
@@ -21,6 +23,7 @@ public enum StageLink: Hashable, Sendable {
     case .presence(let change): change.decidedAt
     case .observer(let change): change.decidedAt
     case .life(let life): life.decidedAt
+    case .sensing(let sensing): sensing.decidedAt
     }
   }
 
@@ -39,6 +42,7 @@ public enum StageLink: Hashable, Sendable {
     case .presence(let change): change.observer
     case .observer(let change): change.observer
     case .life(let life): life.observer
+    case .sensing(let sensing): sensing.observer
     }
   }
 
@@ -49,6 +53,7 @@ public enum StageLink: Hashable, Sendable {
     case .presence(let change): change.ordinal
     case .observer(let change): change.ordinal
     case .life(let life): life.ordinal
+    case .sensing(let sensing): sensing.ordinal
     }
   }
 }

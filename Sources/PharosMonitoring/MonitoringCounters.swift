@@ -32,6 +32,8 @@ public struct MonitoringCounters: Hashable, Sendable {
   public var observerEvictions: UInt64 = 0
   /// Reports of observers that the site neither lists nor has accepted, where only those count.
   public var quarantined: UInt64 = 0
+  /// What handsets sensed and was passed on to locate them by.
+  public var sensings: UInt64 = 0
   /// Tracks kept now.
   public var tracks: UInt64 = 0
   /// Observers kept now.
@@ -58,6 +60,7 @@ public struct MonitoringCounters: Hashable, Sendable {
     trackEvictions += other.trackEvictions
     observerEvictions += other.observerEvictions
     quarantined += other.quarantined
+    sensings += other.sensings
     tracks += other.tracks
     observers += other.observers
   }

@@ -17,8 +17,10 @@ struct ObserverState: Sendable {
   // Life.
   var life: LifeSigns
   var isUp = true
-  /// Whether it stands in a zone, so that stage two must know that it lives.
+  /// Whether it stands in a zone or hangs at a known place, so that stage two must know that it lives.
   var standsInZone = false
+  /// Whether it has reported what only handsets do, so that what it hears is passed on to where it is located.
+  var isHandset = false
   /// Whether stage two is to be told of its first proof of life: it was restored, and nothing is known of it since.
   var isAwaited = false
   /// The proof of life that stage two was told of last.

@@ -74,8 +74,16 @@ struct RegionCatalog: Sendable {
   private var askedAddresses: Set<UInt64> = []
   private var zonesTakeAll = false
   private var zoneObservers: Set<ObserverID> = []
+  /// The observers that hang at known places of venues.
+  private let fixedObservers: Set<ObserverID>
+  /// Which tags they locate; none means all that anybody asks about.
+  private var locatedConstraints: Set<BeaconConstraint> = []
 
-  init(site: Site) { declare(site) }
+  /// Makes a catalog of what a site declares, regions and ranging left out.
+  init(site: Site, fixedObservers: Set<ObserverID> = []) {
+    self.fixedObservers = fixedObservers
+    declare(site)
+  }
 
   /// Takes over the directory and the zones of a site, in place of those before.
   mutating func declare(_ site: Site) {
@@ -95,6 +103,12 @@ struct RegionCatalog: Sendable {
         zonedConstraints.insert(constraint.normal)
         noteSort(of: constraint, isKeyed: false)
       }
+    }
+    locatedConstraints = []
+    guard !fixedObservers.isEmpty else { return }
+    for constraint in site.positioning.tags {
+      locatedConstraints.insert(constraint.normal)
+      noteSort(of: constraint, isKeyed: false)
     }
   }
 
@@ -274,6 +288,11 @@ struct RegionCatalog: Sendable {
       set.isZoned =
         isAsked && zonesTakeAll || isAsking(false) && keys.contains { zonedConstraints.contains($0) }
     }
+    if fixedObservers.contains(observer), !set.isZoned {
+      set.isZoned =
+        isAsked && locatedConstraints.isEmpty
+        || isAsking(false) && keys.contains { locatedConstraints.contains($0) }
+    }
     set.regions.sort { $0.slot < $1.slot }
     set.beaconRegions.sort { $0.slot < $1.slot }
     set.rangings.sort()
@@ -281,10 +300,15 @@ struct RegionCatalog: Sendable {
   }
 
   /// Whether it follows from who asks about a beacon, and from where its observer stands, whether it is zoned.
-  var isZonedByAskers: Bool { zoneObservers.isEmpty || zonesTakeAll && zonedConstraints.isEmpty }
+  var isZonedByAskers: Bool {
+    guard fixedObservers.isEmpty || locatedConstraints.isEmpty else { return false }
+    return zoneObservers.isEmpty || zonesTakeAll && zonedConstraints.isEmpty
+  }
 
-  /// Whether an observer stands in some zone.
-  func standsInZone(_ observer: ObserverID) -> Bool { zoneObservers.contains(observer) }
+  /// Whether an observer stands in some zone, or hangs at a known place.
+  func standsInZone(_ observer: ObserverID) -> Bool {
+    zoneObservers.contains(observer) || fixedObservers.contains(observer)
+  }
 
   private func add(_ slot: Int32, to set: inout MatchSet, observer: ObserverID) {
     let entry = slots[Int(slot)]

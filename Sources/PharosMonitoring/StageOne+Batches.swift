@@ -27,8 +27,11 @@ extension StageOne {
           next += heard
           if heard > 0 { continue }
         }
+        let handsets = self.handsets
         ingest(reports[start + next], in: batch, into: &output)
         next += 1
+        // What was found out about the reports to come, it was found out before their observer was known for a handset.
+        if self.handsets != handsets { for rest in next..<window.count { plan[rest].way = .long } }
       }
       start += window.count
     }

@@ -38,6 +38,8 @@ extension StageOne {
       if report.observer != number {
         number = report.observer
         observer = placeAhead(of: Int(number), in: batch)
+        // What a handset hears is passed on, one by one.
+        if sensing != nil, observer >= 0, states[Int(observer)].isHandset { observer = -1 }
       }
       view[unchecked: index].observer = observer
       view[unchecked: index].received = report.received

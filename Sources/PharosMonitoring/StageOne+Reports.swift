@@ -21,6 +21,7 @@ extension StageOne {
       return
     }
     let time = time(of: report, observer: index)
+    if sensing != nil { sense(report, at: time, of: index, in: batch, into: &output) }
     switch report.body {
     case .advert(let advert):
       hear(advert, at: time, of: index, in: batch, into: &output)
@@ -117,6 +118,7 @@ extension StageOne {
       if advert.rssi == nil { $0.withoutLevel += 1 }
     }
     let found = frames(of: advert, in: batch)
+    if isLocated(index) { sense(advert, found, at: time, of: index, into: &output) }
     let key = transmitter(found.first?.beacon, advert.address)
     let isProof = states[index].life.advert(from: key, at: time.event)
     if !states[index].isUp || states[index].scanState == .off {

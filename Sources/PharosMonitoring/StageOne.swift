@@ -21,6 +21,10 @@ public struct StageOne: Sendable {
   var decoder: FrameDecoder
   var entries: [ObserverID: ObserverEntry]
   var catalog: RegionCatalog
+  /// What there is to know of venues, or nil where nobody is located.
+  let sensing: SensingScope?
+  /// How many observers were found to be handsets so far.
+  var handsets: UInt64 = 0
   /// Observers that were let in although the site does not list them.
   var accepted: Set<ObserverID> = []
   var quarantined = QuarantineTable()
@@ -58,12 +62,23 @@ public struct StageOne: Sendable {
   var lastObserver: (id: ObserverID, index: Int)?
 
   /// Makes an engine for a site that ``RegionRegistry`` has accepted.
-  public init(site: Site, limits: MonitoringLimits = .init()) {
-    self.init(site: site, limits: limits, models: RangingModels())
+  ///
+  /// - Parameters:
+  ///   - site: what is declared.
+  ///   - limits: how much it keeps.
+  ///   - sensing: what it must know of venues to hand on what handsets and tags are located by; nil if there are none.
+  public init(site: Site, limits: MonitoringLimits = .init(), sensing: SensingScope? = nil) {
+    self.init(site: site, limits: limits, models: RangingModels(), sensing: sensing)
   }
 
   /// Makes an engine with other models of ranging than the default ones.
-  public init(site: Site, limits: MonitoringLimits = .init(), models: RangingModels) {
+  public init(
+    site: Site,
+    limits: MonitoringLimits = .init(),
+    models: RangingModels,
+    sensing: SensingScope? = nil
+  ) {
+    self.sensing = sensing
     stream = site.stream
     self.site = site
     self.limits = limits
@@ -74,7 +89,7 @@ public struct StageOne: Sendable {
     distance = models.distance ?? .logDistance(exponent: site.pathLossExponent)
     decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
     entries = Dictionary(site.observers.map { ($0.id, $0) }) { first, _ in first }
-    catalog = RegionCatalog(site: site)
+    catalog = RegionCatalog(site: site, fixedObservers: sensing?.fixedObservers ?? [])
     for application in site.applications {
       catalog.regionLimits[application.identifier] = application.regionLimit
       for region in application.regions {

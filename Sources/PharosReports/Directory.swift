@@ -121,6 +121,10 @@ public struct Site: Hashable, Sendable {
   public var pathLossExponent: Double
   /// Whose reports count.
   public var admission: Admission
+  /// How handsets and tags are located in the venues.
+  public var positioning: PositioningSettings
+  /// The folders of the venues, as paths that whoever opens files can open.
+  public var venues: [String]
 
   /// Whose reports count.
   public enum Admission: UInt8, Hashable, Sendable {
@@ -146,7 +150,9 @@ public struct Site: Hashable, Sendable {
     zones: [Zone] = [],
     iBeaconCompanies: [UInt16] = [],
     pathLossExponent: Double = Site.defaultPathLossExponent,
-    admission: Admission = .open
+    admission: Admission = .open,
+    positioning: PositioningSettings = PositioningSettings(),
+    venues: [String] = []
   ) {
     self.stream = stream
     self.applications = applications
@@ -156,5 +162,7 @@ public struct Site: Hashable, Sendable {
     self.iBeaconCompanies = iBeaconCompanies
     self.pathLossExponent = pathLossExponent
     self.admission = admission
+    self.positioning = positioning
+    self.venues = venues
   }
 }

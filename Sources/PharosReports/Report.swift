@@ -132,7 +132,7 @@ public enum ScanState: UInt8, Equatable, Sendable {
 }
 
 /// One access point in a Wi-Fi scan.
-public struct AccessPoint: Equatable, Sendable {
+public struct AccessPoint: Hashable, Sendable {
   /// The basic service set identifier: the address of the radio.
   public var bssid: DeviceAddress
   /// Its level, or nil if the platform had none.
@@ -152,7 +152,7 @@ public struct AccessPoint: Equatable, Sendable {
 }
 
 /// One sample of motion.
-public struct MotionSample: Equatable, Sendable {
+public struct MotionSample: Hashable, Sendable {
   /// What was sampled.
   public enum Kind: UInt8, Sendable {
     /// Acceleration with gravity, three axes of the device, m/s².
@@ -191,7 +191,7 @@ public struct MotionSample: Equatable, Sendable {
 }
 
 /// A location that came from outside Pharos.
-public struct OutsideFix: Equatable, Sendable {
+public struct OutsideFix: Hashable, Sendable {
   /// What made it.
   public enum Source: UInt8, Sendable {
     /// A satellite receiver.

@@ -107,7 +107,8 @@ struct RandomEvents {
   }
 
   mutating func detail() -> EventDetail {
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<16, using: &random) {
+    case 14, 15: .fix(fix())
     case 0..<5: .region(transition())
     case 5: .regionLimit(limit: Int(count()), refused: text())
     case 6:
@@ -144,6 +145,25 @@ struct RandomEvents {
         )
       )
     }
+  }
+
+  private mutating func fix() -> FixDetail {
+    FixDetail(
+      venue: text(),
+      building: chance(3) ? "" : text(),
+      level: Int(count()),
+      floorName: text(),
+      latitude: chance() ? nil : number(),
+      longitude: chance() ? nil : number(),
+      x: number(),
+      y: number(),
+      horizontalAccuracy: number(),
+      speed: chance() ? nil : number(),
+      course: chance() ? nil : number(),
+      sources: FixSources(rawValue: UInt8.random(in: 0...FixSources.all.rawValue, using: &random)),
+      age: span(),
+      satellites: chance() ? .needed : .notNeeded
+    )
   }
 
   private mutating func readings() -> [RangedReading] {

@@ -4,6 +4,7 @@ import PharosEvents
 import PharosHTTP
 import PharosPublishing
 import PharosReports
+import PharosTestSupport
 import PharosWebhooks
 import Testing
 
@@ -44,6 +45,8 @@ extension TestService {
     try await hear(minor: 7)
     try await told(about: "front-desk")
     try await told([.ranging], about: "front-desk", hearing: 7)
+    backend.teller.tell([.fix(of: "visitor", at: 1)])
+    await backend.teller.drain()
   }
 
   /// Waits for a kind that the journal does not keep, while somebody goes on hearing.
@@ -63,11 +66,12 @@ extension TestService {
     let file = "app.js"
     var example = path.replacing("{app}", with: "shop").replacing("{name}", with: "tills")
       .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
-      .replacing("{file}", with: file)
+      .replacing("{file}", with: file).replacing("{building}", with: "main")
+      .replacing("{level}", with: "0")
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
       ("/webhooks/", webhook),
-      ("/tokens/", token),
+      ("/tokens/", token), ("/venues/", "museum"),
     ] where example.contains(part + "{id}") {
       example = example.replacing(part + "{id}", with: part + id)
     }

@@ -9,10 +9,15 @@ import Testing
 struct BatchTests {
   static let uuids = (0..<4).map { UUID128(high: 0x1111, low: UInt64($0)) }
 
-  @Test("a batch decides what its reports decide one by one", arguments: 0..<20)
-  func equivalence(seed: Int) {
+  /// With venues, what handsets hear goes on: an observer is one from the first report on that no gateway makes.
+  static let scopes: [SensingScope?] = [
+    nil, SensingScope(fixedObservers: [.eui48(0)], beaconAddresses: [3, 4]),
+  ]
+
+  @Test("a batch decides what its reports decide one by one", arguments: 0..<20, scopes)
+  func equivalence(seed: Int, scope: SensingScope?) {
     var world = BatchWorld(seed: UInt64(seed))
-    var together = StageOne(site: world.site, limits: world.limits)
+    var together = StageOne(site: world.site, limits: world.limits, sensing: scope)
     var single = together
     var outputs = (StageOutput(), StageOutput())
     var decided = 0
@@ -31,14 +36,15 @@ struct BatchTests {
       outputs.1.removeAll()
     }
     #expect(decided > 50)
+    #expect((together.counters.sensings > 100) == (scope != nil))
     #expect(together.observers() == single.observers())
     #expect(together.standings() == single.standings())
   }
 
-  @Test("where a batch is cut changes nothing", arguments: [1, 5, 10, 13])
-  func cuts(seed: Int) {
+  @Test("where a batch is cut changes nothing", arguments: [1, 5, 10, 13], scopes)
+  func cuts(seed: Int, scope: SensingScope?) {
     var world = BatchWorld(seed: UInt64(seed))
-    var whole = StageOne(site: world.site, limits: world.limits)
+    var whole = StageOne(site: world.site, limits: world.limits, sensing: scope)
     var cut = whole
     var outputs = (StageOutput(), StageOutput())
     for _ in 0..<80 {

@@ -196,7 +196,7 @@ struct LivenessTests {
       switch link {
       case .observer(let change): return change.isUp ? "up" : "down"
       case .presence(let change): return "\(change.beacon.minor ?? 0) \(change.state)"
-      case .second, .life: return nil
+      case .second, .life, .sensing: return nil
       }
     }
     #expect(

@@ -35,6 +35,9 @@ extension EventDetail {
     case .notification(let detail):
       writer.byte(8)
       writer.value(detail)
+    case .fix(let detail):
+      writer.byte(9)
+      detail.write(to: &writer)
     }
   }
 
@@ -61,6 +64,7 @@ extension EventDetail {
     case 6: self = .clockStep(try reader.span())
     case 7: self = .authorisation(try reader.value(AuthorisationTransition.self))
     case 8: self = .notification(try reader.value(NotificationDetail.self))
+    case 9: self = .fix(try FixDetail(from: &reader))
     case let tag: throw reader.failure(.unknownTag(field: "an event's detail", tag: tag))
     }
   }

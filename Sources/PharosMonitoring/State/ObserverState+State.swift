@@ -13,7 +13,8 @@ extension ObserverState {
     writer.write(datagramAt)
     writer.write(isUp)
     writer.write(isAwaited)
-    writer.write(scanState.rawValue)
+    // Bit 7: a handset. Nobody is one where there are no venues, and the byte is what it was before there were any.
+    writer.write(scanState.rawValue | (isHandset ? ObserverState.handsetBit : 0))
     lag.write(to: &writer)
     clock.write(to: &writer)
     sequence.write(to: &writer)
@@ -25,6 +26,8 @@ extension ObserverState {
     writePools(to: &writer)
     writeTracks(to: &writer)
   }
+
+  private static let handsetBit: UInt8 = 1 << 7
 
   private func writeRows(to writer: inout FieldWriter) {
     writer.write(UInt32(rows.count))
@@ -103,10 +106,11 @@ extension ObserverState {
     isUp = try reader.flag()
     isAwaited = try reader.flag()
     let tag = try reader.byte()
-    guard let state = ScanState(rawValue: tag) else {
+    guard let state = ScanState(rawValue: tag & ~ObserverState.handsetBit) else {
       throw reader.failure(.unknownTag(field: "a scan state", tag: tag))
     }
     scanState = state
+    isHandset = tag & ObserverState.handsetBit != 0
     lag = try LagEstimator(from: &reader)
     clock = try ClockOffset(from: &reader)
     sequence = try SequenceCheck(from: &reader)

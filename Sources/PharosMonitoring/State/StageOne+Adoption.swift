@@ -27,14 +27,13 @@ extension StageOne {
     let before = entries
     stand(on: next)
     if old.observers != next.observers { retune(from: before) }
-    if old.beacons != next.beacons || old.zones != next.zones {
+    let hasOtherAskers =
+      old.beacons != next.beacons || old.zones != next.zones || old.positioning.tags != next.positioning.tags
+    if hasOtherAskers {
       catalog.declare(next)
       relearnFacts()
     }
-    let isLookingAgain =
-      old.beacons != next.beacons || old.zones != next.zones
-      || old.pathLossExponent != next.pathLossExponent
-    if isLookingAgain { turnEpoch() }
+    if hasOtherAskers || old.pathLossExponent != next.pathLossExponent { turnEpoch() }
     if old.admission != next.admission || old.observers != next.observers {
       dismissStrangers(into: &output)
     }

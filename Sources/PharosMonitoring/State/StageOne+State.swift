@@ -75,7 +75,7 @@ extension StageOne {
     if awaitedSite == nil {
       awaitedSite = declaration
       stand(on: written)
-      catalog = RegionCatalog(site: written)
+      catalog = RegionCatalog(site: written, fixedObservers: sensing?.fixedObservers ?? [])
       catalog.restore(asked)
       for application in written.applications {
         catalog.regionLimits[application.identifier] = application.regionLimit

@@ -3,18 +3,18 @@
 /// Not the C library's, for the reasons that `RadioMath` gives: a place must come out the same on every
 /// machine. Against a correctly rounded library they differ by at most two units in the last place, on the Earth's
 /// surface a few nanometres.
-enum Trigonometry {
+package enum Trigonometry {
   /// π/2 in two parts, the second being what the first leaves out.
   private static let halfPi = (high: 1.5707963267948966, low: 6.123233995736766e-17)
 
   /// An angle in radians.
-  static func radians(_ degrees: Double) -> Double { degrees * (.pi / 180) }
+  package static func radians(_ degrees: Double) -> Double { degrees * (.pi / 180) }
 
   /// An angle in degrees.
-  static func degrees(_ radians: Double) -> Double { radians * (180 / .pi) }
+  package static func degrees(_ radians: Double) -> Double { radians * (180 / .pi) }
 
   /// The sine and the cosine of an angle in radians, for angles of at most a few turns.
-  static func sineAndCosine(_ angle: Double) -> (sine: Double, cosine: Double) {
+  package static func sineAndCosine(_ angle: Double) -> (sine: Double, cosine: Double) {
     let quarters = (angle / halfPi.high).rounded()
     guard quarters.magnitude < 1e6 else { return (.nan, .nan) }
     let rest = angle.addingProduct(-quarters, halfPi.high).addingProduct(-quarters, halfPi.low)
@@ -29,7 +29,7 @@ enum Trigonometry {
   }
 
   /// The angle of the direction (x, y), counter-clockwise from x: −π to π; 0 where there is no direction.
-  static func angle(y: Double, x: Double) -> Double {
+  package static func angle(y: Double, x: Double) -> Double {
     guard x != 0 || y != 0 else { return 0 }
     let isSteep = y.magnitude > x.magnitude
     let slope = isSteep ? x.magnitude / y.magnitude : y.magnitude / x.magnitude

@@ -101,8 +101,15 @@ extension Site: FieldCodable {
     writer.write(zones)
     writer.write(iBeaconCompanies)
     writer.write(pathLossExponent)
-    writer.write(admission.rawValue)
+    let hasVenues = !venues.isEmpty || positioning != PositioningSettings()
+    writer.write(admission.rawValue | (hasVenues ? Site.venuesBit : 0))
+    guard hasVenues else { return }
+    positioning.write(to: &writer)
+    writer.write(venues)
   }
+
+  /// Marks the admission of a site with venues, which follow; without it the bytes are those of before there were any.
+  private static let venuesBit: UInt8 = 1 << 7
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
@@ -114,9 +121,15 @@ extension Site: FieldCodable {
     iBeaconCompanies = try reader.list(UInt16.self)
     pathLossExponent = try reader.double()
     let tag = try reader.byte()
-    guard let admission = Admission(rawValue: tag) else {
+    guard let admission = Admission(rawValue: tag & ~Site.venuesBit) else {
       throw reader.failure(.unknownTag(field: "admission", tag: tag))
     }
     self.admission = admission
+    guard tag & Site.venuesBit != 0 else { return }
+    positioning = try PositioningSettings(from: &reader)
+    venues = try reader.list(String.self)
+    guard !venues.isEmpty || positioning != PositioningSettings() else {
+      throw reader.failure(.outOfRange(field: "positioning without anything in it"))
+    }
   }
 }

@@ -91,6 +91,12 @@ public struct JSONText: Sendable {
     write(literal: String(value))
   }
 
+  /// Writes a number as an element of an array; with `decimals`, rounded to so many.
+  public mutating func element(_ value: Double, decimals: Int? = nil) {
+    separate()
+    write(number: value, decimals: decimals)
+  }
+
   private mutating func open(_ bracket: UInt8, _ key: StaticString?) {
     if let key { write(key: key) } else { separate() }
     utf8.append(bracket)

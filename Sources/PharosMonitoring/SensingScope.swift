@@ -1,0 +1,17 @@
+public import PharosReports
+
+/// What stage one must know of the venues in which handsets and tags are located.
+///
+/// An engine that is given none hands nothing on for that, and pays nothing for it.
+public struct SensingScope: Hashable, Sendable {
+  /// The observers that hang at known places: they are no handsets, and what they hear of tags is told every second.
+  public var fixedObservers: Set<ObserverID>
+  /// The addresses of beacons that are known by nothing else, which adverts without an identity may come from.
+  public var beaconAddresses: Set<UInt64>
+
+  /// Makes a scope; by default nothing hangs anywhere.
+  public init(fixedObservers: Set<ObserverID> = [], beaconAddresses: Set<UInt64> = []) {
+    self.fixedObservers = fixedObservers
+    self.beaconAddresses = beaconAddresses
+  }
+}
