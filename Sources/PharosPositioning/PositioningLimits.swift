@@ -2,15 +2,21 @@
 public struct PositioningLimits: Hashable, Sendable {
   /// How many beacons it keeps a state for; beyond that the stalest go first.
   public var tags: Int
+  /// How many handsets and tags are located; beyond that the stalest go first.
+  ///
+  /// Each takes 80 to 90 KiB, as a process that followed a hundred showed.
+  public var subjects: Int
   /// How many observers that hear one beacon at the same time are told apart for one region.
   public var observersPerRow: Int
 
   /// Makes limits.
   ///
-  /// 65,536 beacons are 30 times a large site; 64 gateways within the reach of one tag are more than any floor has.
-  public init(tags: Int = 65_536, observersPerRow: Int = 64) {
+  /// 65,536 beacons are 30 times a large site; 64 gateways within the reach of one tag are more than any floor has; 8,192
+  /// subjects are what two cores can follow once a second, in 0.7 GiB.
+  public init(tags: Int = 65_536, observersPerRow: Int = 64, subjects: Int = 8_192) {
     self.tags = max(16, tags)
     self.observersPerRow = max(1, observersPerRow)
+    self.subjects = max(1, subjects)
   }
 }
 
@@ -28,6 +34,10 @@ public struct PositioningCounters: Hashable, Sendable {
   public var crowdedOut: UInt64 = 0
   /// Beacons forgotten because there were too many.
   public var evictions: UInt64 = 0
+  /// What handsets sensed.
+  public var sensings: UInt64 = 0
+  /// What locating has done.
+  public var locating = LocatingCounters()
   /// Beacons that a state is kept for.
   public var tags: Int = 0
 

@@ -12,7 +12,16 @@ public import PharosReports
 /// has not left.
 public struct StageTwo: Sendable {
   /// What has been done so far.
-  public internal(set) var counters = PositioningCounters()
+  ///
+  /// - Complexity: linear in the number of subjects that are located.
+  public var counters: PositioningCounters {
+    var counters = counted
+    if let locators { counters.locating = locators.counters }
+    return counters
+  }
+
+  /// What has been counted, locating left out.
+  var counted = PositioningCounters()
 
   /// What is declared at present: changes of a site are found by comparing with it.
   var site: Site
@@ -36,10 +45,23 @@ public struct StageTwo: Sendable {
   /// The places of what was touched at the present instant.
   var dirty: [Int] = []
   var now = Timestamp.distantPast
+  /// Where handsets and tags are; nil if there is no venue to locate them in.
+  var locators: Locators?
   private var weighing = ZoneWeighing()
 
   /// Starts with a site; its regions are monitored from the beginning.
-  public init(site: Site, limits: PositioningLimits = PositioningLimits(), rules: ZoneRules = ZoneRules()) {
+  ///
+  /// - Parameters:
+  ///   - site: what is declared.
+  ///   - limits: how much is kept.
+  ///   - rules: how zones are decided.
+  ///   - grounds: the venues in which handsets and tags are located; without any nobody is.
+  public init(
+    site: Site,
+    limits: PositioningLimits = PositioningLimits(),
+    rules: ZoneRules = ZoneRules(),
+    grounds: [Ground] = []
+  ) {
     self.site = site
     self.stream = site.stream
     self.limits = limits
@@ -52,6 +74,7 @@ public struct StageTwo: Sendable {
       offsets: OffsetTable(observers: plan.observers.count, rules)
     )
     gaps = LevelGaps(observers: plan.observers.count)
+    if !grounds.isEmpty { locators = Locators(grounds: grounds, site: site, limit: limits.subjects) }
   }
 
   /// Takes what stage one found out; links come ordered by `StageLink.isOrderedBefore`.
@@ -59,14 +82,18 @@ public struct StageTwo: Sendable {
     run(before: link.decidedAt, into: &events)
     switch link {
     case .second(let second):
-      counters.summaries &+= UInt64(second.beacons.count)
+      counted.summaries &+= UInt64(second.beacons.count)
       hear(second, into: &events)
+      locators?.hear(second, into: &events)
     case .presence(let change):
-      counters.presenceChanges &+= 1
+      counted.presenceChanges &+= 1
       note(change, into: &events)
     case .observer(let change):
-      counters.observerChanges &+= 1
+      counted.observerChanges &+= 1
       if change.isUp { recover(change) } else { goDark(change) }
+    case .sensing(let sensing):
+      counted.sensings &+= 1
+      locators?.take(sensing, into: &events)
     case .life(let life):
       if let observer = around.plan.place(of: life.observer) {
         around.proofs[observer] = life.provenThrough
@@ -79,6 +106,7 @@ public struct StageTwo: Sendable {
     run(before: instant, into: &events)
     settle(into: &events)
     fire(through: instant, into: &events)
+    locators?.advance(to: instant, into: &events)
   }
 
   /// Takes a change of the regions, which the limit has already let pass; it comes before all links of its instant.
@@ -97,6 +125,10 @@ public struct StageTwo: Sendable {
     case .startRanging, .stopRanging, .acceptObserver: break
     }
   }
+
+  /// Forgets where handsets and tags are, as a copy does that is kept for a checkpoint: this is no part of its state, and a
+  /// copy that held thousands of beliefs would have each of them copied.
+  public mutating func forgetWhereabouts() { locators?.forgetAll() }
 
   /// Draws all conclusions that come before a change of an instant.
   mutating func complete(before instant: Timestamp, into events: inout [Event]) {
@@ -178,23 +210,23 @@ public struct StageTwo: Sendable {
       for place in tags.stalest(max(1, limits.tags / 16)) { evict(place, into: &events) }
     }
     let place = tags.place(adding: beacon, at: now)
-    counters.tags = tags.count
+    counted.tags = tags.count
     return place
   }
 
   private mutating func evict(_ place: Int, into events: inout [Event]) {
-    counters.evictions &+= 1
+    counted.evictions &+= 1
     evictRows(place, into: &events)
     dirty.removeAll { $0 == place }
     tags.remove(place)
-    counters.tags = tags.count
+    counted.tags = tags.count
   }
 
   /// Counts a presence change for a region that is not monitored.
-  mutating func countStray() { counters.strayChanges &+= 1 }
+  mutating func countStray() { counted.strayChanges &+= 1 }
 
   /// Counts an observer that there was no room for.
-  mutating func countCrowdedOut() { counters.crowdedOut &+= 1 }
+  mutating func countCrowdedOut() { counted.crowdedOut &+= 1 }
 
   /// Looks at a beacon's levels if it is time to.
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {

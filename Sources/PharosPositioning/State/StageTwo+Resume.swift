@@ -32,7 +32,7 @@ extension StageTwo {
       tags.store[place].wake = .distantFuture
       touch(place)
     }
-    counters.tags = tags.count
+    counted.tags = tags.count
   }
 
   /// Takes what was told about regions: first of those who are somewhere, so that there is room for them.
@@ -105,6 +105,7 @@ extension StageTwo {
   public mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
     let changes = site.regionChanges(to: next)
     for change in changes { apply(change, at: instant, into: &events) }
+    locators?.adopt(next.positioning, at: instant, into: &events)
     let hasOtherZones = next.zones != site.zones
     site = next
     guard hasOtherZones else { return }

@@ -73,7 +73,7 @@ extension StageTwo {
     let present = around.plan
     around = ZoneTrack.Surroundings(plan: plan, rules: around.rules, proofs: proofs, offsets: offsets)
     if zones != site.zones { replan(to: present) }
-    counters.tags = tags.count
+    counted.tags = tags.count
     expected = []
     rebuildDeadlines()
   }

@@ -1,0 +1,192 @@
+public import PharosReports
+
+/// The constants of fusion: how readings, steps and walls move the belief about where a subject is.
+///
+/// The defaults were chosen on survey walks of two malls, by learning the map from four fifths of them and locating the rest.
+public struct FusionRules: Hashable, Sendable {
+  // What is asked for.
+
+  /// How many places a subject is believed to be at, each a particle.
+  ///
+  /// Twice as many gain about 1 % of the error.
+  public var particles = 600
+  /// The time from one fix to the next.
+  public var interval: TimeSpan = .seconds(1)
+  /// How long everything is held back, so that what comes late is put in its place.
+  ///
+  /// Half of the beacons that phones report are 0.4 s late against their motion sensors, 99 % at most 1 s.
+  public var lag: TimeSpan = .seconds(1)
+  /// How long fixes go on without any input.
+  public var silence: TimeSpan = .seconds(30)
+
+  // Readings.
+
+  /// The degrees of freedom of Student's distribution that readings scatter in.
+  ///
+  /// 10: bodies, doors and moved access points give outliers beyond a normal distribution; still fewer degrees leave a floor away
+  /// from the right one too probable.
+  public var tailFreedom: Float = 10
+  /// How many independent readings a scan can be worth at most: bodies and the place itself shift many of them together.
+  public var mostWorth: Float = 7
+  /// How many readings it takes for half of that.
+  public var halfWorth: Float = 3
+  /// How many access points of a look are weighed, the loudest ones.
+  public var mostReadings = 80
+  /// How much less each radio of a box counts the more of them are heard: 0 not at all, 1 as if all were one.
+  public var groupShare: Float = 0.5
+  /// What the map's own deviations are multiplied by.
+  public var deviationFactor: Float = 1
+  /// What the noise of readings is multiplied by.
+  public var noiseFactor: Float = 1
+  /// The share that each reading of a beacon counts: a few a second, of which neighbours in time err together.
+  public var beaconShare: Float = 0.5
+  /// How much less certain a reading is for each second of its age, where steps tell how far it was carried.
+  ///
+  /// - Units: dB/s.
+  public var staleNoise: Float = 0.2
+  /// The same where no motion is known: a walk of 1.3 m/s through fields that change by about 0.7 dB a metre.
+  ///
+  /// - Units: dB/s.
+  public var staleNoiseBlind: Float = 0.9
+  /// How far ahead of its stamp an access point's level fits the map best.
+  ///
+  /// Stamps are early, and the body takes from what lies behind it: levels tell of where one is about to be.
+  public var scanLead: TimeSpan = .milliseconds(2_500)
+  /// The same for beacons.
+  public var beaconLead: TimeSpan = .milliseconds(2_000)
+  /// How long after the first evidence the belief is drawn anew from all of it, before particles carry it on.
+  ///
+  /// The first beacons leave a whole floor open, and few particles of those drawn then lie where the first scan points to.
+  public var youth: TimeSpan = .seconds(4)
+  /// How far back readings count when the belief is compared with all other places.
+  public var memory: TimeSpan = .seconds(8)
+  /// The oldest reading that is used.
+  public var oldestReading: TimeSpan = .seconds(20)
+  /// The level taken for an emitter where the map does not expect it at all.
+  ///
+  /// - Units: dBm. Receivers hear down to about −95.
+  public var unexpectedLevel: Float = -99
+  /// How far that may be off.
+  ///
+  /// - Units: dB.
+  public var unexpectedDeviation: Float = 7
+  /// How differently receivers hear: one standard deviation of a handset's common offset.
+  ///
+  /// - Units: dB.
+  public var receiverDeviation: Float = 2.6
+  /// How differently tags send.
+  ///
+  /// - Units: dB.
+  public var senderDeviation: Float = 6
+
+  // Motion.
+
+  /// How far headings from north are off for a whole walk: one standard deviation.
+  ///
+  /// - Units: radians. Phones held flat in two malls: 10° to 13°.
+  public var headingBias: Float = 0.17
+  /// How much a heading's bias wanders with each step.
+  ///
+  /// - Units: radians.
+  public var biasWander: Float = 0.012
+  /// The noise of each step's direction where no sensor tells any.
+  ///
+  /// - Units: radians.
+  public var courseNoise: Float = 0.4
+  /// How much the mean length of a person's steps differs: one standard deviation, as a share.
+  public var scaleDeviation: Float = 0.12
+  /// How far a subject whose motion nobody reports gets in a second: who walks at 1.4 m/s keeps the direction for some seconds.
+  ///
+  /// - Units: m/√s.
+  public var blindWalk: Float = 2
+  /// How far the belief spreads in a second whatever the sensors say.
+  ///
+  /// - Units: m/√s.
+  public var drift: Float = 0.25
+  /// How long motion may be silent before the subject counts as unseen by its motion sensors.
+  public var motionSilence: TimeSpan = .seconds(3)
+
+  // Places.
+
+  /// What a step into what is not walkable costs: shops that the plan closes are entered now and then.
+  ///
+  /// - Units: nats a step.
+  public var obstacleCost: Float = 3
+  /// What each further step there costs.
+  ///
+  /// - Units: nats a step.
+  public var insideCost: Float = 1
+  /// What a step through a wall costs.
+  ///
+  /// - Units: nats.
+  public var wallCost: Float = 4
+  /// How much less a place is believed at first where nobody can walk.
+  ///
+  /// - Units: nats.
+  public var closedPrior: Float = 4
+
+  /// How much more a place is believed at first where the survey walked.
+  ///
+  /// - Units: nats.
+  public var walkedPrior: Float = 0
+
+  // Floors.
+
+  /// How near one has to be to stairs, lifts and escalators to change floors.
+  ///
+  /// - Units: metres.
+  public var connectorReach: Float = 5
+  /// How often a subject near a connector takes it.
+  ///
+  /// - Units: 1/s.
+  public var connectorRate: Float = 0.08
+  /// How often a subject changes floors anywhere in a venue that knows no connectors, so that a wrong floor heals.
+  ///
+  /// - Units: 1/s.
+  public var leakRate: Float = 0.002
+  /// The height of a storey.
+  ///
+  /// - Units: metres. Houses have 3, malls 4 to 6.
+  public var storey: Float = 4.5
+
+  // Recovery.
+
+  /// How often the belief is compared with all other places.
+  public var auditInterval: TimeSpan = .seconds(6)
+  /// How much better the best place elsewhere must explain a look, in nats, before some of the belief moves there.
+  public var lostMargin: Float = 6
+  /// The share of particles that move then.
+  public var recoveryShare: Float = 0.2
+
+  // Accuracy.
+
+  /// What the spread of the particles is multiplied by to give the radius that holds 68 % of truths.
+  public var spreadFactor: Float = 1.9
+  /// The part of the error that the spread does not show: the map's own.
+  ///
+  /// - Units: metres.
+  public var hiddenError: Float = 3.5
+  /// The largest radius that is worth telling: beyond, nothing is known but the venue.
+  ///
+  /// - Units: metres.
+  public var vaguest: Float = 130
+
+  /// How far from the middle of the belief other places still count for the fix.
+  ///
+  /// - Units: metres.
+  public var focus: Float = 0
+  /// How much of the way since the last step is added to a fix, as a share of the speed.
+  public var foresight: Float = 0
+
+  // Outside.
+
+  /// How many times its accuracy a location from outside must lie beside a building to say that the subject is not in it.
+  public var outsideMargin: Float = 1
+  /// How far from a building its particles are still moved.
+  ///
+  /// - Units: metres.
+  public var vicinity: Float = 200
+
+  /// The rules as they are described.
+  public init() {}
+}

@@ -1,0 +1,105 @@
+public import PharosPlaces
+
+/// A venue made ready for locating: its floors, the ways between them, and its radio map.
+///
+/// Made once, in some 10 ms a floor, and shared by all subjects; a copy costs a pointer.
+public struct Ground: Sendable {
+  /// What all copies share.
+  final class Content: Sendable {
+    let venue: Venue
+    let radio: RadioMap
+    let rules: FusionRules
+    let floors: [GroundFloor]
+    let levels: LevelTable
+    /// For each floor of the radio map the floor of the ground; nil where the venue does not have it.
+    let floorOfRadio: [Int?]
+    let hasConnectors: Bool
+    /// For each floor and each cell of its radio grid the logarithm of how probable it is to be there at first.
+    let priors: [[Float]]
+    /// For each floor the next ones up and down in the same building, and how their planes lie on each other.
+    let neighbours: [[(floor: Int, change: PlaneChange)]]
+
+    init(venue: Venue, radio: RadioMap, rules: FusionRules) {
+      self.venue = venue
+      self.radio = radio
+      self.rules = rules
+      levels = LevelTable(freedom: rules.tailFreedom, deviationFactor: rules.deviationFactor)
+      let all = venue.floors
+      floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }
+      let exits = Ground.exits(of: venue)
+      floors = all.enumerated().map { number, entry in
+        let space = FloorSpace(entry.floor)
+        var floor = GroundFloor(
+          id: entry.id,
+          plane: entry.floor.plane,
+          raster: WalkRaster(
+            entry.floor,
+            space: space,
+            stops: exits[number].map(\.point),
+            reach: Double(rules.connectorReach)
+          ),
+          space: space,
+          entrances: entry.floor.entrances.map(\.point),
+          extent: entry.floor.extent,
+          radio: radio.floors.firstIndex(of: entry.id)
+        )
+        floor.exits = exits[number]
+        return floor
+      }
+      priors = floors.map { $0.priors(radio, rules) }
+      hasConnectors = exits.contains { !$0.isEmpty }
+      neighbours = all.indices.map { Ground.neighbours(of: $0, in: all.map { ($0.id, $0.floor.plane) }) }
+    }
+  }
+
+  let content: Content
+
+  /// Makes a venue ready.
+  ///
+  /// - Parameters:
+  ///   - venue: The venue.
+  ///   - radio: What was learned by walking through it; without, the map is made of what the venue says hangs where.
+  ///   - rules: The constants.
+  public init(venue: Venue, radio: RadioMap? = nil, rules: FusionRules = FusionRules()) {
+    content = Content(venue: venue, radio: radio ?? RadioMap(placed: venue), rules: rules)
+  }
+
+  /// The venue.
+  public var venue: Venue { content.venue }
+  /// Its radio map.
+  public var radio: RadioMap { content.radio }
+  /// The constants.
+  public var rules: FusionRules { content.rules }
+
+  /// For each floor the ways that lead from it to others.
+  private static func exits(of venue: Venue) -> [[GroundFloor.Exit]] {
+    let ids = venue.floors.map(\.id)
+    var found = [[GroundFloor.Exit]](repeating: [], count: ids.count)
+    for connector in venue.connectors {
+      for start in connector.stops {
+        guard let from = ids.firstIndex(of: start.floor) else { continue }
+        for end in connector.stops where end.floor != start.floor {
+          guard let to = ids.firstIndex(of: end.floor) else { continue }
+          let rise = end.floor.level - start.floor.level
+          found[from].append(
+            GroundFloor.Exit(point: start.point, floor: to, arrival: end.point, rise: rise)
+          )
+        }
+      }
+    }
+    return found
+  }
+
+  private static func neighbours(
+    of number: Int,
+    in floors: [(id: FloorID, plane: FloorPlane)]
+  ) -> [(floor: Int, change: PlaneChange)] {
+    floors.indices.compactMap { other in
+      let isNext =
+        floors[other].id.building == floors[number].id.building
+        && abs(floors[other].id.level - floors[number].id.level) == 1
+      guard isNext else { return nil }
+      return PlaneChange(from: floors[number].plane, to: floors[other].plane).map { (other, $0) }
+    }
+  }
+}

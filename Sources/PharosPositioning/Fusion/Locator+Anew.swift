@@ -1,0 +1,98 @@
+import PharosPlaces
+import PharosReports
+
+extension Locator {
+  /// Whether the belief is so young that it is drawn anew with each look.
+  func isYoung(at time: Timestamp) -> Bool {
+    guard let born else { return true }
+    return cloud.isEmpty || time - born < rules.youth
+  }
+
+  /// Begins anew with all evidence so far: every place of the venue, as probable as the readings make it.
+  ///
+  /// How loud the subject's receiver hears is not known yet either: every place is tried with a few offsets.
+  mutating func grow(at time: Timestamp) {
+    if born == nil || cloud.isEmpty { born = time }
+    let readings = recent
+    let worths = Locator.worths(of: readings, content, rules)
+    let trials = offset.trials
+    let fields = trials.map { trial in
+      everywhere(readings, worths, louder: trial.decibels, at: time)
+    }
+    var scores = zip(fields, trials).map { $0.sum + $1.prior }
+    let best = scores.max() ?? 0
+    scores = scores.map { FusionMath.exponential($0 - best) }
+    let sum = scores.reduce(0, +)
+    cloud.removeAll()
+    cloud.reserve(rules.particles)
+    var mean: Float = 0
+    for (place, score) in scores.enumerated() {
+      mean += trials[place].decibels * score / sum
+      let isLast = place == scores.count - 1
+      let wanted = Int(Float(rules.particles) * score / sum)
+      plant(isLast ? rules.particles - cloud.count : wanted, from: fields[place])
+    }
+    offset.guess(mean)
+    evidence.audited = time
+  }
+
+  private mutating func plant(_ count: Int, from field: VenueField) {
+    for place in draw(count, from: field) {
+      cloud.append(
+        east: place.east,
+        north: place.north,
+        bias: drawBias(),
+        scale: ParticleCloud.held(1 + rules.scaleDeviation * noise.normal()),
+        floor: UInt8(truncatingIfNeeded: place.floor)
+      )
+    }
+  }
+
+  /// Compares the belief with all other places, now and then, and moves part of it where the readings of the last seconds are
+  /// explained much better.
+  mutating func audit(at time: Timestamp) {
+    guard time - evidence.audited >= rules.auditInterval, recent.count >= Locator.leastAudited else { return }
+    evidence.audited = time
+    // The loudest say most about where one is.
+    let chosen = recent.indices.sorted { (recent[$0].level, $1) > (recent[$1].level, $0) }
+      .prefix(Locator.mostAudited).sorted().map { recent[$0] }
+    let worths = Locator.worths(of: chosen, content, rules)
+    let field = everywhere(chosen, worths, louder: offset.decibels, at: time)
+    let margin = field.best - likelihood(of: chosen, worths, at: time)
+    guard margin > rules.lostMargin else { return }
+    counters.recoveries += 1
+    let moved = min(0.5, rules.recoveryShare * margin / rules.lostMargin)
+    let count = Int(Float(cloud.count) * moved)
+    let shares = cloud.shares()
+    let weakest = shares.indices.sorted { (shares[$0], $0) < (shares[$1], $1) }.prefix(count)
+    let weight = cloud.weight.max() ?? 0
+    for (index, place) in zip(weakest, draw(count, from: field)) {
+      cloud.east[index] = place.east
+      cloud.north[index] = place.north
+      cloud.floor[index] = UInt8(truncatingIfNeeded: place.floor)
+      cloud.bias[index] = drawBias()
+      cloud.weight[index] = weight
+    }
+  }
+
+  /// How many readings a look needs to be compared.
+  static let leastAudited = 6
+  /// How many of them are compared.
+  static let mostAudited = 60
+
+  /// How well the belief explains readings: the logarithm of the mean over all particles.
+  private func likelihood(of readings: [RadioReading], _ worths: [Float], at time: Timestamp) -> Float {
+    let shares = cloud.shares()
+    var values = [Float](repeating: 0, count: cloud.count)
+    let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
+    var field = RadioField()
+    for bunch in bunches(of: readings, apart: Locator.wideBunch, at: time) {
+      let terms = terms(readings, bunch.readings, worths, louder: offset.decibels, at: time)
+      add(terms, way: bunch.way, turned: turned, to: &values, &field)
+    }
+    let best = values.max() ?? 0
+    var sum: Float = 0
+    for index in values.indices { sum += shares[index] * FusionMath.exponential(values[index] - best) }
+    return best + Float(RadioMath.naturalLog(Double(sum)))
+  }
+}

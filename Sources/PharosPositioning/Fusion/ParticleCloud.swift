@@ -1,0 +1,134 @@
+/// Where a subject is believed to be: many places, each with a heading bias, a step scale, a floor and a weight.
+///
+/// - Shape: one array for each quantity, particle by particle; 21 bytes a particle.
+struct ParticleCloud: Sendable, Hashable {
+  /// Metres east on the particle's floor.
+  var east: [Float] = []
+  /// Metres north on the particle's floor.
+  var north: [Float] = []
+  /// What is added to the heading that the sensors tell, in radians.
+  var bias: [Float] = []
+  /// What the length that the sensors tell is multiplied by.
+  var scale: [Float] = []
+  /// The logarithm of the weight, up to a number common to all.
+  var weight: [Float] = []
+  /// The floor, as its place in ``Ground/floors``.
+  var floor: [UInt8] = []
+
+  /// How many there are; none before the first evidence.
+  var count: Int { east.count }
+  /// Whether nothing is believed yet.
+  var isEmpty: Bool { east.isEmpty }
+
+  /// Forgets all.
+  mutating func removeAll() {
+    east.removeAll(keepingCapacity: true)
+    north.removeAll(keepingCapacity: true)
+    bias.removeAll(keepingCapacity: true)
+    scale.removeAll(keepingCapacity: true)
+    weight.removeAll(keepingCapacity: true)
+    floor.removeAll(keepingCapacity: true)
+  }
+
+  /// Makes room.
+  mutating func reserve(_ count: Int) {
+    east.reserveCapacity(count)
+    north.reserveCapacity(count)
+    bias.reserveCapacity(count)
+    scale.reserveCapacity(count)
+    weight.reserveCapacity(count)
+    floor.reserveCapacity(count)
+  }
+
+  /// Adds a particle.
+  mutating func append(east: Float, north: Float, bias: Float, scale: Float, floor: UInt8) {
+    self.east.append(east)
+    self.north.append(north)
+    self.bias.append(bias)
+    self.scale.append(scale)
+    self.floor.append(floor)
+    weight.append(0)
+  }
+
+  /// The weights themselves, with a sum of one.
+  func shares() -> [Float] {
+    let best = weight.max() ?? 0
+    var sum: Float = 0
+    var shares = [Float](repeating: 0, count: count)
+    for index in 0..<count {
+      let share = FusionMath.exponential(weight[index] - best)
+      shares[index] = share
+      sum += share
+    }
+    let factor = 1 / sum
+    for index in 0..<count { shares[index] *= factor }
+    return shares
+  }
+
+  /// Spreads all by a random walk.
+  ///
+  /// - Parameters:
+  ///   - deviation: one standard deviation along each axis, in metres.
+  ///   - noise: where chance comes from.
+  mutating func spread(_ deviation: Float, _ noise: inout FusionNoise) {
+    guard deviation > 0 else { return }
+    for index in 0..<count {
+      east[index] += deviation * noise.normal()
+      north[index] += deviation * noise.normal()
+    }
+  }
+
+  /// Draws as many particles again, each as often as its weight says, where few of them carry most of the weight.
+  ///
+  /// - Source: systematic resampling, Kitagawa, J. Comput. Graph. Stat. 5 (1996).
+  mutating func resample(_ noise: inout FusionNoise) {
+    let shares = shares()
+    var squares: Float = 0
+    for share in shares { squares += share * share }
+    guard squares * Float(count) > 2 else { return }
+    var copies = [Int32](repeating: 0, count: count)
+    let step = 1 / Float(count)
+    var pointer = noise.share() * step
+    var sum: Float = 0
+    var source = 0
+    for index in 0..<count {
+      while source < count - 1, sum + shares[source] <= pointer {
+        sum += shares[source]
+        source += 1
+      }
+      copies[index] = Int32(source)
+      pointer += step
+    }
+    east = copies.map { east[Int($0)] }
+    north = copies.map { north[Int($0)] }
+    bias = copies.map { bias[Int($0)] }
+    scale = copies.map { scale[Int($0)] }
+    floor = copies.map { floor[Int($0)] }
+    roughen(copies, &noise)
+    for index in 0..<count { weight[index] = 0 }
+  }
+
+  /// Moves copies of one particle apart a little, so that they do not count as one.
+  private mutating func roughen(_ copies: [Int32], _ noise: inout FusionNoise) {
+    for index in 1..<count where copies[index] == copies[index - 1] {
+      east[index] += ParticleCloud.placeRoughness * noise.normal()
+      north[index] += ParticleCloud.placeRoughness * noise.normal()
+      bias[index] += ParticleCloud.biasRoughness * noise.normal()
+      scale[index] = ParticleCloud.held(scale[index] + ParticleCloud.scaleRoughness * noise.normal())
+    }
+  }
+
+  /// How far copies are moved apart.
+  ///
+  /// - Units: metres.
+  private static let placeRoughness: Float = 0.25
+  /// How far their heading biases are.
+  ///
+  /// - Units: radians.
+  private static let biasRoughness: Float = 0.02
+  /// How far their step scales are.
+  private static let scaleRoughness: Float = 0.02
+
+  /// A step scale that people have.
+  static func held(_ scale: Float) -> Float { min(1.6, max(0.5, scale)) }
+}

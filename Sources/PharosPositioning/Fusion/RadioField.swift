@@ -1,0 +1,113 @@
+/// What some readings say about every cell of a window of a floor: logarithms of likelihoods, row by row.
+///
+/// Summed cell by cell from the map's bytes, so that a particle then asks once for all readings instead of once for each.
+struct RadioField: Sendable {
+  /// A reading ready to be summed.
+  struct Term: Sendable {
+    /// The emitter, as its place in the map.
+    var emitter: Int32
+    /// The level as the map's bytes have it: half decibels above −127 dBm.
+    var level: Int32
+    /// Its noise, as ``LevelTable`` numbers it.
+    var noise: Int32
+    /// How much it counts.
+    var worth: Float
+  }
+
+  /// The window's cells within the floor's grid.
+  private(set) var column = 0
+  private(set) var row = 0
+  private(set) var columns = 0
+  private(set) var rows = 0
+  private(set) var values: [Float] = []
+
+  /// Sums readings over a window.
+  ///
+  /// - Parameters:
+  ///   - terms: the readings.
+  ///   - floor: the floor, as its place in the map.
+  ///   - wantedColumns: the window's columns of the floor's grid; held within it.
+  ///   - wantedRows: its rows; held within it.
+  ///   - content: the map and the table of likelihoods.
+  mutating func sum(
+    _ terms: ArraySlice<Term>,
+    floor: Int,
+    columns wantedColumns: ClosedRange<Int>,
+    rows wantedRows: ClosedRange<Int>,
+    _ content: Ground.Content
+  ) {
+    let grid = content.radio.grids[floor]
+    column = min(max(0, wantedColumns.lowerBound), grid.columns - 1)
+    row = min(max(0, wantedRows.lowerBound), grid.rows - 1)
+    columns = min(max(column, wantedColumns.upperBound), grid.columns - 1) - column + 1
+    rows = min(max(row, wantedRows.upperBound), grid.rows - 1) - row + 1
+    values.removeAll(keepingCapacity: true)
+    values.append(contentsOf: repeatElement(0, count: columns * rows))
+    var everywhere: Float = 0
+    for term in terms {
+      let nowhere = term.worth * content.unexpected(level: Int(term.level), noise: Int(term.noise))
+      everywhere += nowhere
+      guard let patch = content.radio.patch(of: term.emitter, floor: floor) else { continue }
+      add(term, patch, less: nowhere, content)
+    }
+    for index in values.indices { values[index] += everywhere }
+  }
+
+  private mutating func add(
+    _ term: Term,
+    _ patch: RadioPatch,
+    less nowhere: Float,
+    _ content: Ground.Content
+  ) {
+    let firstColumn = max(column, Int(patch.column))
+    let lastColumn = min(column + columns, Int(patch.column + patch.columns))
+    let firstRow = max(row, Int(patch.row))
+    let lastRow = min(row + rows, Int(patch.row + patch.rows))
+    guard firstColumn < lastColumn, firstRow < lastRow else { return }
+    let table = content.levels
+    let starts = Int(term.noise) << 8
+    let zero = Int(term.level) + LevelTable.columns / 2
+    for y in firstRow..<lastRow {
+      var source =
+        Int(patch.offset) + (y - Int(patch.row)) * Int(patch.columns) + firstColumn - Int(patch.column)
+      var target = (y - row) * columns + firstColumn - column
+      for _ in firstColumn..<lastColumn {
+        let start = Int(table.rowStarts[starts | Int(content.radio.deviations[source])])
+        let likelihood = table.values[start + zero - Int(content.radio.levels[source])]
+        values[target] += term.worth * likelihood - nowhere
+        source += 1
+        target += 1
+      }
+    }
+  }
+
+  /// The value between the middles of cells, for a place counted in cells from the middle of the grid's first one; beyond
+  /// the window that of its edge.
+  @inline(__always)
+  func value(column wantedColumn: Float, row wantedRow: Float) -> Float {
+    let x = min(max(wantedColumn - Float(column), 0), Float(columns - 1))
+    let y = min(max(wantedRow - Float(row), 0), Float(rows - 1))
+    let west = min(Int(x), max(0, columns - 2))
+    let south = min(Int(y), max(0, rows - 2))
+    let shareEast = x - Float(west)
+    let shareNorth = y - Float(south)
+    let corner = south * columns + west
+    let east = columns > 1 ? 1 : 0
+    let north = rows > 1 ? columns : 0
+    let low = values[corner] + (values[corner + east] - values[corner]) * shareEast
+    let high = values[corner + north] + (values[corner + north + east] - values[corner + north]) * shareEast
+    return low + (high - low) * shareNorth
+  }
+}
+
+extension Ground.Content {
+  /// The likelihood of a reading where the map does not expect its emitter.
+  func unexpected(level: Int, noise: Int) -> Float {
+    levels.value(
+      level: level,
+      expected: RadioMap.byte(level: rules.unexpectedLevel),
+      deviation: rules.unexpectedDeviation,
+      noise: noise
+    )
+  }
+}

@@ -1,0 +1,118 @@
+import PharosPlaces
+import PharosReports
+
+/// What some readings say about every place of a venue.
+struct VenueField {
+  /// The logarithms of likelihood and prior, cell by cell, floor by floor of the radio map.
+  var values: [[Float]] = []
+  /// The largest of them.
+  var best: Float = -.infinity
+  /// The logarithm of the sum of all.
+  var sum: Float = -.infinity
+
+  /// Works out best and sum.
+  mutating func finish() {
+    best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity
+    guard best > -.infinity else { return }
+    var total: Float = 0
+    for floor in values { for value in floor { total += FusionMath.exponential(value - best) } }
+    sum = best + Float(RadioMath.naturalLog(Double(total)))
+  }
+}
+
+extension Locator {
+  /// Readings of a while are taken together here while the subject walked less than this: most of a cell of the map.
+  ///
+  /// - Units: metres.
+  static let wideBunch: Float = 2.5
+
+  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in.
+  func everywhere(
+    _ readings: [RadioReading],
+    _ worths: [Float],
+    louder offset: Float,
+    at time: Timestamp
+  ) -> VenueField {
+    var found = VenueField()
+    let bunches = bunches(of: readings, apart: Locator.wideBunch, at: time)
+    let bunchTerms = bunches.map { terms(readings, $0.readings, worths, louder: offset, at: time) }
+    var field = RadioField()
+    for (radio, number) in content.floorOfRadio.enumerated() {
+      guard let number else {
+        found.values.append([])
+        continue
+      }
+      let grid = content.radio.grids[radio]
+      var values = content.priors[number]
+      for (bunch, terms) in zip(bunches, bunchTerms) {
+        field.sum(
+          terms[...],
+          floor: radio,
+          columns: 0...grid.columns - 1,
+          rows: 0...grid.rows - 1,
+          content
+        )
+        field.add(to: &values, east: bunch.way.east / grid.cell, north: bunch.way.north / grid.cell)
+      }
+      found.values.append(values)
+    }
+    found.finish()
+    return found
+  }
+
+  /// Draws places as often as a field says.
+  mutating func draw(
+    _ count: Int,
+    from field: VenueField
+  ) -> [(floor: Int, east: Float, north: Float)] {
+    var places: [(floor: Int, east: Float, north: Float)] = []
+    guard field.best > -.infinity, count > 0 else { return places }
+    places.reserveCapacity(count)
+    let step = FusionMath.exponential(field.sum - field.best) / Float(count)
+    var pointer = noise.share() * step
+    var sum: Float = 0
+    for (radio, values) in field.values.enumerated() {
+      guard let number = content.floorOfRadio[radio] else { continue }
+      let grid = content.radio.grids[radio]
+      for (index, value) in values.enumerated() {
+        sum += FusionMath.exponential(value - field.best)
+        while sum > pointer, places.count < count {
+          let place = place(in: index, of: grid, floor: number)
+          places.append((number, place.east, place.north))
+          pointer += step
+        }
+      }
+    }
+    // Rounding may leave a last one out.
+    while let last = places.last, places.count < count { places.append(last) }
+    return places
+  }
+
+  /// A place in a cell of the map, one that can be walked on if a few tries find one.
+  private mutating func place(in index: Int, of grid: RadioGrid, floor: Int) -> (east: Float, north: Float) {
+    let raster = content.floors[floor].raster
+    let west = Float(grid.corner.x) + Float(index % grid.columns) * grid.cell
+    let south = Float(grid.corner.y) + Float(index / grid.columns) * grid.cell
+    var place: (east: Float, north: Float) = (west, south)
+    for _ in 0..<4 {
+      place = (west + noise.share() * grid.cell, south + noise.share() * grid.cell)
+      if raster.cell(east: place.east, north: place.north).contains(.walkable) { break }
+    }
+    return place
+  }
+}
+
+extension RadioField {
+  /// Adds the field of a whole floor, moved by a way that is counted in cells.
+  func add(to sums: inout [Float], east: Float, north: Float) {
+    guard east.magnitude > 0.1 || north.magnitude > 0.1 else {
+      for index in sums.indices { sums[index] += values[index] }
+      return
+    }
+    for row in 0..<rows {
+      for column in 0..<columns {
+        sums[row * columns + column] += value(column: Float(column) - east, row: Float(row) - north)
+      }
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import PharosReports
+
+/// Where the handset points while it is carried: from its own rotation vector, or else from turn rate, field and gravity.
+///
+/// Where the handset fuses its senses itself, its rotation vector counts and nothing else. Otherwise the turn rate carries the
+/// orientation along, gravity straightens it, and the magnetic field pulls it to north by a Kalman filter over one number, the
+/// heading's error. A field that is weaker, stronger or steeper than usual comes from iron nearby and pulls less. Without a field
+/// the reference stays unknown; without a turn rate, each sample of the field is an orientation by itself.
+struct Compass: Hashable, Sendable {
+  private var orientation = Orientation()
+  private var reference: Heading.Reference?
+  private var references: UInt32 = 0
+  /// The variance of the heading's lasting error, in square radians.
+  private var variance: Float = 0
+  /// For how long measured headings have differed from the own one beyond what both can be wrong by.
+  ///
+  /// - Units: seconds.
+  private var astray: Float = 0
+  private var gravity = SIMD3<Float>.zero
+  /// What the turn rate reads when nothing turns.
+  private var zeroRate = SIMD3<Float>.zero
+  private var field = FieldWatch()
+  private var rotationAt = Timestamp.distantPast
+  private var turnAt = Timestamp.distantPast
+  private var gravityAt = Timestamp.distantPast
+  private var fieldAt = Timestamp.distantPast
+  private var pointing = Pointing()
+
+  /// Takes the handset's own orientation.
+  ///
+  /// Its tilt is better than what gravity alone tells. Its heading follows the field within seconds, as far as it is bent: so where there
+  /// is a turn rate the heading is only pulled.
+  mutating func take(rotationVector: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
+    let told = Orientation(rotationVector: rotationVector)
+    let passed = isAlive(rotationAt, at: time, rules) ? Float((time - rotationAt).seconds) : 0
+    rotationAt = time
+    if isAlive(turnAt, at: time, rules), reference == .north {
+      let white = rules.rotationNoise * rules.rotationNoise
+      let noise = white * max(1, rules.rotationMemory / max(0.02, passed))
+      // The own heading over the told tilt.
+      let error = Bearing.wrapped(told.bearing - orientation.bearing)
+      orientation = told
+      doubt(error, white: white, over: passed, rules: rules)
+      orientation.veer(by: -error * (1 - pull(by: noise)))
+    } else {
+      orientation = told
+      reference = .north
+      variance = rules.headingBias * rules.headingBias
+    }
+    pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+  }
+
+  /// Takes a turn rate.
+  ///
+  /// - Units: rad/s about the handset's axes.
+  mutating func take(turnRate: SIMD3<Float>, at time: Timestamp, isResting: Bool, rules: MotionRules) {
+    let isContinued = isAlive(turnAt, at: time, rules)
+    let passed = Float((time - turnAt).seconds)
+    turnAt = time
+    // Nobody saw how it turned meanwhile.
+    if !isContinued, !isAlive(rotationAt, at: time, rules) { reference = nil }
+    guard isAlive(gravityAt, at: time, rules) else { return }
+    if reference == nil {
+      // Gravity is known; which way north lies is not.
+      orientation = Orientation(up: gravity, field: orientation.north) ?? orientation
+      lose()
+    } else if isContinued {
+      if isResting { learn(zeroRate: turnRate, over: passed, rules: rules) }
+      orientation.turn(by: (turnRate - zeroRate) * passed)
+      variance += rules.turnDrift * rules.turnDrift * passed
+      // Where samples are missing the last one stands for them, right or wrong.
+      if passed > Compass.gap { variance += (turnRate - zeroRate).square * passed * passed }
+    }
+    pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+  }
+
+  /// Takes an acceleration with gravity.
+  ///
+  /// - Units: m/s² along the handset's axes.
+  mutating func take(acceleration: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
+    let passed = Float((time - gravityAt).seconds)
+    let isContinued = isAlive(gravityAt, at: time, rules)
+    gravityAt = time
+    gravity = isContinued ? gravity + (acceleration - gravity) * (passed / (0.5 + passed)) : acceleration
+    guard isContinued, isAlive(turnAt, at: time, rules), !isAlive(rotationAt, at: time, rules) else { return }
+    orientation.lean(to: acceleration, share: passed / (rules.leanTime + passed))
+  }
+
+  /// Takes a magnetic field.
+  ///
+  /// - Units: µT along the handset's axes.
+  mutating func take(field sample: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
+    let passed = isAlive(fieldAt, at: time, rules) ? Float((time - fieldAt).seconds) : 0
+    fieldAt = time
+    guard isAlive(gravityAt, at: time, rules) else { return }
+    let isTurning = isAlive(turnAt, at: time, rules)
+    guard !isAlive(rotationAt, at: time, rules) else { return }
+    let up = isTurning ? orientation.up : gravity.normalized ?? SIMD3(0, 0, 1)
+    let oddity = field.oddity(of: sample, up: up, after: passed)
+    guard let bare = Orientation(up: up, field: sample) else { return }
+    let white = rules.fieldNoise * rules.fieldNoise * (1 + oddity * oddity)
+    guard isTurning, reference == .north else {
+      orientation = bare
+      reference = .north
+      variance = max(white, rules.headingBias * rules.headingBias)
+      pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+      return
+    }
+    guard passed > 0 else { return }
+    // The field's error lasts for metres: many samples of it count as one.
+    let noise = white * max(1, rules.fieldMemory / passed)
+    let error = Bearing.wrapped(bare.bearing - orientation.bearing)
+    doubt(error, white: rules.rotationNoise * rules.rotationNoise, over: passed, rules: rules)
+    orientation.veer(by: error * pull(by: noise))
+  }
+
+  /// Learns what the turn rate reads at rest; a slow turn of the hand is none.
+  private mutating func learn(zeroRate sample: SIMD3<Float>, over passed: Float, rules: MotionRules) {
+    guard (sample - zeroRate).square < rules.restTurn * rules.restTurn else { return }
+    zeroRate += (sample - zeroRate) * (passed / (rules.zeroRateTime + passed))
+    let limit = SIMD3<Float>(repeating: rules.greatestZeroRate)
+    zeroRate.clamp(lowerBound: -limit, upperBound: limit)
+  }
+
+  /// Notes by how much a measured heading differs from the own one.
+  ///
+  /// Iron by the way bends the field for some seconds, and then the turn rate is right. What differs for longer is a turn that was
+  /// missed, and then the field is.
+  private mutating func doubt(_ error: Float, white: Float, over passed: Float, rules: MotionRules) {
+    guard error * error > 9 * (variance + white) else {
+      astray = 0
+      return
+    }
+    astray += passed
+    guard astray > rules.astrayTime else { return }
+    variance = error * error
+    astray = 0
+  }
+
+  /// The share by which a heading that was measured corrects the own one: the gain of a Kalman filter over its error.
+  private mutating func pull(by noise: Float) -> Float {
+    let gain = variance / (variance + noise)
+    variance *= 1 - gain
+    return gain
+  }
+
+  /// The heading of the step that ends now, from the looks since the last step; nil if nothing tells it.
+  mutating func heading(at time: Timestamp, rules: MotionRules) -> Heading? {
+    defer { pointing = Pointing() }
+    guard let reference else { return nil }
+    if !isAlive(pointing.time, at: time, rules) {
+      guard isAlive(rotationAt, at: time, rules) || isAlive(turnAt, at: time, rules) else { return nil }
+      pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+    }
+    let spread = pointing.spread
+    let lasting: Float
+    switch reference {
+    // Grip and declination are part of every heading, however sure the compass is.
+    case .north: lasting = variance + rules.headingBias * rules.headingBias
+    case .unknown: lasting = Compass.anyDirection * Compass.anyDirection
+    }
+    return Heading(
+      radians: pointing.bearing,
+      deviation: (rules.headingNoise * rules.headingNoise + spread * spread).squareRoot(),
+      biasDeviation: min(Compass.anyDirection, lasting.squareRoot()),
+      reference: reference
+    )
+  }
+
+  /// From which time between two turn rates on some are missing: phones send 50 a second, and ten at least.
+  ///
+  /// - Units: seconds.
+  private static let gap: Float = 0.11
+
+  /// The deviation of a direction that may be any: that of an even spread over a turn, π ÷ √3.
+  static let anyDirection: Float = 1.813_8
+
+  /// The reference is lost: from here on headings have a new one, which nobody knows.
+  private mutating func lose() {
+    references &+= 1
+    reference = .unknown(references)
+    variance = 0
+  }
+
+  private func isAlive(_ last: Timestamp, at time: Timestamp, _ rules: MotionRules) -> Bool {
+    last != .distantPast && time - last <= rules.sampleLife
+  }
+}
+
+/// Where the handset pointed since the last step, the last moments first.
+private struct Pointing: Hashable, Sendable {
+  private var east: Float = 0
+  private var north: Float = 0
+  private var looks: Float = 0
+  /// The time of the last look.
+  private(set) var time = Timestamp.distantPast
+
+  /// Takes a look; one that shows straight up or down has no length and so no weight.
+  mutating func add(_ look: (east: Float, north: Float), at time: Timestamp, window: Float) {
+    // Who stood and turned before the step walks where the turn ended.
+    let kept = looks > 0 ? window / (window + Float((time - self.time).seconds)) : 0
+    east *= kept
+    north *= kept
+    looks *= kept
+    self.time = time
+    let length = (look.east * look.east + look.north * look.north).squareRoot()
+    guard length > 0.05 else { return }
+    east += look.east / length
+    north += look.north / length
+    looks += 1
+  }
+
+  /// The mean direction.
+  var bearing: Float { Bearing.of(east: east, north: north) }
+
+  /// How much the looks differ, in radians: the deviation of the wrapped normal distribution with their mean's length, to second order.
+  var spread: Float {
+    guard looks > 0 else { return Compass.anyDirection }
+    let share = min(1, (east * east + north * north).squareRoot() / looks)
+    return min(Compass.anyDirection, (2 * (1 - share)).squareRoot())
+  }
+}

@@ -1,0 +1,46 @@
+public import PharosReports
+
+/// Tells from outside fixes whether a subject drives: whoever is that fast is in no building.
+public struct DrivingGate: Hashable, Sendable {
+  /// From which speed on a subject drives: faster than a sprint through a hall, slower than any traffic that flows.
+  ///
+  /// - Units: m/s.
+  public static let drivingSpeed: Float = 7
+  /// Below which speed it does so no longer: a brisk walk.
+  ///
+  /// - Units: m/s.
+  public static let walkingSpeed: Float = 2.5
+  /// How long a speed speaks when no fix follows: a car stands at a light or is in a tunnel.
+  public static let memory = TimeSpan.seconds(30)
+  /// The greatest speed that is believed: that of a fast train.
+  ///
+  /// - Units: m/s.
+  public static let fastest: Float = 120
+
+  private var fastAt: Timestamp?
+
+  /// Nobody drives yet.
+  public init() {}
+
+  /// Takes an outside fix; one without a speed, or with a speed that nobody can have, changes nothing.
+  public mutating func take(_ fix: OutsideFix, at time: Timestamp) {
+    guard let speed = fix.speed, speed >= 0, speed <= DrivingGate.fastest else { return }
+    if speed >= DrivingGate.drivingSpeed {
+      fastAt = max(fastAt ?? time, time)
+    } else if speed < DrivingGate.walkingSpeed {
+      fastAt = nil
+    } else if isDriving(at: time) {
+      // Between the two what was so remains so.
+      fastAt = max(fastAt ?? time, time)
+    }
+  }
+
+  /// Takes a step: whoever walks does not drive, but one jolt of a car may look like a step.
+  public mutating func takeWalk() { fastAt = nil }
+
+  /// Whether the subject drives.
+  public func isDriving(at time: Timestamp) -> Bool {
+    guard let fastAt else { return false }
+    return time - fastAt <= DrivingGate.memory
+  }
+}

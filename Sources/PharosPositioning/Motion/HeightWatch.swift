@@ -1,0 +1,128 @@
+import PharosReports
+
+/// Finds ways up and down in the air pressure.
+///
+/// The weather changes it by a metre's worth in minutes; a door that slams, or a ventilation that starts, in an instant and often only
+/// for a moment. A way between floors takes seconds, at a speed between those two, and ends on another level.
+struct HeightWatch: Hashable, Sendable {
+  /// A change of height that has begun.
+  private struct Way: Hashable, Sendable {
+    /// When it began.
+    var began: Timestamp
+    /// The level that it began from.
+    var base: Float
+    /// The greatest change within about a second.
+    var jump: Float
+  }
+
+  /// A height of the last seconds, as it was read, and smoothed a little.
+  private struct Mark: Hashable, Sendable {
+    var time: Timestamp
+    var height: Float
+    var quick: Float
+  }
+
+  /// The height of the level that the handset is on: metres by the pressure, 0 at 1,013.25 hPa.
+  private var level: Float = 0
+  /// The height now.
+  private var height: Float = 0
+  /// The last seconds: whether the height still changes shows in their slope.
+  private var marks: [Mark] = []
+  private var previous = Timestamp.distantPast
+  private var way: Way?
+
+  /// The height that one natural logarithm of pressure is worth, at 20 °C.
+  ///
+  /// - Units: metres.
+  /// - Source: the barometric formula, R T ÷ (g M) with R = 8.314 J/(mol K), T = 293 K, g = 9.807 m/s², M = 0.02896 kg/mol.
+  static let scaleHeight: Float = 8_581
+  /// Over what time a sudden change is looked for.
+  private static let second = TimeSpan.milliseconds(1_250)
+  /// How smooth the height for it is.
+  ///
+  /// - Units: seconds.
+  private static let quickSmoothing: Float = 0.3
+
+  /// Takes an air pressure in hPa, and gives a climb that has ended.
+  mutating func take(_ pressure: Float, at time: Timestamp, rules: MotionRules) -> Climb? {
+    let raw = -HeightWatch.scaleHeight * Float(RadioMath.naturalLog(Double(pressure) / 1_013.25))
+    let passed = Float((time - previous).seconds)
+    let isContinued = previous != .distantPast && time - previous <= rules.pressureLife
+    previous = time
+    guard isContinued, let last = marks.last else {
+      (level, height) = (raw, raw)
+      marks = [Mark(time: time, height: raw, quick: raw)]
+      way = nil
+      return nil
+    }
+    height += passed / (rules.heightSmoothing + passed) * (raw - height)
+    let quick = last.quick + passed / (HeightWatch.quickSmoothing + passed) * (raw - last.quick)
+    marks.removeAll { time - $0.time > rules.levelWindow }
+    marks.append(Mark(time: time, height: raw, quick: quick))
+    guard var open = way else {
+      if (height - level).magnitude > rules.climbStart {
+        way = Way(began: time, base: level, jump: jump)
+      } else {
+        level += passed / (rules.weatherTime + passed) * (height - level)
+      }
+      return nil
+    }
+    open.jump = max(open.jump, jump)
+    way = open
+    guard let (end, speed) = trend(rules), speed.magnitude < rules.levelSpeed else { return nil }
+    return close(open, at: end, after: passed, time, rules)
+  }
+
+  /// Ends a way that has come to a level; gives a climb if it was one.
+  private mutating func close(
+    _ open: Way,
+    at end: Float,
+    after passed: Float,
+    _ time: Timestamp,
+    _ rules: MotionRules
+  ) -> Climb? {
+    let meters = end - open.base
+    guard meters.magnitude >= rules.leastClimb else {
+      // A landing, or the weather: what follows decides, and what stays is the level.
+      way?.base += passed / (rules.weatherTime + passed) * meters
+      if meters.magnitude < rules.climbStart / 2 { settle(at: end) }
+      return nil
+    }
+    settle(at: end)
+    // Nobody covers most of a way between floors within a second: that is a door.
+    guard open.jump < rules.suddenShare * meters.magnitude else { return nil }
+    return Climb(began: open.began, time: time, meters: meters, deviation: rules.climbDeviation)
+  }
+
+  private mutating func settle(at end: Float) {
+    (level, height) = (end, end)
+    way = nil
+  }
+
+  /// How far the height changed within the last second.
+  private var jump: Float {
+    guard let last = marks.last, let first = marks.first(where: { last.time - $0.time <= HeightWatch.second })
+    else { return 0 }
+    return (last.quick - first.quick).magnitude
+  }
+
+  /// The height of the last seconds and the speed at which it changes: the line of least squares; nil before there are
+  /// enough of them.
+  private func trend(_ rules: MotionRules) -> (height: Float, speed: Float)? {
+    guard let first = marks.first, let last = marks.last, last.time - first.time >= rules.levelWindow * 0.75
+    else { return nil }
+    let count = Float(marks.count)
+    var mean = (time: Float(0), height: Float(0))
+    for mark in marks {
+      mean.time += Float((mark.time - first.time).seconds) / count
+      mean.height += (mark.height - last.height) / count
+    }
+    var (square, product) = (Float(0), Float(0))
+    for mark in marks {
+      let time = Float((mark.time - first.time).seconds) - mean.time
+      square += time * time
+      product += time * (mark.height - last.height - mean.height)
+    }
+    return (last.height + mean.height, product / square)
+  }
+}

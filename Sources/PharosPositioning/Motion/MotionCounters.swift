@@ -1,0 +1,20 @@
+/// What a tracker did not use, and why.
+public struct MotionCounters: Hashable, Sendable {
+  /// Samples that were taken.
+  public var taken: UInt64 = 0
+  /// Samples that are no number, or no value that a sensor can have.
+  public var senseless: UInt64 = 0
+  /// Samples not later than the one before of their kind.
+  public var unordered: UInt64 = 0
+  /// Samples of a time that was told already.
+  public var late: UInt64 = 0
+  /// Samples left out since their kind comes more often than anything needs it.
+  public var thinned: UInt64 = 0
+  /// Samples that were told before they were asked for, since a queue was full.
+  public var hurried: UInt64 = 0
+  /// Movements that nobody fetched in time.
+  public var forgotten: UInt64 = 0
+
+  /// Nothing yet.
+  public init() {}
+}

@@ -1,0 +1,124 @@
+/// How a handset lies in the world: the directions of north and up, in its own axes.
+///
+/// Axes as Android and iOS have them: x to the right of the screen, y to its top, z out of it.
+struct Orientation: Hashable, Sendable {
+  /// The horizontal direction to north, a unit vector in the handset's axes.
+  private(set) var north = SIMD3<Float>(0, 1, 0)
+  /// The direction up, a unit vector in the handset's axes.
+  private(set) var up = SIMD3<Float>(0, 0, 1)
+
+  /// Lying on its back, its top to the north.
+  init() {}
+
+  /// The orientation of a rotation vector: the vector part of the unit quaternion that turns the handset's axes into the world's.
+  ///
+  /// The vector comes rounded, so that its square may exceed one by a little; it is then taken as half a turn.
+  ///
+  /// - Source: Android, Sensor.TYPE_ROTATION_VECTOR; the rows of the rotation matrix of a unit quaternion.
+  init(rotationVector q: SIMD3<Float>) {
+    let square = q.square
+    let scale = square > 1 ? 1 / square.squareRoot() : 1
+    let v = q * scale
+    let w = max(0, 1 - min(1, square)).squareRoot()
+    north = SIMD3(2 * (v.x * v.y + w * v.z), 1 - 2 * (v.x * v.x + v.z * v.z), 2 * (v.y * v.z - w * v.x))
+    up = SIMD3(2 * (v.x * v.z - w * v.y), 2 * (v.y * v.z + w * v.x), 1 - 2 * (v.x * v.x + v.y * v.y))
+  }
+
+  /// The orientation in which gravity pushes against `up` and the magnetic field points north and down, or nil if
+  /// these two are (nearly) the same direction.
+  init?(up direction: SIMD3<Float>, field: SIMD3<Float>) {
+    guard let up = direction.normalized else { return nil }
+    // A field within about 6° of the vertical tells no north.
+    guard let east = field.cross(up).normalized(above: 0.1 * field.square.squareRoot()) else { return nil }
+    self.up = up
+    north = up.cross(east)
+  }
+
+  /// The direction to the east.
+  var east: SIMD3<Float> { north.cross(up) }
+
+  /// The heading of the handset's top, radians clockwise from north.
+  var bearing: Float { Bearing.of(east: pointing.east, north: pointing.north) }
+
+  /// Where the handset points, as shares of a metre east and north: its top, or its back the more it is held upright.
+  ///
+  /// Held flat or tilted, the top leads. Upright, as for a photograph, the top shows to the ceiling, and the back is what leads.
+  var pointing: (east: Float, north: Float) {
+    let upright = min(1, max(0, 2 * (up.y - Orientation.uprightFrom)))
+    let east = east
+    return (east.y - upright * east.z, north.y - upright * north.z)
+  }
+
+  /// The sine of the tilt from which on the back counts too: 30°.
+  private static let uprightFrom: Float = 0.5
+
+  /// Turns with the handset, which turned so far about its own axes (radians).
+  mutating func turn(by angle: SIMD3<Float>) {
+    north = Orientation.turned(north, by: angle)
+    up = Orientation.turned(up, by: angle)
+    straighten()
+  }
+
+  /// Leans towards a direction that is said to be up, by a share of the way.
+  mutating func lean(to direction: SIMD3<Float>, share: Float) {
+    guard let direction = direction.normalized else { return }
+    // Turning both vectors by the same small angle keeps the heading, where moving `up` alone would shear it.
+    let angle = up.cross(direction) * share
+    north += angle.cross(north)
+    up += angle.cross(up)
+    straighten()
+  }
+
+  /// Turns about the vertical, clockwise as seen from above, by a small angle in radians.
+  mutating func veer(by angle: Float) {
+    let (sine, cosine) = Bearing.eastAndNorth(angle)
+    // The handset now points further clockwise: north lies further anticlockwise in its axes.
+    north = north * cosine - east * sine
+    straighten()
+  }
+
+  /// The world turns the other way in the handset's axes: to second order in a small angle, by Rodrigues' formula in a large one.
+  private static func turned(_ vector: SIMD3<Float>, by angle: SIMD3<Float>) -> SIMD3<Float> {
+    let first = vector.cross(angle)
+    let square = angle.square
+    guard square > 0.01 else { return vector + first + first.cross(angle) * 0.5 }
+    let size = square.squareRoot()
+    let (sine, cosine) = Bearing.eastAndNorth(size)
+    return vector + first * (sine / size) + first.cross(angle) * ((1 - cosine) / square)
+  }
+
+  /// Makes the directions units at a right angle again.
+  private mutating func straighten() {
+    up = up.normalized ?? SIMD3(0, 0, 1)
+    let flat = north - up * north.dot(up)
+    north = flat.normalized ?? (abs(up.y) < 0.9 ? SIMD3(0, 1, 0) : SIMD3(1, 0, 0)).flattened(by: up)
+  }
+}
+
+extension SIMD3<Float> {
+  /// The scalar product.
+  func dot(_ other: SIMD3<Float>) -> Float { x * other.x + y * other.y + z * other.z }
+
+  /// The square of the length.
+  var square: Float { dot(self) }
+
+  /// The vector product.
+  func cross(_ other: SIMD3<Float>) -> SIMD3<Float> {
+    SIMD3(y * other.z - z * other.y, z * other.x - x * other.z, x * other.y - y * other.x)
+  }
+
+  /// The same direction with a length of one, or nil where there is none.
+  var normalized: SIMD3<Float>? { normalized(above: 1e-6) }
+
+  /// The same direction with a length of one, or nil where the vector is shorter than that.
+  func normalized(above least: Float) -> SIMD3<Float>? {
+    let length = square.squareRoot()
+    guard length > least, length.isFinite else { return nil }
+    return self / length
+  }
+
+  /// The part at a right angle to a unit vector that it is not parallel to, as a unit vector.
+  fileprivate func flattened(by up: SIMD3<Float>) -> SIMD3<Float> {
+    (self - up * dot(up)).normalized ?? SIMD3(0, 0, 0)
+  }
+}

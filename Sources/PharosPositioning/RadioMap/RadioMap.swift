@@ -1,0 +1,140 @@
+public import PharosPlaces
+public import PharosReports
+
+/// How strongly every known emitter of a venue is expected at every place, and how well that is known.
+///
+/// One value for all floors, made once and shared: learned from walks by ``SurveyLearner``, made from what hangs where by
+/// ``init(placed:rules:)``, or read back from a venue's folder. Emitters and floors are small numbers in here; for each
+/// pair of them that can be heard together there is one ``RadioPatch`` of cells.
+///
+/// - Shape: a level is a byte, −127 dBm + byte ÷ 2; a deviation is a byte, byte ÷ 10 dB. Both are told for the middles of
+///   cells.
+public struct RadioMap: Hashable, Sendable {
+  /// The floors that it tells of.
+  public let floors: [FloorID]
+  /// The grid of each floor.
+  public let grids: [RadioGrid]
+  /// The emitters, in ascending order.
+  public let emitters: [Emitter]
+  /// Which emitters share one box, by a number for each: their readings err together.
+  public let groups: [Int32]
+  /// How far a single reading of each emitter scatters about what is expected.
+  ///
+  /// - Units: dB.
+  public let noises: [Float]
+  /// The patches, emitter by emitter, then floor by floor.
+  public let patches: [RadioPatch]
+  /// The expected levels of all patches, row by row.
+  public let levels: [UInt8]
+  /// How far the expectation itself may be off, row by row; what a reading scatters comes on top.
+  public let deviations: [UInt8]
+  /// How often the survey passed through each cell of each floor's grid, held at 255; empty without a survey.
+  public let walked: [[UInt8]]
+  /// Where emitters hang, for those whose place is known or could be found.
+  public let anchors: [RadioAnchor]
+
+  /// Where each emitter's patches begin, and one more for the end.
+  let firstPatches: [Int32]
+  /// The number of each emitter.
+  let numbers: [Emitter: Int32]
+
+  /// The number of an emitter, or nil if the map does not know it.
+  public func emitter(_ emitter: Emitter) -> Int32? { numbers[emitter.plain] }
+
+  /// The number of a beacon that was heard with an address: where many share the identity, the address tells them apart.
+  public func emitter(ofBeacon beacon: BeaconID, address: DeviceAddress?) -> Int32? {
+    if let address, let number = numbers[.beacon(beacon.keyed(by: address))] { return number }
+    return numbers[.beacon(beacon)]
+  }
+
+  /// The patch of an emitter on a floor, or nil where it is not expected at all.
+  public func patch(of emitter: Int32, floor: Int) -> RadioPatch? {
+    for place in patchRange(of: emitter) where patches[place].floor == Int32(truncatingIfNeeded: floor) {
+      return patches[place]
+    }
+    return nil
+  }
+
+  /// The patches of an emitter, as places in ``patches``.
+  public func patchRange(of emitter: Int32) -> Range<Int> {
+    guard emitter >= 0, Int(emitter) < emitters.count else { return 0..<0 }
+    return Int(firstPatches[Int(emitter)])..<Int(firstPatches[Int(emitter) + 1])
+  }
+
+  /// The level that a byte stands for.
+  ///
+  /// - Units: dBm.
+  public static func level(_ byte: UInt8) -> Float { Float(byte) * 0.5 - 127 }
+
+  /// The byte for a level, held within what a byte tells: −127 to 0.5 dBm.
+  public static func byte(level: Float) -> UInt8 {
+    guard level > -127 else { return 0 }
+    return UInt8(min(255, ((level + 127) * 2).rounded()))
+  }
+
+  /// The deviation that a byte stands for.
+  ///
+  /// - Units: dB.
+  public static func deviation(_ byte: UInt8) -> Float { Float(byte) * 0.1 }
+
+  /// The byte for a deviation, held within what a byte tells: 0 to 25.5 dB.
+  public static func byte(deviation: Float) -> UInt8 {
+    guard deviation > 0 else { return 0 }
+    return UInt8(min(255, (deviation * 10).rounded()))
+  }
+
+  /// The level expected of an emitter at a place, between the middles of cells by bilinear interpolation.
+  ///
+  /// - Parameters:
+  ///   - emitter: its number.
+  ///   - floor: the floor's place in ``floors``.
+  ///   - point: the place on the floor's plane.
+  /// - Returns: the level in dBm and how far it may be off in dB; nil where the emitter is not expected at all.
+  public func prediction(of emitter: Int32, floor: Int, at point: Point) -> (level: Float, deviation: Float)?
+  {
+    guard let patch = patch(of: emitter, floor: floor) else { return nil }
+    let position = grids[floor].position(of: point)
+    let column = position.column - Float(patch.column)
+    let row = position.row - Float(patch.row)
+    guard column >= -0.5, row >= -0.5, column <= Float(patch.columns) - 0.5, row <= Float(patch.rows) - 0.5
+    else { return nil }
+    let heldColumn = min(max(column, 0), Float(patch.columns - 1))
+    let heldRow = min(max(row, 0), Float(patch.rows - 1))
+    let west = min(Int(heldColumn), max(0, Int(patch.columns) - 2))
+    let south = min(Int(heldRow), max(0, Int(patch.rows) - 2))
+    let east = patch.columns > 1 ? 1 : 0
+    let north = patch.rows > 1 ? Int(patch.columns) : 0
+    let shareEast = heldColumn - Float(west)
+    let shareNorth = heldRow - Float(south)
+    let corner = Int(patch.offset) + south * Int(patch.columns) + west
+    func between(_ values: [UInt8]) -> Float {
+      let low = Float(values[corner]) * (1 - shareEast) + Float(values[corner + east]) * shareEast
+      let high =
+        Float(values[corner + north]) * (1 - shareEast) + Float(values[corner + north + east]) * shareEast
+      return low * (1 - shareNorth) + high * shareNorth
+    }
+    return (between(levels) * 0.5 - 127, between(deviations) * 0.1)
+  }
+}
+
+/// Where an emitter hangs, as well as that is known.
+public struct RadioAnchor: Hashable, Sendable {
+  /// The emitter, as its place in ``RadioMap/emitters``.
+  public let emitter: Int32
+  /// The floor, as its place in ``RadioMap/floors``.
+  public let floor: Int32
+  /// The place on the floor's plane.
+  public let point: Point
+  /// How far the place may be off, along each axis.
+  ///
+  /// - Units: metres.
+  public let deviation: Float
+
+  /// Makes an anchor.
+  public init(emitter: Int32, floor: Int32, point: Point, deviation: Float) {
+    self.emitter = emitter
+    self.floor = floor
+    self.point = point
+    self.deviation = deviation
+  }
+}

@@ -1,0 +1,48 @@
+import PharosReports
+
+/// The level that an emitter has by distance alone: power − slope × log₁₀(distance).
+struct PathLoss: Hashable, Sendable {
+  /// Where it hangs, in metres east and north.
+  var x: Float
+  var y: Float
+  /// The level at one metre, in dBm.
+  var power: Float
+  /// What it loses over a tenfold distance, in dB.
+  var slope: Float
+
+  /// How high above a handset emitters hang: nearer than that nothing is.
+  ///
+  /// - Units: metres.
+  static let height: Float = 2.5
+  /// The least level that is told of any place: below, one number is as good as another.
+  ///
+  /// - Units: dBm.
+  static let floor: Float = -105
+
+  /// The decadic logarithm of the way through the air.
+  func logDistance(_ x: Float, _ y: Float) -> Float {
+    let (dx, dy) = (x - self.x, y - self.y)
+    return LogTable.halfLog(dx * dx + dy * dy + PathLoss.height * PathLoss.height)
+  }
+
+  /// The level expected at a place.
+  func level(_ x: Float, _ y: Float) -> Float {
+    max(PathLoss.floor, power - slope * logDistance(x, y))
+  }
+}
+
+/// Half the decadic logarithm of squares of distances, from a table: fits ask a hundred million times.
+enum LogTable {
+  /// log₁₀(significand) ÷ 2 for 1,025 significands from 1 to 2.
+  private static let values: [Float] = (0...1_024).map {
+    Float(RadioMath.decadicLog(1 + (Double($0) + 0.5) / 1_024) / 2)
+  }
+  private static let halfLogOfTwo: Float = 0.150_515
+
+  /// log₁₀ of the root of a number from 1 upwards, to four digits.
+  static func halfLog(_ square: Float) -> Float {
+    let bits = square.bitPattern
+    let exponent = Float(Int32(bits >> 23) - 127)
+    return exponent * halfLogOfTwo + values[Int(bits & 0x7F_FFFF) >> 13]
+  }
+}
