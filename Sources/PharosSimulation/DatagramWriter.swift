@@ -40,6 +40,15 @@ struct DatagramWriter: Sendable {
     )
   }
 
+  /// Appends a report whose variable part takes so many bytes.
+  mutating func append(bytes: Int, age: TimeSpan, _ body: (inout ReportBatch) -> ReportBody) {
+    open(for: DatagramWriter.overhead + bytes)
+    let last = batches.count - 1
+    let body = body(&batches[last])
+    let index = batches[last].index(of: observer)
+    batches[last].append(Report(observer: index, received: .distantPast, timing: .age(age), body: body))
+  }
+
   /// Begins a new batch unless the last one has room for a report.
   private mutating func open(for bytes: Int) {
     if batches.isEmpty || size + bytes > DatagramWriter.capacity {

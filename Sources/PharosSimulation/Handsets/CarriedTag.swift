@@ -1,0 +1,30 @@
+public import PharosReports
+
+/// A tag that somebody carries about, for the observers of a venue to hear.
+public struct CarriedTag: Hashable, Sendable {
+  /// Who it says it is: proximity UUID, major and minor, or an address.
+  public var beacon: BeaconID
+  /// The way of its carrier.
+  public var journey: Journey
+  /// The level that it has at one metre, in dBm.
+  public var power: Double
+  /// The time from one advert to the next.
+  public var interval: TimeSpan
+  /// What the body of its carrier takes from what is straight behind them, in dB.
+  public var bodyLoss: Double
+
+  /// Makes a tag.
+  public init(
+    beacon: BeaconID,
+    journey: Journey,
+    power: Double = -59,
+    interval: TimeSpan = .milliseconds(500),
+    bodyLoss: Double = 5
+  ) {
+    self.beacon = beacon
+    self.journey = journey
+    self.power = power
+    self.interval = interval
+    self.bodyLoss = bodyLoss
+  }
+}
