@@ -31,6 +31,17 @@ extension PharosServer {
     hub.ranging(constraint)
   }
 
+  /// Where somebody is, or everybody: the newest fix of each subject, as far as the subscriber asks.
+  ///
+  /// - Parameter subject: a handset or a tag, or nil for all of them.
+  /// - Returns: the stream.
+  public func fixes(for subject: SubjectID? = nil) -> EventPublisher<Fix, Never> {
+    hub.fixes(for: subject)
+  }
+
+  /// What handsets sense, where the server was made to publish it: for who locates them in a way of their own.
+  public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
+
   /// An application's regions in the words of `CLMonitor`.
   public func monitor(application: String = "default") -> RegionMonitor {
     RegionMonitor(application: application, hub: hub, control: self)

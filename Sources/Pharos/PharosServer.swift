@@ -3,6 +3,7 @@ public import PharosCaptures
 import PharosEvents
 public import PharosIngest
 public import PharosPipeline
+public import PharosPositioning
 public import PharosPublishing
 public import PharosReports
 public import ServiceLifecycle
@@ -24,6 +25,8 @@ public final class PharosServer: Service, RegionControl, Sendable {
   public let hub = EventHub()
 
   private let declared: Mutex<Site>
+  private let grounds: [Ground]
+  private let publishesSensings: Bool
   private let configuration: IngestConfiguration
   private let restoration: Mutex<Restoration?>
   private let logger: Logger
@@ -33,17 +36,24 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///
   /// - Parameters:
   ///   - site: applications with their regions, observers, beacons, zones.
+  ///   - grounds: the venues in which handsets and tags are located; without any nobody is. They are given at the start and
+  ///     stay.
+  ///   - publishesSensings: whether the hub publishes what handsets sense, for who locates them in a way of their own.
   ///   - configuration: where to listen, on how many loops, and whether to record and to take checkpoints.
   ///   - restoration: what the run before has left: states resume where they were, and the time between is no evidence of
   ///     anything. The site must declare all that is to resume, regions that applications added at run time among it.
   ///   - logger: where problems are logged; a working server is silent.
   public init(
     site: Site,
+    grounds: [Ground] = [],
+    publishesSensings: Bool = false,
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
     declared = Mutex(site)
+    self.grounds = grounds
+    self.publishesSensings = publishesSensings
     self.configuration = configuration
     self.restoration = Mutex(restoration)
     self.logger = logger
@@ -66,9 +76,12 @@ public final class PharosServer: Service, RegionControl, Sendable {
   public func run() async throws {
     defer { hub.finish() }
     let ingest: IngestServer
+    var sense: (@Sendable ([Sensing]) -> Void)?
+    if publishesSensings { sense = { [hub] sensings in hub.publish(sensings: sensings) } }
     do {
       ingest = try await IngestServer.start(
         site: site,
+        grounds: grounds,
         configuration: configuration,
         restoring: restoration.withLock { restoration in
           // As large as the checkpoint, and of no use once it has been read.
@@ -76,6 +89,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
           return restoration
         },
         logger: logger,
+        sense: sense,
         deliver: { [hub] events in hub.publish(events) }
       )
     } catch {

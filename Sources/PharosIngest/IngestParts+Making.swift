@@ -2,15 +2,24 @@ import NIOCore
 import PharosEvents
 import PharosMonitoring
 import PharosPipeline
+import PharosPositioning
 import PharosReports
 
 extension IngestParts.Plan {
   /// The merger, as the run before left it if there was one.
   func merger() throws -> EventMerger {
     let loops = configuration.loops
-    guard let restoration else { return EventMerger(shards: loops, site: site) }
+    guard let restoration else {
+      return EventMerger(shards: loops, site: site, grounds: grounds, keepsSensings: takesSensings)
+    }
     do throws(FieldError) {
-      return try restoration.merger(for: site, shards: loops, resumingAt: start)
+      return try restoration.merger(
+        for: site,
+        shards: loops,
+        resumingAt: start,
+        grounds: grounds,
+        keepsSensings: takesSensings
+      )
     } catch {
       throw IngestError.unreadableCheckpoint(error)
     }
@@ -50,9 +59,14 @@ extension IngestParts.Plan {
     return writer
   }
 
+  /// What the engines must know of venues; nil where nobody wants to know what handsets sense.
+  private var sensing: SensingScope? {
+    SensingScope(grounds) ?? (takesSensings ? SensingScope() : nil)
+  }
+
   private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {
     guard let restoration else {
-      return Shard(index: index, exchange: exchange, engine: StageOne(site: site))
+      return Shard(index: index, exchange: exchange, engine: StageOne(site: site, sensing: sensing))
     }
     var output = StageOutput()
     do throws(FieldError) {
@@ -61,6 +75,7 @@ extension IngestParts.Plan {
         shard: index,
         among: configuration.loops,
         resumingAt: start,
+        sensing: sensing,
         into: &output
       )
       return Shard(index: index, exchange: exchange, engine: engine, output: output)

@@ -4,6 +4,7 @@ import NIOPosix
 import PharosEvents
 import PharosMonitoring
 import PharosPipeline
+import PharosPositioning
 import PharosReports
 
 /// The loops of a server and their threads, made and joined but not reading yet.
@@ -11,6 +12,10 @@ struct IngestParts {
   /// What the loops and the merger are made with.
   struct Plan: Sendable {
     let site: Site
+    /// The venues in which handsets and tags are located.
+    let grounds: [Ground]
+    /// Whether somebody takes what handsets sense, venues or not.
+    let takesSensings: Bool
     let configuration: IngestConfiguration
     let restoration: Restoration?
     let timeline: Timeline
@@ -19,8 +24,17 @@ struct IngestParts {
     let logger: Logger
 
     /// Maps the clock, behind the run before if there was one.
-    init(_ site: Site, _ configuration: IngestConfiguration, _ restoration: Restoration?, _ logger: Logger) {
+    init(
+      _ site: Site,
+      _ grounds: [Ground],
+      _ configuration: IngestConfiguration,
+      _ restoration: Restoration?,
+      takesSensings: Bool,
+      _ logger: Logger
+    ) {
       self.site = site
+      self.grounds = grounds
+      self.takesSensings = takesSensings
       self.configuration = configuration
       self.restoration = restoration
       self.logger = logger
@@ -44,6 +58,7 @@ struct IngestParts {
   /// Makes all of it.
   static func make(
     _ plan: Plan,
+    sense: (@Sendable ([Sensing]) -> Void)?,
     deliver: @escaping @Sendable ([Event]) -> Void
   ) async throws -> IngestParts {
     let configuration = plan.configuration
@@ -59,6 +74,7 @@ struct IngestParts {
         let merger = MergerLoop(
           exchange: exchange,
           merger: try plan.merger(),
+          sense: sense,
           deliver: deliver,
           checkpoint: configuration.checkpoint
         )

@@ -6,6 +6,7 @@ public import PharosCaptures
 public import PharosEvents
 import PharosMonitoring
 public import PharosPipeline
+public import PharosPositioning
 public import PharosReports
 import Synchronization
 
@@ -50,24 +51,30 @@ public final class IngestServer: Sendable {
   ///
   /// - Parameters:
   ///   - site: what the site declares.
+  ///   - grounds: the venues in which handsets and tags are located; without any nobody is.
   ///   - configuration: where to listen and how.
   ///   - restoration: what the run before has left: states resume, and the time between is no evidence of anything. Nil for
   ///     a start from nothing.
   ///   - logger: where to say what an operator should know.
+  ///   - sense: takes what handsets sense, in order, on the thread that delivers events and before those that were decided by
+  ///     it; nil where nobody wants it.
   ///   - deliver: takes the events, in order, always on the same thread, which it should not hold up.
   /// - Returns: the server, which listens.
   /// - Throws: ``IngestError``; `RegionRefusal` if a declared application has more regions than it may hold; a
   ///   `CaptureError` if the site is too large to be recorded.
   public static func start(
     site: Site,
+    grounds: [Ground] = [],
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
     logger: Logger,
+    sense: (@Sendable ([Sensing]) -> Void)? = nil,
     deliver: @escaping @Sendable ([Event]) -> Void
   ) async throws -> IngestServer {
     try configuration.check()
     let parts = try await IngestParts.make(
-      IngestParts.Plan(site, configuration, restoration, logger),
+      IngestParts.Plan(site, grounds, configuration, restoration, takesSensings: sense != nil, logger),
+      sense: sense,
       deliver: deliver
     )
     do {

@@ -10,6 +10,7 @@ import PharosReports
 /// Lives on an event loop of its own, so that neither stage two nor whoever takes the events holds up a socket.
 final class MergerLoop {
   private let exchange: Exchange
+  private let sense: (@Sendable ([Sensing]) -> Void)?
   private let deliver: @Sendable ([Event]) -> Void
   private let checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
   private(set) var merger: EventMerger
@@ -31,11 +32,13 @@ final class MergerLoop {
   init(
     exchange: Exchange,
     merger: EventMerger,
+    sense: (@Sendable ([Sensing]) -> Void)? = nil,
     deliver: @escaping @Sendable ([Event]) -> Void,
     checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil
   ) {
     self.exchange = exchange
     self.merger = merger
+    self.sense = sense
     self.deliver = deliver
     self.checkpoint = checkpoint
     copies = Array(repeating: [], count: exchange.loops)
@@ -117,6 +120,10 @@ final class MergerLoop {
 
   private func release(through limit: Timestamp) {
     let events = merger.take(through: limit)
+    if let sense {
+      let sensings = merger.takeSensings()
+      if !sensings.isEmpty { sense(sensings) }
+    }
     guard !events.isEmpty else { return }
     delivered += UInt64(events.count)
     deliver(events)

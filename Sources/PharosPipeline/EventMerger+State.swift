@@ -13,6 +13,8 @@ extension EventMerger {
     copy.links = []
     copy.order = []
     copy.changes = []
+    copy.stageTwo.forgetWhereabouts()
+    _ = copy.takeSensings()
     return copy
   }
 

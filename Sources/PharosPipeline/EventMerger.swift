@@ -46,10 +46,28 @@ public struct EventMerger: Sendable {
   /// A step is forgotten once everything up to a later one is released, so that there are few.
   var clock: [(since: Timestamp, offset: TimeSpan)] = []
 
+  /// Whether sensings are kept for ``takeSensings()``.
+  let keepsSensings: Bool
+  private var sensings: [Sensing] = []
+
   /// Starts with a site and the number of shards that will hand over.
-  public init(shards: Int, site: Site, limits: PositioningLimits = PositioningLimits()) {
+  ///
+  /// - Parameters:
+  ///   - shards: how many shards hand over.
+  ///   - site: what is declared.
+  ///   - limits: how much stage two keeps.
+  ///   - grounds: the venues in which handsets and tags are located.
+  ///   - keepsSensings: whether somebody calls ``takeSensings()``.
+  public init(
+    shards: Int,
+    site: Site,
+    limits: PositioningLimits = PositioningLimits(),
+    grounds: [Ground] = [],
+    keepsSensings: Bool = false
+  ) {
     stream = site.stream
-    stageTwo = StageTwo(site: site, limits: limits)
+    stageTwo = StageTwo(site: site, limits: limits, grounds: grounds)
+    self.keepsSensings = keepsSensings
     watermarks = Array(repeating: .distantPast, count: max(1, shards))
   }
 
@@ -138,6 +156,18 @@ public struct EventMerger: Sendable {
     return clock.isEmpty ? ready : told(ready, through: final)
   }
 
+  /// What handsets sensed, as far as it was released since the last call and is kept, in order.
+  public mutating func takeSensings() -> [Sensing] {
+    guard !sensings.isEmpty else { return [] }
+    defer { sensings = [] }
+    return sensings
+  }
+
+  private mutating func take(_ link: StageLink) {
+    if keepsSensings, case .sensing(let sensing) = link { sensings.append(sensing) }
+    stageTwo.take(link, into: &events)
+  }
+
   /// Maps what is released to the wall clock as it stood when each event was decided.
   private mutating func told(_ events: [Event], through final: Timestamp) -> [Event] {
     let told = events.map { event in
@@ -176,7 +206,7 @@ public struct EventMerger: Sendable {
       let instant = batch[index].decidedAt
       guard instant <= final else { return index }
       carryOutChanges(through: instant, &next)
-      stageTwo.take(batch[index], into: &events)
+      take(batch[index])
     }
     return batch.count
   }
@@ -195,7 +225,7 @@ public struct EventMerger: Sendable {
     LinkPlace.sort(&order, of: batch)
     for place in order {
       carryOutChanges(through: place.decidedAt, &next)
-      stageTwo.take(batch[place.index], into: &events)
+      take(batch[place.index])
     }
     return order.count
   }

@@ -15,15 +15,23 @@ extension Pipeline {
   ///   - shards: how many shards; as many as one likes.
   ///   - monitoring: how much stage one keeps.
   ///   - positioning: how much stage two keeps.
+  ///   - grounds: the venues in which handsets and tags are located; where they are is found anew.
   /// - Throws: `RegionRefusal` for the site; a `FieldError` if a state cannot be read.
   public init(
     site: Site,
     restoring checkpoint: Checkpoint,
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
-    positioning: PositioningLimits = PositioningLimits()
+    positioning: PositioningLimits = PositioningLimits(),
+    grounds: [Ground] = []
   ) throws {
-    try self.init(site: site, shards: shards, monitoring: monitoring, positioning: positioning)
+    try self.init(
+      site: site,
+      shards: shards,
+      monitoring: monitoring,
+      positioning: positioning,
+      grounds: grounds
+    )
     try restore(checkpoint)
   }
 

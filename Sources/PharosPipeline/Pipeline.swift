@@ -32,18 +32,25 @@ public struct Pipeline: Sendable {
 
   /// Starts with a site and a number of shards among which its observers are spread.
   ///
+  /// - Parameters:
+  ///   - site: what is declared.
+  ///   - shards: how many shards; as many as one likes.
+  ///   - monitoring: how much stage one keeps.
+  ///   - positioning: how much stage two keeps.
+  ///   - grounds: the venues in which handsets and tags are located; without any nobody is, which costs nothing.
   /// - Throws: the first refusal that a declared application meets.
   public init(
     site: Site,
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
-    positioning: PositioningLimits = PositioningLimits()
+    positioning: PositioningLimits = PositioningLimits(),
+    grounds: [Ground] = []
   ) throws(RegionRefusal) {
     registry = try RegionRegistry(site: site)
     self.site = site
-    let engine = StageOne(site: site, limits: monitoring)
+    let engine = StageOne(site: site, limits: monitoring, sensing: SensingScope(grounds))
     self.shards = Array(repeating: engine, count: max(1, shards))
-    merger = EventMerger(shards: max(1, shards), site: site, limits: positioning)
+    merger = EventMerger(shards: max(1, shards), site: site, limits: positioning, grounds: grounds)
   }
 
   /// Takes reports and gives what has become final.

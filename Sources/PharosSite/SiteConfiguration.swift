@@ -22,8 +22,11 @@ public struct SiteConfiguration: Hashable, Sendable {
   public var policy: IngestPolicy
   /// Who is a person, and what each application wants to know for.
   public var access: SiteAccess
-  /// The folders of the venues.
-  public var venues: [String]
+  /// The folders of the venues, which the site names, so that a recording says where they were.
+  public var venues: [String] {
+    get { site.venues }
+    set { site.venues = newValue }
+  }
   /// What the file says that is no mistake and yet deserves a look.
   public var warnings: [SiteProblem]
 
@@ -42,7 +45,6 @@ public struct SiteConfiguration: Hashable, Sendable {
     retention: Retention = Retention(),
     policy: IngestPolicy = .open,
     access: SiteAccess = SiteAccess(),
-    venues: [String] = [],
     warnings: [SiteProblem] = []
   ) {
     self.site = site
@@ -55,7 +57,6 @@ public struct SiteConfiguration: Hashable, Sendable {
     self.retention = retention
     self.policy = policy
     self.access = access
-    self.venues = venues
     self.warnings = warnings
   }
 

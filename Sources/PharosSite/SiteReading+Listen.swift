@@ -167,7 +167,7 @@ extension SiteReading {
   /// The folders of venues, which are read by whoever can open files.
   func venues(_ fields: SiteFields) -> [String] {
     let entries = fields.list("venues", of: "venue folders")
-    let folders = entries.compactMap { _, path, venue -> String? in
+    return entries.compactMap { _, path, venue -> String? in
       if let folder = venue.scalar?.string, folder.contains(where: { !$0.isWhitespace }) { return folder }
       problems.mistake(
         "venues: \(venue.sketch) is no folder",
@@ -177,9 +177,5 @@ extension SiteReading {
       )
       return nil
     }
-    if !entries.isEmpty {
-      fields.warning("venues", "venues are checked, and this version makes no fixes of them")
-    }
-    return folders
   }
 }

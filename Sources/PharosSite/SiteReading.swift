@@ -20,7 +20,7 @@ struct SiteReading {
 
   private static let keys = [
     "stream", "listen", "tls", "data", "journal", "ingest", "applications", "regions", "ranging", "rotation",
-    "observers", "beacons", "zones", "venues", "iBeaconCompanies", "pathLossExponent",
+    "observers", "beacons", "zones", "venues", "positioning", "iBeaconCompanies", "pathLossExponent",
   ]
 
   init(problems: SiteProblems) { self.problems = problems }
@@ -40,6 +40,7 @@ struct SiteReading {
     configuration.access = access
     checkAccess(fields, configuration)
     configuration.venues = venues(fields)
+    configuration.site.positioning = positioning(fields)
     return configuration
   }
 

@@ -68,6 +68,10 @@ public enum StarterSite {
     # zones:
     #   - { id: lobby, observers: ["ac:23:3f:a0:00:01"], adjacent: [hall] }
     #   - { id: hall, observers: ["ac:23:3f:a0:00:02"], adjacent: [lobby] }
+    #
+    # Floor plans on which handsets and tags are located, and how often (`pharos survey` makes such folders):
+    # venues: [ venues/museum/ ]
+    # positioning: { interval: 1s }
 
     """
 }

@@ -2,6 +2,7 @@ import Logging
 import PharosCaptures
 import PharosEvents
 import PharosPipeline
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Synchronization
@@ -56,10 +57,12 @@ final class ServerHarness: Sendable {
 
   static func start(
     site: Site = Samples.site,
+    grounds: [Ground] = [],
     listeners: [ListenAddress] = [ListenAddress(host: "127.0.0.1", port: 0)],
     isRecording: Bool = false,
     restoring restoration: Restoration? = nil,
-    configure: (inout IngestConfiguration) -> Void = { _ in }
+    configure: (inout IngestConfiguration) -> Void = { _ in },
+    sense: (@Sendable ([Sensing]) -> Void)? = nil
   ) async throws -> ServerHarness {
     let output = Output()
     let logs = LogLines()
@@ -69,9 +72,11 @@ final class ServerHarness: Sendable {
     configure(&configuration)
     let server = try await IngestServer.start(
       site: site,
+      grounds: grounds,
       configuration: configuration,
       restoring: restoration,
       logger: Logger(label: "test") { _ in logs },
+      sense: sense,
       deliver: { output.take($0) }
     )
     return ServerHarness(server: server, output: output, logs: logs)
@@ -93,13 +98,15 @@ final class ServerHarness: Sendable {
   }
 
   /// The events that one thread makes of the recording.
-  func replayed(shards: Int) throws -> [Event] {
+  func replayed(shards: Int, on grounds: [Ground] = []) throws -> [Event] {
     var feed = CaptureFeed(observer: .name("none"))
     feed.append(output.recorded)
     var pipeline: Pipeline?
     var events: [Event] = []
     while let input = try feed.next(maxReports: 17) {
-      if case .site(let site) = input { pipeline = try Pipeline(site: site, shards: shards) }
+      if case .site(let site) = input {
+        pipeline = try Pipeline(site: site, shards: shards, grounds: grounds)
+      }
       events += pipeline?.take(input) ?? []
     }
     try feed.finish()

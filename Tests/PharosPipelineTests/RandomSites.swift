@@ -145,7 +145,19 @@ struct RandomSites {
         )
       },
       iBeaconCompanies: list(3) { UInt16($0.number(0...65_535)) },
-      pathLossExponent: double()
+      pathLossExponent: double(),
+      admission: flip() ? .open : .listed,
+      positioning: maybe { $0.positioning() } ?? PositioningSettings(),
+      venues: list(2) { $0.text() }
+    )
+  }
+
+  mutating func positioning() -> PositioningSettings {
+    PositioningSettings(
+      interval: .milliseconds(Int64(number(250...3_600_000))),
+      lag: .milliseconds(Int64(number(0...30_000))),
+      particles: maybe { $0.number(50...2_000) },
+      tags: list(2) { $0.constraint() }
     )
   }
 

@@ -165,6 +165,32 @@ struct SiteFileTests {
     #expect(site.applications.first?.regions.map(\.presence.enterSamples) == [3, 3])
   }
 
+  @Test("venues, and how handsets and tags are located in them")
+  func positioning() throws {
+    let text = """
+      venues: [ venues/museum/, /srv/mall ]
+      positioning:
+        interval: 500ms
+        lag: 2s
+        particles: 400
+        tags: [ { uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 5 } ]
+      """
+    let configuration = try SiteFile.parse(text, path: "sites/a/site.yaml")
+    #expect(configuration.warnings.isEmpty)
+    let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
+    let expected = PositioningSettings(
+      interval: .milliseconds(500),
+      lag: .seconds(2),
+      particles: 400,
+      tags: [.proximity(uuid, major: 5)]
+    )
+    #expect(configuration.site.positioning == expected)
+    #expect(configuration.site.venues == ["venues/museum/", "/srv/mall"])
+    let placed = configuration.resolved(against: "sites/a/site.yaml")
+    #expect(placed.site.venues == ["sites/a/venues/museum/", "/srv/mall"])
+    #expect(try SiteFile.parse("", path: "site.yaml").site.positioning == PositioningSettings())
+  }
+
   @Test("where the journal is, what it keeps, and whom to trust")
   func operations() throws {
     let text = """

@@ -163,8 +163,24 @@ struct SiteMistakeTests {
           + "beacon with it)"
       ),
       (
-        "venues: [venues/museum/]",
-        "site.yaml:1: warning: site: venues are checked, and this version makes no fixes of them"
+        "positioning: { interval: 2s }",
+        "site.yaml:1: warning: site: positioning stands without venues: nobody is located"
+      ),
+      (
+        "venues: [venues/museum/]\npositioning: { interval: 10ms }",
+        "site.yaml:2: positioning: interval is 10ms (expected 250ms to 1h)"
+      ),
+      (
+        "venues: [venues/museum/]\npositioning: { lag: 1h }",
+        "site.yaml:2: positioning: lag is 1h (expected 0s to 30s)"
+      ),
+      (
+        "venues: [venues/museum/]\npositioning: { particles: 7 }",
+        "site.yaml:2: positioning: particles is \"7\" (expected a whole number from 50 to 2000)"
+      ),
+      (
+        "venues: [venues/museum/]\npositioning: { speed: 7 }",
+        "site.yaml:2: positioning: unknown key \"speed\" (expected one of interval, lag, particles, tags)"
       ),
       (
         "applications:\n  - id: default\nregions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }",

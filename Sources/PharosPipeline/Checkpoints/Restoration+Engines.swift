@@ -1,5 +1,6 @@
 public import PharosEvents
 public import PharosMonitoring
+public import PharosPositioning
 public import PharosReports
 
 extension Restoration {
@@ -10,6 +11,7 @@ extension Restoration {
   ///   - shard: the shard's place among all.
   ///   - shards: how many there are now, whatever their number was before.
   ///   - instant: when inputs begin again.
+  ///   - sensing: what it must know of venues; nil if there are none.
   ///   - output: what follows from the events that were told since the checkpoint.
   /// - Returns: the engine.
   /// - Throws: that a state cannot be read.
@@ -18,9 +20,10 @@ extension Restoration {
     shard: Int,
     among shards: Int,
     resumingAt instant: Timestamp,
+    sensing: SensingScope? = nil,
     into output: inout StageOutput
   ) throws(FieldError) -> StageOne {
-    var engine = StageOne(site: site)
+    var engine = StageOne(site: site, sensing: sensing)
     try checkpoint?.restore(&engine, shard: shard, among: shards)
     let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     engine.resume(at: instant, lastTold: told.part(of: shard, among: shards), into: &output)
@@ -29,13 +32,22 @@ extension Restoration {
 
   /// Makes the merger that goes on after a restart.
   ///
+  /// - Parameters:
+  ///   - site: what is declared at present.
+  ///   - shards: how many shards hand over.
+  ///   - instant: when inputs begin again.
+  ///   - grounds: the venues in which handsets and tags are located; where they are is found anew.
+  ///   - keepsSensings: whether somebody takes what handsets sense.
+  /// - Returns: the merger.
   /// - Throws: that its state cannot be read.
   public func merger(
     for site: Site,
     shards: Int,
-    resumingAt instant: Timestamp
+    resumingAt instant: Timestamp,
+    grounds: [Ground] = [],
+    keepsSensings: Bool = false
   ) throws(FieldError) -> EventMerger {
-    var merger = EventMerger(shards: shards, site: site)
+    var merger = EventMerger(shards: shards, site: site, grounds: grounds, keepsSensings: keepsSensings)
     if let checkpoint { try merger.restoreState(from: checkpoint) }
     merger.resume(at: instant, lastTold: lastTold)
     return merger

@@ -23,18 +23,27 @@ public struct VenueFiles {
   /// - Units: bytes. The floor plan of the largest mall takes 0.6 MB as GeoJSON, that of an airport 30.
   public static let largest = 64 << 20
 
+  /// A whole file.
+  ///
+  /// - Throws: that there is none, or why it cannot be read; one that is longer than ``largest`` is not.
+  public func whole(_ name: String) throws(Failure) -> [UInt8] {
+    let bytes = try read(name, VenueFiles.largest + 1)
+    guard bytes.count <= VenueFiles.largest else { throw .unreadable(VenueFiles.tooLong) }
+    return bytes
+  }
+
+  private static let tooLong = "longer than \(VenueFiles.largest >> 20) MiB, which no file of its sort is"
+
   /// The first bytes of a file.
   func head(_ name: String, _ count: Int) throws(Failure) -> [UInt8] { try read(name, count) }
 
   /// A whole file; nil, with a mistake noted, where it cannot be had.
   func bytes(_ name: String, problems: VenueProblems) -> [UInt8]? {
     do throws(Failure) {
-      let bytes = try read(name, VenueFiles.largest + 1)
-      guard bytes.count <= VenueFiles.largest else {
-        problems.mistake(name, "longer than \(VenueFiles.largest >> 20) MiB, which no file of its sort is")
-        return nil
-      }
-      return bytes
+      return try whole(name)
+    } catch .unreadable(VenueFiles.tooLong) {
+      problems.mistake(name, VenueFiles.tooLong)
+      return nil
     } catch {
       problems.mistake(name, VenueFiles.prose(error), expected: "a file in the venue's folder")
       return nil
@@ -52,7 +61,7 @@ public struct VenueFiles {
   }
 
   /// A failure in words.
-  static func prose(_ failure: Failure) -> String {
+  public static func prose(_ failure: Failure) -> String {
     switch failure {
     case .missing: "there is no such file"
     case .unreadable(let reason): reason

@@ -8,6 +8,8 @@ import Yams
 public enum VenueFolder {
   /// The file that says what the others are.
   public static let mainFile = "venue.yaml"
+  /// The file with what was learned by walking through the venue, if anybody did.
+  public static let radioMapFile = "radio-map.pharos"
   /// The most floors of a venue.
   public static let mostFloors = 1_000
   /// The most beacons, observers, access points and entrances of a venue.

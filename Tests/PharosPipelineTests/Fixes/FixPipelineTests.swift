@@ -1,0 +1,172 @@
+import PharosEvents
+import PharosMonitoring
+import PharosPipeline
+import PharosPlaces
+import PharosPositioning
+import PharosReports
+import Testing
+
+/// Handsets and tags are located by the pipeline that decides everything else.
+@Suite("Fixes of a pipeline")
+struct FixPipelineTests {
+  private static func people(_ people: Range<Int>, seconds: Double, seed: UInt64 = 1) -> HallWalk {
+    var walk = HallWalk(seed: seed)
+    walk.walk(people: people, seconds: seconds)
+    return walk
+  }
+
+  @Test("shards, batches and ticks change not a byte of a fix")
+  func identical() throws {
+    let grounds = [try Hall().ground]
+    var walk = Self.people(0..<5, seconds: 40)
+    walk.carry(tags: 10..<12, seconds: 40)
+    let expected = try FixRun().events(of: walk.inputs, on: grounds).lines
+    #expect(expected.count > 250, "too little to prove anything")
+    let runs = [
+      FixRun(shards: 1, batch: 64), FixRun(shards: 2, batch: 7), FixRun(shards: 4, batch: 1),
+      FixRun(shards: 4, batch: 1_000), FixRun(shards: 1, batch: 1, ticks: 3),
+      FixRun(shards: 4, batch: 5, ticks: 4),
+    ]
+    for run in runs {
+      let lines = try run.events(of: walk.inputs, on: grounds).lines
+      #expect(lines == expected, "\(run)")
+    }
+  }
+
+  @Test("each subject has a fix a second, told a second later, of what happened by then, near to the truth")
+  func fixes() throws {
+    let walk = Self.people(0..<4, seconds: 60)
+    let fixes = try FixRun().events(of: walk.inputs, on: [Hall().ground]).fixes
+    #expect(Set(fixes.map(\.event.id)).count == fixes.count)
+    var errors: [Double] = []
+    for person in 0..<4 {
+      let own = fixes.filter { $0.event.subject == .observer(HallWalk.handset(person)) }
+      #expect(own.count >= 58)
+      for (earlier, later) in zip(own, own.dropFirst()) {
+        #expect(later.event.time - earlier.event.time == .seconds(1))
+      }
+      for (event, fix) in own {
+        #expect(event.decidedAt == event.time + .seconds(1))
+        #expect(event.region.isEmpty && event.application.isEmpty && event.stage == 2)
+        #expect(fix.venue == "hall-1" && fix.building == "main" && fix.level == 0)
+        #expect(fix.floorName == "Ground floor")
+        #expect(fix.horizontalAccuracy > 0)
+        #expect((fix.latitude ?? 0) > 52.6 && (fix.latitude ?? 0) < 52.601)
+        let truth = HallWalk.place(of: person, at: (event.time - Hall.start).seconds)
+        if event.time <= Hall.start + .seconds(60) {
+          errors.append((Point(x: fix.x, y: fix.y) - truth).length)
+        }
+      }
+      #expect(own[30].fix.sources.isSuperset(of: [.wifi, .beacons]), "\(own[30].fix.sources)")
+    }
+    // Whoever guesses the middle of the hall is 15 m off; how good fixes are, tests of the fusion say.
+    #expect(errors.sorted()[errors.count / 2] < 12)
+  }
+
+  @Test("what comes later changes no fix that was told before", arguments: 1..<6)
+  func causality(part: Int) throws {
+    let grounds = [try Hall().ground]
+    let walk = Self.people(0..<3, seconds: 30)
+    let whole = try FixRun().events(of: walk.inputs, on: grounds)
+    let cut = walk.inputs.count * part / 6
+    let instant = walk.inputs[cut].received
+    var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+    var events: [Event] = []
+    for input in walk.inputs[..<cut] { events += pipeline.ingest(input.batch) }
+    events += pipeline.advance(to: instant - .oneNanosecond)
+    #expect(!events.fixes.isEmpty)
+    #expect(events.lines == whole.filter { $0.decidedAt < instant }.lines)
+  }
+
+  @Test("without a venue nobody is located, and with one nothing else changes")
+  func regionsAlone() throws {
+    var walk = Self.people(0..<2, seconds: 20)
+    walk.carry(tags: 10..<12, seconds: 20)
+    let bare = try FixRun().events(of: walk.inputs, on: [])
+    #expect(bare.fixes.isEmpty)
+    #expect(bare.contains { $0.kind == .regionEnter })
+    let located = try FixRun().events(of: walk.inputs, on: [Hall().ground])
+    let others = located.filter { $0.kind != .fix }
+    #expect(others.map(\.id) == bare.map(\.id))
+    #expect(others.map(\.detail) == bare.map(\.detail))
+    #expect(located.fixes.count > 50)
+  }
+
+  @Test("a tag that hangs nowhere is located by those who hear it, and a beacon that hangs is no tag")
+  func tags() throws {
+    var walk = HallWalk(seed: 3)
+    walk.carry(tags: 0..<1, seconds: 60)
+    let fixes = try FixRun().events(of: walk.inputs, on: [Hall().ground]).fixes
+    #expect(Set(fixes.map(\.event.subject)) == [.beacon(Hall.tag(0))])
+    #expect(fixes.count > 50)
+    var errors: [Double] = []
+    for (event, fix) in fixes where event.time <= Hall.start + .seconds(60) {
+      #expect(fix.sources == .observers)
+      #expect(event.decidedAt == event.time + .seconds(3))
+      let truth = HallWalk.place(of: 0, at: (event.time - Hall.start).seconds)
+      errors.append((Point(x: fix.x, y: fix.y) - truth).length)
+    }
+    #expect(errors.sorted()[errors.count / 2] < 10)
+  }
+
+  @Test("a handset whose scans never stop coming late is not located, and that is counted")
+  func late() throws {
+    var pipeline = try Pipeline(site: Hall.site(), grounds: [Hall().ground])
+    let inputs = Self.people(0..<1, seconds: 10).inputs.map { input -> HallWalk.Input in
+      var late = ReportBatch()
+      for var report in input.batch.reports {
+        report.timing = .age(.seconds(20))
+        late.append(report, from: input.batch)
+      }
+      return (input.received, late)
+    }
+    let events = FixRun().events(of: inputs, by: &pipeline)
+    #expect(events.fixes.isEmpty)
+    #expect(pipeline.positioningCounters.locating.late > 20)
+    #expect(pipeline.monitoringCounters.sensings == pipeline.positioningCounters.sensings)
+  }
+
+  @Test("fixes end some time after the last report, and the subject is forgotten later")
+  func silence() throws {
+    var pipeline = try Pipeline(site: Hall.site(), grounds: [Hall().ground])
+    let inputs = Self.people(0..<2, seconds: 10).inputs
+    let events = FixRun(tail: .minutes(9)).events(of: inputs, by: &pipeline)
+    let last = try #require(events.fixes.last?.event.time)
+    #expect(last > Hall.start + .seconds(12) && last < Hall.start + .seconds(60))
+    #expect(pipeline.positioningCounters.locating.subjects == 2)
+    #expect(pipeline.advance(to: Hall.start + .minutes(11)).isEmpty)
+    #expect(pipeline.positioningCounters.locating.subjects == 0)
+  }
+
+  @Test("who comes back after being forgotten is found anew, whether time was let run on in between or not")
+  func comingBack() throws {
+    let grounds = [try Hall().ground]
+    var walk = Self.people(0..<2, seconds: 5)
+    walk.walk(people: 0..<2, from: 700, seconds: 5)
+    walk.walk(people: 0..<1, from: 1_200, seconds: 5)
+    let expected = try FixRun().events(of: walk.inputs, on: grounds).fixes.map(\.event).lines
+    #expect(expected.count > 30)
+    for run in [FixRun(shards: 2, batch: 1_000), FixRun(batch: 1, ticks: 7)] {
+      let lines = try run.events(of: walk.inputs, on: grounds).fixes.map(\.event).lines
+      #expect(lines == expected, "\(run)")
+    }
+    var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+    _ = FixRun(tail: .minutes(20)).events(of: walk.inputs, by: &pipeline)
+    #expect(pipeline.positioningCounters.locating.subjects == 0)
+  }
+
+  @Test("one scan is enough for a fix at once, and its accuracy grows while nothing more is heard")
+  func oneScan() throws {
+    let scan = try #require(
+      Self.people(0..<1, seconds: 3).inputs.first { input in
+        input.batch.reports.contains { if case .wifiScan = $0.body { true } else { false } }
+      }
+    )
+    let fixes = try FixRun(tail: .seconds(20)).events(of: [scan], on: [Hall().ground]).fixes
+    #expect(fixes.count >= 15)
+    let first = try #require(fixes.first?.fix)
+    let last = try #require(fixes.last?.fix)
+    #expect(last.horizontalAccuracy > first.horizontalAccuracy)
+    #expect(last.age > first.age + .seconds(10))
+  }
+}
