@@ -10,6 +10,14 @@ struct FeedIndex {
     case region(String)
     case application(String)
     case kind(EventKind)
+
+    /// Whether two keys are of one sort, so that no event has both.
+    func isAlike(_ other: Key) -> Bool {
+      switch (self, other) {
+      case (.subject, .subject), (.region, .region), (.application, .application), (.kind, .kind): true
+      default: false
+      }
+    }
   }
 
   private var narrow: [Key: [UInt64: FeedCore]] = [:]
@@ -19,7 +27,7 @@ struct FeedIndex {
 
   mutating func insert(_ core: FeedCore) {
     all[core.id] = core
-    guard let keys = FeedIndex.keys(core.request.filter) else {
+    guard let keys = FeedIndex.keys(core.request) else {
       wide[core.id] = core
       return
     }
@@ -29,7 +37,7 @@ struct FeedIndex {
   mutating func remove(_ core: FeedCore) {
     all[core.id] = nil
     wide[core.id] = nil
-    for key in FeedIndex.keys(core.request.filter) ?? [] {
+    for key in FeedIndex.keys(core.request) ?? [] {
       narrow[key]?[core.id] = nil
       if narrow[key]?.isEmpty == true { narrow[key] = nil }
     }
@@ -37,16 +45,24 @@ struct FeedIndex {
 
   /// Calls a function with each stream whose filter wants an event, once.
   func each(wanting event: Event, _ body: (FeedCore) -> Void) {
-    for core in wide.values where core.request.filter.matches(event) { body(core) }
+    for core in wide.values where core.request.wants(event) { body(core) }
     guard !narrow.isEmpty else { return }
-    // A stream stands under one sort of key alone, so it is met once.
+    // A stream stands under one sort of key alone, and under each of them once, so it is met once.
     let keys: [Key] = [
       .subject(event.subject), .region(event.region), .application(event.application), .kind(event.kind),
     ]
     for key in keys {
       guard let cores = narrow[key] else { continue }
-      for core in cores.values where core.request.filter.matches(event) { body(core) }
+      for core in cores.values where core.request.wants(event) { body(core) }
     }
+  }
+
+  /// The keys of a stream; nil where only one that every event is offered to will do.
+  private static func keys(_ request: FeedRequest) -> Set<Key>? {
+    guard let own = keys(request.filter) else { return nil }
+    guard let filter = request.shared else { return Set(own) }
+    guard let shared = keys(filter), let one = own.first, let other = shared.first else { return nil }
+    return one.isAlike(other) ? Set(own).union(shared) : nil
   }
 
   private static func keys(_ filter: EventFilter) -> [Key]? {

@@ -13,6 +13,11 @@ public struct FeedRequest: Sendable {
   public var limit: Int
   /// The application whose stream it is, which makes it count as in use; nil for the operator's streams.
   public var application: String?
+  /// Which events it wants besides those of the filter; nil for none.
+  ///
+  /// Only readings (ranging, fixes), which the journal does not keep: fixes are for all applications, so that a stream that
+  /// is held to the events of one gets them by this.
+  public var shared: EventFilter?
 
   /// The usual limit: some seconds of a busy site.
   public static let defaultLimit = 256
@@ -25,13 +30,22 @@ public struct FeedRequest: Sendable {
     after: Int64? = nil,
     interval: Duration? = nil,
     limit: Int = FeedRequest.defaultLimit,
-    application: String? = nil
+    application: String? = nil,
+    shared: EventFilter? = nil
   ) {
     self.filter = filter
+    self.shared = shared
     self.after = after
     self.interval = interval
     self.limit = min(max(limit, FeedRequest.limits.lowerBound), FeedRequest.limits.upperBound)
     self.application = application
+  }
+
+  /// Whether the stream wants an event.
+  func wants(_ event: Event) -> Bool {
+    if filter.matches(event) { return true }
+    guard let shared, !event.kind.isJournalled else { return false }
+    return shared.matches(event)
   }
 }
 

@@ -7,20 +7,29 @@ public import PharosEvents
 /// is the subscriber's choice: drop the oldest and count, or end with an error.
 public final class EventHub: Sendable {
   let hub = Hub<Event>()
+  let sensed = Hub<Sensing>()
 
   /// Makes a hub without subscribers.
   public init() {}
 
   /// How many subscriptions there are.
-  public var subscriptionCount: Int { hub.count }
+  public var subscriptionCount: Int { hub.count + sensed.count }
 
   /// Hands a batch to every subscription; never blocks.
   ///
   /// To be called from one thread at a time: the order of the calls is the order of the events.
   public func publish(_ batch: [Event]) { hub.publish(batch) }
 
+  /// Hands what handsets sensed to every subscription that wants it; never blocks.
+  ///
+  /// To be called from the thread that hands over events, before the events that were decided by it.
+  public func publish(sensings batch: [Sensing]) { sensed.publish(batch) }
+
   /// Ends every subscription once its queue is empty; later subscriptions end at once.
-  public func finish() { hub.finish() }
+  public func finish() {
+    hub.finish()
+    sensed.finish()
+  }
 
   /// Calls a function with every batch on the sender's thread, for those who must miss none and keep a bound of
   /// their own.

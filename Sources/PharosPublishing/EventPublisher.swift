@@ -10,7 +10,7 @@ public import OpenCombine
 /// actor must be marked `@Sendable`: it does not run on the actor.
 public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
   let source: StreamSource<Output>
-  let overflow: Overflow<Failure>
+  let overflow: Overflow<Output, Failure>
 
   /// How many elements a queue holds unless a subscriber says otherwise.
   ///

@@ -1,3 +1,4 @@
+import PharosReports
 import Synchronization
 
 /// One sender, any number of takers, none of which can delay another: the machinery of ``EventHub`` and ``ToldHub``.
@@ -75,6 +76,21 @@ final class Hub<Item: Sendable>: Sendable {
       source: source(select),
       overflow: .dropOldest(limit: EventPublisher<Output, Never>.defaultLimit, onDrop: nil)
     )
+  }
+
+  /// A stream of which only the newest element about each subject waits for a subscriber.
+  ///
+  /// - Parameters:
+  ///   - limit: about how many subjects elements wait at most.
+  ///   - subject: whom an element is about.
+  ///   - select: takes what concerns it of a batch.
+  /// - Returns: the stream.
+  func newest<Output>(
+    limit: Int,
+    by subject: @escaping @Sendable (Output) -> SubjectID,
+    _ select: @escaping @Sendable ([Item]) -> [Output]
+  ) -> EventPublisher<Output, Never> {
+    EventPublisher(source: source(select), overflow: .newest(limit: limit, subject: subject))
   }
 
   /// A taker that is called with every batch until it is cancelled.

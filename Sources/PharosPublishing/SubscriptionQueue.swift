@@ -20,10 +20,15 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     var runs: [ArraySlice<Output>] = []
     var head = 0
     var count = 0
+    /// What waits instead of runs where only the newest element about each subject is wanted.
+    var newest = NewestElements<Output>()
     var dropped = 0
     /// Set once nothing more is accepted.
     var end: End?
     var waiter: CheckedContinuation<Void, Never>?
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { head == runs.count && newest.count == 0 }
   }
 
   private enum End {
@@ -32,11 +37,11 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   }
 
   private let state = Mutex(State())
-  private let overflow: Overflow<Failure>
+  private let overflow: Overflow<Output, Failure>
   private let wake: @Sendable () -> Void
 
   init(
-    overflow: Overflow<Failure>,
+    overflow: Overflow<Output, Failure>,
     wake: @escaping @Sendable () -> Void
   ) {
     self.overflow = overflow
@@ -74,13 +79,14 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   /// Takes up to so many elements of the oldest run.
   func take(upTo most: Int) -> Taken {
     state.withLock { state in
-      guard state.head < state.runs.count else {
+      guard !state.isEmpty else {
         switch state.end {
         case nil: return .nothing
         case .finished: return .finished(nil)
         case .overflowed(let failure): return .finished(failure)
         }
       }
+      if state.newest.count > 0 { return .elements(state.newest.take(upTo: most)) }
       let run = state.runs[state.head]
       let taken = run.prefix(most)
       state.count -= taken.count
@@ -112,7 +118,7 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let resumeNow = state.withLock { state in
-          if state.head < state.runs.count || state.end != nil || Task.isCancelled { return true }
+          if !state.isEmpty || state.end != nil || Task.isCancelled { return true }
           state.waiter = continuation
           return false
         }
@@ -148,6 +154,16 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
       compact(&state)
       state.dropped += dropped
       return dropped
+    case .newest(let limit, let subject):
+      var dropped = 0
+      for element in elements {
+        state.newest.put(element, about: subject(element))
+        guard state.newest.count > limit else { continue }
+        state.newest.dropOldest()
+        dropped += 1
+      }
+      state.dropped += dropped
+      return dropped
     case .fail(let limit, let failure):
       let room = limit - state.count
       let kept = elements.prefix(room)
@@ -171,12 +187,4 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     state.runs.removeFirst(state.head)
     state.head = 0
   }
-}
-
-/// What a full queue does.
-enum Overflow<Failure: Error>: Sendable {
-  /// Drops the oldest elements beyond the limit, counts them and says so.
-  case dropOldest(limit: Int, onDrop: (@Sendable (Int) -> Void)?)
-  /// Delivers what it holds, then ends with the error.
-  case fail(limit: Int, Failure)
 }

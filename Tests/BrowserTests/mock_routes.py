@@ -3,6 +3,7 @@
 import re
 import time
 
+import mock_venue
 from mock_http import Answers, Refusal
 from mock_world import ZONES, rfc3339
 
@@ -55,7 +56,16 @@ class Handler(Answers):
         self.answer({"tags": self.world.tag_rows(), "next": None})
 
     def do_fixes(self):
-        self.answer({"fixes": self.world.fix_rows()})
+        self.answer({"fixes": self.world.fix_rows(), "next": None})
+
+    def do_venues(self, venue=None, _=None, building=None, level=None, part=None):
+        if venue is None:
+            return self.answer({"venues": [mock_venue.venue()] if self.world.fix_rate else []})
+        if part == "plan":
+            return self.answer(mock_venue.plan(), kind="image/png")
+        if level is None:
+            return self.answer(mock_venue.venue())
+        return self.answer(mock_venue.outlines(int(level)), kind="application/geo+json")
 
     def do_ranging(self):
         self.answer({"ranging": []})

@@ -63,7 +63,7 @@ def main():
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--tags", type=int, default=24)
     parser.add_argument("--moves", type=float, default=1.0, help="events a second")
-    parser.add_argument("--fixes", type=float, default=0.0, help="fixes a second of each tag; only 10 or none")
+    parser.add_argument("--fixes", type=float, default=0.0, help="fixes a second of each subject; only 10 or none")
     parser.add_argument("--empty", action="store_true")
     parser.add_argument("--token")
     parser.add_argument("--data")

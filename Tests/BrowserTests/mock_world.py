@@ -10,6 +10,8 @@ import threading
 import time
 from datetime import datetime, timezone
 
+import mock_venue
+
 PLACES = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 TAGS = "7C3B1F0E-52D4-4A86-9E61-3D0A5B7C9F21"
 
@@ -27,6 +29,10 @@ ZONES = [
 ]
 
 
+def kind_of(subject):
+    return "beacon" if subject.startswith(TAGS) else "observer"
+
+
 def rfc3339(at):
     text = datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")
     return text[:-3] + "Z"
@@ -35,7 +41,7 @@ def rfc3339(at):
 class World:
     """Everything that the mock server knows; one lock guards it all."""
 
-    def __init__(self, tags=24, empty=False, moves=1.0, fixes=0.0, seed=1):
+    def __init__(self, tags=24, empty=False, moves=1.0, fixes=0.0, walks=True, seed=1):
         self.lock = threading.Condition()
         self.random = random.Random(seed)
         self.started = time.time()
@@ -45,6 +51,7 @@ class World:
         self.empty = empty
         self.moves = moves
         self.fix_rate = fixes
+        self.walks = walks
         self.applications = {}
         self.webhooks = {}
         self.tokens = {}
@@ -63,7 +70,8 @@ class World:
             beacon = f"{TAGS}/40/{number + 1}"
             self.zone_of[beacon] = self.random.choice(ZONES)[0] if number % 11 else None
             self.since[beacon] = self.started - self.random.uniform(10, 4000)
-            self.fix[beacon] = [self.random.uniform(0, 60), self.random.uniform(0, 24), self.random.uniform(0, 6.28)]
+        for number in range(tags):
+            self.fix[self.walker(number)] = self.place(number)
         self.applications["gallery"] = {
             "source": "site",
             "purpose": "Tells visitors about the exhibit before them.",
@@ -92,6 +100,18 @@ class World:
         for _ in range(40):
             self.step()
         self.outage()
+
+    def walker(self, number):
+        """Who is located: handsets, and every third a tag."""
+        return f"{TAGS}/40/{number + 1}" if number % 3 == 2 else f"visitor-{number + 1}"
+
+    def place(self, number):
+        """Where somebody begins: x, y, course and floor; every eleventh outdoors, west of the door."""
+        x, y = self.random.uniform(0, mock_venue.WIDTH), self.random.uniform(0, mock_venue.HEIGHT)
+        level = self.random.choice([0, 0, 0, 1, 1, -1])
+        if number % 11 == 10:
+            x, level = -self.random.uniform(5, 25), None
+        return [x, y, self.random.uniform(0, 6.28), level]
 
     # Events.
 
@@ -372,27 +392,35 @@ class World:
             return []
         now = rfc3339(time.time())
         return [
-            {"subject": beacon, "time": now, "floor": 0, "accuracy": 1.4, "position": {"x": x, "y": y}}
-            for beacon, (x, y, _) in self.fix.items()
+            {"subject": subject, "subjectKind": kind_of(subject), "time": now, "decidedAt": now}
+            | mock_venue.fix(x, y, level, course)
+            for subject, (x, y, course, level) in list(self.fix.items())
         ]
 
     def walk(self, span):
-        """All located tags go on for so many seconds, and say where they are."""
-        for beacon, place in self.fix.items():
-            place[2] += self.random.uniform(-0.5, 0.5)
-            place[0] += math.cos(place[2]) * 1.4 * span
-            place[1] += math.sin(place[2]) * 1.4 * span
-            if not (0 < place[0] < 60 and 0 < place[1] < 24):
-                place[0] = min(max(place[0], 0.0), 60.0)
-                place[1] = min(max(place[1], 0.0), 24.0)
-                place[2] += 2.4
-            self.emit(
-                "fix",
-                beacon,
-                {"floor": 0, "accuracy": 1.4, "position": {"x": round(place[0], 2), "y": round(place[1], 2)}},
-                "beacon",
-                sequence=False,
-            )
+        """All who are located go on for so many seconds, or stand where they are, and say where that is."""
+        for subject, place in self.fix.items():
+            if self.walks:
+                self.wander(place, span)
+            self.locate(subject)
+
+    def wander(self, place, span):
+        place[2] += self.random.uniform(-0.3, 0.3)
+        place[0] += math.sin(place[2]) * 1.4 * span
+        place[1] += math.cos(place[2]) * 1.4 * span
+        left, right = (-30.0, -3.0) if place[3] is None else (0.0, mock_venue.WIDTH)
+        if not (left < place[0] < right and 0 < place[1] < mock_venue.HEIGHT):
+            place[0] = min(max(place[0], left), right)
+            place[1] = min(max(place[1], 0.0), mock_venue.HEIGHT)
+            place[2] += 2.4
+
+    def locate(self, subject, **changes):
+        """Tells where somebody is; `x`, `y` and `level` put them elsewhere."""
+        place = self.fix[subject]
+        for index, name in enumerate(("x", "y", "course", "level")):
+            place[index] = changes.get(name, place[index])
+        x, y, course, level = place
+        self.emit("fix", subject, mock_venue.fix(x, y, level, course), kind_of(subject), sequence=False)
 
     def status(self):
         return {

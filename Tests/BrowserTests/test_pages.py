@@ -25,7 +25,7 @@ class Pages(support.BrowserTest):
             self.assertEqual(visit.errors, [])
 
     def test_pages_of_a_full_place(self):
-        with support.Mock(tags=30, moves=5) as mock:
+        with support.Mock(tags=30, moves=5, fixes=10) as mock:
             for width in (1280, 390):
                 for theme in ("light", "dark"):
                     with self.subTest(width=width, theme=theme):

@@ -42,6 +42,47 @@ struct FeedDeskTests {
     }
   }
 
+  @Test(
+    "an application's stream gets shared readings once each, whatever its own filter names, and nothing else of others",
+    arguments: [
+      (EventFilter(applications: ["gallery"]), EventFilter(kinds: [.fix], applications: [""])),
+      (
+        EventFilter(applications: ["gallery"], subjects: [.observer(.name("a"))]),
+        EventFilter(kinds: [.fix], applications: [""], subjects: [.observer(.name("a"))])
+      ),
+      (
+        EventFilter(kinds: [.fix, .ranging], applications: ["gallery"]),
+        EventFilter(kinds: [.fix], applications: [""])
+      ),
+      (EventFilter(regions: ["hall"]), EventFilter(kinds: [.fix], applications: [""])),
+    ]
+  )
+  func shared(filter: EventFilter, shared: EventFilter) async throws {
+    let harness = try FeedHarness()
+    var generator = SeededGenerator(seed: 3)
+    let events = (0..<300).map { number -> Event in
+      let subject = ["a", "b"].randomElement(using: &generator) ?? ""
+      switch Int.random(in: 0..<4, using: &generator) {
+      case 0: return Sample.fix(number, subject: subject)
+      case 1: return Sample.ranging(number, subject: subject)
+      case 2:
+        let region = ["hall", "entrance"].randomElement(using: &generator) ?? ""
+        return Sample.enter(number, region: region, subject: subject)
+      default: return Sample.enter(number, application: "", subject: subject)
+      }
+    }
+    let feed = try harness.desk.open(
+      FeedRequest(filter: filter, limit: 1_000, application: "gallery", shared: shared)
+    )
+    harness.publish(events)
+    let wanted = events.filter { filter.matches($0) || shared.matches($0) }.map(\.number)
+    #expect(wanted.count > 20)
+    var iterator = feed.makeAsyncIterator()
+    #expect(await harness.numbers(wanted.count, from: &iterator).sorted() == wanted)
+    feed.close()
+    #expect(await iterator.next() == nil)
+  }
+
   @Test("streams beyond the limit are refused with words, and a closed one makes room")
   func limit() throws {
     let harness = try FeedHarness { $0.feeds = 3 }

@@ -45,9 +45,10 @@ struct FeedHarness {
 
   /// Commits events and tells them, as a teller does.
   func publish(_ events: [Event]) {
-    let kept = events.filter { $0.kind != .ranging }
+    let passing: Set<EventKind> = [.ranging, .fix]
+    let kept = events.filter { !passing.contains($0.kind) }
     var sequences = ((try? store.append(kept.map { Journal.Entry(event: $0, isTold: true) })) ?? [])[...]
-    told.publish(events.map { Sample.told($0.kind == .ranging ? nil : sequences.removeFirst(), $0) })
+    told.publish(events.map { Sample.told(passing.contains($0.kind) ? nil : sequences.removeFirst(), $0) })
   }
 
   func advance(by span: Duration) { virtual.now.withLock { $0 += span } }

@@ -38,6 +38,19 @@ enum Sample {
     )
   }
 
+  static func fix(_ number: Int, subject: String = "handset") -> Event {
+    Event(
+      stream: "test",
+      kind: .fix,
+      time: Timestamp(seconds: Int64(number)),
+      decidedAt: Timestamp(seconds: Int64(number)),
+      stage: 2,
+      subject: .observer(.name(subject)),
+      counter: UInt64(number),
+      detail: .fix(FixDetail(venue: "museum", horizontalAccuracy: 3, sources: .wifi, age: .zero))
+    )
+  }
+
   static func told(_ sequence: Int64?, _ event: Event) -> ToldEvent {
     ToldEvent(sequence: sequence, event: event, stream: "test")
   }

@@ -126,7 +126,8 @@ struct StateTests {
           $0["beacon"].string != nil
         }
       )
-      #expect(try await service.request("GET", "/v1/fixes").text == #"{"fixes":[]}"#)
+      let fixes = try await service.request("GET", "/v1/fixes")
+      #expect(fixes.text == #"{"fixes":[],"next":null}"#)
     }
   }
 

@@ -92,6 +92,7 @@ struct TestService {
       stream: site.stream,
       logger: logger
     )
+    let museum = try ServedVenue.museum()
     return HTTPBackend(
       server: server,
       registrar: registrar,
@@ -120,7 +121,8 @@ struct TestService {
       },
       narrate: { "An event of kind \($0.kind.type)." },
       readiness: { Readiness([Readiness.Check("journal")]) },
-      clock: clock.wall
+      clock: clock.wall,
+      venues: { [museum] }
     )
   }
 

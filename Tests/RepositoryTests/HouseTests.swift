@@ -26,7 +26,7 @@ struct HouseTests {
       "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
       "PharosPositioning", "PharosCaptures", "PharosPipeline",
     ],
-    "PharosPublishing": ["PharosReports", "PharosEvents"],
+    "PharosPublishing": ["PharosReports", "PharosEvents", "PharosPlaces", "PharosPositioning"],
     "Pharos": [
       "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
       "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
@@ -41,8 +41,9 @@ struct HouseTests {
     "PharosSite": ["PharosReports", "PharosPlaces"],
     "PharosDashboard": [],
     "PharosHTTP": [
-      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosPositioning",
-      "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal",
+      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+      "PharosPositioning", "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos",
+      "PharosJournal",
       "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
     ],
     "PharosService": [

@@ -1,19 +1,23 @@
 // Where everything is, at a glance: the plan, the figures, the latest events.
 
-import { get, getAll, getIfAllowed, part } from "./api.js";
+import { get, getAll, getIfAllowed, part, serverNow } from "./api.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { eventRow, updateEventRow } from "./event-row.js";
 import * as feed from "./feed.js";
+import { FloorSource } from "./floor-source.js";
+import { FloorView } from "./floor-view.js";
 import { count, none, percent, plural, rate } from "./format.js";
 import * as names from "./names.js";
 import { card, empty, pageHead, refusal, segments } from "./parts.js";
-import { FixesSource, RegionsSource, ZonesSource } from "./plan-sources.js";
+import { RegionsSource, ZonesSource } from "./plan-sources.js";
 import { PlanView } from "./plan-view.js";
 import { poll } from "./poll.js";
 import { kindOf } from "./words.js";
 
 /** How often the lists are read again, in ms; between, the stream moves what moves. */
 const refresh = 5000;
+/** How often all fixes are read again, in ms: the stream tells each as it comes, and only what was lost on its way is missing. */
+const refreshFixes = 30000;
 /** How many of the latest events stand beside the plan. */
 const latest = 9;
 
@@ -54,9 +58,10 @@ class Plan {
     this.element = element;
     this.signal = signal;
     this.figures = figures;
-    this.sources = { zones: new ZonesSource(), regions: new RegionsSource(), fixes: new FixesSource() };
+    this.sources = { zones: new ZonesSource(), regions: new RegionsSource(), floor: new FloorSource() };
     this.chosen = null;
     this.view = null;
+    this.fixesAt = -Infinity;
     this.ask = poll(() => this.load(), refresh, signal, (error) => {
       if (!this.view) replace(element, refusal(error));
     });
@@ -65,10 +70,12 @@ class Plan {
   }
 
   async load() {
-    const [seen, zones, fixes, applications] = await Promise.all([
+    const isDue = serverNow() - this.fixesAt >= refreshFixes;
+    const [seen, zones, venues, fixes, applications] = await Promise.all([
       getIfAllowed("/v1/observers", {}, this.signal).then((body) => body.observers ?? null),
       getIfAllowed("/v1/zones", {}, this.signal).then((body) => body.zones ?? []),
-      getIfAllowed("/v1/fixes", {}, this.signal).then((body) => body.fixes ?? []),
+      getIfAllowed("/v1/venues", {}, this.signal).then((body) => body.venues ?? []),
+      isDue ? getAll("/v1/fixes", "fixes", this.signal) : null,
       get("/v1/applications", this.signal).then((body) => body.applications ?? []),
     ]);
     const observers = seen ?? [];
@@ -88,22 +95,28 @@ class Plan {
       applications.map(({ id }, index) => ({ id, regions: (regions[index].regions ?? []).map((region) => region.id) })),
       states,
     );
-    this.sources.fixes.set(fixes);
+    this.sources.floor.setVenues(venues);
+    if (fixes) {
+      names.learn(fixes, (entry) => entry.subject);
+      this.sources.floor.set(fixes);
+      this.fixesAt = serverNow();
+    }
     this.figures.set(seen, tags, states);
     this.choose(this.chosen ?? this.preferred());
   }
 
   preferred() {
-    return ["zones", "fixes", "regions"].find((name) => this.sources[name].hasPlaces) ?? "regions";
+    if (this.sources.floor.subjects.size) return "floor";
+    return ["zones", "floor", "regions"].find((name) => this.sources[name].hasPlaces) ?? "regions";
   }
 
   choose(wanted) {
     const name = this.sources[wanted].hasPlaces ? wanted : this.preferred();
     const source = this.sources[name];
-    const choices = ["zones", "regions", "fixes"].filter((key) => this.sources[key].hasPlaces);
+    const choices = ["floor", "zones", "regions"].filter((key) => this.sources[key].hasPlaces);
     if (this.chosen !== name || this.choices?.join() !== choices.join()) {
       this.view?.close();
-      this.view = source.hasPlaces ? new PlanView(source) : null;
+      this.view = source.hasPlaces ? viewOf(source) : null;
       this.chosen = name;
       this.choices = choices;
       replace(this.element, this.head(source, choices, name), this.view ? this.view.element : source.nothing());
@@ -117,8 +130,15 @@ class Plan {
       "header",
       null,
       h("div", null, h("h2", null, source.title), h("p", null, source.note)),
-      titles.length > 1 ? segments("What the plan shows", titles, chosen, (name) => this.choose(name)) : null,
+      titles.length > 1 ? segments("What the plan shows", titles, chosen, (name) => this.turnTo(name)) : null,
     );
+  }
+
+  /** Shows another picture; what no stream has told meanwhile is read. */
+  turnTo(name) {
+    this.fixesAt = -Infinity;
+    this.choose(name);
+    this.ask();
   }
 
   follow(batch) {
@@ -130,6 +150,10 @@ class Plan {
     this.view?.refresh();
     if (isStale) this.ask();
   }
+}
+
+function viewOf(source) {
+  return source.isFloorPlan ? new FloorView(source) : new PlanView(source);
 }
 
 /** The figures above the plan. */

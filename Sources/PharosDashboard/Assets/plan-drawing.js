@@ -1,4 +1,4 @@
-// The still parts of a plan: cells with their names, doors and observers; or floors to scale.
+// The still parts of a schematic plan: cells with their names, doors and observers.
 
 import { arrange } from "./plan-layout.js";
 
@@ -34,6 +34,7 @@ export function readPalette() {
     bold: `600 13px ${text}`,
     plain: `12px ${text}`,
     title: `600 13px ${text}`,
+    isDark: document.documentElement.dataset.theme === "dark",
   };
 }
 
@@ -103,24 +104,6 @@ function addStairs(cell, end) {
   cell.stairs = cell.stairs ? `${cell.stairs}, ${end.place.name}` : `↕ ${end.place.name}`;
 }
 
-/** Frames for floors to scale: `{ places, titles, height }`, a place having its origin and its pixels a metre. */
-export function scaleFrames(groups, width) {
-  const frames = { places: new Map(), titles: [], doors: [], boxes: [], height: margin };
-  for (const group of groups) {
-    const { left, right, bottom, top } = group.bounds;
-    const across = Math.max(5, right - left);
-    const up = Math.max(5, top - bottom);
-    const scale = Math.min((width - 2 * margin - 20) / across, 420 / up);
-    frames.titles.push({ text: group.title, x: margin, y: frames.height + 13 });
-    frames.height += titleHeight;
-    const box = { x: margin, y: frames.height, width: across * scale + 20, height: up * scale + 20, scale };
-    frames.boxes.push(box);
-    frames.places.set(group.id, { left: box.x + 10 - left * scale, top: box.y + 10 + top * scale, scale });
-    frames.height += box.height + 30;
-  }
-  return frames;
-}
-
 /** Draws what does not move. */
 export function drawStill(pen, frames, palette, width, height) {
   pen.clearRect(0, 0, width, height);
@@ -129,9 +112,8 @@ export function drawStill(pen, frames, palette, width, height) {
   pen.font = palette.title;
   pen.fillStyle = palette.soft;
   for (const title of frames.titles) pen.fillText(title.text, title.x, title.y);
-  for (const box of frames.boxes ?? []) drawBox(pen, box, palette);
   for (const door of frames.doors) if (!isBeside(door)) drawPassage(pen, door, palette);
-  if (!frames.boxes) { for (const cell of frames.places.values()) drawCell(pen, cell, palette); }
+  for (const cell of frames.places.values()) drawCell(pen, cell, palette);
   for (const door of frames.doors) if (isBeside(door)) drawDoor(pen, door, palette);
 }
 
@@ -218,22 +200,6 @@ function drawPassage(pen, { from, to }, palette) {
   pen.quadraticCurveTo((start.x + finish.x) / 2 + bend, (start.y + finish.y) / 2, finish.x, finish.y);
   pen.stroke();
   pen.setLineDash([]);
-}
-
-function drawBox(pen, box, palette) {
-  pen.fillStyle = palette.paper;
-  pen.strokeStyle = palette.strong;
-  pen.lineWidth = 1;
-  pen.beginPath();
-  pen.roundRect(box.x + 0.5, box.y + 0.5, box.width - 1, box.height - 1, 7);
-  pen.fill();
-  pen.stroke();
-  const length = [1, 2, 5, 10, 20, 50, 100].findLast((metres) => metres * box.scale <= 110) ?? 1;
-  const y = box.y + box.height + 12;
-  pen.fillStyle = palette.soft;
-  pen.fillRect(box.x, y - 4, length * box.scale, 2);
-  pen.font = palette.plain;
-  pen.fillText(`${length} m`, box.x + length * box.scale + 8, y);
 }
 
 /** A text cut to a width, with an ellipsis. */

@@ -1,12 +1,10 @@
-// The parts of a plan that move: marks by their colour, counts, rings of accuracy.
+// The parts of a plan that move: marks by their colour, counts, names.
 
 import { fit } from "./plan-drawing.js";
 
 const turn = 2 * Math.PI;
 /** A mark that has farther to go than this many pixels shows its name once it is there. */
 const away = 10;
-/** With more marks than this, rings would hide what they are about. */
-const mostRings = 60;
 
 /** How many marks each cell holds, at its right upper corner. */
 export function drawCounts(pen, places, palette) {
@@ -53,21 +51,6 @@ export function drawLabels(pen, marks, palette) {
     pen.globalAlpha = mark.shown;
     pen.fillText(fit(pen, mark.look.name, mark.look.room), mark.x + 11, mark.y + 0.5);
   }
-  pen.globalAlpha = 1;
-}
-
-/** The accuracy of each fix, as the radius that holds 68 % of truths. */
-export function drawRings(pen, marks, places, palette) {
-  if (marks.size > mostRings) return;
-  pen.strokeStyle = palette.accent;
-  pen.globalAlpha = 0.35;
-  pen.lineWidth = 1;
-  pen.beginPath();
-  for (const mark of marks.values()) {
-    const radius = (mark.look.accuracy ?? 0) * (places.get(mark.look.place)?.scale ?? 0);
-    if (radius >= 5) circle(pen, mark, radius);
-  }
-  pen.stroke();
   pen.globalAlpha = 1;
 }
 

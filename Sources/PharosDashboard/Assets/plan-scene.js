@@ -1,15 +1,21 @@
 // The marks of a plan and how they move: numbers only, so that a picture costs no more than its drawing.
 
-/** The time in s in which a mark makes two thirds of its way to where it belongs. */
-const ease = 0.16;
-/** Nearer than this many pixels, a mark has arrived. */
-const near = 0.15;
-
 /** Marks by key; each goes smoothly to where it belongs. */
 export class Scene {
   marks = new Map();
+  #ease;
+  #near;
 
-  /** Says where a mark belongs; a new one appears there at once. */
+  /**
+   * `ease` is the time in s in which a mark makes two thirds of its way to where it belongs; nearer than `near`, pixels or
+   * metres as the scene has them, it has arrived.
+   */
+  constructor(ease = 0.16, near = 0.15) {
+    this.#ease = ease;
+    this.#near = near;
+  }
+
+  /** Says where a mark belongs, in pixels or metres; a new one appears there at once. */
   aim(key, x, y, look) {
     let mark = this.marks.get(key);
     if (!mark) {
@@ -39,12 +45,12 @@ export class Scene {
 
   /** Moves all marks by so many seconds; true while something still moves. */
   step(span) {
-    const share = 1 - Math.exp(-span / ease);
+    const share = 1 - Math.exp(-span / this.#ease);
     let moves = false;
     for (const mark of this.marks.values()) {
       const dx = mark.toX - mark.x;
       const dy = mark.toY - mark.y;
-      if (Math.abs(dx) > near || Math.abs(dy) > near) {
+      if (Math.abs(dx) > this.#near || Math.abs(dy) > this.#near) {
         mark.x += dx * share;
         mark.y += dy * share;
         moves = true;
@@ -62,7 +68,7 @@ export class Scene {
     return moves;
   }
 
-  /** The mark nearest to a point within so many pixels, or null. */
+  /** The mark nearest to a point within some reach, or null. */
   nearest(x, y, reach) {
     let best = null;
     let least = reach * reach;

@@ -1,7 +1,7 @@
-// What a plan can show: tags in zones, subjects in regions, fixes to scale.
+// What a schematic plan can show: tags in zones, subjects in regions.
 
 import { h } from "./dom.js";
-import { ago, metres, percent, plural, seconds } from "./format.js";
+import { ago, metres, percent } from "./format.js";
 import { nameOf } from "./names.js";
 import { serverNow } from "./api.js";
 import { empty } from "./parts.js";
@@ -142,87 +142,6 @@ export class RegionsSource {
       h("a", { class: "button", href: "#/heard" }, "See what is heard"),
       h("a", { class: "button", href: "#/regions" }, "Add a region"),
     );
-  }
-}
-
-/** Fixes on their floors, to scale. */
-export class FixesSource {
-  title = "Fixes";
-  note = "Estimated places, to scale; the ring is the radius that holds 68 % of truths.";
-  isToScale = true;
-  /** What keeps a live stream of fixes open while this is shown, and how often a second each subject may move. */
-  streamQuery = "?kind=fix&rate=10";
-  groups = [];
-  marks = new Map();
-  version = 0;
-  #origin = null;
-
-  get hasPlaces() {
-    return this.marks.size > 0;
-  }
-
-  set(fixes) {
-    for (const fix of fixes) this.#put(fix.subject, fix.time, fix);
-  }
-
-  take(event) {
-    if (kindOf(event) === "fix") this.#put(event.subject, event.time, event.data);
-    return undefined;
-  }
-
-  #put(subject, time, fix) {
-    const at = this.#position(fix);
-    if (!at) return;
-    const floor = fix.floor ?? 0;
-    let group = this.groups.find((candidate) => candidate.id === floor);
-    if (!group) {
-      group = { id: floor, title: floorWords(floor), bounds: { left: at.x, right: at.x, bottom: at.y, top: at.y } };
-      this.groups = [...this.groups, group].sort((a, b) => b.id - a.id);
-      this.version += 1;
-    }
-    this.#widen(group.bounds, at);
-    const mark = this.marks.get(subject) ?? { tone: "accent" };
-    mark.place = floor;
-    mark.x = at.x;
-    mark.y = at.y;
-    mark.accuracy = fix.accuracy ?? fix.horizontalAccuracy ?? 0;
-    mark.tip ??= () =>
-      `${nameOf(subject)}: ±${metres(mark.accuracy)}, ${
-        seconds(Math.max(0, (serverNow() - Date.parse(mark.time)) / 1000))
-      } old`;
-    mark.time = time;
-    this.marks.set(subject, mark);
-  }
-
-  /** Widens a floor's bounds by whole steps of 5 m, so that the picture does not creep. */
-  #widen(bounds, at) {
-    if (at.x >= bounds.left && at.x <= bounds.right && at.y >= bounds.bottom && at.y <= bounds.top) return;
-    bounds.left = Math.min(bounds.left, Math.floor(at.x / 5) * 5);
-    bounds.right = Math.max(bounds.right, Math.ceil(at.x / 5) * 5);
-    bounds.bottom = Math.min(bounds.bottom, Math.floor(at.y / 5) * 5);
-    bounds.top = Math.max(bounds.top, Math.ceil(at.y / 5) * 5);
-    this.version += 1;
-  }
-
-  /** Metres east and north: as given, or from degrees around the first fix (111,320 m a degree of latitude). */
-  #position(fix) {
-    if (fix.position) return fix.position;
-    const { latitude, longitude } = fix.coordinate ?? {};
-    if (typeof latitude !== "number" || typeof longitude !== "number") return null;
-    this.#origin ??= { latitude, longitude };
-    const shrink = Math.cos(this.#origin.latitude * Math.PI / 180);
-    return {
-      x: (longitude - this.#origin.longitude) * 111320 * shrink,
-      y: (latitude - this.#origin.latitude) * 111320,
-    };
-  }
-
-  legend() {
-    return [["accent", `${plural(this.marks.size, "subject")} located`]];
-  }
-
-  nothing() {
-    return empty("No fixes", "Nobody has been located yet.");
   }
 }
 

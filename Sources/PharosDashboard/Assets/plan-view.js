@@ -2,10 +2,9 @@
 
 import { follow, h, setText } from "./dom.js";
 import { plural } from "./format.js";
-import { cellFrames, drawStill, readPalette, scaleFrames } from "./plan-drawing.js";
-import { drawCounts, drawLabels, drawMarks, drawRings } from "./plan-marks.js";
+import { cellFrames, drawStill, readPalette } from "./plan-drawing.js";
+import { drawCounts, drawLabels, drawMarks } from "./plan-marks.js";
 import { Scene, Slots } from "./plan-scene.js";
-import { EventStream } from "./stream.js";
 
 /** How near a pointer must come to a mark, in pixels. */
 const reach = 12;
@@ -33,7 +32,6 @@ export class PlanView {
   #palette = readPalette();
   #request = 0;
   #drawnAt = 0;
-  #stream = null;
   #pointed = null;
 
   constructor(source) {
@@ -51,10 +49,6 @@ export class PlanView {
     addEventListener("pharos:theme", this.#themeChanged);
     this.#canvas.addEventListener("pointermove", (event) => this.#point(event));
     this.#canvas.addEventListener("pointerleave", () => this.#hide());
-    if (source.streamQuery) {
-      this.#stream = new EventStream({ query: source.streamQuery, onItems: (items) => this.#take(items) });
-      this.#stream.start(null);
-    }
   }
 
   #resizer;
@@ -80,15 +74,6 @@ export class PlanView {
     this.#resizer.disconnect();
     removeEventListener("pharos:theme", this.#themeChanged);
     cancelAnimationFrame(this.#request);
-    this.#stream?.stop();
-  }
-
-  #take(items) {
-    for (const item of items) if (item.type === "event") this.#source.take(item.event);
-    if (this.#version !== this.#source.version) return this.refresh();
-    if (!this.#width) return;
-    this.#aim();
-    this.#wake();
   }
 
   #resize() {
@@ -102,8 +87,7 @@ export class PlanView {
 
   #arrange() {
     this.#version = this.#source.version;
-    const build = this.#source.isToScale ? scaleFrames : cellFrames;
-    this.#frames = build(this.#source.groups, this.#width);
+    this.#frames = cellFrames(this.#source.groups, this.#width);
     this.#height = this.#frames.height;
     const density = Math.min(devicePixelRatio || 1, sharpest);
     for (const canvas of [this.#canvas, this.#still]) {
@@ -119,16 +103,7 @@ export class PlanView {
   /** Says where each mark belongs now. */
   #aim() {
     const keys = new Set();
-    if (this.#source.isToScale) {
-      for (const [key, mark] of this.#source.marks) {
-        const frame = this.#frames.places.get(mark.place);
-        if (!frame) continue;
-        keys.add(key);
-        this.#scene.aim(key, frame.left + mark.x * frame.scale, frame.top - mark.y * frame.scale, mark);
-      }
-    } else {
-      this.#aimAtCells(keys);
-    }
+    this.#aimAtCells(keys);
     this.#scene.keep(keys);
   }
 
@@ -191,8 +166,7 @@ export class PlanView {
     const density = Math.min(devicePixelRatio || 1, sharpest);
     pen.setTransform(density, 0, 0, density, 0, 0);
     const { places } = this.#frames;
-    if (this.#source.isToScale) drawRings(pen, this.#scene.marks, places, this.#palette);
-    else drawCounts(pen, places, this.#palette);
+    drawCounts(pen, places, this.#palette);
     drawMarks(pen, this.#scene.marks, this.#palette);
     drawLabels(pen, this.#scene.marks, this.#palette);
     if (moves) this.#wake();
@@ -236,7 +210,7 @@ export class PlanView {
   #describe() {
     const places = [];
     for (const group of this.#source.groups) {
-      places.push(...(group.places ?? [{ id: group.id, name: group.title }]));
+      places.push(...group.places);
     }
     const here = new Map();
     for (const mark of this.#source.marks.values()) {

@@ -1,7 +1,7 @@
 // Events in words: what a list says in one line. The whole reason comes from the server.
 
 import { nameOf } from "./names.js";
-import { percent, seconds } from "./format.js";
+import { metres, percent, seconds } from "./format.js";
 import { shortIdentity } from "./identity.js";
 
 const stateWords = {
@@ -75,12 +75,17 @@ const writers = {
   "visit.depart": (e) => ["off", `${who(e)} departed`],
   "authorisation.changed": (e, d) => ["", `${d.application}: ${who(e)} is now ${permission(d.to)}`],
   notification: (e, d) => ["", `Notice for ${who(e)}: ${d.text ?? d.rule ?? ""}`],
-  fix: (e) => ["", `${who(e)} was located`],
+  fix: (e, d) => ["", `${who(e)} was located ${placeOf(d)}, ±${metres(d.horizontalAccuracy)}`],
   ranging: (e, d) => ["", `${who(e)} ranged ${d.beacons?.length ?? 0} of ${shortIdentity(d.constraint)}`],
 };
 
 function who(event) {
   return nameOf(event.subject) || "Somebody";
+}
+
+/** Where a fix is, in a few words. */
+function placeOf(data) {
+  return data.building === undefined ? "outdoors" : `on ${data.floorName || `floor ${data.level}`}`;
 }
 
 /** The kind of an event without its prefix. */

@@ -40,6 +40,30 @@ static const unsigned char event_row_js[] = {
 static const unsigned char feed_js[] = {
 #embed "../Assets/feed.js"
 };
+static const unsigned char floor_drawing_js[] = {
+#embed "../Assets/floor-drawing.js"
+};
+static const unsigned char floor_frame_js[] = {
+#embed "../Assets/floor-frame.js"
+};
+static const unsigned char floor_list_js[] = {
+#embed "../Assets/floor-list.js"
+};
+static const unsigned char floor_marks_js[] = {
+#embed "../Assets/floor-marks.js"
+};
+static const unsigned char floor_shapes_js[] = {
+#embed "../Assets/floor-shapes.js"
+};
+static const unsigned char floor_source_js[] = {
+#embed "../Assets/floor-source.js"
+};
+static const unsigned char floor_switch_js[] = {
+#embed "../Assets/floor-switch.js"
+};
+static const unsigned char floor_view_js[] = {
+#embed "../Assets/floor-view.js"
+};
 static const unsigned char form_parts_js[] = {
 #embed "../Assets/form-parts.js"
 };
@@ -170,6 +194,14 @@ static const cdashboard_file_t files[] = {
   {"event-detail.js", event_detail_js, sizeof event_detail_js},
   {"event-row.js", event_row_js, sizeof event_row_js},
   {"feed.js", feed_js, sizeof feed_js},
+  {"floor-drawing.js", floor_drawing_js, sizeof floor_drawing_js},
+  {"floor-frame.js", floor_frame_js, sizeof floor_frame_js},
+  {"floor-list.js", floor_list_js, sizeof floor_list_js},
+  {"floor-marks.js", floor_marks_js, sizeof floor_marks_js},
+  {"floor-shapes.js", floor_shapes_js, sizeof floor_shapes_js},
+  {"floor-source.js", floor_source_js, sizeof floor_source_js},
+  {"floor-switch.js", floor_switch_js, sizeof floor_switch_js},
+  {"floor-view.js", floor_view_js, sizeof floor_view_js},
   {"form-parts.js", form_parts_js, sizeof form_parts_js},
   {"format.js", format_js, sizeof format_js},
   {"icon.svg", icon_svg, sizeof icon_svg},

@@ -11,8 +11,8 @@ struct StateCounts: Hashable, Sendable {
 /// How things stand, kept from what was told: a value without locks and tasks.
 ///
 /// What was told over the network and what this says can therefore never contradict each other. States come from the
-/// journal's rows at the start and after a gap, and from told events in between. Of ranging it is only what was told
-/// last; the stalest gives way when there is too much.
+/// journal's rows at the start and after a gap, and from told events in between. Of ranging and fixes it is only what was
+/// told last; the stalest gives way when there is too much.
 struct Board: Sendable {
   /// What a ranging is about.
   struct RangingKey: Hashable, Sendable {
@@ -34,18 +34,22 @@ struct Board: Sendable {
     var reading: RangedReading
   }
 
+  /// How many fixes are kept: three times the 5,000 subjects that a core locates once a second.
+  static let mostFixes = 16_384
   /// How many rangings are kept: a thousand observers of four constraints each.
   static let mostRangings = 4_096
 
   /// Where subjects stand towards regions, and in which zones beacons are.
   private(set) var told = LastTold()
   private var rangings: [RangingKey: RangingWord] = [:]
+  private var lastFixes: [SubjectID: Event] = [:]
 
-  /// Starts from what the journal's rows say; rangings stay.
+  /// Starts from what the journal's rows say; rangings and fixes stay.
   mutating func reset(to told: LastTold) { self.told = told }
 
   /// Takes an event that was told.
   mutating func note(_ event: Event) {
+    if event.kind == .fix { return note(fix: event) }
     guard case .ranging(let constraint, let beacons) = event.detail else {
       told.note(event)
       return
@@ -55,6 +59,12 @@ struct Board: Sendable {
     if rangings[key] == nil, rangings.count >= Board.mostRangings { evict() }
     rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
   }
+
+  /// The last fix of each subject, in no order.
+  var fixes: [Event] { Array(lastFixes.values) }
+
+  /// The last fix of a subject, or nil if it has none or it gave way to others.
+  func fix(of subject: SubjectID) -> Event? { lastFixes[subject] }
 
   /// What was ranged last, by application, observer and constraint.
   var ranging: [RangingWord] {
@@ -120,6 +130,14 @@ struct Board: Sendable {
       if holds(rows[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
+  }
+
+  private mutating func note(fix event: Event) {
+    if lastFixes[event.subject] == nil, lastFixes.count >= Board.mostFixes {
+      let stalest = lastFixes.values.sorted { $0.time < $1.time }.prefix(Board.mostFixes / 8)
+      for fix in stalest { lastFixes[fix.subject] = nil }
+    }
+    lastFixes[event.subject] = event
   }
 
   private mutating func evict() {

@@ -85,6 +85,17 @@ final class LiveBoard: Sendable {
     }
   }
 
+  /// Whether a fix may be shown to somebody.
+  ///
+  /// Fixes are for all applications, each as far as it may learn of the subject: about a person only one that is granted it
+  /// by name, while in use as long as it has a live stream open. The operator sees what any application may always learn.
+  func visibility(ofFixesTo principal: Principal) -> (Event) -> Bool {
+    let view = authorisations()
+    guard !view.isOpen else { return { _ in true } }
+    let isLive = principal.application.map(inUse().contains) ?? false
+    return { view.allows($0, to: principal.application, isLive: isLive) }
+  }
+
   private func take(_ batch: [ToldEvent]) {
     state.withLock { state in
       for told in batch {

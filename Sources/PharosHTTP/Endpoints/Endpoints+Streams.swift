@@ -56,7 +56,8 @@ extension Endpoints {
       after: after,
       interval: rate.map { .seconds(1 / $0) },
       limit: limit.map(Int.init) ?? FeedRequest.defaultLimit,
-      application: request.principal.application ?? Endpoints.named(filter)
+      application: request.principal.application ?? Endpoints.named(filter),
+      shared: Endpoints.fixes(filter, for: request.principal)
     )
     let feed = try backend.feeds.open(wanted)
     answer.body = .stream { write in
@@ -69,6 +70,19 @@ extension Endpoints {
       }
     }
     return answer
+  }
+
+  /// The fixes that an application's stream gets besides its own events; a stream about regions gets none.
+  ///
+  /// They are for all applications, and who may learn of whom is judged for each as it is handed out.
+  private static func fixes(_ filter: EventFilter, for principal: Principal) -> EventFilter? {
+    guard principal.application != nil, filter.regions == nil, filter.kinds?.contains(.fix) ?? true else {
+      return nil
+    }
+    var fixes = filter
+    fixes.applications = [""]
+    fixes.kinds = [.fix]
+    return fixes
   }
 
   /// The application that an operator's stream is for: it counts as in use while the stream is open.

@@ -16,14 +16,6 @@ extension Endpoints {
         request in
         try await tags(request)
       },
-      Route(.get, "/v1/fixes", access: .operation, conditional: true) { _ in
-        .json { json in
-          json.openObject()
-          json.openArray("fixes")
-          json.closeArray()
-          json.closeObject()
-        }
-      },
     ]
   }
 

@@ -14,7 +14,7 @@ struct Endpoints: Sendable {
   /// All operations; `/openapi.json` describes each of them.
   var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
-      + observerRoutes + hearingRoutes + zoneRoutes + eventRoutes + webhookRoutes
+      + observerRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + eventRoutes + webhookRoutes
       + notificationRoutes
       + tokenRoutes + authorisationRoutes + advertRoutes
   }

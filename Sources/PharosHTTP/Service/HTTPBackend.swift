@@ -36,6 +36,8 @@ public struct HTTPBackend: Sendable {
   public var readiness: @Sendable () async -> Readiness
   /// The wall clock.
   public var clock: @Sendable () -> Timestamp
+  /// The venues that subjects are located in, as they are now.
+  public var venues: @Sendable () -> [ServedVenue]
 
   /// Puts the parts together.
   public init(
@@ -52,7 +54,8 @@ public struct HTTPBackend: Sendable {
     metrics: @escaping @Sendable () async -> String,
     narrate: @escaping @Sendable (Event) -> String,
     readiness: @escaping @Sendable () async -> Readiness,
-    clock: @escaping @Sendable () -> Timestamp
+    clock: @escaping @Sendable () -> Timestamp,
+    venues: @escaping @Sendable () -> [ServedVenue] = { [] }
   ) {
     self.server = server
     self.registrar = registrar
@@ -68,6 +71,7 @@ public struct HTTPBackend: Sendable {
     self.narrate = narrate
     self.readiness = readiness
     self.clock = clock
+    self.venues = venues
   }
 }
 

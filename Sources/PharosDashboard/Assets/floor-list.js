@@ -1,0 +1,46 @@
+// Who is on a floor, in words: for screen readers, and for whoever looks for a name.
+
+import { follow, h, setAttribute, setText } from "./dom.js";
+import { metres, plural } from "./format.js";
+
+/** How many are listed; beyond, a number says how many there are more. */
+const most = 200;
+
+/** A list of subjects, each a button that chooses it; `onChoose` gets the subject. */
+export class FloorList {
+  #title = h("summary", null, "The same in words");
+  #items = h("ul", { class: "floor-list" });
+  #more = h("p", { class: "soft", hidden: true });
+
+  constructor(onChoose) {
+    this.onChoose = onChoose;
+    this.element = h("details", { class: "body plan-words" }, this.#title, this.#items, this.#more);
+  }
+
+  /** Follows who is on the floor. */
+  follow(floor, marks, chosen) {
+    setText(this.#title, `The same in words: ${floor}, ${plural(marks.length, "subject")}`);
+    if (!this.element.open) return;
+    const names = marks.map((mark) => [mark.name(), mark]).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    follow(
+      this.#items,
+      names.slice(0, most),
+      ([, mark]) => mark.subject,
+      ([, mark]) =>
+        h(
+          "li",
+          null,
+          h("button", { type: "button", class: "small", onClick: () => this.onChoose(mark.subject) }),
+          h("span", { class: "soft" }),
+        ),
+      (item, [name, mark]) => {
+        setText(item.firstChild, name);
+        setAttribute(item.firstChild, "title", mark.subject);
+        setAttribute(item.firstChild, "aria-pressed", String(mark.subject === chosen));
+        setText(item.lastChild, `±${metres(mark.accuracy)}${mark.floor === null ? ", outdoors" : ""}`);
+      },
+    );
+    this.#more.hidden = names.length <= most;
+    setText(this.#more, `and ${plural(names.length - most, "more", "more")}`);
+  }
+}

@@ -1,0 +1,258 @@
+// Who is where on which floor: venues with their floors, and for each subject its last fix and the way to it.
+
+import { serverNow } from "./api.js";
+import { metres, plural, seconds } from "./format.js";
+import { around, Frame } from "./floor-frame.js";
+import { loadShapes } from "./floor-shapes.js";
+import { nameOf } from "./names.js";
+import { empty } from "./parts.js";
+import { kindOf } from "./words.js";
+
+/** A fix this old, in ms, is shown as one that may no longer hold; five times older, it is not shown. */
+const staleAfter = 15000;
+const goneAfter = 5 * 60000;
+/** How many places of a way are kept, and for how long, in ms. */
+export const trailSpan = 20000;
+const mostPlaces = 24;
+/** A trail does not note steps shorter than this, in degrees of latitude: two thirds of a metre. */
+const leastStep = 6e-6;
+/** Around a floor so many metres of outdoors belong to its picture. */
+const outdoors = 60;
+
+/** Fixes on the floors of venues. */
+export class FloorSource {
+  title = "Floor plan";
+  note = "Who is where now; the area around a mark holds 68 % of truths.";
+  isFloorPlan = true;
+  /** What keeps a live stream of fixes open while this is shown, and how often a second each subject may move. */
+  streamQuery = "?kind=fix&rate=5";
+  subjects = new Map();
+  floors = new Map();
+  /** Changes when a floor came or its shapes were loaded. */
+  version = 0;
+  #venues = "";
+
+  get hasPlaces() {
+    return this.floors.size > 0;
+  }
+
+  /** Takes the venues that the server has; shapes that are loaded stay as long as nothing has changed. */
+  setVenues(venues) {
+    const text = JSON.stringify(venues);
+    if (text === this.#venues) return;
+    this.#venues = text;
+    this.floors = new Map();
+    for (const venue of venues) {
+      for (const building of venue.buildings) this.#addBuilding(venue, building);
+    }
+    for (const mark of this.subjects.values()) this.#floorOf(mark);
+    this.version += 1;
+  }
+
+  #addBuilding(venue, building) {
+    const located = building.floors.find((floor) => floor.bounds) ?? building.floors[0];
+    if (!located) return;
+    const [west, south, east, north] = located.bounds ??
+      [located.origin.longitude, located.origin.latitude, located.origin.longitude, located.origin.latitude];
+    // One frame for all floors of a building, so that they lie above each other.
+    const frame = new Frame((south + north) / 2, (west + east) / 2);
+    const ground = Math.min(...building.floors.map((floor) => Math.abs(floor.level)));
+    for (const floor of building.floors) {
+      const key = keyOf(venue.id, building.id, floor.level);
+      this.floors.set(key, {
+        key,
+        place: `${venue.id}/${building.id}`,
+        title: [venue.name || venue.id, building.name || building.id],
+        level: floor.level,
+        name: floor.name,
+        isGround: Math.abs(floor.level) === ground,
+        outlines: floor.outlines,
+        plan: floor.plan ?? null,
+        frame,
+        bounds: boundsOf(floor.bounds, frame),
+        shapes: null,
+        loading: null,
+      });
+    }
+  }
+
+  /** Loads what is drawn of a floor, once. */
+  async load(floor, signal) {
+    if (!floor.outlines || floor.shapes || floor.loading) return;
+    floor.loading = loadShapes(floor, signal);
+    try {
+      const shapes = await floor.loading;
+      if (signal.aborted) return;
+      floor.shapes = shapes;
+      floor.bounds ??= shapes.bounds;
+      this.version += 1;
+    } finally {
+      floor.loading = null;
+    }
+  }
+
+  /** Takes a list of fixes; who is not in it any more is forgotten. */
+  set(fixes) {
+    const kept = new Set(fixes.map((fix) => fix.subject));
+    for (const key of this.subjects.keys()) if (!kept.has(key)) this.subjects.delete(key);
+    for (const fix of fixes) this.#put(fix.subject, fix.time, fix);
+  }
+
+  take(event) {
+    if (kindOf(event) === "fix") this.#put(event.subject, event.time, event.data);
+  }
+
+  #put(subject, time, fix) {
+    const at = Date.parse(time);
+    const { latitude, longitude } = fix;
+    if (typeof latitude !== "number" || typeof longitude !== "number") return;
+    let mark = this.subjects.get(subject);
+    if (mark && mark.at > at) return;
+    if (!mark) {
+      mark = { subject, trail: [], tone: "accent", name: () => nameOf(subject), tip: () => tipOf(mark) };
+      this.subjects.set(subject, mark);
+    }
+    const isElsewhere = mark.fix && (mark.fix.building !== fix.building || mark.fix.level !== fix.level);
+    if (isElsewhere) mark.trail = [];
+    Object.assign(mark, {
+      at,
+      fix,
+      latitude,
+      longitude,
+      isTag: fix.subjectKind === "beacon",
+      accuracy: fix.horizontalAccuracy ?? 0,
+      speed: fix.speed ?? null,
+      course: fix.course ?? null,
+    });
+    this.#floorOf(mark);
+    const last = mark.trail.at(-1);
+    if (last && Math.abs(last.latitude - latitude) + Math.abs(last.longitude - longitude) < leastStep) return;
+    mark.trail.push({ latitude, longitude, time: Date.now() });
+    if (mark.trail.length > mostPlaces) mark.trail.shift();
+  }
+
+  /** Says on which floor a mark stands: none outdoors. A floor that no venue names is made of the fixes on it. */
+  #floorOf(mark) {
+    const { venue = "", building, level = 0, floorName } = mark.fix;
+    mark.floor = building === undefined ? null : keyOf(venue, building, level);
+    if (!mark.floor) return;
+    let floor = this.floors.get(mark.floor);
+    if (!floor) {
+      const known = [...this.floors.values()].find((other) => other.place === `${venue}/${building}`);
+      floor = {
+        key: mark.floor,
+        place: `${venue}/${building}`,
+        title: [venue, building],
+        level,
+        name: floorName || String(level),
+        isGround: level === 0,
+        frame: known?.frame ?? new Frame(mark.latitude, mark.longitude),
+        bounds: null,
+        shapes: null,
+        isMade: true,
+      };
+      this.floors.set(mark.floor, floor);
+      this.version += 1;
+    }
+    if (floor.isMade) this.#widen(floor, mark);
+  }
+
+  /** Widens a floor that is known by its fixes alone, by whole steps of 10 m, so that the picture does not creep. */
+  #widen(floor, mark) {
+    const [x, y] = [floor.frame.x(mark.longitude), floor.frame.y(mark.latitude)];
+    const { bounds } = floor;
+    if (bounds && x >= bounds.left && x <= bounds.right && y >= bounds.bottom && y <= bounds.top) return;
+    const step = (value, round) => round(value / 10) * 10;
+    const [left, right] = [step(x, Math.floor), step(x, Math.ceil)];
+    const own = { left, right, bottom: step(y, Math.floor), top: step(y, Math.ceil) };
+    floor.bounds = around(bounds ? [bounds, own] : [own]);
+    this.version += 1;
+  }
+
+  /** The marks that belong into a floor's picture: who is on it, and around the ground floor who is outdoors. */
+  *marksOn(floor) {
+    const now = serverNow();
+    for (const mark of this.subjects.values()) {
+      if (mark.floor !== floor.key && (mark.floor !== null || !isAround(floor, mark))) continue;
+      const age = now - mark.at;
+      if (age > goneAfter) continue;
+      mark.tone = age > staleAfter ? "off" : mark.floor === null ? "good" : "accent";
+      yield mark;
+    }
+  }
+
+  /** How many are on each floor. */
+  counts() {
+    const counts = new Map();
+    const now = serverNow();
+    for (const { floor, at } of this.subjects.values()) {
+      if (now - at <= goneAfter) counts.set(floor, (counts.get(floor) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  legend() {
+    return [
+      ["accent", "a handset"],
+      ["diamond", "a tag"],
+      ["good", "outdoors"],
+      ["off", `not located for ${seconds(staleAfter / 1000)}`],
+    ];
+  }
+
+  nothing() {
+    return empty("No venue", "Give the site file a venue, and whoever is located appears on its floors.");
+  }
+}
+
+/** The key of a floor among all floors of all venues. */
+function keyOf(venue, building, level) {
+  return JSON.stringify([venue, building, level]);
+}
+
+function boundsOf(degrees, frame) {
+  if (!degrees) return null;
+  const [west, south, east, north] = degrees;
+  return { left: frame.x(west), right: frame.x(east), bottom: frame.y(south), top: frame.y(north) };
+}
+
+function isAround({ bounds, frame, isGround }, { latitude, longitude }) {
+  if (!bounds || !isGround) return false;
+  const [x, y] = [frame.x(longitude), frame.y(latitude)];
+  return x > bounds.left - outdoors && x < bounds.right + outdoors && y > bounds.bottom - outdoors &&
+    y < bounds.top + outdoors;
+}
+
+function tipOf(mark) {
+  const age = Math.max(0, (serverNow() - mark.at) / 1000);
+  return `${mark.name()}: ±${metres(mark.accuracy)}, ${seconds(age)} ago`;
+}
+
+/** What there is to say about a mark: pairs of a title and a text. */
+export function factsOf(mark) {
+  const { fix } = mark;
+  const facts = [
+    ["Accuracy", `±${metres(mark.accuracy)}`],
+    ["Located", `${seconds(Math.max(0, (serverNow() - mark.at) / 1000))} ago`],
+    ["Floor", fix.building === undefined ? "outdoors" : fix.floorName || String(fix.level)],
+    ["Made from", (fix.sources ?? []).map((source) => sourceWords[source] ?? source).join(", ") || "nothing new"],
+  ];
+  if (mark.speed !== null) facts.push(["Speed", `${mark.speed.toFixed(1)} m/s`]);
+  if (mark.course !== null) facts.push(["Course", `${Math.round(mark.course)}°`]);
+  facts.push(["Satellites", fix.satellites === "notNeeded" ? "not needed here" : "needed"]);
+  facts.push(["Coordinate", `${mark.latitude.toFixed(6)}, ${mark.longitude.toFixed(6)}`]);
+  return facts;
+}
+
+const sourceWords = {
+  wifi: "Wi-Fi",
+  beacons: "beacons",
+  motion: "motion",
+  outside: "satellites",
+  observers: "observers",
+};
+
+/** How many subjects stand on a floor, in words. */
+export function countWords(count) {
+  return count ? plural(count, "subject") : "nobody";
+}

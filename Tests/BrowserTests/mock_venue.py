@@ -1,0 +1,110 @@
+"""A made-up museum with three floors, as the server describes venues: outlines as GeoJSON, and a plan of one of them."""
+
+import math
+import struct
+import zlib
+
+PLACE = (59.3293, 18.0686)
+WIDTH, HEIGHT = 60.0, 24.0
+FLOORS = [(-1, "Basement"), (0, "Ground floor"), (1, "Upper floor")]
+NORTH = 111_412.2
+EAST = 111_412.84 * math.cos(math.radians(PLACE[0])) - 93.5 * math.cos(3 * math.radians(PLACE[0]))
+ROOMS = [
+    ("Lobby", 0, 0, 14, 10),
+    ("Museum shop", 0, 14, 14, 24),
+    ("Great hall", 18, 0, 40, 24),
+    ("East wing", 44, 0, 60, 10),
+    ("West wing", 44, 14, 60, 24),
+]
+
+
+def degrees(x, y):
+    """Longitude and latitude of metres east and north of the museum's south-western corner."""
+    return [round(PLACE[1] + x / EAST, 8), round(PLACE[0] + y / NORTH, 8)]
+
+
+def ring(left, bottom, right, top):
+    corners = [(left, bottom), (right, bottom), (right, top), (left, top), (left, bottom)]
+    return [degrees(x, y) for x, y in corners]
+
+
+def feature(kind, geometry, coordinates, **properties):
+    return {
+        "type": "Feature",
+        "geometry": {"type": geometry, "coordinates": coordinates},
+        "properties": {"kind": kind, **properties},
+    }
+
+
+def outlines(level):
+    """What is drawn of a floor."""
+    features = [feature("walkable", "Polygon", [ring(0, 0, WIDTH, HEIGHT), ring(27, 10, 31, 14)[::-1]])]
+    walls = []
+    for name, left, bottom, right, top in ROOMS[: 5 if level == 0 else 3]:
+        features.append(feature("walkable", "Polygon", [ring(left, bottom, right, top)], name=name))
+        walls += [[degrees(left, top), degrees(right, top)], [degrees(right, bottom), degrees(right, top - 3)]]
+    features.append(feature("obstacle", "Polygon", [ring(34, 4, 36, 6)]))
+    features.append(feature("wall", "MultiLineString", walls, attenuation=6))
+    if level == 0:
+        features.append(feature("entrance", "Point", degrees(0, 12), id="main door"))
+        features.append(feature("observer", "Point", degrees(2, 12), id="ac:23:3f:a0:00:01"))
+    features.append(feature("lift", "Point", degrees(42, 12), id="lift A"))
+    features.append(feature("stairs", "Point", degrees(16, 12), id="stairs A"))
+    return {"type": "FeatureCollection", "features": features}
+
+
+def venue():
+    """The museum, as a list of venues holds it."""
+    floors = []
+    for level, name in FLOORS:
+        west, south = degrees(0, 0)
+        east, north = degrees(WIDTH, HEIGHT)
+        path = f"/v1/venues/museum/floors/main/{level}"
+        floor = {
+            "id": f"main/{level}",
+            "level": level,
+            "name": name,
+            "origin": {"latitude": PLACE[0], "longitude": PLACE[1]},
+            "bounds": [west, south, east, north],
+            "outlines": path,
+        }
+        if level == 1:
+            corners = [degrees(0, HEIGHT), degrees(WIDTH, HEIGHT), degrees(WIDTH, 0), degrees(0, 0)]
+            plan = {"image": f"{path}/plan", "width": 600, "height": 240, "metersPerPixel": 0.1, "corners": corners}
+            floor["plan"] = plan
+        floors.append(floor)
+    return {"id": "museum", "name": "The museum", "buildings": [{"id": "main", "name": "Main building", "floors": floors}]}
+
+
+def plan():
+    """A picture of the upper floor: pale squares of two metres."""
+    width, height = 600, 240
+    rows = b"".join(
+        b"\0" + bytes(250 if (x // 20 + y // 20) % 2 else 225 for x in range(width)) for y in range(height)
+    )
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+def fix(x, y, level, course):
+    """The data of a fix at a place of a floor; outdoors where there is no level."""
+    longitude, latitude = degrees(x, y)
+    data = {
+        "venue": "museum",
+        "latitude": latitude,
+        "longitude": longitude,
+        "horizontalAccuracy": 2.4 if level is not None else 6.0,
+        "speed": 1.4,
+        "course": round(math.degrees(course) % 360, 1),
+        "sources": ["wifi", "motion"] if level is not None else ["outside"],
+        "age": 0.4,
+        "satellites": "notNeeded" if level is not None else "needed",
+    }
+    if level is None:
+        return data
+    name = dict(FLOORS).get(level, "")
+    return {"building": "main", "level": level, "floorName": name, "x": round(x, 2), "y": round(y, 2)} | data

@@ -1,0 +1,270 @@
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosHTTP
+import PharosPublishing
+import PharosReports
+import PharosSite
+import Testing
+
+@testable import PharosHTTP
+
+/// Who is where, as lists and streams tell it, and to whom.
+@Suite("Fixes over HTTP", .timeLimit(.minutes(20)))
+struct FixTests {
+  private func locked() -> HTTPConfiguration {
+    HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0), tokensRequired: true)
+  }
+
+  /// Has a decision told, and waits until it was.
+  private func tell(_ events: [Event], _ service: TestService) async {
+    service.backend.teller.tell(events)
+    await service.backend.teller.drain()
+  }
+
+  private func subjects(_ answer: WireAnswer) throws -> [String] {
+    try answer.json["fixes"].elements.compactMap { $0["subject"].string }
+  }
+
+  @Test("a list holds the last fix of each subject, with what a fix event says")
+  func list() async throws {
+    try await TestService.run { service in
+      await tell(
+        [.fix(of: "b", at: 5), .fix(of: "front-desk", at: 6), .fix(of: "b", at: 7, x: 3.25)],
+        service
+      )
+      let answer = try await service.request("GET", "/v1/fixes")
+      #expect(try subjects(answer) == ["b", "front-desk"])
+      let fix = try answer.json["fixes"][0]
+      #expect(fix["time"].string == "1970-01-01T00:00:07.000000000Z")
+      #expect(fix["subjectKind"].string == "observer")
+      #expect(fix["x"].number == 3.25)
+      #expect(fix["horizontalAccuracy"].number == 4.5)
+      #expect(fix["course"].number == 90)
+      #expect(fix["sources"].elements.compactMap(\.string) == ["wifi", "motion"])
+      #expect(fix["satellites"].string == "notNeeded")
+      #expect(try answer.json["fixes"][1]["name"].string == "front desk")
+      let single = try await service.request("GET", "/v1/fixes/b")
+      #expect(try single.json["x"].number == 3.25)
+      let tag = "\(String.galleryUUID)/1/7"
+      await tell([.fix(of: tag, at: 8)], service)
+      let coded = tag.replacing("/", with: "%2F")
+      let named = try await service.request("GET", "/v1/fixes/\(coded)")
+      #expect(try named.json["subjectKind"].string == "beacon")
+      #expect(try named.json["name"].string == "door")
+      #expect(try await service.request("GET", "/v1/fixes/nobody").status == 404)
+    }
+  }
+
+  @Test(
+    "filters let through what they name",
+    arguments: [
+      ("subject=a", ["a"]), ("subject=a&subject=c", ["a", "c"]), ("venue=museum", ["a", "b"]),
+      ("venue=mall", ["c"]), ("floor=main/0", ["a"]), ("floor=main/1&floor=main/0", ["a", "b"]),
+      ("floor=west/wing/-1", ["c"]), ("floor=/0", nil), ("floor=main", nil), ("floor=main/up", nil),
+      ("level=0", nil), ("subject=a&venue=mall", []),
+    ]
+  )
+  func filters(query: String, expected: [String]?) async throws {
+    try await TestService.run { service in
+      let events: [Event] = [
+        .fix(of: "a", at: 1), .fix(of: "b", at: 2, level: 1),
+        .fix(of: "c", at: 3, venue: "mall", building: "west/wing", level: -1),
+      ]
+      await tell(events, service)
+      let answer = try await service.request("GET", "/v1/fixes?\(query)")
+      if let expected {
+        #expect(try subjects(answer) == expected)
+      } else {
+        #expect(answer.status == 400)
+      }
+    }
+  }
+
+  @Test("pages hold every subject once, in order", arguments: [1, 4, 1_000])
+  func pages(limit: Int) async throws {
+    try await TestService.run { service in
+      let names = (0..<11).map { "handset-\($0)" }
+      await tell(names.map { .fix(of: $0, at: 1) }, service)
+      var seen: [String] = []
+      var target: String? = "/v1/fixes?limit=\(limit)"
+      while let next = target {
+        let answer = try await service.request("GET", next)
+        seen += try subjects(answer)
+        target = try answer.json["next"].string.map { "/v1/fixes?limit=\(limit)&cursor=\($0)" }
+      }
+      #expect(seen.count == names.count)
+      #expect(Set(seen) == Set(names))
+    }
+  }
+
+  @Test("the board forgets the stalest fixes when there are too many, and never the newest")
+  func bound() {
+    var board = Board()
+    for number in 0..<(Board.mostFixes + 10) { board.note(.fix(of: "s\(number)", at: number)) }
+    #expect(board.fixes.count <= Board.mostFixes)
+    #expect(board.fixes.count > Board.mostFixes / 2)
+    #expect(board.fix(of: .observer(.name("s0"))) == nil)
+    #expect(board.fix(of: .observer(.name("s\(Board.mostFixes + 9)"))) != nil)
+  }
+
+  @Test("nobody learns where a person is unless it was granted, and no longer than it is")
+  func persons() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      var (desk, shop, other) = (service, service, service)
+      let (tokens, now) = (service.backend.tokens, service.backend.clock())
+      desk.token = try tokens.create(name: "op", role: .operator, at: now).secret
+      shop.token = try tokens.create(name: "s", role: .application("shop"), at: now).secret
+      other.token = try tokens.create(name: "o", role: .application("other"), at: now).secret
+      let path = "/v1/applications/shop/authorisations/visitor"
+      for application in ["shop", "other"] {
+        let made = try await desk.request(
+          "PUT",
+          "/v1/applications/\(application)",
+          body: #"{"purpose":"To greet you."}"#
+        )
+        #expect(made.status == 201)
+      }
+      func allow(_ state: String) async throws {
+        let body = #"{"state":"\#(state)","person":true}"#
+        #expect(try await desk.request("PUT", path, body: body).status == 200)
+        await tell([.fix(of: "visitor", at: 10), .fix(of: "trolley", at: 10)], service)
+      }
+      func seen(by asker: TestService) async throws -> [String] {
+        try subjects(await asker.request("GET", "/v1/fixes"))
+      }
+      try await allow("denied")
+      for asker in [desk, shop, other] { #expect(try await seen(by: asker) == ["trolley"]) }
+      #expect(try await shop.request("GET", "/v1/fixes/visitor").status == 404)
+      try await allow("always")
+      #expect(try await seen(by: shop) == ["trolley", "visitor"])
+      #expect(try await seen(by: desk) == ["trolley", "visitor"])
+      #expect(try await seen(by: other) == ["trolley"])
+      try await allow("whenInUse")
+      for asker in [desk, shop, other] { #expect(try await seen(by: asker) == ["trolley"]) }
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        let head = shop.head("GET", "/v1/events", headers: ["Accept": "application/x-ndjson"])
+        try await connection.send(head)
+        _ = try await connection.head()
+        try await allow("whenInUse")
+        #expect(try await seen(by: shop) == ["trolley", "visitor"])
+        #expect(try await seen(by: desk) == ["trolley"])
+        #expect(try await seen(by: other) == ["trolley"])
+        try await allow("denied")
+        #expect(try await seen(by: shop) == ["trolley"])
+      }
+    }
+  }
+
+  @Test(
+    "an application's stream tells fixes of those whom it may learn of, and none where it asks for regions"
+  )
+  func streams() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      var (desk, shop) = (service, service)
+      let (tokens, now) = (service.backend.tokens, service.backend.clock())
+      desk.token = try tokens.create(name: "op", role: .operator, at: now).secret
+      shop.token = try tokens.create(name: "s", role: .application("shop"), at: now).secret
+      let application = try await desk.request("PUT", "/v1/applications/shop", body: #"{"purpose":"P."}"#)
+      #expect(application.status == 201)
+      let person = #"{"state":"denied","person":true}"#
+      let path = "/v1/applications/shop/authorisations/visitor"
+      #expect(try await desk.request("PUT", path, body: person).status == 200)
+      try await WireConnection.with(port: Int(service.address.port)) { open in
+        try await WireConnection.with(port: Int(service.address.port)) { narrow in
+          for (connection, query) in [(open, "kind=fix&kind=zone.enter"), (narrow, "region=till")] {
+            let accept = ["Accept": "application/x-ndjson"]
+            try await connection.send(shop.head("GET", "/v1/events?\(query)", headers: accept))
+            #expect(try await connection.head().status == 200)
+          }
+          await tell(
+            [
+              .fix(of: "visitor", at: 1), .quiet(1), .fix(of: "trolley", at: 2), .fix(of: "trolley", at: 3),
+              .quiet(2), .stateOf("till", 4),
+            ],
+            service
+          )
+          var lines: [JSON] = []
+          while lines.count < 2, let chunk = try await open.chunk() {
+            lines += try chunk.split(separator: UInt8(ascii: "\n")).map { try JSON(Array($0)) }
+          }
+          #expect(lines.map { $0["event"]["type"].string } == ["pharos.fix", "pharos.fix"])
+          #expect(lines.map { $0["event"]["subject"].string } == ["trolley", "trolley"])
+          #expect(lines.allSatisfy { $0["event"]["data"]["horizontalAccuracy"].number == 4.5 })
+          let first = try #require(try await narrow.chunk())
+          #expect(String(decoding: first, as: UTF8.self).contains("pharos.region.state"))
+        }
+      }
+    }
+  }
+}
+
+extension Event {
+  /// A fix of a subject in the museum, or wherever it is said to be.
+  static func fix(
+    of subject: String,
+    at second: Int,
+    venue: String = "museum",
+    building: String = "main",
+    level: Int = 0,
+    x: Double = 1.5
+  ) -> Event {
+    Event(
+      stream: Site.gallery.stream,
+      kind: .fix,
+      time: Timestamp(seconds: Int64(second)),
+      decidedAt: Timestamp(seconds: Int64(second) + 1),
+      stage: 2,
+      subject: SubjectID(subject) ?? .none,
+      counter: UInt64(second),
+      detail: .fix(
+        FixDetail(
+          venue: venue,
+          building: building,
+          level: level,
+          floorName: "Ground floor",
+          latitude: 52.5,
+          longitude: 13.4,
+          x: x,
+          y: -2.25,
+          horizontalAccuracy: 4.5,
+          speed: 1.2,
+          course: .pi / 2,
+          sources: [.wifi, .motion],
+          age: .seconds(0.4),
+          satellites: .notNeeded
+        )
+      )
+    )
+  }
+
+  /// Something that is of no application and about nobody.
+  fileprivate static func quiet(_ number: Int) -> Event {
+    Event(
+      stream: Site.gallery.stream,
+      kind: .clockStepped,
+      time: Timestamp(seconds: 1),
+      decidedAt: Timestamp(seconds: 1),
+      stage: 0,
+      subject: .none,
+      counter: UInt64(number),
+      detail: .clockStep(.seconds(1))
+    )
+  }
+
+  /// A state of a region of the shop.
+  fileprivate static func stateOf(_ region: String, _ second: Int) -> Event {
+    Event(
+      stream: Site.gallery.stream,
+      kind: .regionState,
+      time: Timestamp(seconds: Int64(second)),
+      decidedAt: Timestamp(seconds: Int64(second)),
+      stage: 1,
+      subject: .observer(.name("trolley")),
+      application: "shop",
+      region: region,
+      counter: 1,
+      detail: .region(RegionTransition(from: .unknown, to: .inside, evidence: Evidence(rule: .samples)))
+    )
+  }
+}
