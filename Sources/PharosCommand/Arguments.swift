@@ -32,6 +32,8 @@ extension CompareRunner.Format: ExpressibleByArgument {}
 
 extension ExplainRunner.Format: ExpressibleByArgument {}
 
+extension SurveyScoreRunner.Format: ExpressibleByArgument {}
+
 extension LogLevel: ExpressibleByArgument {}
 
 extension LogFormat: ExpressibleByArgument {}

@@ -19,6 +19,7 @@ struct PharosCommand: AsyncParsableCommand {
       A capture, offline:          pharos process hall.pcapng --site site.yaml
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
+      Where on the floor plan:     pharos survey learn, pharos survey locate
 
       Exit codes: 0 all went well, 1 something failed on the way, 64 the command line \
       is wrong, 78 the site file is wrong.
@@ -27,7 +28,7 @@ struct PharosCommand: AsyncParsableCommand {
     subcommands: [
       InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
-      TokenCommand.self, ObserverCommand.self, SystemdUnitCommand.self,
+      SurveyCommand.self, TokenCommand.self, ObserverCommand.self, SystemdUnitCommand.self,
     ]
   )
 }

@@ -1,12 +1,5 @@
 import PharosReports
 
-/// Why a line is no record.
-private enum Damage: Error {
-  case columns
-  case number
-  case identity
-}
-
 extension IndoorTrace {
   /// Takes one line that was split into its columns.
   mutating func take(_ fields: borrowing TraceFields, of bytes: RawSpan, isWhole: Bool) {
@@ -21,29 +14,29 @@ extension IndoorTrace {
       counters.cutShort += 1
       return
     }
-    do throws(Damage) {
+    do throws(TraceRecord.Damage) {
       try takeRecord(fields, of: bytes)
     } catch {
-      switch error {
-      case .columns: counters.wrongColumns += 1
-      case .number: counters.wrongNumbers += 1
-      case .identity: counters.wrongIdentities += 1
-      }
+      counters.count(error)
     }
   }
 
-  private mutating func takeRecord(_ fields: borrowing TraceFields, of bytes: RawSpan) throws(Damage) {
+  private mutating func takeRecord(
+    _ fields: borrowing TraceFields,
+    of bytes: RawSpan
+  ) throws(TraceRecord.Damage) {
     guard fields.count >= 2 else { throw .columns }
-    let time = try time(0, fields, bytes)
-    switch fields.text(1, of: bytes) {
-    case "TYPE_WAYPOINT": waypoints.append(try waypoint(at: time, fields, bytes))
-    case "TYPE_BEACON": beacons.append(try beacon(at: time, fields, bytes))
-    case "TYPE_WIFI": accessPoints.append(try accessPoint(at: time, fields, bytes))
-    case "TYPE_ACCELEROMETER": motion.append(try read(.accelerometer, at: time, fields, bytes))
-    case "TYPE_GYROSCOPE": motion.append(try read(.gyroscope, at: time, fields, bytes))
-    case "TYPE_MAGNETIC_FIELD": motion.append(try read(.magnetometer, at: time, fields, bytes))
-    case "TYPE_ROTATION_VECTOR": motion.append(try read(.rotationVector, at: time, fields, bytes))
-    default:
+    let time = try fields.time(0, of: bytes)
+    let type = fields.text(1, of: bytes)
+    if type == "TYPE_WAYPOINT" {
+      waypoints.append(try waypoint(at: time, fields, bytes))
+    } else if let kind = TraceRecord.Kind(type) {
+      switch try TraceRecord(kind, fields, bytes) {
+      case .beacon(let heard): beacons.append(heard)
+      case .accessPoint(let heard): accessPoints.append(heard)
+      case .motion(let read): motion.append(read)
+      }
+    } else {
       counters.otherTypes += 1
       return
     }
@@ -55,95 +48,9 @@ extension IndoorTrace {
     at time: Timestamp,
     _ fields: borrowing TraceFields,
     _ bytes: RawSpan
-  ) throws(Damage) -> Waypoint {
+  ) throws(TraceRecord.Damage) -> Waypoint {
     guard fields.count == 4 else { throw .columns }
-    return Waypoint(time: time, x: try decimal(2, fields, bytes), y: try decimal(3, fields, bytes))
-  }
-
-  private func beacon(
-    at time: Timestamp,
-    _ fields: borrowing TraceFields,
-    _ bytes: RawSpan
-  ) throws(Damage) -> BeaconHeard {
-    // Column 10 is the time again, which older versions of the recorder leave out.
-    guard fields.count == 9 || fields.count == 10 else { throw .columns }
-    guard let uuid = UUID128(fields.text(2, of: bytes)),
-      let address = DeviceAddress(fields.text(8, of: bytes))
-    else { throw .identity }
-    let major: UInt16 = try integer(3, fields, bytes)
-    let minor: UInt16 = try integer(4, fields, bytes)
-    return BeaconHeard(
-      time: time,
-      beacon: .proximity(uuid, major: major, minor: minor),
-      address: address,
-      rssi: RSSI(reported: try integer(6, fields, bytes)),
-      txPower: try integer(5, fields, bytes),
-      distance: Meters(try decimal(7, fields, bytes))
-    )
-  }
-
-  private func accessPoint(
-    at time: Timestamp,
-    _ fields: borrowing TraceFields,
-    _ bytes: RawSpan
-  ) throws(Damage) -> AccessPointHeard {
-    guard fields.count == 7 else { throw .columns }
-    guard let bssid = DeviceAddress(fields.text(3, of: bytes)) else { throw .identity }
-    return AccessPointHeard(
-      time: time,
-      bssid: bssid,
-      rssi: RSSI(reported: try integer(4, fields, bytes)),
-      frequency: try integer(5, fields, bytes),
-      lastHeard: try self.time(6, fields, bytes)
-    )
-  }
-
-  private func read(
-    _ kind: MotionSample.Kind,
-    at time: Timestamp,
-    _ fields: borrowing TraceFields,
-    _ bytes: RawSpan
-  ) throws(Damage) -> MotionRead {
-    guard fields.count == 6 else { throw .columns }
-    return MotionRead(
-      time: time,
-      kind: kind,
-      x: Float(try decimal(2, fields, bytes)),
-      y: Float(try decimal(3, fields, bytes)),
-      z: Float(try decimal(4, fields, bytes)),
-      accuracy: try integer(5, fields, bytes)
-    )
-  }
-
-  /// A time in milliseconds since the epoch; none is before it, or so late that nanoseconds would not hold it.
-  private func time(
-    _ column: Int,
-    _ fields: borrowing TraceFields,
-    _ bytes: RawSpan
-  ) throws(Damage) -> Timestamp {
-    guard let milliseconds = fields.integer(column, of: bytes), (0...9_000_000_000_000).contains(milliseconds)
-    else { throw .number }
-    return Timestamp(nanoseconds: milliseconds * 1_000_000)
-  }
-
-  private func integer<Number: FixedWidthInteger>(
-    _ column: Int,
-    _ fields: borrowing TraceFields,
-    _ bytes: RawSpan
-  ) throws(Damage) -> Number {
-    guard let value = fields.integer(column, of: bytes), let number = Number(exactly: value) else {
-      throw .number
-    }
-    return number
-  }
-
-  private func decimal(
-    _ column: Int,
-    _ fields: borrowing TraceFields,
-    _ bytes: RawSpan
-  ) throws(Damage) -> Double {
-    guard let value = fields.decimal(column, of: bytes) else { throw .number }
-    return value
+    return Waypoint(time: time, x: try fields.measure(2, of: bytes), y: try fields.measure(3, of: bytes))
   }
 }
 

@@ -39,6 +39,26 @@ public struct IndoorTrace: Equatable, Sendable {
   /// Reads a whole trace from the bytes of its file, unpacked.
   public init(parsing bytes: [UInt8]) { self.init(parsing: bytes.span.bytes) }
 
+  /// Reads the header and the waypoints alone: the truth that fixes are scored by.
+  ///
+  /// Lines of all other types are passed over unread, and counted as lines.
+  public init(truthIn bytes: [UInt8]) {
+    var fields = TraceFields()
+    var start = 0
+    let bytes = bytes.span.bytes
+    while start < bytes.byteCount {
+      let end = TraceFields.endOfLine(in: bytes, from: start)
+      if TraceFields.mayHoldTruth(bytes, start..<end) {
+        fields.split(bytes, start..<end)
+        take(fields, of: bytes, isWhole: end < bytes.byteCount)
+      } else if end > start {
+        counters.lines += 1
+      }
+      start = end + 1
+    }
+    sort()
+  }
+
   /// Puts every list in order of time; what shares an instant stays in the order of its lines.
   private mutating func sort() {
     IndoorTrace.sort(&waypoints, by: \.time)

@@ -17,6 +17,16 @@ struct TraceFields {
     return end
   }
 
+  /// Whether a line belongs to the header or names in its second column a type that begins as that of a waypoint does.
+  static func mayHoldTruth(_ bytes: RawSpan, _ line: Range<Int>) -> Bool {
+    guard !line.isEmpty else { return false }
+    if bytes.byte(line.lowerBound) == UInt8(ascii: "#") { return true }
+    var place = line.lowerBound
+    while place < line.upperBound, bytes.byte(place) != tab { place += 1 }
+    return place + 7 < line.upperBound && bytes.byte(place + 6) == UInt8(ascii: "W")
+      && bytes.byte(place + 7) == UInt8(ascii: "A")
+  }
+
   /// How many columns there are.
   var count: Int { columns.count }
 

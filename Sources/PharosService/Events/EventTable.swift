@@ -109,6 +109,9 @@ public struct EventTable: Sendable {
     case .clockStep(let step): return "by \(step.written)"
     case .authorisation(let transition): return "\(transition.from.name) > \(transition.to.name)"
     case .notification(let detail): return detail.text
+    case .fix(let fix):
+      let floor = fix.floorName.isEmpty ? "\(fix.building)/\(fix.level)" : fix.floorName
+      return "±\(Wording.meters(fix.horizontalAccuracy)) \(fix.isIndoors ? floor : "outdoors")"
     }
   }
 

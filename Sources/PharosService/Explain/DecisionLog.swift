@@ -51,7 +51,7 @@ struct DecisionLog {
     case .observer(let transition): append(event, DecisionLog.kind(event, transition))
     case .regionLimit: append(event, .refused)
     case .clockStep: append(event, .clock)
-    case .ranging, .battery, .authorisation, .notification: break
+    case .ranging, .battery, .authorisation, .notification, .fix: break
     }
   }
 

@@ -36,12 +36,52 @@ public struct EventNarrator: Sendable {
       let volts = Wording.decimal(Double(millivolts) / 1_000, places: 2)
       return ["Its battery has \(volts) V, as \(table.name(of: .observer(observer))) heard."]
     case .notification(let detail): return ["Sent because of rule \(detail.rule): \(detail.text)"]
+    case .fix(let fix): return EventNarrator.sentences(fix)
     case .region, .zone, .observer, .regionLimit, .clockStep, .authorisation:
       var findings = Findings()
       findings.site = site
       let narrator = Narrator(findings)
       return narrator.telling(Decision(event)).why
     }
+  }
+
+  private static func sentences(_ fix: FixDetail) -> [String] {
+    let floor = fix.floorName.isEmpty ? "floor \(fix.level)" : fix.floorName
+    let place = fix.isIndoors ? "on \(floor) of \(fix.building)" : "outdoors"
+    var first = "\(Wording.meters(fix.horizontalAccuracy)) accurate \(place)"
+    let made = sources.filter { fix.sources.contains($0.source) }.map(\.name)
+    first += made.isEmpty ? ", without new evidence" : ", by \(Wording.list(made))"
+    if fix.age > .zero { first += "; the newest of it was \(Wording.span(fix.age)) old" }
+    var said = ["\(first)."]
+    if let speed = fix.speed, speed >= leastSpeed {
+      let course = fix.course.map { " to the \(EventNarrator.wind($0))" } ?? ""
+      said.append("It goes\(course) at \(Wording.decimal(speed, places: 1))\u{A0}m/s.")
+    }
+    if fix.isIndoors, fix.satellites == .notNeeded {
+      said.append("Its satellite receiver may rest: what it hears indoors says more.")
+    }
+    return said
+  }
+
+  /// The least speed that is worth telling.
+  ///
+  /// - Units: m/s. Below a third of a walk's somebody turns about rather than goes.
+  private static let leastSpeed = 0.4
+
+  /// What a fix is made from, as people call it.
+  private static let sources: [(source: FixSources, name: String)] = [
+    (.wifi, "Wi-Fi"), (.beacons, "beacons"), (.observers, "the observers that hear it"),
+    (.motion, "its motion"),
+    (.outside, "satellites"),
+  ]
+
+  /// The nearest of the eight winds of a course in radians from north clockwise.
+  private static func wind(_ course: Double) -> String {
+    let winds = [
+      "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
+    ]
+    let eighths = Int((course / (.pi / 4)).rounded())
+    return winds[((eighths % winds.count) + winds.count) % winds.count]
   }
 
   private func ranging(_ beacons: [RangedReading], of subject: SubjectID) -> String {
@@ -78,7 +118,7 @@ extension Decision {
       observer = observer ?? transition.observer
       beacon = beacon ?? transition.refinement
     case .zone(let transition): regions = [transition.from, transition.to].compactMap { $0 }
-    case .ranging, .observer, .regionLimit, .battery, .clockStep, .authorisation, .notification: break
+    case .ranging, .observer, .regionLimit, .battery, .clockStep, .authorisation, .notification, .fix: break
     }
   }
 

@@ -63,7 +63,7 @@ struct Narrator {
       Telling([
         "\(decision.application) may now learn of it: \(transition.to.name). Before, this was \(transition.from.name)."
       ])
-    case .ranging, .battery, .notification: Telling([])
+    case .ranging, .battery, .notification, .fix: Telling([])
     }
   }
 

@@ -16,6 +16,8 @@ extension PrometheusText {
     write(.crowdedOut, positioning.crowdedOut)
     write(.tagEvictions, positioning.evictions)
     write(.tags, positioning.tags)
+    write(.sensings, snapshot.monitoring.sensings)
+    write(positioning.locating)
   }
 
   private mutating func writeArrivals(_ snapshot: IngestSnapshot) {

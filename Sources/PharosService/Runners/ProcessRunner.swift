@@ -119,7 +119,10 @@ private struct ProcessWork {
   private mutating func start(_ site: Site) throws {
     self.site = site
     do {
-      pipeline = try Pipeline(site: site, shards: options.shards)
+      let venues = try LoadedVenues(site.venues, console: console)
+      pipeline = try Pipeline(site: site, shards: options.shards, grounds: venues.grounds)
+    } catch let failure as CommandFailure {
+      throw failure
     } catch {
       throw CommandFailure("\(error)", status: .configuration)
     }

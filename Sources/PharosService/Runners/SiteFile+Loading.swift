@@ -3,7 +3,7 @@ public import PharosSite
 extension SiteFile {
   /// Reads a site file from the disk, or gives the defaults where no file is named.
   ///
-  /// Warnings are said on the console.
+  /// Warnings are said on the console. Paths in it, which count from its own folder, are paths of this process then.
   ///
   /// - Throws: ``CommandFailure`` with exit status 78 and every mistake.
   public static func load(
@@ -13,7 +13,7 @@ extension SiteFile {
     guard let path else { return SiteConfiguration() }
     let bytes = try WholeFile.read(path, limit: largest)
     do throws(SiteFileError) {
-      let configuration = try parse(bytes: bytes, path: path)
+      let configuration = try parse(bytes: bytes, path: path).resolved(against: path)
       for warning in configuration.warnings { console.say(warning.text(in: path)) }
       return configuration
     } catch {

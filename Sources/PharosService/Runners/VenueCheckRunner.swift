@@ -1,4 +1,5 @@
 import PharosPlaces
+import PharosPositioning
 public import PharosSite
 
 /// `pharos check` of a venue's folder: every mistake at once, then what the venue holds and what looks wrong in it.
@@ -23,7 +24,13 @@ public struct VenueCheckRunner: Sendable {
     console.run {
       do {
         let (venue, warnings) = try VenueFolder.read(folder, files: files(folder))
+        let radio = try VenueContents.radioMap(of: venue, in: folder, files(folder))
         for line in VenueReport(venue, folder: folder).lines { try console.print(PlainText.clean(line)) }
+        if let radio {
+          let emitters = CheckRunner.count(radio.emitters.count, "emitter")
+          let floors = CheckRunner.count(radio.floors.count, "floor")
+          try console.print("  radio map: \(emitters) on \(floors)")
+        }
         for warning in warnings { try print(warning, on: console) }
         let findings = VenueCheck(venue).findings
         for finding in findings {

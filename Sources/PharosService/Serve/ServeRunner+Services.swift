@@ -61,6 +61,7 @@ extension ServeRunner {
     let reloader = SiteReloader(
       path: around.settings.site,
       current: around.configuration,
+      venues: parts.venues,
       logger: logger,
       adopt: { try await parts.adopt($0) }
     )

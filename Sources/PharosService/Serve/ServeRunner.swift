@@ -125,6 +125,7 @@ public struct ServeRunner: Sendable {
     let parts = try ServerParts(
       ServerParts.Plan(
         configuration: configuration,
+        venues: try LoadedVenues(configuration.venues, console: console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } })
@@ -161,8 +162,7 @@ public struct ServeRunner: Sendable {
       flags: options.flags,
       environment: options.environment
     ) { path throws(CommandFailure) in
-      let configuration = try SiteFile.load(path, console: console)
-      return path.map { configuration.resolved(against: $0) } ?? configuration
+      try SiteFile.load(path, console: console)
     }
     if options.isDemo {
       if settings.site == nil {

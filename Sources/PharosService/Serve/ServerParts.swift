@@ -25,10 +25,13 @@ struct ServerParts: Sendable {
   let notifications: Notifications
   let narrator: NarratorHolder
   let startedAt: Timestamp
+  let venues: LoadedVenues
 
   /// What is to be put together.
   struct Plan: Sendable {
     var configuration: SiteConfiguration
+    /// The venues that it names.
+    var venues = LoadedVenues.none
     var settings: ServeSettings
     var ingest: IngestConfiguration
     /// The TCP ports of this server, which no webhook may post to.
@@ -50,6 +53,7 @@ struct ServerParts: Sendable {
   init(_ plan: Plan, logger: Logger) throws(CommandFailure) {
     do {
       let site = plan.configuration.site
+      venues = plan.venues
       journal = try ServerParts.journal(plan, stream: site.stream)
       registrar = try Registrar(declared: site, store: journal, logger: logger)
       authorisations = try Authorisations(store: journal)
@@ -63,6 +67,7 @@ struct ServerParts: Sendable {
       ingest.checkpoint = { desk.take($0) }
       server = PharosServer(
         site: registrar.site,
+        grounds: plan.venues.grounds,
         configuration: ingest,
         restoring: try ServerParts.restoration(from: journal, logger: logger),
         logger: logger
@@ -116,7 +121,8 @@ struct ServerParts: Sendable {
       metrics: { await metrics() },
       narrate: { [narrator] in narrator.narrate($0) },
       readiness: { await readiness() },
-      clock: { .wallClock }
+      clock: { .wallClock },
+      venues: { [venues] in venues.served }
     )
   }
 

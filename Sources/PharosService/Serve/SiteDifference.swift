@@ -42,6 +42,7 @@ enum SiteDifference {
       ("ingest.policy", old.policy != new.policy),
       ("iBeaconCompanies", old.site.iBeaconCompanies != new.site.iBeaconCompanies),
       ("pathLossExponent", old.site.pathLossExponent != new.site.pathLossExponent),
+      ("positioning", old.site.positioning != new.site.positioning),
       ("who is a person, or a purpose", old.access != new.access),
     ] where isChanged {
       lines.append("\(what) changed")
@@ -56,7 +57,7 @@ enum SiteDifference {
       ("listen.http", old.http != new.http),
       ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
       ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),
-      ("data", old.data != new.data),
+      ("data", old.data != new.data), ("venues", old.venues != new.venues),
       ("journal.retention", old.retention != new.retention),
     ]
     .compactMap { $1 ? $0 : nil }

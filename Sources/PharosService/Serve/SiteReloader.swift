@@ -6,6 +6,7 @@ import PharosSite
 actor SiteReloader {
   private let path: String?
   private var current: SiteConfiguration
+  private let venues: LoadedVenues
   private let adopt: @Sendable (SiteConfiguration) async throws -> Void
   private let logger: Logger
 
@@ -14,16 +15,19 @@ actor SiteReloader {
   /// - Parameters:
   ///   - path: the site file, or nil where the server was started without one.
   ///   - current: what it said when the server started.
+  ///   - venues: what the venues' folders said then.
   ///   - logger: is told what changed, or every mistake.
   ///   - adopt: carries a new file out, whole or not at all.
   init(
     path: String?,
     current: SiteConfiguration,
+    venues: LoadedVenues = .none,
     logger: Logger,
     adopt: @escaping @Sendable (SiteConfiguration) async throws -> Void
   ) {
     self.path = path
     self.current = current
+    self.venues = venues
     self.adopt = adopt
     self.logger = logger
   }
@@ -56,6 +60,9 @@ actor SiteReloader {
       return false
     }
     for warning in next.warnings { logger.warning("\(warning.text(in: path))") }
+    for folder in venues.changedFolders() where next.venues.contains(folder) {
+      logger.warning("\(folder): what has changed in the venue's folder takes effect at the next start only")
+    }
     for change in restart { logger.warning("\(path): \(change) takes effect at the next start only") }
     let summary = changes.isEmpty ? "nothing has changed" : changes.joined(separator: "; ")
     logger.notice("\(path) was read again: \(summary)")

@@ -73,6 +73,62 @@ struct EventNarratorTests {
     #expect(!text.contains("\u{A0}"))
   }
 
+  /// What a fix was made of, and the words for it.
+  struct FixCase: Sendable {
+    var isIndoors = true
+    var sources: FixSources = []
+    var speed = 0.1
+    var course = 0.0
+    let expected: String
+  }
+
+  static let fixCases: [FixCase] = [
+    FixCase(
+      sources: [.wifi, .motion],
+      speed: 1.3,
+      course: Double.pi / 2 + 0.1,
+      expected: """
+        12.3 m accurate on Ground floor of main, by Wi-Fi and its motion; the newest of it was 400 ms old. \
+        It goes to the east at 1.3 m/s. Its satellite receiver may rest: what it hears indoors says more.
+        """
+    ),
+    FixCase(
+      expected: """
+        12.3 m accurate on Ground floor of main, without new evidence; the newest of it was 400 ms old. \
+        Its satellite receiver may rest: what it hears indoors says more.
+        """
+    ),
+    FixCase(
+      isIndoors: false,
+      sources: .outside,
+      speed: 2,
+      course: -0.1,
+      expected: """
+        12.3 m accurate outdoors, by satellites; the newest of it was 400 ms old. \
+        It goes to the north at 2.0 m/s.
+        """
+    ),
+  ]
+
+  @Test(
+    "a fix tells how accurate it is and where, by what, and what to do about satellites",
+    arguments: fixCases
+  )
+  func fixes(_ example: FixCase) {
+    let fix = FixDetail(
+      venue: "museum",
+      building: example.isIndoors ? "main" : "",
+      floorName: example.isIndoors ? "Ground floor" : "",
+      horizontalAccuracy: 12.34,
+      speed: example.speed,
+      course: example.course,
+      sources: example.sources,
+      age: .milliseconds(400),
+      satellites: example.isIndoors ? .notNeeded : .needed
+    )
+    #expect(words(.fix, about: .observer(EventNarratorTests.desk), .fix(fix)) == example.expected)
+  }
+
   @Test("observers, ranging, batteries, zones and limits have their words too")
   func others() {
     #expect(

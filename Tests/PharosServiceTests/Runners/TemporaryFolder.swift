@@ -2,7 +2,7 @@ import Foundation
 import PharosService
 
 /// A folder that is gone when the test is.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
   private let url = FileManager.default.temporaryDirectory.appending(path: "pharos-\(UUID())")
 
   init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }

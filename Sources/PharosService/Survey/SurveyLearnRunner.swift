@@ -1,0 +1,78 @@
+import PharosCaptures
+import PharosPlaces
+import PharosPositioning
+
+/// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
+public struct SurveyLearnRunner: Sendable {
+  private let traces: [String]
+  private let venue: String
+
+  /// Makes a runner.
+  ///
+  /// - Parameters:
+  ///   - traces: files and folders of traces.
+  ///   - venue: the venue's folder, which gets the map and pictures of what was covered.
+  public init(traces: [String], venue: String) {
+    self.traces = traces
+    self.venue = venue
+  }
+
+  /// Learns, writes the map and the pictures, and prints what was covered.
+  ///
+  /// - Returns: 0; 1 if something cannot be read or written, or no walk fits the venue; 78 if the venue is wrong.
+  public func run(on console: Console) -> CommandStatus {
+    console.run {
+      let venue = try SurveyVenue.read(self.venue, console: console)
+      let files = try TraceFile.find(traces)
+      let places = VenuePlaces(venue)
+      var learner = SurveyLearner(venue: venue)
+      var strangers: [String: [TraceFile]] = [:]
+      var damaged = 0
+      var bar = ProgressBar("walks", on: console)
+      for (index, file) in files.enumerated() {
+        let trace = try file.trace()
+        damaged += trace.counters.damaged
+        switch places.floor(of: file, trace.header) {
+        case .success(let floor): learner.add(SurveyWalk(trace, name: file.identifier, floor: floor))
+        case .failure(let mismatch): strangers["\(mismatch)", default: []].append(file)
+        }
+        bar.show(index + 1, of: files.count)
+      }
+      bar.clear()
+      say(strangers, on: console)
+      console.say("Fitting the radio map …")
+      let (map, report) = learner.learned()
+      guard report.walks > 0 else {
+        throw CommandFailure("\(self.venue): no walk fits the venue, and no map was written.")
+      }
+      try write(map.encoded(), to: RadioMapFile.name)
+      let folder = SurveyPictures.path("coverage", in: self.venue)
+      try SurveyPictures.make(folder)
+      for coverage in report.floors {
+        guard let floor = venue.floor(coverage.floor) else { continue }
+        let picture = CoveragePicture(coverage, on: floor)
+        try write(Array(picture.svg.utf8), to: "coverage/\(SurveyPictures.name(coverage.floor)).svg")
+      }
+      let table = SurveyLearnReport(report, map: map, damagedLines: damaged)
+      for line in table.lines { try console.print(line) }
+      try console.output.flush()
+      console.say(
+        "Wrote \(SurveyPictures.path(RadioMapFile.name, in: self.venue)) and pictures in \(folder)."
+      )
+      return .success
+    }
+  }
+
+  private func say(_ strangers: [String: [TraceFile]], on console: Console) {
+    for (reason, files) in strangers.sorted(by: { $0.key < $1.key }) {
+      let many = Wording.count(files.count, "trace")
+      console.say("\(many) left out, such as \(files[0].path): \(reason).")
+    }
+  }
+
+  private func write(_ bytes: [UInt8], to name: String) throws {
+    let file = try FileOutput(path: SurveyPictures.path(name, in: venue))
+    try file.write(bytes)
+    try file.close()
+  }
+}

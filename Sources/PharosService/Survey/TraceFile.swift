@@ -1,0 +1,106 @@
+import PharosCaptures
+import PharosFiles
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A trace on the disk: one walk of a surveyor.
+struct TraceFile: Hashable, Sendable {
+  /// Where it lies.
+  let path: String
+  /// What it is called in a table of fixes: the file's name without its endings.
+  let identifier: String
+
+  /// The endings that make a file a trace.
+  static let endings = [".txt", ".txt.gz"]
+  /// How deep folders are searched.
+  private static let deepest = 16
+  /// The longest trace that is read as a whole.
+  ///
+  /// - Units: bytes, unpacked. The longest of the data set, nine minutes, has 24 MB.
+  static let longest = 512 << 20
+
+  init(path: String) {
+    self.path = path
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    identifier = file.split(separator: ".", maxSplits: 1).first.map(String.init) ?? file
+  }
+
+  /// The names of the folders above it, the nearest first.
+  var folders: [String] { path.split(separator: "/").dropLast().reversed().map(String.init) }
+
+  /// The traces that paths lead to: files as they are named, folders searched to the bottom, in the order of their paths.
+  ///
+  /// A trace that is found twice by its name is taken once.
+  ///
+  /// - Throws: which path leads to no trace.
+  static func find(_ paths: [String]) throws(CommandFailure) -> [TraceFile] {
+    var seen: Set<String> = []
+    var found: [TraceFile] = []
+    for path in paths {
+      var files: [String] = []
+      if let names = entries(of: path) {
+        search(path.hasSuffix("/") ? String(path.dropLast()) : path, names, depth: 0, into: &files)
+        guard !files.isEmpty else {
+          throw CommandFailure(
+            "\(path) holds no trace (expected files that end in .txt or .txt.gz). Check the path.",
+            status: .usage
+          )
+        }
+      } else {
+        files = [path]
+      }
+      for file in files.sorted().map(TraceFile.init) where seen.insert(file.identifier).inserted {
+        found.append(file)
+      }
+    }
+    return found
+  }
+
+  private static func search(_ folder: String, _ names: [String], depth: Int, into files: inout [String]) {
+    for name in names where !name.hasPrefix(".") {
+      let path = "\(folder)/\(name)"
+      if endings.contains(where: name.hasSuffix) {
+        files.append(path)
+      } else if depth < deepest, let inner = entries(of: path) {
+        search(path, inner, depth: depth + 1, into: &files)
+      }
+    }
+  }
+
+  /// What lies in a folder; nil if it is none.
+  static func entries(of path: String) -> [String]? {
+    guard let folder = opendir(path) else { return nil }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// Its bytes, unpacked.
+  ///
+  /// - Throws: that it cannot be read, or is longer than any trace.
+  func bytes() throws(CommandFailure) -> [UInt8] {
+    do throws(CommandFailure) {
+      return try WholeFile.read(path, limit: TraceFile.longest)
+    } catch {
+      throw CommandFailure(error.message)
+    }
+  }
+
+  /// All of it, truth included.
+  func trace() throws(CommandFailure) -> IndoorTrace { IndoorTrace(parsing: try bytes()) }
+
+  /// Its header and its waypoints.
+  func truth() throws(CommandFailure) -> IndoorTrace { IndoorTrace(truthIn: try bytes()) }
+}

@@ -1,0 +1,121 @@
+import PharosEvents
+import PharosPipeline
+import PharosPositioning
+import PharosReports
+
+/// Locates one trace after the other, each with a pipeline of its own.
+struct TraceLocator: Sendable {
+  let ground: Ground
+  let site: Site
+  let thinning: TraceThinning
+
+  /// Streams a trace through the pipeline.
+  ///
+  /// - Throws: that it cannot be opened, or that the site is refused.
+  func locate(_ file: TraceFile) throws -> LocatedTrace {
+    let stream = try TraceStream(file)
+    var pipeline = try Pipeline(site: site, grounds: [ground])
+    var thinner = TraceThinner(thinning)
+    var located = LocatedTrace(file.identifier)
+    while let batch = stream.next() {
+      if located.start == nil { located.start = batch.reports.first?.received }
+      located.take(pipeline.ingest(thinner.thinned(batch)))
+    }
+    // What still waits for late lines is decided; no fix is told of after the last line.
+    located.end = stream.latestTime
+    located.take(pipeline.finish(tail: site.positioning.lag))
+    located.complaint = stream.complaint
+    located.hasDamage = stream.damage != nil
+    return located
+  }
+}
+
+/// The fixes of one trace.
+struct LocatedTrace: Sendable {
+  /// Which trace.
+  let identifier: String
+  /// The fixes on floors, in order of time.
+  private(set) var rows: [FixTable.Row] = []
+  /// How many fixes lay outdoors, where there is no floor.
+  private(set) var outdoors = 0
+  /// The time of the first line; nil if there was none.
+  var start: Timestamp?
+  /// The time of the last line; nil while it is not known.
+  var end: Timestamp?
+  /// What was wrong with the trace.
+  var complaint: String?
+  /// Whether the file was damaged.
+  var hasDamage = false
+
+  init(_ identifier: String) { self.identifier = identifier }
+
+  /// Takes the fixes among some events.
+  mutating func take(_ events: [Event]) {
+    for event in events {
+      guard case .fix(let fix) = event.detail, event.time <= end ?? .distantFuture else { continue }
+      guard fix.isIndoors else {
+        outdoors += 1
+        continue
+      }
+      rows.append(
+        FixTable.Row(
+          time: event.time,
+          x: fix.x,
+          y: fix.y,
+          level: fix.level,
+          accuracy: fix.horizontalAccuracy
+        )
+      )
+    }
+  }
+
+  /// The lines of a table.
+  var text: String { rows.map { FixTable.line(identifier, $0) + "\n" }.joined() }
+}
+
+/// What became of many traces.
+struct LocateTally: Sendable {
+  /// What was wrong with traces.
+  private(set) var complaints: [String] = []
+  /// Whether a file was damaged.
+  private(set) var hasDamage = false
+  private var traces = 0
+  private var fixes = 0
+  private var outdoors = 0
+  private var walked = TimeSpan.zero
+  private var silent = 0
+  private var waits: [Double] = []
+
+  /// Counts a trace.
+  mutating func add(_ trace: LocatedTrace) {
+    traces += 1
+    fixes += trace.rows.count
+    outdoors += trace.outdoors
+    if let complaint = trace.complaint { complaints.append(complaint) }
+    hasDamage = hasDamage || trace.hasDamage
+    if let start = trace.start, let end = trace.end { walked = walked + max(.zero, end - start) }
+    if let first = trace.rows.first, let start = trace.start {
+      waits.append(max(0, (first.time - start).seconds))
+    } else {
+      silent += 1
+    }
+  }
+
+  /// What is said at the end.
+  var lines: [String] {
+    let many = "\(Wording.count(traces, "trace")), \(Wording.span(walked))"
+    var lines = ["\(many): \(fixes) fix\(fixes == 1 ? "" : "es")."]
+    if let median = ScoreSummary.percentile(50, of: waits.sorted()) {
+      lines[0] += " The first comes \(Wording.span(.seconds(median))) after the first line in the median."
+    }
+    if silent > 0 {
+      lines.append("\(Wording.count(silent, "trace")) had no fix: they hear nothing that the venue knows.")
+    }
+    if outdoors > 0 {
+      lines.append(
+        "\(outdoors) of the fixes found lie outdoors, where there is no floor; they are not in the table."
+      )
+    }
+    return lines
+  }
+}

@@ -1,0 +1,56 @@
+import PharosCaptures
+import PharosPlaces
+
+/// Which floor of a venue a trace was walked on, by what its header and its folders say: truth, for learning and for
+/// drawing alone.
+struct VenuePlaces: Sendable {
+  private let venue: Venue
+
+  init(_ venue: Venue) { self.venue = venue }
+
+  /// Why a trace has no floor in the venue.
+  enum Mismatch: Error, Hashable {
+    /// No building is called as the trace's site or one of its folders.
+    case building(String)
+    /// The building has no floor of that name.
+    case floor(String, building: String)
+  }
+
+  /// The floor of a trace.
+  ///
+  /// The building is the one whose identifier or name is the header's SiteName or SiteID, else that of the nearest folder
+  /// that is called as a building is, else the only one there is. The floor is the one with the header's FloorName among its
+  /// names, else the one of the level that such a name stands for.
+  func floor(of file: TraceFile, _ header: IndoorTrace.Header) -> Result<FloorID, Mismatch> {
+    guard let building = building(of: file, header) else {
+      return .failure(.building(header.siteName ?? header.site ?? ""))
+    }
+    let name = FloorWord.trimmed(header.floor ?? "")
+    let named = building.floors.first { $0.names.contains(name) }
+    guard let floor = named ?? FloorWord.level(name).flatMap({ building.floor($0) }) else {
+      return .failure(.floor(name, building: building.identifier))
+    }
+    return .success(FloorID(building: building.identifier, level: floor.level))
+  }
+
+  private func building(of file: TraceFile, _ header: IndoorTrace.Header) -> Building? {
+    for name in [header.siteName, header.site].compactMap({ $0 }) + file.folders {
+      if let found = venue.buildings.first(where: { $0.identifier == name || $0.name == name }) {
+        return found
+      }
+    }
+    return venue.buildings.count == 1 ? venue.buildings[0] : nil
+  }
+}
+
+extension VenuePlaces.Mismatch: CustomStringConvertible {
+  /// What the trace says and what the venue lacks.
+  var description: String {
+    switch self {
+    case .building(let site):
+      "the venue has no building with the id or the name \"\(site)\", nor one named as a folder above the trace"
+    case .floor(let name, let building):
+      "building \"\(building)\" of the venue has no floor called \"\(name)\""
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import PharosHTTP
+import PharosPlaces
+import PharosPositioning
+import PharosSite
+
+/// The venues of a site as they were read from their folders, ready for locating.
+struct LoadedVenues: Sendable {
+  /// One venue.
+  struct Entry: Sendable {
+    /// Its folder.
+    let folder: String
+    /// What its files said.
+    let contents: VenueContents
+    /// The venue made ready.
+    let ground: Ground
+  }
+
+  /// The venues, in the site's order.
+  let entries: [Entry]
+
+  /// No venue at all.
+  static let none = LoadedVenues(entries: [])
+
+  private init(entries: [Entry]) { self.entries = entries }
+
+  /// Reads folders on the disk.
+  ///
+  /// What is no mistake and deserves a look is said on the console, and so is a venue whose levels nobody has learned.
+  ///
+  /// - Parameters:
+  ///   - folders: the folders, as paths of this process.
+  ///   - console: where it is said.
+  /// - Throws: ``CommandFailure`` with exit status 78 and every mistake of the first folder that has any.
+  init(_ folders: [String], console: Console) throws(CommandFailure) {
+    var entries: [Entry] = []
+    for folder in folders {
+      let contents = try VenueContents.read(folder, console: console)
+      let identifier = contents.venue.identifier
+      if let other = entries.first(where: { $0.contents.venue.identifier == identifier }) {
+        throw CommandFailure(
+          "\(folder): its venue is called \"\(identifier)\", as that of \(other.folder) is. Give one of them another id.",
+          status: .configuration
+        )
+      }
+      if let remark = contents.remark { console.say("\(folder): warning: \(remark)") }
+      let ground = Ground(venue: contents.venue, radio: contents.radio)
+      entries.append(Entry(folder: folder, contents: contents, ground: ground))
+    }
+    self.entries = entries
+  }
+
+  /// What a pipeline locates on.
+  var grounds: [Ground] { entries.map(\.ground) }
+
+  /// What the HTTP interface shows.
+  var served: [ServedVenue] {
+    entries.map { entry in
+      ServedVenue(entry.contents.venue) { name in try VenueFiles.disk(entry.folder).whole(name) }
+    }
+  }
+
+  /// The folders whose files say something else by now, or cannot be read any more.
+  func changedFolders() -> [String] {
+    let quiet = Console(output: MemorySink(), errors: MemorySink())
+    return entries.filter { entry in
+      let now = try? VenueContents.read(entry.folder, console: quiet)
+      return now != entry.contents
+    }
+    .map(\.folder)
+  }
+}

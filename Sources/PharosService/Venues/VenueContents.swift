@@ -1,0 +1,84 @@
+import PharosPlaces
+import PharosPositioning
+import PharosSite
+
+/// What the files of a venue's folder say: the venue, and the radio map that was learned in it if there is one.
+struct VenueContents: Equatable, Sendable {
+  /// The venue.
+  var venue: Venue
+  /// What was learned by walking through it.
+  var radio: RadioMap?
+
+  /// Reads a folder on the disk.
+  ///
+  /// - Parameters:
+  ///   - folder: the folder.
+  ///   - console: is told every mistake and warning, with its file and line.
+  /// - Returns: what the files say.
+  /// - Throws: ``CommandFailure`` with exit status 78 that counts the mistakes.
+  static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
+    let files = VenueFiles.disk(folder)
+    do throws(VenueFolderError) {
+      let (venue, warnings) = try VenueFolder.read(folder, files: files)
+      for warning in warnings { console.say(warning.text(in: folder)) }
+      return VenueContents(venue: venue, radio: try radioMap(of: venue, in: folder, files))
+    } catch {
+      for problem in error.problems { console.say(problem.text(in: folder)) }
+      let count = error.problems.count { $0.severity == .mistake }
+      throw CommandFailure(
+        "\(folder): \(CheckRunner.count(count, "mistake")). `pharos check \(folder)` tells them, too.",
+        status: .configuration
+      )
+    }
+  }
+
+  /// The radio map of a venue's folder; nil if there is none.
+  ///
+  /// - Throws: that it cannot be read, is damaged, or is another venue's.
+  static func radioMap(
+    of venue: Venue,
+    in folder: String,
+    _ files: VenueFiles
+  ) throws(VenueFolderError) -> RadioMap? {
+    let name = VenueFolder.radioMapFile
+    func mistake(_ message: String) -> VenueFolderError {
+      let problem = VenueProblem(
+        file: name,
+        place: .file,
+        severity: .mistake,
+        message: message,
+        expected: "what `pharos survey learn` wrote for this venue, or no such file"
+      )
+      return VenueFolderError(folder: folder, problems: [problem])
+    }
+    let bytes: [UInt8]
+    do throws(VenueFiles.Failure) {
+      bytes = try files.whole(name)
+    } catch {
+      guard error != .missing else { return nil }
+      throw mistake(VenueFiles.prose(error))
+    }
+    let map: RadioMap
+    do {
+      map = try RadioMap(decoding: bytes)
+    } catch {
+      throw mistake("\(error)")
+    }
+    if let stray = map.floors.first(where: { venue.floor($0) == nil }) {
+      throw mistake("it tells of floor \(stray), which the venue does not have")
+    }
+    return map
+  }
+
+  /// What to say about a venue in which nobody has learned levels.
+  var remark: String? {
+    guard radio == nil else { return nil }
+    let learn = "`pharos survey learn TRACES -o FOLDER` makes a radio map of walks"
+    let hasPlaced = venue.floors.contains { _, floor in
+      !floor.beacons.isEmpty || !floor.observers.isEmpty || !floor.accessPoints.isEmpty
+    }
+    return hasPlaced
+      ? "there is no \(VenueFolder.radioMapFile): levels are taken from where beacons, observers and access points hang. \(learn)"
+      : "there is no \(VenueFolder.radioMapFile), and nothing hangs anywhere: nobody can be located by radio. \(learn)"
+  }
+}
