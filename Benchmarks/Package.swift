@@ -49,6 +49,7 @@ let package = Package(
     .executable(name: "scale", targets: ["Scale"]),
     .executable(name: "throughput", targets: ["Throughput"]),
     .executable(name: "latency", targets: ["Latency"]),
+    .executable(name: "fixes", targets: ["Fixes"]),
     .executable(name: "targets", targets: ["Targets"]),
   ],
   dependencies: [
@@ -68,6 +69,7 @@ let package = Package(
     .target(name: "CScaleMeter"),
     .target(name: "Traffic", dependencies: [core], swiftSettings: strict),
     program("Scale", ["CScaleMeter", "Traffic", core]),
+    program("Fixes", ["CScaleMeter", core]),
     .target(name: "CSocketMeter"),
     .target(
       name: "SocketTraffic",

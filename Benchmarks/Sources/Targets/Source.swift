@@ -9,6 +9,8 @@ enum Source: String, CaseIterable, ExpressibleByArgument, Codable {
   case scale
   /// Socket to subscriber.
   case latency
+  /// Where somebody is: time and memory for each subject.
+  case fixes
   /// `pharos process` over a capture in the page cache.
   case process
   /// The suites, which have no target of their own and are compared with the baseline alone.
@@ -17,7 +19,8 @@ enum Source: String, CaseIterable, ExpressibleByArgument, Codable {
   /// Runs it and gives its figures by their names.
   func figures(_ workshop: Workshop, quick: Bool) throws -> [String: Double] {
     switch self {
-    case .throughput, .scale, .latency: try workshop.run(rawValue, arguments: quick ? ["--quick"] : [])
+    case .throughput, .scale, .latency, .fixes:
+      try workshop.run(rawValue, arguments: quick ? ["--quick"] : [])
     case .process: try ProcessRate(workshop).figures(quick: quick)
     case .suites: [:]
     }

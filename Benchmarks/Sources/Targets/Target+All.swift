@@ -1,7 +1,7 @@
 /// The targets, in the order of the table; their reasons stand in the README.
 extension Target {
   /// All of them.
-  static let all: [Target] = path + engine + answers
+  static let all: [Target] = path + engine + fixes + answers
 
   /// From the socket.
   private static let path = [
@@ -81,6 +81,39 @@ extension Target {
       unit: "ms",
       aim: .atMost(1),
       kind: .tail
+    ),
+  ]
+
+  /// Where somebody is.
+  private static let fixes = [
+    Target(
+      name: "fixUpdate",
+      title: "one fix update at 1 Hz, default particles",
+      source: .fixes,
+      figure: "updateNanoseconds",
+      unit: "µs",
+      scale: 1e3,
+      aim: .atMost(200e3),
+      kind: .time
+    ),
+    Target(
+      name: "fixSubjects",
+      title: "subjects at 1 Hz, whole pipeline, a core",
+      source: .fixes,
+      figure: "subjectsACore",
+      unit: "",
+      aim: .atLeast(5_000),
+      kind: .rate
+    ),
+    Target(
+      name: "fixBytes",
+      title: "memory a subject, all in",
+      source: .fixes,
+      figure: "bytesASubject",
+      unit: "KiB",
+      scale: 1_024,
+      aim: .atMost(65_536),
+      kind: .plain
     ),
   ]
 
