@@ -2,7 +2,7 @@ public import PharosReports
 
 /// What of a trace is left out, to see how fixes fare with less: phones in pockets scan seldom, and some hear no beacon.
 public struct TraceThinning: Hashable, Sendable {
-  /// How far apart Wi-Fi scans are at least; nil for all of them, ``TimeSpan/forever`` for none.
+  /// How far apart Wi-Fi scans are at least; nil for all of them, `TimeSpan/forever` for none.
   public var wifiEvery: TimeSpan?
   /// Whether beacons are heard.
   public var hearsBeacons: Bool

@@ -3,7 +3,7 @@ public import PharosReports
 
 /// Where somebody goes in a venue, from floor to floor, and when.
 ///
-/// Like a ``Path`` it is computed, not stepped: where one is depends on the time alone. A ``JourneyPlanner`` makes them.
+/// Like a `Path` it is computed, not stepped: where one is depends on the time alone. A ``JourneyPlanner`` makes them.
 public struct Journey: Hashable, Sendable {
   /// How one moves.
   public enum Manner: Hashable, Sendable {
