@@ -10,10 +10,7 @@ struct HandsetState: Sendable {
   private var random: RandomStream
   /// When the first scan ends: handsets are switched on at any time.
   private let scanPhase: TimeSpan
-  private var sequence: UInt32 = 0
-
-  /// The UDP port that handsets send from.
-  private static let port: UInt16 = 50_001
+  private var sender: IndoorSender
 
   init(_ handset: Handset, in house: IndoorHouse, seed: UInt64) {
     self.handset = handset
@@ -24,6 +21,11 @@ struct HandsetState: Sendable {
     // A handset that begins to report has a scan within the first seconds even where later ones are throttled.
     scanPhase = min(handset.wiFi?.period ?? .zero, .seconds(2)) * random.uniform()
     self.random = random
+    sender = IndoorSender(
+      observer: handset.id,
+      sourceAddress: handset.sourceAddress,
+      network: handset.network
+    )
   }
 
   /// What it sends at the end of a period.
@@ -37,7 +39,7 @@ struct HandsetState: Sendable {
     scan(from: start, until: end, in: house, to: &writer)
     hearBeacons(from: start, until: end, in: house, to: &writer)
     lookUp(from: start, until: end, to: &writer)
-    return send(writer, at: end, in: house)
+    return sender.send(writer, at: end, of: house.scene, &random)
   }
 
   private mutating func scan(
@@ -144,35 +146,6 @@ struct HandsetState: Sendable {
       guard let fix = sky.fix(of: place, speed: handset.journey.gait.speed, at: time) else { continue }
       writer.append(.outsideFix(fix), age: end - time)
     }
-  }
-
-  private mutating func send(
-    _ writer: DatagramWriter,
-    at time: TimeSpan,
-    in house: IndoorHouse
-  ) -> [SimulatedDatagram] {
-    var sent: [SimulatedDatagram] = []
-    var last = TimeSpan.zero
-    for reports in writer.batches {
-      let head = Transmission(bootID: 1, sequence: sequence, uptime: time.counted(drift: 0))
-      sequence &+= 1
-      for arrival in handset.network.arrivals(sentAt: time, random: &random) {
-        // What is sent together queues up together; only a detour lets one overtake another.
-        last = handset.network.reordering > 0 ? arrival : max(last, arrival)
-        let received = house.scene.start + last
-        sent.append(
-          SimulatedDatagram(
-            received: received,
-            sourceAddress: handset.sourceAddress,
-            sourcePort: HandsetState.port,
-            observer: handset.id,
-            head: head,
-            reports: reports.received(at: received)
-          )
-        )
-      }
-    }
-    return sent
   }
 
   /// The times of something that recurs, from one time until another, the end left out.

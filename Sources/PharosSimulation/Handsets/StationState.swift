@@ -7,13 +7,11 @@ struct StationState: Sendable {
   static let period = TimeSpan.milliseconds(200)
   /// Every how many periods it says that it lives: every five seconds.
   private static let heartbeatEvery: UInt64 = 25
-  /// The UDP port that observers send from.
-  private static let port: UInt16 = 50_001
 
   private let number: Int
   private let tags: [(frame: AirFrame, rhythm: AdvertRhythm)]
   private var random: RandomStream
-  private var sequence: UInt32 = 0
+  private var sender: IndoorSender
   private var periods: UInt64 = 0
 
   init(number: Int, in house: IndoorHouse, scene: IndoorScene, seed: UInt64) {
@@ -25,6 +23,10 @@ struct StationState: Sendable {
       )
     }
     random = RandomStream(seed: seed, 52, UInt64(number))
+    sender = IndoorSender(
+      observer: house.observers[number].id,
+      sourceAddress: "192.0.2.\(100 + number % 100)"
+    )
   }
 
   /// What it sends at the end of a period.
@@ -63,34 +65,6 @@ struct StationState: Sendable {
     }
     if periods % StationState.heartbeatEvery == 0 { writer.append(.heartbeat(Heartbeat()), age: .zero) }
     periods += 1
-    return send(writer, at: end, in: house)
-  }
-
-  private mutating func send(
-    _ writer: DatagramWriter,
-    at time: TimeSpan,
-    in house: IndoorHouse
-  ) -> [SimulatedDatagram] {
-    var sent: [SimulatedDatagram] = []
-    var last = TimeSpan.zero
-    for reports in writer.batches {
-      let head = Transmission(bootID: 1, sequence: sequence, uptime: time.counted(drift: 0))
-      sequence &+= 1
-      for arrival in Network().arrivals(sentAt: time, random: &random) {
-        last = max(last, arrival)
-        let received = house.scene.start + last
-        sent.append(
-          SimulatedDatagram(
-            received: received,
-            sourceAddress: "192.0.2.\(100 + number % 100)",
-            sourcePort: StationState.port,
-            observer: house.observers[number].id,
-            head: head,
-            reports: reports.received(at: received)
-          )
-        )
-      }
-    }
-    return sent
+    return sender.send(writer, at: end, of: house.scene, &random)
   }
 }
