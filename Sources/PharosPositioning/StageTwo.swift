@@ -122,6 +122,7 @@ public struct StageTwo: Sendable {
       for place in regions.setRotation(tree, of: application, at: now) { forgetRows(of: place) }
     case .requestState(let application, let identifier, let subject):
       answer(application, identifier, subject, into: &events)
+    case .forget(let traces): forget(traces, into: &events)
     case .startRanging, .stopRanging, .acceptObserver: break
     }
   }
@@ -214,7 +215,7 @@ public struct StageTwo: Sendable {
     return place
   }
 
-  private mutating func evict(_ place: Int, into events: inout [Event]) {
+  mutating func evict(_ place: Int, into events: inout [Event]) {
     counted.evictions &+= 1
     evictRows(place, into: &events)
     dirty.removeAll { $0 == place }

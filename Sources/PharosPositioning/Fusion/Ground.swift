@@ -16,6 +16,8 @@ public struct Ground: Sendable {
     let hasConnectors: Bool
     /// For each floor and each cell of its radio grid the logarithm of how probable it is to be there at first.
     let priors: [[Float]]
+    /// For each floor of the radio map how far each cell is from the nearest surveyed one, in metres; empty without a survey.
+    private let remotenesses: [[Float]]
     /// For each floor the next ones up and down in the same building, and how their planes lie on each other.
     let neighbours: [[(floor: Int, change: PlaneChange)]]
 
@@ -23,7 +25,8 @@ public struct Ground: Sendable {
       self.venue = venue
       self.radio = radio
       self.rules = rules
-      levels = LevelTable(freedom: rules.tailFreedom, deviationFactor: rules.deviationFactor)
+      levels = LevelTable(freedom: rules.tailFreedom)
+      remotenesses = radio.walked.indices.map { radio.grids[$0].distances(from: radio.walked[$0]) }
       let all = venue.floors
       floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }
       let exits = Ground.exits(of: venue)
@@ -49,6 +52,12 @@ public struct Ground: Sendable {
       priors = floors.map { $0.priors(radio, rules) }
       hasConnectors = exits.contains { !$0.isEmpty }
       neighbours = all.indices.map { Ground.neighbours(of: $0, in: all.map { ($0.id, $0.floor.plane) }) }
+    }
+
+    /// How far a place is from the nearest surveyed one, in metres; 0 where there was no survey.
+    func remoteness(of point: Point, floor: Int) -> Float {
+      guard !remotenesses.isEmpty else { return 0 }
+      return radio.grids[floor].index(of: point).map { remotenesses[floor][$0] } ?? .infinity
     }
   }
 

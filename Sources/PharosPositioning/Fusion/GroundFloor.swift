@@ -50,9 +50,7 @@ extension GroundFloor {
         let north = Float(middle.y) + Float(step / 3 - 1) * grid.cell / 3
         if raster.cell(east: east, north: north).contains(.walkable) { open += 1.0 / 9 }
       }
-      let isWalked = !map.walked.isEmpty && map.walked[radio][index] > 0
-      let prior = Float(RadioMath.naturalLog(Double(open + closed * (1 - open))))
-      return prior + (isWalked ? rules.walkedPrior : 0)
+      return Float(RadioMath.naturalLog(Double(open + closed * (1 - open))))
     }
   }
 }

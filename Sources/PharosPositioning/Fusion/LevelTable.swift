@@ -23,7 +23,7 @@ struct LevelTable: Hashable, Sendable {
   let rowStarts: [UInt16]
 
   /// Makes the table for Student's distribution with some degrees of freedom.
-  init(freedom: Float, deviationFactor: Float) {
+  init(freedom: Float) {
     var values: [Float] = []
     values.reserveCapacity(LevelTable.rows * LevelTable.columns)
     for row in 0..<LevelTable.rows {
@@ -37,7 +37,7 @@ struct LevelTable: Hashable, Sendable {
     self.values = values
     rowStarts = (0..<LevelTable.noises).flatMap { noise -> [UInt16] in
       (0..<256).map { byte in
-        LevelTable.start(deviation: Float(byte) / 10 * deviationFactor, noise: LevelTable.noise(of: noise))
+        LevelTable.start(deviation: Float(byte) / 10, noise: LevelTable.noise(of: noise))
       }
     }
   }

@@ -14,7 +14,7 @@ extension Locator {
   mutating func grow(at time: Timestamp) {
     if born == nil || cloud.isEmpty { born = time }
     let readings = recent
-    let worths = Locator.worths(of: readings, content, rules)
+    let worths = worths(of: readings, at: time)
     let trials = offset.trials
     let fields = trials.map { trial in
       everywhere(readings, worths, louder: trial.decibels, at: time)
@@ -56,7 +56,7 @@ extension Locator {
     // The loudest say most about where one is.
     let chosen = recent.indices.sorted { (recent[$0].level, $1) > (recent[$1].level, $0) }
       .prefix(Locator.mostAudited).sorted().map { recent[$0] }
-    let worths = Locator.worths(of: chosen, content, rules)
+    let worths = worths(of: chosen, at: time)
     let field = everywhere(chosen, worths, louder: offset.decibels, at: time)
     let margin = field.best - likelihood(of: chosen, worths, at: time)
     guard margin > rules.lostMargin else { return }

@@ -47,31 +47,6 @@ extension Locator {
     )
   }
 
-  /// The middle drawn towards where most of the belief lies, away from what is left of other places.
-  private func focused(_ middle: Middle) -> Middle {
-    guard rules.focus > 0, middle.spread > rules.focus else { return middle }
-    let shares = cloud.shares()
-    var found = middle
-    var (east, north) = (Float(middle.point.x), Float(middle.point.y))
-    var width = middle.spread
-    for _ in 0..<4 {
-      width = max(rules.focus, width * 0.7)
-      let factor = -1 / (2 * width * width)
-      var (sum, sumEast, sumNorth): (Float, Float, Float) = (0, 0, 0)
-      for index in 0..<cloud.count where Int(cloud.floor[index]) == middle.floor {
-        let (dx, dy) = (cloud.east[index] - east, cloud.north[index] - north)
-        let share = shares[index] * FusionMath.exponential(factor * (dx * dx + dy * dy))
-        sum += share
-        sumEast += share * cloud.east[index]
-        sumNorth += share * cloud.north[index]
-      }
-      guard sum > 1e-6 else { break }
-      (east, north) = (sumEast / sum, sumNorth / sum)
-    }
-    found.point = Point(x: Double(east), y: Double(north))
-    return found
-  }
-
   /// The fix for a time up to which everything has been weighed.
   mutating func estimate(at time: Timestamp) -> FixEstimate? {
     let sources = evidence.sources
@@ -92,28 +67,17 @@ extension Locator {
         satellites: .needed
       )
     }
-    guard let middle = middle().map({ focused($0) }), middle.building >= Locator.leastBuilding else {
-      return nil
-    }
+    guard let middle = middle(), middle.building >= Locator.leastBuilding else { return nil }
     let floor = content.floors[middle.floor]
-    let hidden = rules.hiddenError
-    let spread = middle.spread * rules.spreadFactor
-    let radius = (spread * spread + hidden * hidden).squareRoot()
+    let radius = radius(of: middle)
     guard radius <= rules.vaguest else { return nil }
     let course = isWalking ? course() : nil
-    var point = middle.point
-    if let course, isWalking {
-      let seconds = min((time - gait.step).seconds, Locator.longestForesight)
-      let ahead = Bearing.eastAndNorth(Float(course))
-      let way = Float(seconds) * gait.speed * rules.foresight
-      point = point + Point(x: Double(way * ahead.east), y: Double(way * ahead.north))
-    }
     let isOutside = sky.isOutside
     return FixEstimate(
       time: time,
       floor: isOutside ? nil : floor.id,
-      point: isOutside ? .origin : point,
-      coordinate: floor.plane.coordinate(of: point),
+      point: isOutside ? .origin : middle.point,
+      coordinate: floor.plane.coordinate(of: middle.point),
       horizontalAccuracy: Double(radius),
       speed: speed,
       course: course,
@@ -123,12 +87,28 @@ extension Locator {
     )
   }
 
+  /// The radius meant to hold 68 % of truths.
+  ///
+  /// The spread of the belief shows what readings and steps leave open. What the map gets wrong it does not show: that grows with
+  /// the way to the nearest surveyed place, and shows in readings that fit worse than usual.
+  private func radius(of middle: Middle) -> Float {
+    let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
+    let misfit = min(Locator.mostMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
+    let hidden =
+      rules.hiddenError + rules.remoteError * min(away, Locator.mostRemote) + rules.misfitError * misfit
+    let spread = middle.spread * rules.spreadFactor
+    return (spread * spread + hidden * hidden).squareRoot()
+  }
+
+  /// How much worse than usual readings can fit for the radius to grow on with it.
+  private static let mostMisfitting: Float = 3
+  /// How far from the survey a place can be for the radius to grow on with the way.
+  ///
+  /// - Units: metres.
+  private static let mostRemote: Float = 30
+
   /// How probable the building must be for a fix: a point between two buildings is in neither.
   private static let leastBuilding: Float = 0.6
-  /// How long after a step the next one is taken for granted.
-  ///
-  /// - Units: seconds. People take about 1.8 a second.
-  private static let longestForesight = 0.6
 
   /// Where the subject walks to: the direction of its sensors, turned by the bias that is believed.
   private func course() -> Double? {

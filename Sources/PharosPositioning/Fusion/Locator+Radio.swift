@@ -13,10 +13,10 @@ extension Locator {
     sky.hear(pool, at: time)
     // Where satellites lead, what is heard of the house says only how near it is.
     guard !sky.leads(at: time) else { return }
-    thin()
+    thin(at: time)
     remember(at: time)
     if isYoung(at: time) { return grow(at: time) }
-    let worths = Locator.worths(of: pool, content, rules)
+    let worths = worths(of: pool, at: time)
     let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
     var field = RadioField()
     var weights = cloud.weight
@@ -25,16 +25,17 @@ extension Locator {
       add(terms, way: bunch.way, turned: turned, to: &weights, &field)
     }
     cloud.weight = weights
-    learnOffset(at: time)
+    learn(at: time)
     audit(at: time)
     cloud.resample(&noise)
   }
 
-  /// Leaves the loudest readings of a crowded look: faint ones say little, and cost as much.
-  private mutating func thin() {
+  /// Leaves the loudest readings of a crowded look: faint and old ones say little, and cost as much.
+  private mutating func thin(at time: Timestamp) {
     guard pool.count > rules.mostReadings else { return }
-    pool.sort { ($0.level, $1.emitter) > ($1.level, $0.emitter) }
-    pool.removeLast(pool.count - rules.mostReadings)
+    pool = pool.map { (clear: $0.level - staleness(of: $0, at: time), reading: $0) }
+      .sorted { ($0.clear, $1.reading.emitter) > ($1.clear, $0.reading.emitter) }
+      .prefix(rules.mostReadings).map(\.reading)
     pool.sort { ($0.heard, $0.emitter) < ($1.heard, $1.emitter) }
   }
 
@@ -46,8 +47,8 @@ extension Locator {
     if recent.count > Locator.mostRecent { recent.removeFirst(recent.count - Locator.mostRecent) }
   }
 
-  /// How many readings are kept for looks at all places.
-  static let mostRecent = 320
+  /// How many readings are kept for looks at all places: four scans as far as they are weighed.
+  static let mostRecent = 160
 
   private mutating func note(_ readings: [RadioReading]) {
     for reading in readings {
@@ -57,96 +58,6 @@ extension Locator {
       case .beacon: evidence.sources.insert(.beacons)
       case .observer: evidence.sources.insert(.observers)
       }
-    }
-  }
-
-  /// How much each of some readings counts.
-  ///
-  /// Radios of one box err together, and so do all readings of a look: bodies stand in the way of many at once. The more there
-  /// are, the less each one says.
-  static func worths(
-    of readings: [RadioReading],
-    _ content: Ground.Content,
-    _ rules: FusionRules
-  ) -> [Float] {
-    var members: [Int32: Float] = [:]
-    for reading in readings where reading.kind == .accessPoint {
-      members[content.radio.groups[Int(reading.emitter)], default: 0] += 1
-    }
-    var worths: [Float] = []
-    worths.reserveCapacity(readings.count)
-    var sum: Float = 0
-    for reading in readings {
-      let group = content.radio.groups[Int(reading.emitter)]
-      let worth =
-        reading.kind == .accessPoint ? share(of: members[group] ?? 1, rules) : rules.beaconShare
-      worths.append(worth)
-      if reading.kind == .accessPoint { sum += worth }
-    }
-    let factor = min(1, rules.mostWorth / (rules.halfWorth + sum))
-    for index in worths.indices where readings[index].kind == .accessPoint { worths[index] *= factor }
-    return worths
-  }
-
-  private static func share(of members: Float, _ rules: FusionRules) -> Float {
-    Float(RadioMath.power(Double(members), -Double(rules.groupShare)))
-  }
-
-  /// Readings that were heard at about the same place, and the way that was walked since.
-  struct Bunch {
-    var readings: Range<Int>
-    var way: (east: Float, north: Float)
-  }
-
-  /// Readings are taken together while the subject walked less than this.
-  ///
-  /// - Units: metres.
-  private static let bunchWay: Float = 0.8
-
-  /// Readings, in order of time, by where they were heard.
-  func bunches(of readings: [RadioReading], apart limit: Float, at time: Timestamp) -> [Bunch] {
-    var bunches: [Bunch] = []
-    for index in readings.indices {
-      let way = way(since: readings[index], at: time)
-      if let last = bunches.last, (way.east - last.way.east).magnitude < limit,
-        (way.north - last.way.north).magnitude < limit
-      {
-        bunches[bunches.count - 1].readings = last.readings.lowerBound..<index + 1
-      } else {
-        bunches.append(Bunch(readings: index..<index + 1, way: way))
-      }
-    }
-    return bunches
-  }
-
-  /// The way from where a reading tells of to where the subject is now: backwards where it tells of what lies ahead.
-  private func way(since reading: RadioReading, at time: Timestamp) -> (east: Float, north: Float) {
-    let told = reading.heard + (reading.kind == .accessPoint ? rules.scanLead : rules.beaconLead)
-    guard told > time else { return trail.way(since: told) }
-    guard time - gait.step < .seconds(1.5) else { return (0, 0) }
-    let ahead = -gait.speed * Float((told - time).seconds)
-    return (ahead * gait.east, ahead * gait.north)
-  }
-
-  /// Readings made ready to be summed: their levels corrected, their noise grown with age.
-  func terms(
-    _ readings: [RadioReading],
-    _ range: Range<Int>,
-    _ worths: [Float],
-    louder offset: Float,
-    at time: Timestamp
-  ) -> [RadioField.Term] {
-    let rate = seesMotion(at: time) ? rules.staleNoise : rules.staleNoiseBlind
-    return range.map { index in
-      let reading = readings[index]
-      let stale = rate * Float((time - reading.heard).seconds)
-      let noise = content.radio.noises[Int(reading.emitter)] * rules.noiseFactor
-      return RadioField.Term(
-        emitter: reading.emitter,
-        level: Int32(RadioMap.byte(level: reading.level - offset)),
-        noise: Int32(LevelTable.number(ofNoise: (noise * noise + stale * stale).squareRoot())),
-        worth: worths[index]
-      )
     }
   }
 
@@ -195,19 +106,49 @@ extension Locator {
     return first...max(first, last)
   }
 
-  /// Learns how much louder everything is than expected at the middle of the belief.
-  private mutating func learnOffset(at time: Timestamp) {
-    guard let middle = middle(), let radio = content.floors[middle.floor].radio, middle.spread < 4
-    else { return }
+  /// Learns from how the readings compare with what is expected at the middle of the belief.
+  private mutating func learn(at time: Timestamp) {
+    guard let middle = middle(), let radio = content.floors[middle.floor].radio else { return }
+    learnMisfit(at: middle.point, radio, time)
+    if middle.spread < Locator.offsetSpread { learnOffset(at: middle.point, radio) }
+  }
+
+  /// How wide the belief may be for its middle to tell an offset.
+  ///
+  /// - Units: metres. Levels change by 0.7 dB a metre.
+  private static let offsetSpread: Float = 4
+  /// The fewest readings of a look that tell anything of it as a whole.
+  private static let fewestTelling = 3
+  /// The most that one reading adds to a misfit: three standard deviations.
+  private static let mostMisfit: Float = 9
+
+  private mutating func learnMisfit(at point: Point, _ floor: Int, _ time: Timestamp) {
+    guard pool.count >= Locator.fewestTelling else { return }
+    var sum: Float = 0
+    for reading in pool {
+      let expected =
+        content.radio.prediction(of: reading.emitter, floor: floor, at: point)
+        ?? (rules.unexpectedLevel, rules.unexpectedDeviation)
+      let noise = content.radio.noises[Int(reading.emitter)]
+      let stale = staleness(of: reading, at: time)
+      let variance = expected.deviation * expected.deviation + noise * noise + stale * stale
+      let rest = reading.level - offset.decibels - expected.level
+      sum += min(Locator.mostMisfit, rest * rest / variance)
+    }
+    evidence.learn(misfit: sum / Float(pool.count))
+  }
+
+  /// Learns how much louder everything is than expected.
+  private mutating func learnOffset(at point: Point, _ floor: Int) {
     var residuals: [Float] = []
     for reading in pool {
       guard
-        let expected = content.radio.prediction(of: reading.emitter, floor: radio, at: middle.point),
+        let expected = content.radio.prediction(of: reading.emitter, floor: floor, at: point),
         expected.level > -88, expected.deviation < 8
       else { continue }
       residuals.append(reading.level - expected.level)
     }
-    guard residuals.count >= 3 else { return }
+    guard residuals.count >= Locator.fewestTelling else { return }
     residuals.sort()
     offset.learn(residuals[residuals.count / 2])
   }

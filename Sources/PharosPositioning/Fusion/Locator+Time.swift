@@ -51,6 +51,8 @@ extension Locator {
 
   /// Moves the belief by everything that the motion sensors told up to a time.
   private mutating func move(through time: Timestamp) {
+    let before = tracker.sensedThrough ?? .distantPast
     while let movement = tracker.next(through: time) { apply(movement) }
+    if let sensed = tracker.sensedThrough, sensed - before > rules.motionSilence { gait.seenSince = sensed }
   }
 }

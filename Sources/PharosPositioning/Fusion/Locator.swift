@@ -79,7 +79,8 @@ public struct Locator: Sendable {
 
   /// When the next fix can be made, by the clock of receive times; never while nothing is known.
   ///
-  /// The first evidence makes one as soon as its time has come.
+  /// The first evidence makes one as soon as its time has come. It always lies beyond every receive time that the locator was
+  /// advanced to: what was due up to there has been made, and what comes for an earlier time is refused as late.
   public var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + rules.lag } ?? .distantFuture }
 
   /// The next fix that was made, or nil.

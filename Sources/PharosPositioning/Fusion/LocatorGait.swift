@@ -6,6 +6,8 @@ struct LocatorGait: Sendable, Hashable {
   var spread = Timestamp.distantPast
   /// The last movement of any kind.
   var moved = Timestamp.distantPast
+  /// Since when motion has been sensed without a gap: what was heard before is of an unknown place.
+  var seenSince = Timestamp.distantPast
   /// What headings are measured from; nil before the first one.
   var reference: Heading.Reference?
   /// The last direction of the sensors in radians; 0 where they never told any.

@@ -64,17 +64,26 @@ struct RadioField: Sendable {
     let firstRow = max(row, Int(patch.row))
     let lastRow = min(row + rows, Int(patch.row + patch.rows))
     guard firstColumn < lastColumn, firstRow < lastRow else { return }
-    let table = content.levels
+    let (rowStartList, valueList) = (content.levels.rowStarts, content.levels.values)
+    let (levelList, deviationList) = (content.radio.levels, content.radio.deviations)
+    let rowStarts = rowStartList.span
+    let table = valueList.span
+    let levels = levelList.span
+    let deviations = deviationList.span
+    let (west, south, width) = (column, row, columns)
+    var sums = values.mutableSpan
     let starts = Int(term.noise) << 8
     let zero = Int(term.level) + LevelTable.columns / 2
     for y in firstRow..<lastRow {
       var source =
         Int(patch.offset) + (y - Int(patch.row)) * Int(patch.columns) + firstColumn - Int(patch.column)
-      var target = (y - row) * columns + firstColumn - column
+      var target = (y - south) * width + firstColumn - west
       for _ in firstColumn..<lastColumn {
-        let start = Int(table.rowStarts[starts | Int(content.radio.deviations[source])])
-        let likelihood = table.values[start + zero - Int(content.radio.levels[source])]
-        values[target] += term.worth * likelihood - nowhere
+        // Without checks, which cost as much as the sum: cells are those of both patch and window, a noise is below 32, and a
+        // row of the table has room for every difference of two bytes.
+        let start = unsafe Int(rowStarts[unchecked: starts | Int(deviations[unchecked: source])])
+        let likelihood = unsafe table[unchecked: start + zero - Int(levels[unchecked: source])]
+        unsafe sums[unchecked: target] += term.worth * likelihood - nowhere
         source += 1
         target += 1
       }

@@ -4,17 +4,27 @@ import PharosReports
 struct RadioReading: Sendable, Hashable {
   /// When the emitter was really heard.
   var heard: Timestamp
-  /// The emitter, as its place in the radio map.
-  var emitter: Int32
   /// The level in dBm, before any offset.
   var level: Float
-  /// What kind of evidence it is.
-  var kind: Kind
+  /// The emitter, and in the two upper bits the kind: hundreds of readings are kept for each subject.
+  private var code: UInt32
 
   /// What kind of evidence a reading is.
-  enum Kind: UInt8, Sendable {
+  enum Kind: UInt32, Sendable {
     case accessPoint, beacon, observer
   }
+
+  /// Makes a reading.
+  init(heard: Timestamp, emitter: Int32, level: Float, kind: Kind) {
+    self.heard = heard
+    self.level = level
+    code = UInt32(bitPattern: emitter) & 0x3FFF_FFFF | kind.rawValue << 30
+  }
+
+  /// The emitter, as its place in the radio map.
+  var emitter: Int32 { Int32(bitPattern: code & 0x3FFF_FFFF) }
+  /// What kind of evidence it is.
+  var kind: Kind { Kind(rawValue: code >> 30) ?? .accessPoint }
 }
 
 /// When each emitter was last heard, so that a scan's repetitions are not taken for news.

@@ -38,23 +38,14 @@ struct RadioMapDraft {
     let sorted = entries.enumerated()
       .sorted { ($0.element.emitter, $0.offset) < ($1.element.emitter, $1.offset) }
       .map(\.element)
-    var emitters: [Emitter] = []
-    var noises: [Float] = []
-    var groups: [Int32] = []
+    var parts = RadioMapParts(floors: floors, grids: grids, walked: walked)
     var groupNumbers: [UInt64: Int32] = [:]
-    var patches: [RadioPatch] = []
-    var levels: [UInt8] = []
-    var deviations: [UInt8] = []
-    var anchors: [RadioAnchor] = []
-    for entry in sorted where emitters.last != entry.emitter {
-      let number = Int32(emitters.count)
-      emitters.append(entry.emitter)
-      noises.append(entry.noise)
+    for entry in sorted where parts.emitters.last != entry.emitter {
       let group = groupNumbers[entry.group] ?? Int32(groupNumbers.count)
       groupNumbers[entry.group] = group
-      groups.append(group)
+      let number = parts.add(entry.emitter, group: group, noise: entry.noise)
       for piece in entry.pieces.sorted(by: { $0.floor < $1.floor }) {
-        patches.append(
+        parts.patches.append(
           RadioPatch(
             emitter: number,
             floor: Int32(piece.floor),
@@ -62,14 +53,14 @@ struct RadioMapDraft {
             row: Int32(piece.row),
             columns: Int32(piece.columns),
             rows: Int32(piece.rows),
-            offset: Int32(levels.count)
+            offset: Int32(parts.levels.count)
           )
         )
-        levels += piece.levels
-        deviations += piece.deviations
+        parts.levels += piece.levels
+        parts.deviations += piece.deviations
       }
       if let anchor = entry.anchor {
-        anchors.append(
+        parts.anchors.append(
           RadioAnchor(
             emitter: number,
             floor: Int32(anchor.floor),
@@ -79,52 +70,6 @@ struct RadioMapDraft {
         )
       }
     }
-    return RadioMap(
-      floors: floors,
-      grids: grids,
-      emitters: emitters,
-      groups: groups,
-      noises: noises,
-      patches: patches,
-      levels: levels,
-      deviations: deviations,
-      walked: walked,
-      anchors: anchors
-    )
-  }
-}
-
-extension RadioMap {
-  /// Puts a map together from parts that fit each other.
-  init(
-    floors: [FloorID],
-    grids: [RadioGrid],
-    emitters: [Emitter],
-    groups: [Int32],
-    noises: [Float],
-    patches: [RadioPatch],
-    levels: [UInt8],
-    deviations: [UInt8],
-    walked: [[UInt8]],
-    anchors: [RadioAnchor]
-  ) {
-    self.floors = floors
-    self.grids = grids
-    self.emitters = emitters
-    self.groups = groups
-    self.noises = noises
-    self.patches = patches
-    self.levels = levels
-    self.deviations = deviations
-    self.walked = walked
-    self.anchors = anchors
-    var firstPatches = [Int32](repeating: 0, count: emitters.count + 1)
-    for patch in patches { firstPatches[Int(patch.emitter) + 1] += 1 }
-    for number in emitters.indices { firstPatches[number + 1] += firstPatches[number] }
-    self.firstPatches = firstPatches
-    var numbers: [Emitter: Int32] = [:]
-    numbers.reserveCapacity(emitters.count)
-    for (number, emitter) in emitters.enumerated() { numbers[emitter] = Int32(number) }
-    self.numbers = numbers
+    return RadioMap(parts)
   }
 }

@@ -11,13 +11,12 @@ public enum RadioMapError: Error, Hashable, Sendable {
 }
 
 extension RadioMapError: CustomStringConvertible {
-  /// What is wrong and what to do.
+  /// What is wrong.
   public var description: String {
-    let remedy = "; learn it anew with pharos survey learn"
     switch self {
-    case .notARadioMap: return "this is no radio map: its first bytes are not PHRM" + remedy
-    case .damaged: return "the radio map is damaged: its checksum is another one" + remedy
-    case .unreadable(let error): return "the radio map cannot be read, \(error)" + remedy
+    case .notARadioMap: return "this is no radio map: its first bytes are not PHRM"
+    case .damaged: return "the radio map is damaged: its checksum is another one"
+    case .unreadable(let error): return "the radio map cannot be read, \(error)"
     }
   }
 }

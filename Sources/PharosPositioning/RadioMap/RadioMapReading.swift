@@ -3,16 +3,8 @@ import PharosReports
 
 /// Reads a radio map's fields and checks that they fit each other.
 struct RadioMapReading {
-  private var floors: [FloorID] = []
-  private var grids: [RadioGrid] = []
-  private var walked: [[UInt8]] = []
-  private var emitters: [Emitter] = []
-  private var groups: [Int32] = []
-  private var noises: [Float] = []
-  private var patches: [RadioPatch] = []
-  private var anchors: [RadioAnchor] = []
-  private var levels: [UInt8] = []
-  private var deviations: [UInt8] = []
+  private var parts = RadioMapParts()
+  /// How many cells the patches have so far.
   private var cells = 0
 
   /// How far on a floor's plane a place may lie.
@@ -27,26 +19,13 @@ struct RadioMapReading {
     for _ in 0..<count { try readEmitter(&reader) }
     try readAnchors(&reader)
     var block = try reader.block()
-    levels = try NibblePacking.unpacked(&block, count: cells)
+    parts.levels = try NibblePacking.unpacked(&block, count: cells)
     block = try reader.block()
-    deviations = try NibblePacking.unpacked(&block, count: cells)
+    parts.deviations = try NibblePacking.unpacked(&block, count: cells)
   }
 
   /// The map.
-  func map() -> RadioMap {
-    RadioMap(
-      floors: floors,
-      grids: grids,
-      emitters: emitters,
-      groups: groups,
-      noises: noises,
-      patches: patches,
-      levels: levels,
-      deviations: deviations,
-      walked: walked,
-      anchors: anchors
-    )
-  }
+  func map() -> RadioMap { RadioMap(parts) }
 
   private mutating func readFloors(_ reader: inout FieldReader) throws(FieldError) {
     let count = try reader.count(ofAtLeast: 37)
@@ -62,15 +41,15 @@ struct RadioMapReading {
       guard corner.x.magnitude <= RadioMapReading.farthest, corner.y.magnitude <= RadioMapReading.farthest,
         let grid = RadioGrid(corner: corner, cell: cell, columns: columns, rows: rows)
       else { throw reader.failure(.outOfRange(field: "a floor's grid")) }
-      floors.append(floor)
-      grids.append(grid)
+      parts.floors.append(floor)
+      parts.grids.append(grid)
       let isWalked = try reader.flag()
-      guard number == 0 || isWalked == !walked.isEmpty else {
+      guard number == 0 || isWalked == !parts.walked.isEmpty else {
         throw reader.failure(.outOfRange(field: "what was walked"))
       }
       guard isWalked else { continue }
       var block = try reader.block()
-      walked.append(try NibblePacking.unpacked(&block, count: grid.count))
+      parts.walked.append(try NibblePacking.unpacked(&block, count: grid.count))
     }
   }
 
@@ -82,20 +61,17 @@ struct RadioMapReading {
     case 2: emitter = .observer(try ObserverID(from: &reader))
     case let tag: throw reader.failure(.unknownTag(field: "an emitter's kind", tag: tag))
     }
-    guard emitter == emitter.plain, emitters.last.map({ $0 < emitter }) ?? true else {
+    guard emitter == emitter.plain, parts.emitters.last.map({ $0 < emitter }) ?? true else {
       throw reader.failure(.outOfRange(field: "the order of emitters"))
     }
     let group = try reader.number(Int32.self)
     let noise = try reader.float()
     guard group >= 0, (0...50).contains(noise) else { throw reader.failure(.outOfRange(field: "an emitter")) }
-    let number = Int32(emitters.count)
-    emitters.append(emitter)
-    groups.append(group)
-    noises.append(noise)
+    let number = parts.add(emitter, group: group, noise: noise)
     var last: Int32 = -1
     for _ in 0..<(try reader.count(ofAtLeast: 12)) {
       let floor = try reader.number(Int32.self)
-      guard floor > last, floor < Int32(floors.count) else {
+      guard floor > last, floor < Int32(parts.floors.count) else {
         throw reader.failure(.outOfRange(field: "a patch's floor"))
       }
       last = floor
@@ -112,11 +88,11 @@ struct RadioMapReading {
     let row = Int(try reader.number(UInt16.self))
     let columns = Int(try reader.number(UInt16.self))
     let rows = Int(try reader.number(UInt16.self))
-    let grid = grids[Int(floor)]
+    let grid = parts.grids[Int(floor)]
     guard columns > 0, rows > 0, column + columns <= grid.columns, row + rows <= grid.rows,
       cells + columns * rows <= RadioMap.mostCells
     else { throw reader.failure(.outOfRange(field: "a patch")) }
-    patches.append(
+    parts.patches.append(
       RadioPatch(
         emitter: emitter,
         floor: floor,
@@ -137,11 +113,12 @@ struct RadioMapReading {
       let point = Point(x: try reader.double(), y: try reader.double())
       let deviation = try reader.float()
       let farthest = RadioMapReading.farthest
-      guard (0..<Int32(emitters.count)).contains(emitter), (0..<Int32(floors.count)).contains(floor),
-        anchors.last.map({ $0.emitter < emitter }) ?? true, point.x.magnitude <= farthest,
+      guard (0..<Int32(parts.emitters.count)).contains(emitter),
+        (0..<Int32(parts.floors.count)).contains(floor),
+        parts.anchors.last.map({ $0.emitter < emitter }) ?? true, point.x.magnitude <= farthest,
         point.y.magnitude <= farthest, (0...1e4).contains(deviation)
       else { throw reader.failure(.outOfRange(field: "an anchor")) }
-      anchors.append(RadioAnchor(emitter: emitter, floor: floor, point: point, deviation: deviation))
+      parts.anchors.append(RadioAnchor(emitter: emitter, floor: floor, point: point, deviation: deviation))
     }
   }
 }

@@ -50,7 +50,7 @@ public struct SurveyInitRunner: Sendable {
       let file = try FileOutput(path: main)
       try file.write(Array(yaml(found, names: names).utf8))
       try file.close()
-      let venue = try SurveyVenue.read(output, console: console)
+      let venue = try VenueContents.venue(in: output, console: console)
       let many = Wording.count(venue.floors.count, "floor")
       try console.print("Wrote \(main): \(Wording.count(found.count, "building")), \(many).")
       for (id, floor) in venue.floors {

@@ -1,6 +1,7 @@
 import PharosCaptures
 import PharosPlaces
 import PharosPositioning
+import PharosSite
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
 public struct SurveyLearnRunner: Sendable {
@@ -22,7 +23,7 @@ public struct SurveyLearnRunner: Sendable {
   /// - Returns: 0; 1 if something cannot be read or written, or no walk fits the venue; 78 if the venue is wrong.
   public func run(on console: Console) -> CommandStatus {
     console.run {
-      let venue = try SurveyVenue.read(self.venue, console: console)
+      let venue = try VenueContents.venue(in: self.venue, console: console)
       let files = try TraceFile.find(traces)
       let places = VenuePlaces(venue)
       var learner = SurveyLearner(venue: venue)
@@ -45,7 +46,7 @@ public struct SurveyLearnRunner: Sendable {
       guard report.walks > 0 else {
         throw CommandFailure("\(self.venue): no walk fits the venue, and no map was written.")
       }
-      try write(map.encoded(), to: RadioMapFile.name)
+      try write(try encoded(map), to: VenueFolder.radioMapFile)
       let folder = SurveyPictures.path("coverage", in: self.venue)
       try SurveyPictures.make(folder)
       for coverage in report.floors {
@@ -57,10 +58,27 @@ public struct SurveyLearnRunner: Sendable {
       for line in table.lines { try console.print(line) }
       try console.output.flush()
       console.say(
-        "Wrote \(SurveyPictures.path(RadioMapFile.name, in: self.venue)) and pictures in \(folder)."
+        "Wrote \(SurveyPictures.path(VenueFolder.radioMapFile, in: self.venue)) and pictures in \(folder)."
       )
       return .success
     }
+  }
+
+  /// The bytes of a map that every command will read again.
+  private func encoded(_ map: RadioMap) throws(CommandFailure) -> [UInt8] {
+    let bytes = map.encoded()
+    if let reason = SurveyLearnRunner.refusal(ofMapWith: bytes.count) {
+      throw CommandFailure("\(venue): \(reason)")
+    }
+    return bytes
+  }
+
+  /// Why a map of so many bytes is not written; nil where it is.
+  static func refusal(ofMapWith count: Int) -> String? {
+    guard count > VenueFiles.largest else { return nil }
+    let limit = VenueFiles.largest >> 20
+    return "the radio map would have \((count >> 20) + 1) MiB, and no command reads more than \(limit) MiB. "
+      + "Make a venue of each building, or of fewer floors, and learn each by itself; no map was written."
   }
 
   private func say(_ strangers: [String: [TraceFile]], on console: Console) {

@@ -1,5 +1,6 @@
 import PharosPositioning
 public import PharosReports
+import PharosSite
 
 #if canImport(Glibc)
 import Glibc
@@ -72,10 +73,10 @@ public struct SurveyLocateRunner: Sendable {
   public func run(on console: Console) async -> CommandStatus {
     await console.run {
       let files = try TraceFile.find(options.traces)
-      let ground = try RadioMapFile.ground(options.venue, console: console)
+      let ground = try VenueContents.read(options.venue, console: console).ground
       guard !ground.radio.emitters.isEmpty else {
         throw CommandFailure(
-          "\(options.venue) has no \(RadioMapFile.name) and hangs up no beacon or access point: nothing says where "
+          "\(options.venue) has no \(VenueFolder.radioMapFile) and hangs up no beacon or access point: nothing says where "
             + "anything is heard. Walk through it and run `pharos survey learn`.",
           status: .configuration
         )

@@ -65,7 +65,7 @@ public struct SurveyScoreRunner: Sendable {
           status: .usage
         )
       }
-      let venue = try options.venue.map { try SurveyVenue.read($0, console: console) }
+      let venue = try options.venue.map { try VenueContents.venue(in: $0, console: console) }
       let fixes = try FixTable(path: options.fixes)
       let files = try TraceFile.find(options.traces)
       var score = SurveyScore()

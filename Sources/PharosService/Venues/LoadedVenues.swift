@@ -43,8 +43,7 @@ struct LoadedVenues: Sendable {
         )
       }
       if let remark = contents.remark { console.say("\(folder): warning: \(remark)") }
-      let ground = Ground(venue: contents.venue, radio: contents.radio)
-      entries.append(Entry(folder: folder, contents: contents, ground: ground))
+      entries.append(Entry(folder: folder, contents: contents, ground: contents.ground))
     }
     self.entries = entries
   }

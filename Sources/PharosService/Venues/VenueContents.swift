@@ -18,10 +18,39 @@ struct VenueContents: Equatable, Sendable {
   /// - Throws: ``CommandFailure`` with exit status 78 that counts the mistakes.
   static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
     let files = VenueFiles.disk(folder)
-    do throws(VenueFolderError) {
-      let (venue, warnings) = try VenueFolder.read(folder, files: files)
-      for warning in warnings { console.say(warning.text(in: folder)) }
+    return try told(folder, console) { () throws(VenueFolderError) in
+      let venue = try venue(in: folder, files, console)
       return VenueContents(venue: venue, radio: try radioMap(of: venue, in: folder, files))
+    }
+  }
+
+  /// Reads the venue of a folder alone, whatever its radio map is.
+  ///
+  /// - Throws: as ``read(_:console:)`` does.
+  static func venue(in folder: String, console: Console) throws(CommandFailure) -> Venue {
+    try told(folder, console) { () throws(VenueFolderError) in
+      try venue(in: folder, .disk(folder), console)
+    }
+  }
+
+  private static func venue(
+    in folder: String,
+    _ files: VenueFiles,
+    _ console: Console
+  ) throws(VenueFolderError) -> Venue {
+    let (venue, warnings) = try VenueFolder.read(folder, files: files)
+    for warning in warnings { console.say(warning.text(in: folder)) }
+    return venue
+  }
+
+  /// What reading gives; its mistakes are said, and thrown as a number.
+  private static func told<Read>(
+    _ folder: String,
+    _ console: Console,
+    _ read: () throws(VenueFolderError) -> Read
+  ) throws(CommandFailure) -> Read {
+    do throws(VenueFolderError) {
+      return try read()
     } catch {
       for problem in error.problems { console.say(problem.text(in: folder)) }
       let count = error.problems.count { $0.severity == .mistake }
@@ -47,7 +76,7 @@ struct VenueContents: Equatable, Sendable {
         place: .file,
         severity: .mistake,
         message: message,
-        expected: "what `pharos survey learn` wrote for this venue, or no such file"
+        expected: "a map of this venue, or no such file. Make it anew with `pharos survey learn`"
       )
       return VenueFolderError(folder: folder, problems: [problem])
     }
@@ -69,6 +98,9 @@ struct VenueContents: Equatable, Sendable {
     }
     return map
   }
+
+  /// The venue made ready for locating.
+  var ground: Ground { Ground(venue: venue, radio: radio) }
 
   /// What to say about a venue in which nobody has learned levels.
   var remark: String? {

@@ -4,6 +4,7 @@ import PharosPipeline
 import PharosPlaces
 import PharosPositioning
 import PharosReports
+import PharosSite
 import Testing
 
 @testable import PharosService
@@ -164,6 +165,15 @@ struct SurveyLocateTests {
     try SurveyFixtures.write([1, 2, 3], to: "venue/radio-map.pharos", in: folder)
     #expect(await locate() == .configuration)
     #expect(kept.errors.text.contains("Make it anew with `pharos survey learn`"))
+    // A map that nobody would read again is not written.
+    #expect(SurveyLearnRunner.refusal(ofMapWith: VenueFiles.largest) == nil)
+    #expect(
+      SurveyLearnRunner.refusal(ofMapWith: VenueFiles.largest + 1)?
+        .hasPrefix(
+          "the radio map would have 65 MiB, and no command reads more than 64 MiB. Make a venue of each"
+        )
+        == true
+    )
     let learn = SurveyLearnRunner(traces: [folder.path("walk.txt")], venue: folder.path("nowhere"))
     #expect(learn.run(on: kept.console) == .configuration)
   }

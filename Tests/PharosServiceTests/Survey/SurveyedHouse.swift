@@ -45,7 +45,7 @@ final class SurveyedHouse: Sendable {
     let learned = SurveyLearnRunner(traces: [folder.path("survey")], venue: venue).run(on: kept.console)
     said = kept.output.text + kept.errors.text
     guard made == .success, learned == .success else { throw CommandFailure(said) }
-    ground = try RadioMapFile.ground(venue, console: kept.console)
+    ground = try VenueContents.read(venue, console: kept.console).ground
   }
 
   /// The picture of what was covered of a floor.
