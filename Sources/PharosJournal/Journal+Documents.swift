@@ -5,14 +5,23 @@ extension Journal {
   ///
   /// - Throws: ``JournalError``; the document that was there is there as it was.
   public func put(_ document: [UInt8], kind: String, key: String) throws(JournalError) {
+    try put([(kind: kind, key: key, document: document)])
+  }
+
+  /// Keeps several documents, all of them or none, with one write to the disk.
+  ///
+  /// - Throws: ``JournalError``; the documents that were there are there as they were.
+  public func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
     try write { database in
       let insert = try PreparedStatement(
         cachedBy: database,
         "INSERT OR REPLACE INTO documents (kind, key, bytes) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?)"
       )
-      insert.bind(bytes: Array(kind.utf8), at: 1)
-      insert.bind(bytes: Array(key.utf8), at: 2)
-      try insert.run(binding: document, at: 3)
+      for (kind, key, document) in documents {
+        insert.bind(bytes: Array(kind.utf8), at: 1)
+        insert.bind(bytes: Array(key.utf8), at: 2)
+        try insert.run(binding: document, at: 3)
+      }
     }
   }
 

@@ -10,6 +10,10 @@ public struct Pruned: Hashable, Sendable {
   public var rows = 0
   /// How many names that nothing mentions any more.
   public var names = 0
+  /// How many deliveries that were given up before the oldest time kept.
+  public var letters = 0
+  /// How many checkpoints from before then, left by a server that was stopped for long.
+  public var checkpoints = 0
   /// How many events should have been dropped, but a webhook still needs them.
   public var heldBack: Int64 = 0
 
@@ -40,6 +44,8 @@ extension Journal {
       for table in ["region_rows", "zone_rows", "observer_rows"] {
         pruned.rows += try pruneRows(of: table, before: cutoff)
       }
+      pruned.letters = try pruneLetters(before: cutoff)
+      pruned.checkpoints = try dropCheckpoints(before: cutoff)
     }
     let block = blocks.containing(oldest)
     if pruned.rows > 0 || shared.withLock({ $0.namesPrunedBefore }) < block {
@@ -169,6 +175,25 @@ extension Journal {
           sql: """
             DELETE FROM \(table) WHERE \(key) IN
               (SELECT \(columns) FROM \(table) WHERE decided < ? AND \(isGone) LIMIT ?)
+            """,
+          arguments: [cutoff.nanoseconds, Journal.slice]
+        )
+        return database.changesCount
+      }
+      count += dropped
+      if dropped < Int(Journal.slice) { return count }
+    }
+  }
+
+  /// Drops deliveries that were given up long ago: they hold whole events.
+  private func pruneLetters(before cutoff: Timestamp) throws(JournalError) -> Int {
+    var count = 0
+    while true {
+      let dropped = try write { database in
+        try database.execute(
+          sql: """
+            DELETE FROM dead_letters WHERE (receiver, sequence) IN
+              (SELECT receiver, sequence FROM dead_letters WHERE died < ? LIMIT ?)
             """,
           arguments: [cutoff.nanoseconds, Journal.slice]
         )

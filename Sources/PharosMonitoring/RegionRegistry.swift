@@ -57,7 +57,7 @@ public struct RegionRegistry: Sendable {
       guard let index = position(of: name), applications[index].hasRegion(identifier) else {
         throw .unknownRegion(application: name, identifier: identifier)
       }
-    case .acceptObserver: break
+    case .acceptObserver, .forget: break
     }
   }
 

@@ -27,6 +27,7 @@ extension StageOne {
       guard case .observer(let id) = subject else { return }
       tellState(of: identifier, application: application, observer: id, into: &output)
     case .acceptObserver(let id): accept(id)
+    case .forget(let traces): forget(traces, into: &output)
     }
   }
 

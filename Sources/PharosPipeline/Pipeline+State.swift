@@ -1,6 +1,7 @@
 public import PharosEvents
 public import PharosMonitoring
 public import PharosPositioning
+import PharosPrivacy
 public import PharosReports
 
 extension Pipeline {
@@ -76,6 +77,7 @@ extension Pipeline {
     }
     counters.changes &+= 1
     self.site = site
+    resolver = Resolver(site: site)
     for index in shards.indices { shards[index].adopt(site, at: instant, into: &output) }
     merger.adopt(site, at: instant)
     let events = release(through: instant - .oneNanosecond)

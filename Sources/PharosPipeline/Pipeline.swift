@@ -1,6 +1,7 @@
 public import PharosEvents
 public import PharosMonitoring
 public import PharosPositioning
+import PharosPrivacy
 public import PharosReports
 
 /// The two stages composed on one thread: inputs in, events in their order out.
@@ -17,6 +18,8 @@ public struct Pipeline: Sendable {
 
   /// What is declared at present: changes of a site are found by comparing with it.
   var site: Site
+  /// Finds out whose changing addresses are; nil where the site has no key.
+  var resolver: Resolver?
   var shards: [StageOne]
   var merger: EventMerger
   var registry: RegionRegistry
@@ -48,13 +51,23 @@ public struct Pipeline: Sendable {
   ) throws(RegionRefusal) {
     registry = try RegionRegistry(site: site)
     self.site = site
+    resolver = Resolver(site: site)
     let engine = StageOne(site: site, limits: monitoring, sensing: SensingScope(grounds))
     self.shards = Array(repeating: engine, count: max(1, shards))
     merger = EventMerger(shards: max(1, shards), site: site, limits: positioning, grounds: grounds)
   }
 
   /// Takes reports and gives what has become final.
+  ///
+  /// Adverts from changing addresses that a key of the site resolves are taken as adverts of that beacon's own address.
   public mutating func ingest(_ batch: borrowing ReportBatch) -> [Event] {
+    guard resolver != nil else { return decide(batch) }
+    var resolved = copy batch
+    resolver?.resolve(&resolved)
+    return decide(resolved)
+  }
+
+  private mutating func decide(_ batch: borrowing ReportBatch) -> [Event] {
     if let last = lastOfOrderly(batch) {
       latest = last
       reportFloor = last
@@ -260,7 +273,7 @@ public struct Pipeline: Sendable {
           !kept.contains { $0.identifier == region.identifier && $0.asksTheSame(as: region) }
         }
         .map { (application, $0.identifier) }
-    case .startRanging, .stopRanging, .requestState, .acceptObserver: return []
+    case .startRanging, .stopRanging, .requestState, .acceptObserver, .forget: return []
     }
   }
 

@@ -79,6 +79,8 @@ public enum RegionChange: Hashable, Sendable {
   case requestState(application: String, identifier: String, subject: SubjectID)
   /// Let an observer in that the site does not list, where only those that are listed count.
   case acceptObserver(ObserverID)
+  /// Forget whatever is known of a subject, as if it had never been heard; what it was inside becomes unmonitored.
+  case forget(SubjectTraces)
 }
 
 extension RegionChange {

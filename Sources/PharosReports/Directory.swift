@@ -53,6 +53,9 @@ public struct BeaconEntry: Hashable, Sendable {
   public var measuredPower: Double?
   /// Its advertising interval.
   public var interval: TimeSpan?
+  /// The key with which it makes the addresses it changes, which are then taken as the one of ``constraint``; nil for a beacon
+  /// that keeps its address.
+  public var identityKey: IdentityKey?
 
   /// Makes an entry.
   public init(
@@ -60,13 +63,15 @@ public struct BeaconEntry: Hashable, Sendable {
     keyedByAddress: Bool = false,
     name: String? = nil,
     measuredPower: Double? = nil,
-    interval: TimeSpan? = nil
+    interval: TimeSpan? = nil,
+    identityKey: IdentityKey? = nil
   ) {
     self.constraint = constraint
     self.keyedByAddress = keyedByAddress
     self.name = name
     self.measuredPower = measuredPower
     self.interval = interval
+    self.identityKey = identityKey
   }
 }
 

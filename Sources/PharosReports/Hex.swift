@@ -40,19 +40,19 @@ public enum Hex {
 
   /// The digits of the lowest `bytes` bytes of a number, the most significant first.
   public static func text(_ number: UInt64, bytes: Int) -> String {
-    String(unsafeUninitializedCapacity: bytes * 2) { text in
-      for index in 0..<bytes * 2 { text[index] = digit(nibble(index, of: number, bytes: bytes)) }
+    unsafe String(unsafeUninitializedCapacity: bytes * 2) { text in
+      for index in 0..<bytes * 2 { unsafe text[index] = digit(nibble(index, of: number, bytes: bytes)) }
       return bytes * 2
     }
   }
 
   /// Octets with colons between them, as device addresses are written.
   public static func octets(_ number: UInt64, bytes: Int) -> String {
-    String(unsafeUninitializedCapacity: bytes * 3) { text in
+    unsafe String(unsafeUninitializedCapacity: bytes * 3) { text in
       for index in 0..<bytes {
-        text[index * 3] = digit(nibble(index * 2, of: number, bytes: bytes))
-        text[index * 3 + 1] = digit(nibble(index * 2 + 1, of: number, bytes: bytes))
-        text[index * 3 + 2] = UInt8(ascii: ":")
+        unsafe text[index * 3] = digit(nibble(index * 2, of: number, bytes: bytes))
+        unsafe text[index * 3 + 1] = digit(nibble(index * 2 + 1, of: number, bytes: bytes))
+        unsafe text[index * 3 + 2] = UInt8(ascii: ":")
       }
       return max(0, bytes * 3 - 1)
     }

@@ -76,7 +76,7 @@ public struct ReportBatch: Equatable, Sendable {
   /// Appends the AD structures of an advert and says where they lie.
   public mutating func append(payload: RawSpan) -> Range<UInt32> {
     let start = UInt32(payloads.count)
-    payload.withUnsafeBytes { payloads.append(contentsOf: $0) }
+    unsafe payload.withUnsafeBytes { unsafe payloads.append(contentsOf: $0) }
     return start..<UInt32(payloads.count)
   }
 

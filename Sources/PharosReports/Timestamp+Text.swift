@@ -14,15 +14,15 @@ extension Timestamp {
     let day = whole >= 0 ? whole / 86_400 : (whole - 86_399) / 86_400
     let second = whole - day * 86_400
     let (year, month, dayOfMonth) = civilDate(daysSinceEpoch: day)
-    return String(unsafeUninitializedCapacity: 30) { text in
+    return unsafe String(unsafeUninitializedCapacity: 30) { text in
       var end = 0
-      append(year, width: 4, text, &end, behind: UInt8(ascii: "-"))
-      append(month, width: 2, text, &end, behind: UInt8(ascii: "-"))
-      append(dayOfMonth, width: 2, text, &end, behind: UInt8(ascii: "T"))
-      append(second / 3_600, width: 2, text, &end, behind: UInt8(ascii: ":"))
-      append(second / 60 % 60, width: 2, text, &end, behind: UInt8(ascii: ":"))
-      append(second % 60, width: 2, text, &end, behind: UInt8(ascii: "."))
-      append(fraction, width: 9, text, &end, behind: UInt8(ascii: "Z"))
+      unsafe append(year, width: 4, text, &end, behind: UInt8(ascii: "-"))
+      unsafe append(month, width: 2, text, &end, behind: UInt8(ascii: "-"))
+      unsafe append(dayOfMonth, width: 2, text, &end, behind: UInt8(ascii: "T"))
+      unsafe append(second / 3_600, width: 2, text, &end, behind: UInt8(ascii: ":"))
+      unsafe append(second / 60 % 60, width: 2, text, &end, behind: UInt8(ascii: ":"))
+      unsafe append(second % 60, width: 2, text, &end, behind: UInt8(ascii: "."))
+      unsafe append(fraction, width: 9, text, &end, behind: UInt8(ascii: "Z"))
       return end
     }
   }
@@ -64,10 +64,10 @@ private func append(
   var place = end + width
   while place > end {
     place -= 1
-    text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+    unsafe text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
     rest /= 10
   }
-  text[end + width] = sign
+  unsafe text[end + width] = sign
   end += width + 1
 }
 

@@ -39,15 +39,15 @@ public struct UUID128: Hashable, Comparable, Sendable {
 extension UUID128: CustomStringConvertible {
   /// The usual text in capitals, as Core Location prints it.
   public var description: String {
-    String(unsafeUninitializedCapacity: 36) { text in
+    unsafe String(unsafeUninitializedCapacity: 36) { text in
       var end = 0
       for index in 0..<32 {
         if index == 8 || index == 12 || index == 16 || index == 20 {
-          text[end] = UInt8(ascii: "-")
+          unsafe text[end] = UInt8(ascii: "-")
           end += 1
         }
         let nibble = Hex.nibble(index & 15, of: index < 16 ? high : low, bytes: 8)
-        text[end] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
+        unsafe text[end] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") + nibble - 10
         end += 1
       }
       return end

@@ -89,6 +89,36 @@ struct JournalRetentionTests {
     #expect(try journal.lastTold().regions.count == 101)
   }
 
+  @Test("deliveries that were given up and checkpoints go with the events of their time")
+  func letters() throws {
+    let journal = try journal(.memory, JournalSettings(longest: .seconds(100), mostBytes: .max))
+    _ = try journal.append((1...6).map { state($0, .outside, at: 1_000 * $0) })
+    var update = DeliveryUpdate(receiver: "hook", cursor: 6, delivered: 0)
+    update.dead = try journal.events(after: 0, limit: 6).map {
+      DeadLetter(
+        sequence: $0.sequence,
+        event: $0.event,
+        diedAt: $0.event.time,
+        attempts: 1,
+        reason: "refused"
+      )
+    }
+    try journal.save([update], deadLimit: 100)
+    try journal.save(checkpoint: [1], instant: Timestamp(seconds: 2_000), through: 2)
+    try journal.save(checkpoint: [2], instant: Timestamp(seconds: 6_000), through: 6)
+    #expect(try journal.prune(now: Timestamp(seconds: 1_000)) == Pruned())
+    let pruned = try journal.prune(now: Timestamp(seconds: 4_100))
+    #expect(pruned.letters == 3)
+    #expect(pruned.checkpoints == 1)
+    #expect(try journal.deadLetters(of: "hook", limit: 10).map(\.sequence) == [6, 5, 4])
+    #expect(try journal.latestCheckpoint()?.bytes == [2])
+    let rest = try journal.prune(now: Timestamp(seconds: 1_000_000))
+    #expect(rest.letters == 3)
+    #expect(rest.checkpoints == 1)
+    #expect(try journal.latestCheckpoint() == nil)
+    #expect(try journal.deadLetterCount(of: "hook") == 0)
+  }
+
   @Test("a journal that is full makes room by itself and keeps the newest")
   func size() throws {
     let settings = JournalSettings(longest: nil, mostBytes: 2 << 20)

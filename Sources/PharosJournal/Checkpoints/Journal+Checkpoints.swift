@@ -116,6 +116,18 @@ extension Journal {
     for id in ids { try dropParts("checkpoint = \(id)") }
   }
 
+  /// Drops checkpoints that were taken before an instant; nil drops all.
+  ///
+  /// - Returns: how many there were.
+  func dropCheckpoints(before instant: Timestamp?) throws(JournalError) -> Int {
+    let condition = instant.map { "instant < \($0.nanoseconds)" } ?? "1"
+    let count = try read { database in
+      try Int.fetchOne(database, sql: "SELECT count(*) FROM checkpoints WHERE \(condition)") ?? 0
+    }
+    try dropCheckpoints(condition)
+    return count
+  }
+
   /// Drops what a save that was cut short has left behind.
   func dropUnfinishedCheckpoints() throws(JournalError) {
     try dropCheckpoints("NOT complete")

@@ -125,6 +125,13 @@ struct TailIndex {
     latest = max(latest, other.latest)
   }
 
+  /// Forgets who mentions some names, as they were erased.
+  mutating func forget(names: Set<Int64>) {
+    guard !names.isEmpty else { return }
+    let gone = Set(names.flatMap { [Dimension.subject.key($0), Dimension.mention.key($0)] })
+    mentions.removeAll { gone.contains(Int64($0 >> 16)) }
+  }
+
   /// The places, from one on, of the events that mention one of the keys.
   ///
   /// Mentions lie in the order of their places: who is near the head looks at the last few only.

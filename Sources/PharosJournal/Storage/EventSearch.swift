@@ -36,7 +36,7 @@ struct EventSearch {
   mutating func upwards(from first: Int64) throws {
     guard first <= head else { return }
     guard !query.isAll else {
-      let sql = "SELECT sequence, record FROM events WHERE sequence >= ? ORDER BY sequence"
+      let sql = "SELECT sequence, record FROM events WHERE sequence >= ? AND record <> x'' ORDER BY sequence"
       return try takeAll(sql, first)
     }
     var from = first
@@ -58,7 +58,8 @@ struct EventSearch {
   mutating func downwards(from last: Int64) throws {
     let last = min(last, head)
     guard !query.isAll else {
-      let sql = "SELECT sequence, record FROM events WHERE sequence <= ? ORDER BY sequence DESC"
+      let sql =
+        "SELECT sequence, record FROM events WHERE sequence <= ? AND record <> x'' ORDER BY sequence DESC"
       return try takeAll(sql, last)
     }
     if tail.isPossible, blocks.containing(last) == tail.block {
@@ -144,6 +145,8 @@ struct EventSearch {
   }
 
   private mutating func take(_ row: PreparedStatement, _ column: Int32, _ sequence: Int64) throws {
+    // Nothing is left of an event that was erased but its place.
+    guard row.withBytes(column, { !$0.isEmpty }) else { return }
     if query.since != nil || query.until != nil {
       // A row that is cut off has no time; reading it says what is wrong with it.
       guard row.withBytes(column, { StoredRecord.time($0).map(query.allows) ?? true }) else { return }

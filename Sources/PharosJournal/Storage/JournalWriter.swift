@@ -82,7 +82,7 @@ final class JournalWriter: @unchecked Sendable {
     shared.tail = TailIndex(block: tailBlock)
     let rows = try PreparedStatement(
       database,
-      "SELECT sequence, record FROM events WHERE sequence >= ? ORDER BY sequence"
+      "SELECT sequence, record FROM events WHERE sequence >= ? AND record <> x'' ORDER BY sequence"
     )
     rows.bind(blocks.first(of: tailBlock), at: 1)
     var found: [Int64: EventName] = [:]

@@ -14,6 +14,17 @@ public struct Restoration: Hashable, Sendable {
     self.lastTold = lastTold
   }
 
+  /// The latest instant, by the checkpoint's clock, that the run before is known to have reached: R has to begin behind it.
+  ///
+  /// What was told behind the checkpoint counts as well. Where the wall clock was set meanwhile, its times may lie ahead of the
+  /// clock: then R begins ahead, and a step of the clock tells the difference.
+  public var reached: Timestamp? {
+    let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
+    let times =
+      told.regions.map(\.decidedAt) + told.zones.map(\.decidedAt) + told.observers.map(\.decidedAt)
+    return [checkpoint?.instant, times.max()].compactMap { $0 }.max()
+  }
+
   /// Whether there is nothing to start from.
   public var isEmpty: Bool { checkpoint == nil && lastTold.isEmpty }
 }

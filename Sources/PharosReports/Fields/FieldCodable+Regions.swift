@@ -158,15 +158,20 @@ extension RegionChange: FieldCodable {
     case .acceptObserver(let observer):
       writer.write(6 as UInt8)
       observer.write(to: &writer)
+    case .forget(let traces):
+      writer.write(7 as UInt8)
+      traces.write(to: &writer)
     }
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     let tag = try reader.byte()
-    guard tag <= 6 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }
+    guard tag <= 7 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }
     guard tag < 6 else {
-      self = .acceptObserver(try ObserverID(from: &reader))
+      self =
+        tag == 6
+        ? .acceptObserver(try ObserverID(from: &reader)) : .forget(try SubjectTraces(from: &reader))
       return
     }
     let application = try reader.text()

@@ -102,14 +102,27 @@ extension Site: FieldCodable {
     writer.write(iBeaconCompanies)
     writer.write(pathLossExponent)
     let hasVenues = !venues.isEmpty || positioning != PositioningSettings()
-    writer.write(admission.rawValue | (hasVenues ? Site.venuesBit : 0))
-    guard hasVenues else { return }
-    positioning.write(to: &writer)
-    writer.write(venues)
+    let keys = beacons.indices.compactMap { index in beacons[index].identityKey.map { (index, $0) } }
+    writer.write(
+      admission.rawValue | (hasVenues ? Site.venuesBit : 0) | (keys.isEmpty ? 0 : Site.keysBit)
+    )
+    if hasVenues {
+      positioning.write(to: &writer)
+      writer.write(venues)
+    }
+    guard !keys.isEmpty else { return }
+    // Never the keys themselves: a recording may go to anybody who is to look at it.
+    writer.write(UInt32(keys.count))
+    for (index, key) in keys {
+      writer.write(UInt32(index))
+      writer.write(key.fingerprint)
+    }
   }
 
   /// Marks the admission of a site with venues, which follow; without it the bytes are those of before there were any.
   private static let venuesBit: UInt8 = 1 << 7
+  /// Marks the admission of a site some of whose beacons have identity keys, whose fingerprints follow.
+  private static let keysBit: UInt8 = 1 << 6
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
@@ -121,15 +134,31 @@ extension Site: FieldCodable {
     iBeaconCompanies = try reader.list(UInt16.self)
     pathLossExponent = try reader.double()
     let tag = try reader.byte()
-    guard let admission = Admission(rawValue: tag & ~Site.venuesBit) else {
+    guard let admission = Admission(rawValue: tag & ~(Site.venuesBit | Site.keysBit)) else {
       throw reader.failure(.unknownTag(field: "admission", tag: tag))
     }
     self.admission = admission
-    guard tag & Site.venuesBit != 0 else { return }
-    positioning = try PositioningSettings(from: &reader)
-    venues = try reader.list(String.self)
-    guard !venues.isEmpty || positioning != PositioningSettings() else {
-      throw reader.failure(.outOfRange(field: "positioning without anything in it"))
+    if tag & Site.venuesBit != 0 {
+      positioning = try PositioningSettings(from: &reader)
+      venues = try reader.list(String.self)
+      guard !venues.isEmpty || positioning != PositioningSettings() else {
+        throw reader.failure(.outOfRange(field: "positioning without anything in it"))
+      }
+    }
+    if tag & Site.keysBit != 0 { try readKeys(from: &reader) }
+  }
+
+  private mutating func readKeys(from reader: inout FieldReader) throws(FieldError) {
+    let count = try reader.number(UInt32.self)
+    guard count > 0, count <= beacons.count else { throw reader.failure(.outOfRange(field: "identity keys")) }
+    var next = 0
+    for _ in 0..<count {
+      let index = Int(try reader.number(UInt32.self))
+      guard index >= next, index < beacons.count else {
+        throw reader.failure(.outOfRange(field: "the beacon of an identity key"))
+      }
+      next = index + 1
+      beacons[index].identityKey = IdentityKey(withheld: try reader.number(UInt32.self))
     }
   }
 }

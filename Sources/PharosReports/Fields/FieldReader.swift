@@ -41,7 +41,9 @@ public struct FieldReader: Sendable {
     let length = Number.bitWidth / 8
     guard remaining >= length else { throw failure(.cut) }
     let start = position - bytes.startIndex
-    let number = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: Number.self) }
+    let number = unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: start, as: Number.self)
+    }
     position += length
     return Number(bigEndian: number)
   }

@@ -23,7 +23,7 @@ public struct FieldWriter: Sendable {
   /// Writes a whole number, the most significant byte first.
   @inlinable
   public mutating func write<Number: FixedWidthInteger>(_ number: Number) {
-    withUnsafeBytes(of: number.bigEndian) { storage.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe storage.append(contentsOf: $0) }
   }
 
   /// Writes a number as the 64 bits of its IEEE 754 form, so that not one of them is lost.

@@ -116,7 +116,7 @@ public struct JSONText: Sendable {
   private mutating func write(key: StaticString) {
     separate()
     utf8.append(UInt8(ascii: "\""))
-    key.withUTF8Buffer { utf8.append(contentsOf: $0) }
+    key.withUTF8Buffer { unsafe utf8.append(contentsOf: $0) }
     utf8.append(UInt8(ascii: "\""))
     utf8.append(UInt8(ascii: ":"))
   }
@@ -143,10 +143,10 @@ public struct JSONText: Sendable {
     var string = string
     utf8.append(UInt8(ascii: "\""))
     string.withUTF8 { bytes in
-      if bytes.allSatisfy(JSONText.isPlain) {
-        utf8.append(contentsOf: bytes)
+      if unsafe bytes.allSatisfy(JSONText.isPlain) {
+        unsafe utf8.append(contentsOf: bytes)
       } else {
-        writeEscaped(bytes)
+        unsafe writeEscaped(bytes)
       }
     }
     utf8.append(UInt8(ascii: "\""))
@@ -157,7 +157,7 @@ public struct JSONText: Sendable {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
   }
 
-  private mutating func writeEscaped(_ bytes: UnsafeBufferPointer<UInt8>) {
+  private mutating func writeEscaped(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):

@@ -60,7 +60,7 @@ struct RegionBook {
       return Set(
         old.filter { name, entry in !(entries[name].map { isSame($0.region, entry.region) } ?? false) }.keys
       )
-    case .startRanging, .stopRanging, .requestState, .acceptObserver: return []
+    case .startRanging, .stopRanging, .requestState, .acceptObserver, .forget: return []
     }
   }
 
