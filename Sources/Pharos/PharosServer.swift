@@ -6,6 +6,7 @@ public import PharosPipeline
 public import PharosPositioning
 public import PharosPublishing
 public import PharosReports
+public import PharosSigning
 public import ServiceLifecycle
 import Synchronization
 
@@ -125,6 +126,14 @@ public final class PharosServer: Service, RegionControl, Sendable {
   public func adopt(_ site: Site) async throws {
     try await phase.ingest().adopt(site)
     declared.withLock { $0 = site }
+  }
+
+  /// Takes over other keys for signed datagrams, once the server listens; returns when they count everywhere.
+  ///
+  /// - Parameter observers: all observers with their keys.
+  /// - Throws: `IngestError.stopped`.
+  public func adopt(keys observers: [KeyedObserver]) async throws {
+    try await phase.ingest().adopt(keys: observers)
   }
 
   /// What it has counted and heard so far, once it listens.

@@ -16,6 +16,10 @@ public enum AccessError: Error, Hashable, Sendable {
   case noSubject
   /// As many are kept as may be.
   case tooMany(what: String, limit: Int)
+  /// An observer has as many keys as it may, all of them good.
+  case tooManyKeys(ObserverID, limit: Int)
+  /// An observer would speak for one that has keys of its own, or for itself.
+  case notARadio(ObserverID, of: ObserverID)
   /// A token would expire before it is made.
   case expired
   /// A document that was kept cannot be read.
@@ -43,6 +47,12 @@ extension AccessError: CustomStringConvertible {
       "an authorisation is about an observer or a beacon; name one"
     case .tooMany(let what, let limit):
       "there are \(limit) \(what) already, as many as are kept; remove some first"
+    case .tooManyKeys(let observer, let limit):
+      "observer \(observer) has \(limit) keys that are good, as many as it may have; revoke one first: pharos observer "
+        + "revoke \(observer) KEYID"
+    case .notARadio(let radio, let observer):
+      "\(radio) cannot be a radio of \(observer): it is the same, or has keys of its own and so speaks for itself; "
+        + "forget its keys first: pharos observer forget \(radio)"
     case .expired:
       "the token would have expired already; give a later time or none"
     case .damaged(let kind, let key, let error):

@@ -4,6 +4,8 @@ public import PharosJournal
 public protocol DocumentStore: Sendable {
   /// Keeps a document in place of what was there under its kind and key.
   func put(_ document: [UInt8], kind: String, key: String) throws(JournalError)
+  /// Keeps several documents, all of them or none.
+  func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError)
   /// All documents of a kind, by key.
   func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])]
   /// Forgets a document, and says whether there was one.
@@ -22,4 +24,10 @@ enum DocumentKind {
   static let purpose = "access.purpose"
   /// A subject that is a person: key is a digest of the subject.
   static let person = "access.person"
+  /// The keys of an observer: key is the observer.
+  static let observerKeys = "access.observerKeys"
+  /// What is kept of a key's replay window: key is the key's id and the observer.
+  static let senderRecord = "access.senderRecord"
+  /// The lease of the replay windows: there is one.
+  static let senderLease = "access.senderLease"
 }

@@ -15,6 +15,15 @@ public enum Principal: Hashable, Sendable {
     }
   }
 
+  /// What tells it from other clients, for limits that hold for each; nil for somebody of this very machine.
+  public var client: String? {
+    switch self {
+    case .local: nil
+    case .operator(let name): "operator \(name)"
+    case .application(let id, _): "token \(id)"
+    }
+  }
+
   /// Whether it may see and change what belongs to all.
   public var isOperator: Bool { application == nil }
 

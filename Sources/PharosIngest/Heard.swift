@@ -1,4 +1,5 @@
 public import PharosCaptures
+public import PharosPrivacy
 public import PharosReports
 public import PharosWire
 
@@ -39,11 +40,13 @@ public struct HeardObserver: Hashable, Sendable {
 public struct HeardBeacon: Hashable, Sendable {
   /// Who hears it.
   public var observer: ObserverID
-  /// Its device address, or nil if it has none.
+  /// Its device address, or nil if it has none or nobody asked about it.
   public var address: DeviceAddress?
+  /// What stands for the address of a device that nobody asked about.
+  public var pseudonym: Pseudonym?
   /// The identities that its adverts carry, in order; empty for a device that is no beacon.
   public var identities: [BeaconID]
-  /// The name that its adverts give, if they do.
+  /// The name that its adverts give, if they do and somebody asked about it.
   public var name: String?
   /// The last level, or nil if the radio had none.
   public var rssi: RSSI?
@@ -58,6 +61,7 @@ public struct HeardBeacon: Hashable, Sendable {
   public init(
     observer: ObserverID,
     address: DeviceAddress?,
+    pseudonym: Pseudonym? = nil,
     identities: [BeaconID],
     name: String?,
     rssi: RSSI?,
@@ -67,6 +71,7 @@ public struct HeardBeacon: Hashable, Sendable {
   ) {
     self.observer = observer
     self.address = address
+    self.pseudonym = pseudonym
     self.identities = identities
     self.name = name
     self.rssi = rssi
@@ -116,12 +121,19 @@ extension HeardBeacon {
   struct Key: Hashable {
     var observer: ObserverID
     var address: DeviceAddress?
+    var pseudonym: Pseudonym?
     var identity: BeaconID?
   }
 
-  /// What tells this entry from others: the address, or without one the identity.
+  /// What tells this entry from others: the address, or what stands for it, or without either the identity.
   var key: Key {
-    Key(observer: observer, address: address, identity: address == nil ? identities.first : nil)
+    let isNameless = address == nil && pseudonym == nil
+    return Key(
+      observer: observer,
+      address: address.map { DeviceAddress(bits: $0.bits, kind: .unknown) },
+      pseudonym: pseudonym,
+      identity: isNameless ? identities.first : nil
+    )
   }
 
   /// The later of two entries, with the rates of both.
@@ -141,7 +153,8 @@ extension HeardBeacon {
     if let first = left.identities.first, let second = right.identities.first, first != second {
       return first < second
     }
-    return (left.address?.bits ?? 0) < (right.address?.bits ?? 0)
+    return (left.address?.bits ?? 0, left.pseudonym?.bits ?? 0)
+      < (right.address?.bits ?? 0, right.pseudonym?.bits ?? 0)
   }
 }
 

@@ -1,16 +1,25 @@
 import PharosAdvertising
 import PharosCaptures
+import PharosPrivacy
 import PharosReports
 import PharosWire
 
 /// What one loop hears, registered or not: the first thing that somebody with a new gateway wants to see.
 ///
 /// It must cost the path of an advert next to nothing: the loop lets it look at some adverts of some receive calls
-/// and says how many those stand for. What is new is stored with its payload; payloads are decoded only when somebody
-/// looks. When a table is full, the eighth of it that was heard longest ago makes room.
+/// and says how many those stand for. A payload is decoded when it is the first of a device, or says more than the one before.
+/// When a table is full, the eighth of it that was heard longest ago makes room.
+///
+/// Of a device that nobody asked about neither address, name nor payload is kept, but a pseudonym in place of the address and
+/// what public beacon frames say; and ``memory`` after it was last heard it is forgotten.
 struct HeardTable {
   /// How many observers, and how many of their beacons, are kept.
   static let capacity = 4_096
+  /// For how long a device is kept that nobody asked about.
+  ///
+  /// Ten minutes: time to walk from a tag to a screen and back, and less than the fifteen after which telephones change their
+  /// addresses, so that the table never shows a passer-by for longer than his own telephone means to be known.
+  static let memory = TimeSpan.minutes(10)
 
   private struct Observer {
     var id: ObserverID
@@ -23,18 +32,25 @@ struct HeardTable {
     var reports: DecayingRate
   }
 
-  /// An observer's number and what it hears: an address, or an identity where there is no address.
+  /// An observer's number and what it hears: an address's pseudonym, or an identity where there is no address.
   private struct BeaconKey: Hashable {
     var observer: UInt64
-    var address: UInt64
+    var device: Pseudonym?
     var identity: BeaconID?
   }
 
   private struct Beacon {
     var key: BeaconKey
+    /// Whether somebody asked about it.
+    var isKnown: Bool
+    /// Nil where it is hidden.
     var address: DeviceAddress?
-    var payload: [UInt8]
-    var scanResponse: [UInt8]
+    var identities: [BeaconID] = []
+    /// Nil where it is hidden.
+    var name: String?
+    /// How long the payload was that the identities are from, and the scan response that the name is from; zero to read again.
+    var payloadLength = 0
+    var scanResponseLength = 0
     var rssi: RSSI?
     var firstHeard: Timestamp
     var lastHeard: Timestamp
@@ -42,7 +58,12 @@ struct HeardTable {
   }
 
   private let capacity: Int
+  private let pseudonym: PseudonymKey
   private var frames: FrameDecoder
+  private var known: KnownDevices
+  private var resolver: Resolver?
+  /// Whether devices that nobody asked about are shown as they are: for the installer who looks, where nothing is kept.
+  private var showsStrangers = false
   private var nextNumber: UInt64 = 0
   /// The entries, found by the dictionaries beside them: one look-up an advert, and changes in place.
   private var observers: [Observer] = []
@@ -52,15 +73,49 @@ struct HeardTable {
   /// How many entries were forgotten to make room.
   private(set) var evictions: UInt64 = 0
 
-  /// Makes an empty table.
-  init(iBeaconCompanies: [UInt16], capacity: Int = HeardTable.capacity) {
+  /// Makes an empty table that knows nobody.
+  init(
+    iBeaconCompanies: [UInt16],
+    capacity: Int = HeardTable.capacity,
+    pseudonym: PseudonymKey = .ofProcess
+  ) {
     self.capacity = capacity
+    self.pseudonym = pseudonym
     frames = FrameDecoder(iBeaconCompanies: iBeaconCompanies)
+    known = KnownDevices(Site())
   }
 
-  /// Takes over which companies' frames are read as iBeacons.
-  mutating func recognise(_ iBeaconCompanies: [UInt16]) {
-    frames = FrameDecoder(iBeaconCompanies: iBeaconCompanies)
+  /// Takes over what a site asks about, and how it has payloads read; what was known and is no more is hidden at once.
+  ///
+  /// - Parameters:
+  ///   - site: what is declared.
+  ///   - applications: those that came at run time, and those of the site.
+  ///   - showsStrangers: whether devices that nobody asks about are shown as they are.
+  mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
+    frames = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
+    known = KnownDevices(site)
+    for application in applications { known.insert(application) }
+    resolver = Resolver(site: site)
+    self.showsStrangers = showsStrangers
+    for place in beacons.indices {
+      beacons[place].payloadLength = 0
+      beacons[place].scanResponseLength = 0
+      let isKnown = beacons[place].address.map { known.contains($0) } ?? false
+      settle(place, isKnown: isKnown || beacons[place].identities.contains { known.contains($0) }, nil)
+    }
+  }
+
+  /// Takes over what a change of regions asks about.
+  mutating func recognise(_ change: RegionChange) {
+    known.insert(change)
+    for place in beacons.indices { beacons[place].payloadLength = 0 }
+  }
+
+  /// Forgets the devices that nobody asked about and that were not heard for ``memory``.
+  mutating func forget(at time: Timestamp) {
+    guard !showsStrangers else { return }
+    let cutoff = time - HeardTable.memory
+    remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].lastHeard < cutoff })
   }
 
   /// Notes reports of one datagram.
@@ -97,8 +152,7 @@ struct HeardTable {
       case .advert(let advert):
         note(advert, payloadsOf: batch, by: number, at: report.received, weight: weight)
       case .rangedBeacon(let ranged):
-        let key = BeaconKey(observer: number, address: 0, identity: ranged.beacon)
-        _ = update(key, nil, ranged.rssi, at: report.received, weight: weight)
+        note(ranged, by: number, at: report.received, weight: weight)
       case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission:
         break
       }
@@ -119,23 +173,25 @@ struct HeardTable {
       )
     }
     let ids = Dictionary(uniqueKeysWithValues: observers.map { ($0.number, $0.id) })
+    let cutoff = time - HeardTable.memory
     heard.beacons = beacons.compactMap { beacon in
-      ids[beacon.key.observer].map { entry(beacon, heardBy: $0, at: time) }
+      guard showsStrangers || beacon.isKnown || beacon.lastHeard >= cutoff else { return nil }
+      return ids[beacon.key.observer].map { entry(beacon, heardBy: $0, at: time) }
     }
     return Heard(merging: [heard])
   }
 
   private func entry(_ beacon: Beacon, heardBy observer: ObserverID, at time: Timestamp) -> HeardBeacon {
-    var identities = frames.frames(in: beacon.payload.span.bytes).compactMap(\.beacon)
+    var identities = beacon.identities
     if let identity = beacon.key.identity, !identities.contains(identity) {
       identities.insert(identity, at: 0)
     }
-    let names = [beacon.scanResponse, beacon.payload].map { AdvertSummary(of: $0.span.bytes).localName }
     return HeardBeacon(
       observer: observer,
       address: beacon.address,
+      pseudonym: beacon.address == nil ? beacon.key.device : nil,
       identities: identities,
-      name: names.compactMap { $0 }.first,
+      name: beacon.name,
       rssi: beacon.rssi,
       firstHeard: beacon.firstHeard,
       lastHeard: beacon.lastHeard,
@@ -173,6 +229,23 @@ struct HeardTable {
   }
 
   private mutating func note(
+    _ ranged: RangedBeacon,
+    by observer: UInt64,
+    at time: Timestamp,
+    weight: Double
+  ) {
+    var key = BeaconKey(observer: observer, device: nil, identity: ranged.beacon)
+    // A bare address is hidden like any other.
+    let address = ranged.beacon.kind == .address ? ranged.beacon.address : nil
+    if let address { key = BeaconKey(observer: observer, device: pseudonym(address), identity: nil) }
+    let place = update(key, ranged.rssi, at: time, weight: weight)
+    guard beacons[place].payloadLength == 0 else { return }
+    beacons[place].payloadLength = 1
+    settle(place, isKnown: known.contains(ranged.beacon), address)
+    if address != nil, beacons[place].address != nil { beacons[place].identities = [ranged.beacon] }
+  }
+
+  private mutating func note(
     _ advert: Advert,
     payloadsOf batch: borrowing ReportBatch,
     by observer: UInt64,
@@ -180,34 +253,55 @@ struct HeardTable {
     weight: Double
   ) {
     let range = Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)
-    var key = BeaconKey(
-      observer: observer,
-      address: advert.address.map { $0.bits | 1 << 63 } ?? 0,
-      identity: nil
-    )
-    if advert.address == nil {
+    let address = advert.address.map { resolver?.resolve($0) ?? $0 }
+    var key = BeaconKey(observer: observer, device: address.map { pseudonym($0) }, identity: nil)
+    if address == nil {
       let bytes = batch.payloads.span.bytes.extracting(range)
       guard let identity = frames.frames(in: bytes).lazy.compactMap(\.beacon).first else { return }
       key.identity = identity
     }
-    let place = update(key, advert.address, advert.rssi, at: time, weight: weight)
-    // A payload is copied when it is the first, or when it may say more than the one that is stored.
+    let place = update(key, advert.rssi, at: time, weight: weight)
+    // One more, so that an empty payload is read once too.
+    let length = range.count + 1
     if advert.pdu == .scanResponse {
-      guard beacons[place].scanResponse.count < range.count else { return }
-      beacons[place].scanResponse = Array(batch.payloads[range])
+      guard beacons[place].scanResponseLength < length else { return }
+      beacons[place].scanResponseLength = length
+      settle(place, isKnown: beacons[place].isKnown || (address.map { known.contains($0) } ?? false), address)
     } else {
-      guard beacons[place].payload.count < range.count else { return }
-      beacons[place].payload = Array(batch.payloads[range])
+      guard beacons[place].payloadLength < length else { return }
+      beacons[place].payloadLength = length
+      let bytes = batch.payloads.span.bytes.extracting(range)
+      let found = frames.frames(in: bytes).compactMap(\.beacon)
+      // What a beacon sends beside its frame may be longer; it does not unsay the frame.
+      if !found.isEmpty { beacons[place].identities = found }
+      let isAsked =
+        beacons[place].identities.contains { known.contains($0) }
+        || (key.identity.map { known.contains($0) } ?? false)
+      settle(place, isKnown: isAsked || (address.map { known.contains($0) } ?? false), address)
+    }
+    guard beacons[place].isKnown || showsStrangers else { return }
+    let name = AdvertSummary(of: batch.payloads.span.bytes.extracting(range)).localName
+    if advert.pdu == .scanResponse {
+      beacons[place].name = name ?? beacons[place].name
+    } else {
+      beacons[place].name = beacons[place].name ?? name
     }
   }
 
-  private mutating func update(
-    _ key: BeaconKey,
-    _ address: DeviceAddress?,
-    _ rssi: RSSI?,
-    at time: Timestamp,
-    weight: Double
-  ) -> Int {
+  /// Shows or hides what only somebody may see who asked about the device.
+  private mutating func settle(_ place: Int, isKnown: Bool, _ address: DeviceAddress?) {
+    // What was passed over while nobody asked is read again.
+    if isKnown, !beacons[place].isKnown { beacons[place].scanResponseLength = 0 }
+    beacons[place].isKnown = isKnown
+    if isKnown || showsStrangers {
+      beacons[place].address = address ?? beacons[place].address
+    } else {
+      beacons[place].address = nil
+      beacons[place].name = nil
+    }
+  }
+
+  private mutating func update(_ key: BeaconKey, _ rssi: RSSI?, at time: Timestamp, weight: Double) -> Int {
     if let place = beaconPlaces[key] {
       beacons[place].lastHeard = time
       beacons[place].rssi = rssi
@@ -219,16 +313,7 @@ struct HeardTable {
     adverts.note(at: time, weight: weight)
     beaconPlaces[key] = beacons.count
     beacons.append(
-      Beacon(
-        key: key,
-        address: address,
-        payload: [],
-        scanResponse: [],
-        rssi: rssi,
-        firstHeard: time,
-        lastHeard: time,
-        adverts: adverts
-      )
+      Beacon(key: key, isKnown: false, rssi: rssi, firstHeard: time, lastHeard: time, adverts: adverts)
     )
     return beacons.count - 1
   }
@@ -244,15 +329,19 @@ extension HeardTable {
     findPlaces(count)
   }
 
-  /// The gaps are filled from the end, so that only what moves needs a new place.
   private mutating func evictBeacons() {
     let order = beacons.indices.sorted {
-      (beacons[$0].lastHeard, beacons[$0].key.observer, beacons[$0].key.address)
-        < (beacons[$1].lastHeard, beacons[$1].key.observer, beacons[$1].key.address)
+      (beacons[$0].lastHeard, beacons[$0].key.observer, beacons[$0].key.device?.bits ?? 0)
+        < (beacons[$1].lastHeard, beacons[$1].key.observer, beacons[$1].key.device?.bits ?? 0)
     }
-    let stalest = order.prefix(max(1, capacity / 8)).sorted(by: >)
+    let stalest = order.prefix(max(1, capacity / 8))
     evictions += UInt64(stalest.count)
-    for place in stalest {
+    remove(Array(stalest))
+  }
+
+  /// The gaps are filled from the end, so that only what moves needs a new place.
+  private mutating func remove(_ places: [Int]) {
+    for place in places.sorted(by: >) {
       beaconPlaces.removeValue(forKey: beacons[place].key)
       let last = beacons.removeLast()
       guard place < beacons.count else { continue }

@@ -28,11 +28,23 @@ public struct IngestConfiguration: Sendable {
   ///
   /// 30 s is what a restart costs at most of what was learned; states are never lost by it, as events tell them.
   public var checkpointInterval: TimeSpan?
+  /// How many events were told behind the checkpoint that a server goes on from: R begins a microsecond later for each.
+  ///
+  /// Where the wall clock was set back, two starts from one checkpoint would begin at one R otherwise; ids count from there, so
+  /// the second start would give those of the first one again.
+  public var toldSinceCheckpoint: Int64 = 0
   /// Takes checkpoints, on the thread that delivers events and in one order with them; nil to take none.
   ///
   /// It should let go of each soon, as the loops copy what they change meanwhile. The last one comes behind the last event of
   /// an orderly end.
   public var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
+  /// Whether what is heard shows devices that nobody asked about with their addresses and names.
+  ///
+  /// For the installer who looks at a screen, in a process that keeps nothing. A server that stays up hides them.
+  public var showsStrangers: Bool
+  /// The keys that datagrams are signed with, and where replay windows are kept; without any, listeners that ask for signatures
+  /// take nothing.
+  public var signing: SignedIngest
   /// The clocks.
   public var clock: IngestClock
 
@@ -63,6 +75,8 @@ public struct IngestConfiguration: Sendable {
   ///   - record: takes the bytes of a recording.
   ///   - checkpointInterval: how often a checkpoint is taken.
   ///   - checkpoint: takes checkpoints.
+  ///   - showsStrangers: whether devices that nobody asked about are shown with their addresses and names.
+  ///   - signing: the keys that datagrams are signed with, and where replay windows are kept.
   ///   - clock: the clocks.
   public init(
     listeners: [ListenAddress],
@@ -74,6 +88,8 @@ public struct IngestConfiguration: Sendable {
     record: (@Sendable ([UInt8]) throws -> Void)? = nil,
     checkpointInterval: TimeSpan? = nil,
     checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil,
+    showsStrangers: Bool = false,
+    signing: SignedIngest = SignedIngest(),
     clock: IngestClock = .system
   ) {
     self.listeners = listeners
@@ -85,6 +101,8 @@ public struct IngestConfiguration: Sendable {
     self.record = record
     self.checkpointInterval = checkpointInterval
     self.checkpoint = checkpoint
+    self.showsStrangers = showsStrangers
+    self.signing = signing
     self.clock = clock
   }
 

@@ -3,6 +3,7 @@ import PharosEvents
 import PharosMonitoring
 import PharosPipeline
 import PharosPositioning
+import PharosPrivacy
 import PharosReports
 
 extension IngestParts.Plan {
@@ -30,6 +31,7 @@ extension IngestParts.Plan {
     _ index: Int,
     on eventLoop: any EventLoop,
     _ exchange: Exchange,
+    _ desk: SigningDesk,
     _ registry: RegionRegistry?
   ) throws -> ReadingLoop {
     let server = registry.map { registry in
@@ -47,6 +49,7 @@ extension IngestParts.Plan {
       site: site,
       shard: try shard(index, exchange),
       configuration: configuration,
+      gate: Gate(desk, site: site),
       server: server,
       logger: logger
     )
@@ -65,8 +68,10 @@ extension IngestParts.Plan {
   }
 
   private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {
+    let resolver = Resolver(site: site)
     guard let restoration else {
-      return Shard(index: index, exchange: exchange, engine: StageOne(site: site, sensing: sensing))
+      let engine = StageOne(site: site, sensing: sensing)
+      return Shard(index: index, exchange: exchange, engine: engine, resolver: resolver)
     }
     var output = StageOutput()
     do throws(FieldError) {
@@ -78,7 +83,7 @@ extension IngestParts.Plan {
         sensing: sensing,
         into: &output
       )
-      return Shard(index: index, exchange: exchange, engine: engine, output: output)
+      return Shard(index: index, exchange: exchange, engine: engine, resolver: resolver, output: output)
     } catch {
       throw IngestError.unreadableCheckpoint(error)
     }

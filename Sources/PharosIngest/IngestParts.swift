@@ -41,7 +41,7 @@ struct IngestParts {
       let checkpoint = restoration?.checkpoint
       timeline = Timeline(
         configuration.clock,
-        behind: checkpoint?.instant,
+        behind: restoration?.reached.map { $0 + .microseconds(configuration.toldSinceCheckpoint) },
         correction: checkpoint?.clockOffset ?? .zero
       )
       start = LoopClock.before(timeline)
@@ -54,6 +54,7 @@ struct IngestParts {
   let loops: [NIOLoopBound<ReadingLoop>]
   let merger: NIOLoopBound<MergerLoop>
   let recorder: NIOLoopBound<RecorderLoop>?
+  let desk: SigningDesk
 
   /// Makes all of it.
   static func make(
@@ -64,6 +65,10 @@ struct IngestParts {
     let configuration = plan.configuration
     let registry = try RegionRegistry(site: plan.site)
     let writer = configuration.record == nil ? nil : try plan.recordingWriter()
+    // It keeps what the run before has left, and so may wait for a disk.
+    let desk = try await NIOThreadPool.singleton.runIfActive {
+      SigningDesk(configuration.signing, plan.timeline, clock: configuration.clock, logger: plan.logger)
+    }
     let readers = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
     let consumers = MultiThreadedEventLoopGroup(numberOfThreads: writer == nil ? 1 : 2)
     do {
@@ -86,7 +91,7 @@ struct IngestParts {
       let making = (0..<configuration.loops).map { index in
         let eventLoop = readers.next()
         return eventLoop.submit {
-          let loop = try plan.readingLoop(index, on: eventLoop, exchange, index == 0 ? registry : nil)
+          let loop = try plan.readingLoop(index, on: eventLoop, exchange, desk, index == 0 ? registry : nil)
           return NIOLoopBound(loop, eventLoop: eventLoop)
         }
       }
@@ -98,7 +103,8 @@ struct IngestParts {
         consumers: consumers,
         loops: loops,
         merger: merger,
-        recorder: recorder
+        recorder: recorder,
+        desk: desk
       )
     } catch {
       try? await readers.shutdownGracefully()
@@ -122,6 +128,9 @@ struct IngestParts {
 
   /// Begins the ticks.
   func begin(_ configuration: IngestConfiguration) {
+    desk.onKept { [loops] in
+      for loop in loops { loop.eventLoop.execute { loop.value.noteKept() } }
+    }
     for loop in loops { loop.eventLoop.execute { loop.value.start() } }
     // Stage two has deadlines of its own, and a recording is to be on its disc while one watches.
     let interval = TimeAmount.nanoseconds(configuration.idleTick.nanoseconds)

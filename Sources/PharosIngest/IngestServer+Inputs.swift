@@ -3,6 +3,7 @@ import NIOCore
 public import PharosCaptures
 import PharosMonitoring
 public import PharosReports
+public import PharosSigning
 
 extension IngestServer {
   /// Changes the regions of an application, at an instant that has its place among all inputs.
@@ -12,6 +13,7 @@ extension IngestServer {
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
   public func apply(_ change: RegionChange) async throws {
     try await ask { .change(change, $0) }
+    for loop in loops { loop.eventLoop.execute { loop.value.intake.recognise(change) } }
   }
 
   /// Takes over an edited site, at an instant that has its place among all inputs.
@@ -21,8 +23,30 @@ extension IngestServer {
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
   public func adopt(_ site: Site) async throws {
     try await ask { .adoption(site, $0) }
+    let applications = try await applications()
     for loop in loops {
-      loop.eventLoop.execute { loop.value.intake.recognise(site.iBeaconCompanies) }
+      loop.eventLoop.execute {
+        loop.value.recognise(site, applications: applications)
+        loop.value.intake.gate.adopt(site)
+      }
+    }
+  }
+
+  /// Takes over other keys for signed datagrams; returns once every loop goes by them.
+  ///
+  /// What a key that stays has taken stays with it; a key that is gone opens nothing from then on.
+  ///
+  /// - Parameter observers: all observers with their keys.
+  /// - Throws: ``IngestError/stopped``.
+  public func adopt(keys observers: [KeyedObserver]) async throws {
+    let keys = parts.desk.adopt(observers)
+    for loop in loops {
+      do {
+        try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.intake.gate.adopt(keys) }.futureResult
+          .get()
+      } catch is EventLoopError {
+        throw IngestError.stopped
+      }
     }
   }
 

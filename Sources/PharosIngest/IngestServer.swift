@@ -32,7 +32,7 @@ public final class IngestServer: Sendable {
   /// The last snapshot, once the loops are gone.
   private let lastSnapshot = Mutex<IngestSnapshot?>(nil)
 
-  private let parts: IngestParts
+  let parts: IngestParts
   private let takesCheckpoints: Bool
 
   private init(parts: IngestParts, sockets: [SocketStatus], takesCheckpoints: Bool) {
@@ -111,6 +111,7 @@ public final class IngestServer: Sendable {
     guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
     do {
       try await drain()
+      await parts.desk.finish(on: merger.eventLoop)
       let last = try await liveSnapshot()
       lastSnapshot.withLock { $0 = last }
     } catch {

@@ -16,6 +16,8 @@ struct Intake {
     var isRecorded: Bool
     /// Whether it is known who sent them.
     var isNamed = true
+    /// Whose datagrams the socket takes.
+    var policy = ListenPolicy.open
   }
 
   /// For how long after a refusal the kernel is asked who sends, however much there is to do.
@@ -43,6 +45,10 @@ struct Intake {
   /// Who sends what is refused.
   private(set) var refusals = RefusalTable()
   private var sampler = HeardSampler()
+  /// Who may bring what.
+  var gate = Gate()
+  /// What waits for a write to the disk.
+  private(set) var held = HeldDatagrams()
   /// Until when there may be more of what was refused.
   private var suspiciousUntil = Timestamp.distantPast
 
@@ -95,10 +101,69 @@ struct Intake {
       refuse(refusal, from: source(), at: call.received)
       return .failure(refusal)
     }
-    if call.isRecorded { log.append(bytes, received: call.received, from: source(), to: call.destination) }
+    return settle(bytes, of: call, source: source)
+  }
+
+  /// Asks again about what waited for a write to the disk, each with an R of its own; a hundred at most, for which the reading
+  /// of the clock has room.
+  ///
+  /// - Parameter received: the first R.
+  mutating func takeHeld(at received: Timestamp) {
+    var received = received
+    let entries = held.take()
+    for (position, entry) in entries.enumerated() {
+      guard position < Intake.mostHeldAtOnce else {
+        _ = held.hold(entry)
+        continue
+      }
+      var call = entry.call
+      call.received = received
+      entry.bytes.withUnsafeBytes { _ = settle($0, of: call) { entry.source } }
+      received = received + .oneNanosecond
+    }
+  }
+
+  /// How many of the datagrams that waited are asked about in one turn.
+  static let mostHeldAtOnce = 100
+
+  /// Refuses what still waits for the disk, since nothing is waited for any more.
+  mutating func refuseHeld() {
+    for entry in held.take() { _ = refuse(unread: .pharos, .notKept, of: entry.call) { entry.source } }
+  }
+
+  /// Takes, holds or refuses a datagram that has been counted as received.
+  ///
+  /// - Returns: its format, or why it was refused; the format too of what is held.
+  private mutating func settle(
+    _ bytes: UnsafeRawBufferPointer,
+    of call: Call,
+    source: () -> Endpoint
+  ) -> Result<WireFormat, DatagramRefusal> {
+    var signer: ObserverID?
+    if call.policy != .open {
+      switch gate.admit(bytes.bytes, at: call.received, under: call.policy) {
+      case .admitted(signer: let observer): signer = observer
+      case .refused(let format, let reason): return refuse(unread: format, reason, of: call, source: source)
+      case .held(by: let sender):
+        let entry = HeldDatagrams.Entry(bytes: Array(bytes), call: call, source: source(), sender: sender)
+        guard held.hold(entry) else { return refuse(unread: .pharos, .notKept, of: call, source: source) }
+        return .success(.pharos)
+      }
+    }
     let mark = incoming.mark
     let first = incoming.reports.count
-    let outcome = decoder.decode(bytes.bytes, received: call.received, into: &incoming)
+    var outcome = decoder.decode(bytes.bytes, received: call.received, into: &incoming)
+    if call.policy != .open, case .success(let format) = outcome,
+      let reason = refusal(ofReportsFrom: first, signedBy: signer, under: call.policy)
+    {
+      decoder.refuse(decoded: format, reason, reports: incoming.reports.count - first)
+      incoming.removeAll(behind: mark)
+      outcome = .failure(reason)
+    } else if call.isRecorded {
+      // What the policy refuses is not recorded, so that running the recording needs no keys; what is no datagram at all is, for
+      // who looks at it later, and is refused there as here.
+      log.append(bytes, received: call.received, from: source(), to: call.destination)
+    }
     switch outcome {
     case .failure(let refusal):
       refuse(refusal, from: source(), at: call.received)
@@ -118,8 +183,44 @@ struct Intake {
     return outcome
   }
 
-  /// Takes over which companies' frames are read as iBeacons.
-  mutating func recognise(_ iBeaconCompanies: [UInt16]) { heard.recognise(iBeaconCompanies) }
+  /// Why the reports behind a place may not be taken, judged by whom they name; nil if they may.
+  private func refusal(
+    ofReportsFrom first: Int,
+    signedBy signer: ObserverID?,
+    under policy: ListenPolicy
+  ) -> DatagramRefusal? {
+    var known: UInt32?
+    for position in first..<incoming.reports.count {
+      let observer = incoming.reports[position].observer
+      guard observer != known else { continue }
+      known = observer
+      let id = incoming.observers[Int(observer)]
+      if let reason = gate.refusal(of: id, signedBy: signer, under: policy) { return reason }
+    }
+    return nil
+  }
+
+  private mutating func refuse(
+    unread format: WireFormat?,
+    _ reason: DatagramRefusal,
+    of call: Call,
+    source: () -> Endpoint
+  ) -> Result<WireFormat, DatagramRefusal> {
+    decoder.refuse(unread: format, reason)
+    refuse(reason, from: source(), at: call.received)
+    return .failure(reason)
+  }
+
+  /// Takes over what a site asks about, and which companies' frames it reads as iBeacons.
+  mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
+    heard.recognise(site, applications: applications, showsStrangers: showsStrangers)
+  }
+
+  /// Takes over what a change of regions asks about.
+  mutating func recognise(_ change: RegionChange) { heard.recognise(change) }
+
+  /// Forgets the devices that nobody asked about and that were not heard for minutes.
+  mutating func forget(at time: Timestamp) { heard.forget(at: time) }
 
   /// Moves the reports behind a mark that belong to other shards into the batches for those.
   private mutating func forward(from first: Int, mark: ReportBatch.Mark) {

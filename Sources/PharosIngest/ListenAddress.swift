@@ -15,17 +15,21 @@ public struct ListenAddress: Hashable, Sendable {
   /// A listener with groups has a single socket on a single loop: the kernel gives a copy of a multicast datagram to
   /// each socket of a port, and so would bring each one several times.
   public var multicastGroups: [String]
+  /// Whose datagrams are taken.
+  public var policy: ListenPolicy
 
   /// Listens at a host and port.
-  public init(host: String, port: Int, multicastGroups: [String] = []) {
+  public init(host: String, port: Int, multicastGroups: [String] = [], policy: ListenPolicy = .open) {
     socket = .bind(host: host, port: port)
     self.multicastGroups = multicastGroups
+    self.policy = policy
   }
 
   /// Listens at a socket that is open and bound already.
-  public init(descriptor: Int32) {
+  public init(descriptor: Int32, policy: ListenPolicy = .open) {
     socket = .descriptor(descriptor)
     multicastGroups = []
+    self.policy = policy
   }
 
   /// Reads `HOST:PORT`, with the host in brackets where it is an IPv6 address; `:PORT` means all addresses.

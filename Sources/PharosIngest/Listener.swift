@@ -20,6 +20,8 @@ final class Listener {
   let localAddress: Endpoint
   /// The receive buffer that the kernel granted, in bytes.
   let receiveBuffer: Int
+  /// Whose datagrams it takes.
+  let policy: ListenPolicy
   /// How it learns that there is something to read.
   private(set) var mode = ReadingMode.readiness
   /// What NIO has read and the loop has not taken yet: one datagram, rarely two.
@@ -30,7 +32,14 @@ final class Listener {
   private var knownDrops: UInt32 = 0
 
   /// Takes a socket that is bound.
-  init(channel: any Channel, descriptor: Int32, localAddress: Endpoint, receiveBuffer: Int) {
+  init(
+    channel: any Channel,
+    descriptor: Int32,
+    localAddress: Endpoint,
+    receiveBuffer: Int,
+    policy: ListenPolicy
+  ) {
+    self.policy = policy
     self.channel = channel
     self.descriptor = descriptor
     self.localAddress = localAddress

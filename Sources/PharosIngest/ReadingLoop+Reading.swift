@@ -52,7 +52,8 @@ extension ReadingLoop {
       var call = Intake.Call(
         received: received,
         destination: listener.localAddress,
-        isRecorded: exchange.records
+        isRecorded: exchange.records,
+        policy: listener.policy
       )
       let held = listener.takeHeld()
       for datagram in held {
@@ -73,6 +74,26 @@ extension ReadingLoop {
       listener.sinceTick += taken
     }
     return (taken, false)
+  }
+
+  /// The desk has kept something: what has waited for it goes on at once.
+  func noteKept() {
+    switch phase {
+    case .running, .draining:
+      guard !intake.held.isEmpty else { return }
+      takeHeld()
+      runShard()
+    case .drained, .frozen, .finishing, .finished: break
+    }
+  }
+
+  /// Asks again about datagrams that waited for a write to the disk, which has told something since.
+  func takeHeld() {
+    guard !intake.held.isEmpty, exchange.hasRoom(from: index) else { return }
+    let received = clock.next()
+    intake.takeHeld(at: received)
+    ship(received)
+    exchange.noteTraffic(at: received)
   }
 
   /// Takes a datagram that NIO has read, into a buffer one byte longer than the largest that is taken.

@@ -39,12 +39,18 @@ extension ReadingLoop {
       lastDrainLeft -= taken.datagrams
       if taken.isBlocked || taken.datagrams > 0 { isDone = false }
     }
+    // What waits for the disk is waited for, a few seconds at most.
+    if !intake.held.isEmpty {
+      lastDrainLeft -= 1
+      isDone = false
+    }
     return isDone || lastDrainLeft <= 0
   }
 
   /// Closes the sockets and refuses what was asked too late.
   func closeSockets() {
     readDropCounters()
+    intake.refuseHeld()
     for listener in listeners { listener.close() }
     listeners.removeAll()
     takeServerInputs()

@@ -27,11 +27,13 @@ extension ReadingLoop {
     case .running:
       for listener in listeners { isBehind = readTicking(listener) || isBehind }
       takeServerInputs()
+      takeHeld()
       publishTime()
       doChores()
       for listener in listeners { listener.endTick() }
     case .draining(let promise):
       isEager = true
+      takeHeld()
       if drainSockets() {
         closeSockets()
         promise.succeed(())
@@ -107,6 +109,7 @@ extension ReadingLoop {
     nextChores = now + ReadingLoop.choresInterval
     watchClock()
     watchCheckpoint()
+    intake.forget(at: now)
     readDropCounters()
   }
 

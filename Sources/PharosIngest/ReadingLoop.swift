@@ -59,6 +59,7 @@ final class ReadingLoop {
     site: Site,
     shard: Shard,
     configuration: IngestConfiguration,
+    gate: Gate,
     server: ServerInputs?,
     logger: Logger
   ) throws(IngestError) {
@@ -72,6 +73,13 @@ final class ReadingLoop {
     self.shard = shard
     drain = try DatagramDrain(capacity: configuration.largestDatagram)
     intake = Intake(shard: index, shards: exchange.loops, iBeaconCompanies: site.iBeaconCompanies)
+    intake.gate = gate
+    recognise(site, applications: server?.registry.applications ?? [])
+  }
+
+  /// Has the table of what is heard know what a site asks about.
+  func recognise(_ site: Site, applications: [Application]) {
+    intake.recognise(site, applications: applications, showsStrangers: configuration.showsStrangers)
   }
 }
 

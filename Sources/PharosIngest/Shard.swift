@@ -1,5 +1,6 @@
 import PharosEvents
 import PharosMonitoring
+import PharosPrivacy
 import PharosReports
 
 /// One shard of stage one: takes inputs from all loops in their total order and hands on what it decides.
@@ -24,6 +25,8 @@ struct Shard {
   private let index: Int
   private let exchange: Exchange
   private(set) var engine: StageOne
+  /// Finds out whose changing addresses are, with the keys of the site as it stands in the order of inputs; nil without any.
+  private var resolver: Resolver?
   private var output = StageOutput()
   /// Everything due up to this time has been decided.
   private(set) var through = Timestamp.distantPast
@@ -31,10 +34,17 @@ struct Shard {
   private(set) var waits: UInt64 = 0
 
   /// Makes a shard, whose engine may have decided something already when it went on after a restart.
-  init(index: Int, exchange: Exchange, engine: StageOne, output: StageOutput = StageOutput()) {
+  init(
+    index: Int,
+    exchange: Exchange,
+    engine: StageOne,
+    resolver: Resolver? = nil,
+    output: StageOutput = StageOutput()
+  ) {
     self.index = index
     self.exchange = exchange
     self.engine = engine
+    self.resolver = resolver
     self.output = output
   }
 
@@ -88,12 +98,14 @@ struct Shard {
     case .change(let change):
       engine.apply(change, at: parcel.received, into: &output)
     case .adoption(let site):
+      resolver = Resolver(site: site)
       engine.adopt(site, at: parcel.received, into: &output)
     case .marker:
       engine.advance(to: parcel.received, into: &output)
       handOn(through: parcel.received, copy: EngineCopy(engine))
       return false
     case .reports(var batch):
+      resolver?.resolve(&batch)
       engine.ingest(batch, into: &output)
       batch.removeAll()
       conveyor.giveBack(batch)

@@ -138,7 +138,8 @@ struct SocketBinder {
         channel: channel,
         descriptor: descriptor,
         localAddress: address,
-        receiveBuffer: buffer
+        receiveBuffer: buffer,
+        policy: listener.policy
       )
       try channel.pipeline.syncOperations.addHandler(DrainHandler(loop: loop.value, listener: reader))
       loop.value.listeners.append(reader)

@@ -18,8 +18,10 @@ public struct SiteConfiguration: Hashable, Sendable {
   public var data: String?
   /// What the journal keeps.
   public var retention: Retention
-  /// Whose datagrams are taken.
+  /// Whose datagrams are taken where a listener does not say so itself.
   public var policy: IngestPolicy
+  /// Whose datagrams are taken by listeners that say so themselves.
+  public var listenerPolicies: [HostPort: IngestPolicy]
   /// Who is a person, and what each application wants to know for.
   public var access: SiteAccess
   /// The folders of the venues, which the site names, so that a recording says where they were.
@@ -44,6 +46,7 @@ public struct SiteConfiguration: Hashable, Sendable {
     data: String? = nil,
     retention: Retention = Retention(),
     policy: IngestPolicy = .open,
+    listenerPolicies: [HostPort: IngestPolicy] = [:],
     access: SiteAccess = SiteAccess(),
     warnings: [SiteProblem] = []
   ) {
@@ -56,9 +59,13 @@ public struct SiteConfiguration: Hashable, Sendable {
     self.data = data
     self.retention = retention
     self.policy = policy
+    self.listenerPolicies = listenerPolicies
     self.access = access
     self.warnings = warnings
   }
+
+  /// Whose datagrams a listener takes.
+  public func policy(of address: HostPort) -> IngestPolicy { listenerPolicies[address] ?? policy }
 
   /// The same with the paths of the file, which count from its own folder, as paths of this process.
   ///
@@ -78,11 +85,11 @@ public struct SiteConfiguration: Hashable, Sendable {
 
 /// Whose datagrams are taken.
 public enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
-  /// Anybody's.
+  /// Anybody's; signatures are not looked at.
   case open
-  /// Those of listed observers and of observers that were accepted; others are shown and change nothing.
+  /// Those of listed observers and of observers that were accepted; others are shown and change nothing. Who has a key must sign.
   case allowlist
-  /// Those that carry a valid signature.
+  /// Those that are signed with a key of their observer.
   case signed
 }
 

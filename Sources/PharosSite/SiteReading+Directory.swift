@@ -3,7 +3,10 @@ import Yams
 
 extension SiteReading {
   private static let observerKeys = ["id", "name", "person", "rssiOffset", "liveness", "lag"]
-  private static let beaconKeys = SiteIdentity.keys + ["name", "person", "measuredPower", "interval"]
+  private static let beaconKeys =
+    SiteIdentity.keys + [
+      "name", "person", "measuredPower", "interval", "irk",
+    ]
   private static let zoneKeys = ["id", "name", "observers", "floor", "adjacent", "beacons"]
 
   mutating func observers(_ fields: SiteFields) -> [ObserverEntry] {
@@ -51,6 +54,7 @@ extension SiteReading {
 
   mutating func beacons(_ fields: SiteFields) -> [BeaconEntry] {
     var seen: Set<BeaconConstraint> = []
+    var keys: Set<IdentityKey> = []
     return fields.list("beacons", of: "beacons").compactMap { index, path, node in
       let name = node.mapping?["name"]?.scalar?.string
       let place = name.map { "beacon \"\(PlainText.cut($0, to: 64))\"" } ?? "beacon \(index + 1)"
@@ -71,12 +75,14 @@ extension SiteReading {
         )
       }
       if isPerson { access.personBeacons.insert(identity.constraint) }
+      let identityKey = identityKey(entry, of: identity, keys: &keys)
       return BeaconEntry(
         constraint: identity.constraint,
         keyedByAddress: identity.keyedByAddress,
         name: entry.text("name"),
         measuredPower: measuredPower,
-        interval: interval
+        interval: interval,
+        identityKey: identityKey
       )
     }
   }

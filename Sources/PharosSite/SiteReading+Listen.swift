@@ -7,7 +7,7 @@ extension SiteReading {
   /// Where datagrams and requests arrive, and with which certificate.
   func readListen(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
     if let listen = fields.fields("listen", known: SiteReading.listenKeys) {
-      if let udp = udp(listen) { configuration.listen = udp }
+      readUDP(listen, into: &configuration)
       configuration.http = listen["http"].flatMap { node in
         address(node, "listen.http", listen.path(of: "http"), listen, example: "\"127.0.0.1:8080\"")
       }
@@ -64,16 +64,7 @@ extension SiteReading {
     !text.isEmpty && text.utf8.count <= 253 && !text.contains { "/?#@: \t".contains($0) }
   }
 
-  private func udp(_ listen: SiteFields) -> [HostPort]? {
-    guard let udp = listen["udp"] else { return nil }
-    let nodes = udp.sequence.map(Array.init) ?? [udp]
-    return nodes.enumerated().compactMap { index, node in
-      let path = udp.sequence == nil ? listen.path(of: "udp") : listen.path(of: "udp", index)
-      return address(node, "listen.udp", path, listen, example: "\"127.0.0.1:50001\" or \"[::]:50001\"")
-    }
-  }
-
-  private func address(
+  func address(
     _ node: Node,
     _ name: String,
     _ path: String,
@@ -101,36 +92,6 @@ extension SiteReading {
     }
     guard configuration.data == nil else { return }
     fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
-  }
-
-  /// Whose datagrams are taken.
-  func policy(_ fields: SiteFields) -> IngestPolicy {
-    guard let ingest = fields.fields("ingest", known: ["policy"]), let text = ingest.text("policy") else {
-      return .open
-    }
-    switch IngestPolicy(rawValue: text) {
-    case .open: return .open
-    case .allowlist:
-      if !fields.has("observers") {
-        ingest.warning(
-          "policy",
-          "policy allowlist, and no observer is listed: each is quarantined until it is accepted",
-          expected: "observers, or pharos observer accept for each"
-        )
-      }
-      return .allowlist
-    case .signed:
-      ingest.mistake(
-        "policy",
-        "policy signed is not carried out by this version: signatures are not verified",
-        expected: "open or allowlist"
-      )
-    case nil:
-      let hint = Spelling.nearest(to: text, among: IngestPolicy.allCases.map(\.rawValue))
-      let question = hint.map { "; did you mean \"\($0)\"?" } ?? ""
-      ingest.mistake("policy", "unknown policy \"\(text)\"\(question)", expected: "open or allowlist")
-    }
-    return .open
   }
 
   /// The tree without what is told over HTTP only, a mistake noted for each such key.

@@ -34,9 +34,8 @@ struct SiteReading {
     }
     readListen(fields, into: &configuration)
     readJournal(fields, into: &configuration)
-    configuration.policy = policy(fields)
     configuration.site = site(fields)
-    configuration.site.admission = configuration.policy == .open ? .open : .listed
+    readPolicy(fields, into: &configuration)
     configuration.access = access
     checkAccess(fields, configuration)
     configuration.venues = venues(fields)

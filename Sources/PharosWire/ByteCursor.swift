@@ -64,16 +64,16 @@ extension RawSpan {
   var wholeRange: Range<Int> { 0..<byteCount }
 
   /// One byte.
-  func byte(at offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+  func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 
   /// Two bytes, the first most significant.
   func u16(at offset: Int) -> UInt16 {
-    UInt16(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
+    unsafe UInt16(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
   }
 
   /// Four bytes, the first most significant.
   func u32(at offset: Int) -> UInt32 {
-    UInt32(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+    unsafe UInt32(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
   /// Six bytes, the first most significant.
@@ -84,27 +84,29 @@ extension RawSpan {
 
   /// Eight bytes, the first most significant.
   func u64(at offset: Int) -> UInt64 {
-    UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    unsafe UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 }
 
 /// The same for places that the caller has compared with the end: the one record that comes by the million is read so.
 extension RawSpan {
   /// One byte that is known to be there.
-  func knownByte(at offset: Int) -> UInt8 { unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
+  func knownByte(at offset: Int) -> UInt8 {
+    unsafe unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
+  }
 
   /// Two bytes that are known to be there, the first most significant.
   func knownU16(at offset: Int) -> UInt16 {
-    UInt16(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
+    unsafe UInt16(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
   }
 
   /// Four bytes that are known to be there, the first most significant.
   func knownU32(at offset: Int) -> UInt32 {
-    UInt32(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
+    unsafe UInt32(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
   }
 
   /// Eight bytes that are known to be there, the first most significant.
   func knownU64(at offset: Int) -> UInt64 {
-    UInt64(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
+    unsafe UInt64(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self))
   }
 }

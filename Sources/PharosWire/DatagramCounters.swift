@@ -61,6 +61,12 @@ public struct DatagramCounters: Equatable, Sendable {
     reported[Int(format.rawValue)] &+= UInt64(reports)
   }
 
+  /// Takes back what was counted of a datagram that was decoded.
+  mutating func takeBack(_ format: WireFormat, reports: Int) {
+    decoded[Int(format.rawValue)] &-= 1
+    reported[Int(format.rawValue)] &-= UInt64(reports)
+  }
+
   /// Counts a datagram that was refused.
   mutating func count(_ format: WireFormat?, _ reason: DatagramRefusal) {
     refused[DatagramCounters.index(format, reason)] &+= 1

@@ -49,6 +49,22 @@ public struct DatagramDecoder: Sendable {
     refuse(WireFormat(recognising: beginning), .truncated)
   }
 
+  /// Counts a datagram that was refused before it was decoded, by whoever decides whose datagrams are taken.
+  public mutating func refuse(unread format: WireFormat?, _ reason: DatagramRefusal) {
+    counters.count(format, reason)
+  }
+
+  /// Counts a datagram as refused that was decoded and then turned out to hold what its sender may not say.
+  ///
+  /// - Parameters:
+  ///   - format: its format.
+  ///   - reason: why it is refused.
+  ///   - reports: how many reports it brought, which the caller throws away.
+  public mutating func refuse(decoded format: WireFormat, _ reason: DatagramRefusal, reports: Int) {
+    counters.takeBack(format, reports: reports)
+    counters.count(format, reason)
+  }
+
   private mutating func refuse(_ format: WireFormat?, _ reason: DatagramRefusal) -> DatagramRefusal {
     counters.count(format, reason)
     return reason

@@ -40,6 +40,34 @@ extension DatagramRefusal: CustomStringConvertible {
     case .nothingUnderstood:
       "The datagram is well formed but holds no report that Pharos understands. Compare its field names"
         + " with the page on JSON fields in the documentation, or send it to another port."
+    case .notSigned:
+      "The datagram is not signed, and its observer or this listener asks for signatures. Have a key made with"
+        + " pharos observer add and give it to the gateway; for one that cannot sign, let it send to a listener of"
+        + " its own with policy: allowlist."
+    case .unknownKey:
+      "The datagram is signed with a key that its observer does not have. Compare the key's id with pharos"
+        + " observer list; have a new key made with pharos observer add if it was revoked."
+    case .expiredKey:
+      "The datagram is signed with a key that has expired. Put the observer's newer key into the gateway, or have one"
+        + " made with pharos observer add."
+    case .badSignature:
+      "The signature is not that of the datagram. It was changed on its way, is forged, or the gateway has"
+        + " another secret under this key's id: compare the fingerprints."
+    case .replayed:
+      "The datagram was taken before, or is too old to tell. Somebody repeats what was recorded, or the gateway"
+        + " counts wrongly: check that its sequence and uptime grow as long as it runs."
+    case .olderBoot:
+      "The gateway has started anew since it sent the datagram. Somebody repeats what was recorded, or the"
+        + " gateway does not keep its boot id: check that it grows with every start."
+    case .notVouched:
+      "The datagram reports for an observer that its sender may not speak for. Name the sender's radios with"
+        + " pharos observer add ID --radio, or let each observer send for itself."
+    case .notListed:
+      "The datagram names an observer that is neither listed nor accepted. Put it into the site file, or accept it"
+        + " with pharos observer accept."
+    case .notKept:
+      "The gateway starts anew more often than its replay window can be kept. If it does not restart all the time,"
+        + " look at the disk of the data folder."
     }
   }
 }

@@ -26,6 +26,24 @@ public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
   case badText
   /// It is well formed, but nothing in it is a report.
   case nothingUnderstood
+  /// It must be signed and is not.
+  case notSigned
+  /// It is signed with a key that its observer does not have.
+  case unknownKey
+  /// It is signed with a key that is good no more.
+  case expiredKey
+  /// Its tag is not the one that its key makes of its bytes.
+  case badSignature
+  /// It was taken before, or is so old that this cannot be told any more.
+  case replayed
+  /// Its sender has started anew since.
+  case olderBoot
+  /// It reports for an observer that its sender may not speak for.
+  case notVouched
+  /// It names an observer that is neither listed nor accepted.
+  case notListed
+  /// Its sender starts anew, and this cannot be kept quickly enough.
+  case notKept
 
   /// The name in metrics and logs.
   public var name: String {
@@ -42,6 +60,15 @@ public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
     case .badField: "bad_field"
     case .badText: "bad_text"
     case .nothingUnderstood: "nothing_understood"
+    case .notSigned: "not_signed"
+    case .unknownKey: "unknown_key"
+    case .expiredKey: "expired_key"
+    case .badSignature: "bad_signature"
+    case .replayed: "replayed"
+    case .olderBoot: "older_boot"
+    case .notVouched: "not_vouched"
+    case .notListed: "not_listed"
+    case .notKept: "not_kept"
     }
   }
 }

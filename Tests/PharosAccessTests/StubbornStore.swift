@@ -19,6 +19,11 @@ final class StubbornStore: DocumentStore {
     try base.put(document, kind: kind, key: key)
   }
 
+  func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
+    try check()
+    try base.put(documents)
+  }
+
   func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])] {
     try base.documents(kind: kind)
   }

@@ -1,5 +1,6 @@
 import PharosAdvertising
 import PharosCaptures
+import PharosPrivacy
 import PharosReports
 import PharosWire
 import Testing
@@ -12,9 +13,10 @@ struct HeardTableTests {
   let source = Endpoint(IPAddress(v4: 0x7F00_0001), port: 4_000)
   let gateway = ObserverID.eui48(0xAC23_3FA0_0001)
 
-  @Test("shows a stranger at its first datagram, with the identity and name that its adverts carry")
-  func showsStrangers() throws {
+  @Test("shows a beacon at its first datagram, with the identity and name that its adverts carry")
+  func showsBeacons() throws {
     var table = HeardTable(iBeaconCompanies: [])
+    table.recognise(site(.proximity(Samples.uuid)), applications: [], showsStrangers: false)
     var batch = ReportBatch()
     batch.appendAdvert(by: gateway, address: 1, rssi: -60, data: Samples.iBeacon(minor: 7), at: start)
     batch.appendAdvert(
@@ -34,6 +36,8 @@ struct HeardTableTests {
     #expect(heard.beacons.count == 1)
     #expect(beacon.identities == [.proximity(Samples.uuid, major: 1, minor: 7)])
     #expect(beacon.name == "door")
+    #expect(beacon.address?.bits == 1)
+    #expect(beacon.pseudonym == nil)
     #expect(beacon.rssi == RSSI(dBm: -61))
     #expect(beacon.advertsPerSecond == nil)
   }
@@ -79,6 +83,7 @@ struct HeardTableTests {
   @Test("stays within its bounds and keeps the latest, however many strangers pass")
   func staysBounded() {
     var table = HeardTable(iBeaconCompanies: [], capacity: 64)
+    table.recognise(Site(), applications: [], showsStrangers: true)
     for number in 0..<5_000 {
       var batch = ReportBatch()
       let time = start + .milliseconds(Int64(number))
@@ -135,6 +140,107 @@ struct HeardTableTests {
     }
     #expect(looks == 20)
     #expect(sum <= 10_000 && sum >= 9_000)
+  }
+
+  @Test("of a stranger nothing is shown but a pseudonym and what public frames say")
+  func hidesStrangers() throws {
+    let key = PseudonymKey(low: 3, high: 4)
+    var table = HeardTable(iBeaconCompanies: [], pseudonym: key)
+    var batch = ReportBatch()
+    let telephone: UInt64 = 0x7C01_0203_0405
+    let tag: UInt64 = 0xC0FF_EE00_0001
+    let name: [UInt8] = [12, 0x09] + Array("Anna's phone".utf8.prefix(11))
+    batch.appendAdvert(by: gateway, address: telephone, rssi: -60, data: [2, 1, 6] + name, at: start)
+    batch.appendAdvert(by: gateway, address: telephone, rssi: -60, data: name, pdu: .scanResponse, at: start)
+    batch.appendAdvert(by: gateway, address: tag, rssi: -70, data: Samples.iBeacon(minor: 7), at: start)
+    note(batch, in: &table)
+    let heard = table.heard(at: start).beacons
+    #expect(heard.map(\.address) == [nil, nil])
+    #expect(heard.map(\.name) == [nil, nil])
+    #expect(heard.map(\.identities) == [[], [.proximity(Samples.uuid, major: 1, minor: 7)]])
+    let expected = [telephone, tag].map { key(DeviceAddress(bits: $0, kind: .random)) }
+    #expect(heard.map(\.pseudonym) == expected)
+    // Nothing of it is anywhere in the table either.
+    var dumped = ""
+    dump(table, to: &dumped)
+    for word in ["\(telephone)", "\(tag)", "Anna", "\(UInt8(ascii: "A")), \(UInt8(ascii: "n"))"] {
+      #expect(!dumped.contains(word))
+    }
+  }
+
+  @Test("an address that a site names is shown from then on, and hidden again when it is named no more")
+  func namesAndHides() {
+    var table = HeardTable(iBeaconCompanies: [])
+    let address = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown)
+    var batch = ReportBatch()
+    batch.appendAdvert(by: gateway, address: address.bits, rssi: -60, data: [2, 1, 6], at: start)
+    note(batch, in: &table)
+    #expect(table.heard(at: start).beacons.map(\.address) == [nil])
+    table.recognise(site(.address(address)), applications: [], showsStrangers: false)
+    note(batch, in: &table)
+    #expect(table.heard(at: start).beacons.map(\.address?.bits) == [address.bits])
+    table.recognise(Site(), applications: [], showsStrangers: false)
+    #expect(table.heard(at: start).beacons.map(\.address) == [nil])
+    let region = Region(identifier: "r", constraint: .address(address))
+    table.recognise(.startMonitoring(application: "a", region))
+    note(batch, in: &table)
+    #expect(table.heard(at: start).beacons.map(\.address?.bits) == [address.bits])
+    #expect(table.heard(at: start).beacons.count == 1)
+  }
+
+  @Test("a stranger is forgotten ten minutes after it was last heard, whoever is named stays")
+  func forgets() {
+    var table = HeardTable(iBeaconCompanies: [])
+    let known = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown)
+    table.recognise(site(.address(known)), applications: [], showsStrangers: false)
+    for (second, bits) in [(0, known.bits), (0, 1), (60, 2), (300, 3)] as [(Int64, UInt64)] {
+      var batch = ReportBatch()
+      batch.appendAdvert(
+        by: gateway,
+        address: bits,
+        rssi: -60,
+        data: [2, 1, 6],
+        at: start + .milliseconds(second * 1_000)
+      )
+      note(batch, in: &table)
+    }
+    func count(at second: Double) -> Int { table.heard(at: start + .seconds(second)).beacons.count }
+    #expect(count(at: 600) == 4)
+    #expect(count(at: 601) == 3)
+    table.forget(at: start + .seconds(661))
+    // Those that are gone are gone, whichever time is asked about.
+    #expect(count(at: 0) == 2)
+    table.forget(at: start + .seconds(100_000))
+    #expect(table.heard(at: start).beacons.map(\.address?.bits) == [known.bits])
+  }
+
+  @Test("a tag that changes its address is one line, under its own")
+  func resolves() throws {
+    let key = try #require(IdentityKey("ec0234a357c8ad05341010a60a397d9b"))
+    let own = DeviceAddress(bits: 0xAC23_3F00_0001, kind: .unknown)
+    var table = HeardTable(iBeaconCompanies: [])
+    let site = Site(beacons: [BeaconEntry(constraint: .address(own), identityKey: key)])
+    table.recognise(site, applications: [], showsStrangers: false)
+    for prand: UInt32 in 0..<5 {
+      var batch = ReportBatch()
+      let address = try #require(key.resolvableAddress(prand: prand))
+      batch.appendAdvert(
+        by: gateway,
+        address: address.bits,
+        kind: .random,
+        rssi: -60,
+        data: [2, 1, 6],
+        at: start
+      )
+      note(batch, in: &table)
+    }
+    #expect(table.heard(at: start).beacons.map(\.address?.bits) == [own.bits])
+  }
+
+  private func site(_ constraint: BeaconConstraint) -> Site {
+    Site(applications: [
+      Application(identifier: "a", regions: [Region(identifier: "r", constraint: constraint)])
+    ])
   }
 
   private func note(_ batch: ReportBatch, in table: inout HeardTable, weight: Double = 1) {

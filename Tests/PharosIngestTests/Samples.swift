@@ -57,13 +57,14 @@ extension ReportBatch {
   mutating func appendAdvert(
     by observer: ObserverID,
     address: UInt64?,
+    kind: DeviceAddress.Kind = .public,
     rssi: Int8,
     data: [UInt8],
     pdu: Advert.PDU = .nonConnectable,
     at received: Timestamp
   ) {
     let advert = Advert(
-      address: address.map { DeviceAddress(bits: $0, kind: .public) },
+      address: address.map { DeviceAddress(bits: $0, kind: kind) },
       rssi: RSSI(reported: rssi),
       pdu: pdu,
       payload: append(payload: data)

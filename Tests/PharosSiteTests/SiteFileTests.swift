@@ -191,6 +191,29 @@ struct SiteFileTests {
     #expect(try SiteFile.parse("", path: "site.yaml").site.positioning == PositioningSettings())
   }
 
+  @Test("each listener may have a policy of its own, and the site admits whom the most open one takes")
+  func listenerPolicies() throws {
+    let open = HostPort(host: "127.0.0.1", port: 50_001)
+    let network = HostPort(host: "0.0.0.0", port: 50_002)
+    let listen = "listen: { udp: [\"\(open)\", { address: \"\(network)\", policy: signed }] }\ndata: d\n"
+    let mixed = try SiteFile.parse(listen, path: "site.yaml")
+    #expect(mixed.listen == [open, network])
+    #expect(mixed.policy(of: open) == .open)
+    #expect(mixed.policy(of: network) == .signed)
+    #expect(mixed.site.admission == .open)
+    #expect(mixed.warnings.isEmpty)
+    let strict = try SiteFile.parse(
+      listen + "ingest: { policy: allowlist }\nobservers: [{ id: a }]",
+      path: "site.yaml"
+    )
+    #expect(strict.policy(of: open) == .allowlist)
+    #expect(strict.policy(of: network) == .signed)
+    #expect(strict.site.admission == .listed)
+    let all = try SiteFile.parse("data: d\ningest: { policy: signed }", path: "site.yaml")
+    #expect(all.policy(of: SiteConfiguration.defaultListen[0]) == .signed)
+    #expect(all.site.admission == .listed)
+  }
+
   @Test("where the journal is, what it keeps, and whom to trust")
   func operations() throws {
     let text = """

@@ -88,13 +88,28 @@ struct SiteMistakeTests {
       ),
       (
         "ingest: { policy: signed }",
-        "site.yaml:1: ingest: policy signed is not carried out by this version: signatures are not verified "
-          + "(expected open or allowlist)"
+        "site.yaml:1: warning: site: signatures are asked for, and there is no data folder to keep keys in: every "
+          + "gateway is refused unless --data gives one (expected data, and pharos observer add for each gateway)"
+      ),
+      (
+        "data: d\nlisten: { udp: [\"0.0.0.0:1\", { address: \"[::]:2\", policy: signed }] }",
+        "site.yaml:2: warning: site: 0.0.0.0:1 takes anybody's datagrams, also such as name observers that sign "
+          + "elsewhere (expected policy: allowlist or signed there, or an address of this machine alone)"
+      ),
+      (
+        "listen: { udp: [{ policy: signed }] }",
+        "site.yaml:1: listen.udp: address is missing (expected HOST:PORT, as in \"127.0.0.1:50001\" or "
+          + "\"[::]:50001\")"
+      ),
+      (
+        "listen: { udp: [{ address: \"[::1]:2\", policy: singed }] }",
+        "site.yaml:1: listen.udp: unknown policy \"singed\"; did you mean \"signed\"? (expected open, allowlist or "
+          + "signed)"
       ),
       (
         "ingest: { policy: opne }",
-        "site.yaml:1: ingest: unknown policy \"opne\"; did you mean \"open\"? (expected open or "
-          + "allowlist)"
+        "site.yaml:1: ingest: unknown policy \"opne\"; did you mean \"open\"? (expected open, "
+          + "allowlist or signed)"
       ),
       (
         "ingest: { policy: allowlist }",

@@ -118,7 +118,7 @@ package enum JSONField: UInt8, CaseIterable {
       let ascii = bytes.byte(at: offset)
       if isLeftOut(ascii) { continue }
       let lower = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= ascii ? ascii | 0x20 : ascii
-      guard lower == name.utf8Start[index] else { return false }
+      guard unsafe lower == name.utf8Start[index] else { return false }
       index += 1
     }
     return true

@@ -69,7 +69,7 @@ struct JSONObject {
     return words.firstIndex { word in
       guard word.utf8CodeUnitCount == value.range.count else { return false }
       return value.range.allSatisfy {
-        bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - value.range.lowerBound] | 0x20
+        unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - value.range.lowerBound] | 0x20
       }
     }
   }
@@ -87,7 +87,7 @@ struct JSONObject {
     guard value.kind == .string else { throw .badIdentity }
     guard value.isEscaped else { return try WireText.observer(bytes, value.range) }
     let text = try JSONScanner.text(of: value, bytes)
-    return try WireText.observer(text.span.bytes, 0..<text.count)
+    return try unsafe WireText.observer(text.span.bytes, 0..<text.count)
   }
 
   /// When it happened: an age in milliseconds, or a time of the sender's own clock; what says neither

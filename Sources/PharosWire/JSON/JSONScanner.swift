@@ -120,7 +120,7 @@ struct JSONScanner {
   ) throws(DatagramRefusal) -> JSONValue {
     let start = offset
     for index in 0..<text.utf8CodeUnitCount {
-      try expect(text.utf8Start[index], bytes)
+      try unsafe expect(text.utf8Start[index], bytes)
     }
     return JSONValue(kind, start..<offset)
   }

@@ -70,6 +70,6 @@ extension JSONSighting {
   /// Whether a range spells a word of lower-case letters, in any case.
   private static func spells(_ bytes: RawSpan, _ range: Range<Int>, _ word: StaticString) -> Bool {
     guard range.count == word.utf8CodeUnitCount else { return false }
-    return range.allSatisfy { bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - range.lowerBound] }
+    return range.allSatisfy { unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - range.lowerBound] }
   }
 }

@@ -12,12 +12,12 @@ enum WireText {
     _ body: (RawSpan) -> Result
   ) -> Result? {
     guard range.count.isMultiple(of: 2), range.count <= 2 * WireLimits.longestPayload else { return nil }
-    return withUnsafeTemporaryAllocation(byteCount: range.count / 2, alignment: 1) { buffer in
+    return unsafe withUnsafeTemporaryAllocation(byteCount: range.count / 2, alignment: 1) { buffer in
       for index in 0..<range.count / 2 {
         guard let byte = hexByte(bytes, at: range.lowerBound + 2 * index) else { return nil }
-        buffer[index] = byte
+        unsafe buffer[index] = byte
       }
-      return body(UnsafeRawBufferPointer(buffer).bytes)
+      return unsafe body(UnsafeRawBufferPointer(buffer).bytes)
     }
   }
 
@@ -87,13 +87,13 @@ enum WireText {
 
   /// The text of a range, or nil if it is no UTF-8.
   static func string(_ bytes: RawSpan, _ range: Range<Int>) -> String? {
-    bytes.extracting(range).withUnsafeBytes { String(validating: $0, as: UTF8.self) }
+    unsafe bytes.extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
   }
 
   /// Whether a range is UTF-8 throughout.
   static func isUTF8(_ bytes: RawSpan, _ range: Range<Int>) -> Bool {
-    bytes.extracting(range).withUnsafeBytes { raw in
-      (try? UTF8Span(validating: raw.bindMemory(to: UInt8.self).span)) != nil
+    unsafe bytes.extracting(range).withUnsafeBytes { raw in
+      unsafe (try? UTF8Span(validating: raw.bindMemory(to: UInt8.self).span)) != nil
     }
   }
 

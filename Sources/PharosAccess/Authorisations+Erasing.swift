@@ -1,0 +1,48 @@
+public import PharosReports
+import PharosJournal
+import Synchronization
+
+/// What was removed of a subject among the authorisations.
+public struct ErasedAuthorisations: Hashable, Sendable {
+  /// What applications were allowed or refused to learn about it.
+  public var authorisations = 0
+  /// That it is a person, as somebody has said over HTTP.
+  public var persons = 0
+
+  /// Starts with nothing removed.
+  public init() {}
+}
+
+extension Authorisations {
+  /// Removes all decisions about a subject.
+  ///
+  /// A subject that the site file calls a person stays one: that is for whoever owns the file.
+  ///
+  /// - Returns: what was removed.
+  /// - Throws: `AccessError.store`; the call may be repeated.
+  public func erase(_ traces: SubjectTraces) throws(AccessError) -> ErasedAuthorisations {
+    try changing.withLock { _ throws(AccessError) in
+      var erased = ErasedAuthorisations()
+      let (entries, persons) = state.withLock { state in
+        (
+          state.view.entries.keys.filter { traces.contains($0.subject) },
+          state.markedPersons.filter { traces.contains($0) }
+        )
+      }
+      for key in entries {
+        try store.forget(kind: DocumentKind.authorisation, key: key.document)
+        state.withLock { $0.view.remove(key) }
+        erased.authorisations += 1
+      }
+      for subject in persons {
+        try store.forget(kind: DocumentKind.person, key: Secret.key { subject.write(to: &$0) })
+        state.withLock { state in
+          state.markedPersons.remove(subject)
+          state.gatherPersons()
+        }
+        erased.persons += 1
+      }
+      return erased
+    }
+  }
+}

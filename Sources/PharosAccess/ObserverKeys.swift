@@ -1,0 +1,124 @@
+public import PharosReports
+public import PharosSigning
+import Synchronization
+
+/// The keys that observers sign with.
+///
+/// Unlike a token's, a key's secret has to be kept: verifying a MAC takes the secret itself. It lies in the journal's file, which
+/// only its owner may read (0600, in a folder of 0700), and is given out once, when the key is made. Lists show fingerprints.
+public final class ObserverKeys: Sendable {
+  /// How long older keys stay good beside a new one, unless somebody says otherwise.
+  ///
+  /// A week: who looks after gateways gets to each of them within one.
+  public static let overlap = TimeSpan.minutes(7 * 24 * 60)
+
+  private let store: any DocumentStore
+  private let observers: Mutex<[ObserverID: KeyedObserver]>
+
+  /// Reads the keys that are kept.
+  ///
+  /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
+  public init(store: any DocumentStore) throws(AccessError) {
+    self.store = store
+    let kept: [(key: String, value: KeyedObserver)] = try store.decoded(kind: DocumentKind.observerKeys)
+    observers = Mutex(Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }))
+  }
+
+  /// All observers with their keys, in order.
+  public func list() -> [KeyedObserver] { observers.withLock { $0.values.sorted { $0.id < $1.id } } }
+
+  /// One observer with its keys, or nil if it never had any.
+  public func observer(_ id: ObserverID) -> KeyedObserver? { observers.withLock { $0[id] } }
+
+  /// Makes a key for an observer; what it gives back is the only time that the secret is shown.
+  ///
+  /// The keys that it has stay good for the overlap, so that the gateway can be given the new one in the meantime.
+  ///
+  /// - Parameters:
+  ///   - id: the observer.
+  ///   - radios: the further observers whose records it may send, in place of those it has; nil to leave them.
+  ///   - overlap: how long older keys stay good.
+  ///   - now: the present time.
+  /// - Returns: the key.
+  /// - Throws: `AccessError` where there are too many, a radio speaks for itself, or it could not be kept.
+  public func add(
+    _ id: ObserverID,
+    radios: [ObserverID]? = nil,
+    overlap: TimeSpan = ObserverKeys.overlap,
+    at now: Timestamp
+  ) throws(AccessError) -> ObserverKey {
+    var observer = self.observer(id) ?? KeyedObserver(id: id)
+    if let radios { observer.radios = try checked(radios, of: id) }
+    observer.keys.removeAll { $0.hasExpired(at: now) }
+    guard observer.keys.count < KeyedObserver.mostKeys else {
+      throw .tooManyKeys(id, limit: KeyedObserver.mostKeys)
+    }
+    guard observers.withLock({ $0[id] != nil || $0.count < KeyRing.mostObservers }) else {
+      throw .tooMany(what: "observers with keys", limit: KeyRing.mostObservers)
+    }
+    for index in observer.keys.indices {
+      observer.keys[index].expiresAt = min(observer.keys[index].expiresAt ?? .distantFuture, now + overlap)
+    }
+    let key = ObserverKeys.newKey(besides: observer.keys)
+    observer.keys.append(KeyedObserver.Entry(key: key, createdAt: now))
+    try keep(observer)
+    return key
+  }
+
+  /// Revokes a key: from now on it opens nothing.
+  ///
+  /// An observer without any key left still has to sign where signatures are looked at, and so is not heard until it has a new
+  /// key or is forgotten.
+  ///
+  /// - Returns: whether there was one.
+  /// - Throws: `AccessError.store` where it could not be forgotten, in which case it still opens.
+  public func revoke(_ keyID: UInt32, of id: ObserverID) throws(AccessError) -> Bool {
+    guard var observer = observer(id), observer.keys.contains(where: { $0.key.id == keyID }) else {
+      return false
+    }
+    observer.keys.removeAll { $0.key.id == keyID }
+    try keep(observer)
+    // Behind the key: without one nobody asks for the record, and what is left of it is swept up at the next start.
+    try store.forget(kind: DocumentKind.senderRecord, key: "\(SenderName(observer: id, keyID: keyID))")
+    return true
+  }
+
+  /// Forgets all keys of an observer, so that it is one without any again: believed unsigned where lists decide.
+  ///
+  /// - Returns: whether it had, or had had, any.
+  /// - Throws: `AccessError.store` where they could not be forgotten.
+  public func forget(_ id: ObserverID) throws(AccessError) -> Bool {
+    guard let observer = observer(id) else { return false }
+    try store.forget(kind: DocumentKind.observerKeys, key: "\(id)")
+    observers.withLock { $0[id] = nil }
+    for entry in observer.keys {
+      try store.forget(
+        kind: DocumentKind.senderRecord,
+        key: "\(SenderName(observer: id, keyID: entry.key.id))"
+      )
+    }
+    return true
+  }
+
+  private func checked(_ radios: [ObserverID], of id: ObserverID) throws(AccessError) -> [ObserverID] {
+    let radios = Set(radios).sorted()
+    guard radios.count <= KeyedObserver.mostRadios else {
+      throw .tooMany(what: "radios of one observer", limit: KeyedObserver.mostRadios)
+    }
+    for radio in radios where radio == id || observer(radio) != nil { throw .notARadio(radio, of: id) }
+    return radios
+  }
+
+  private func keep(_ observer: KeyedObserver) throws(AccessError) {
+    try store.keep(observer, kind: DocumentKind.observerKeys, key: "\(observer.id)")
+    observers.withLock { $0[observer.id] = observer }
+  }
+
+  private static func newKey(besides keys: [KeyedObserver.Entry]) -> ObserverKey {
+    var generator = SystemRandomNumberGenerator()
+    while true {
+      let key = ObserverKey.random(using: &generator)
+      if !keys.contains(where: { $0.key.id == key.id }) { return key }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+public import PharosReports
+public import PharosSigning
+
+/// What ingest needs to take signed datagrams: the keys, what the run before has left of the replay windows, and where to keep
+/// them.
+public struct SignedIngest: Sendable {
+  /// What is to be kept, all of it or nothing, before anything more is taken on the strength of it.
+  public struct Keeping: Sendable {
+    /// New records, each in place of the one that its sender had.
+    public var records: [SenderRecord]
+    /// The lease, in place of the one before.
+    public var lease: SenderLease
+  }
+
+  /// The observers with their keys.
+  public var observers: [KeyedObserver]
+  /// What was kept of their windows.
+  public var records: [SenderRecord]
+  /// Up to when the run before can have taken anything, by its R: `SenderLease.end`.
+  public var endedBy: Timestamp
+  /// What tells this start of the machine from others.
+  public var machineStart: String
+  /// Keeps records; called on a thread that may wait for a disk, one call after the other.
+  ///
+  /// If it throws, that is logged once, and ingest goes on: what a crash leaves open then is what was taken since.
+  public var keep: @Sendable (Keeping) throws -> Void
+
+  /// Makes the settings; by default nobody has a key and nothing is kept.
+  public init(
+    observers: [KeyedObserver] = [],
+    records: [SenderRecord] = [],
+    endedBy: Timestamp = .distantPast,
+    machineStart: String = "",
+    keep: @escaping @Sendable (Keeping) throws -> Void = { _ in }
+  ) {
+    self.observers = observers
+    self.records = records
+    self.endedBy = endedBy
+    self.machineStart = machineStart
+    self.keep = keep
+  }
+}

@@ -1,0 +1,103 @@
+import PharosReports
+
+/// One key of one observer: what both ends know and nobody else may.
+///
+/// The tag of a datagram is a MAC, made and verified with the same secret; so a server has to keep the secret itself, not a
+/// hash of it as it does for tokens. ``description`` shows the fingerprint, never the secret.
+public struct ObserverKey: Hashable, Sendable {
+  /// How long a secret is.
+  ///
+  /// - Units: bytes. As long as the output of SHA-256: a shorter one weakens the MAC, a longer one adds nothing.
+  /// - Source: RFC 2104 section 3.
+  public static let secretLength = 32
+
+  /// What ``text`` begins with, so that a scanner for leaked credentials knows one when it sees it.
+  static let prefix = "pharos-key-"
+
+  /// Which key it is among those of its observer; never 0, which marks datagrams that are not signed.
+  public let id: UInt32
+
+  /// The secret, ``secretLength`` bytes; whoever has it can speak for the observer.
+  public let secret: [UInt8]
+
+  /// Makes a key of its parts.
+  ///
+  /// - Throws: ``KeyError/badID`` for 0; ``KeyError/badLength(_:)`` for a secret of another length.
+  public init(id: UInt32, secret: [UInt8]) throws(KeyError) {
+    guard id != 0 else { throw .badID }
+    guard secret.count == ObserverKey.secretLength else { throw .badLength(secret.count) }
+    self.init(unchecked: id, secret)
+  }
+
+  /// Makes a new key.
+  ///
+  /// - Parameter generator: one that cannot be foretold, such as the system's.
+  /// - Returns: a key with an id and a secret that nobody else has.
+  public static func random(using generator: inout some RandomNumberGenerator) -> ObserverKey {
+    let id = UInt32.random(in: 1...UInt32.max, using: &generator)
+    let secret = (0..<secretLength).map { _ in UInt8.random(in: 0...UInt8.max, using: &generator) }
+    return ObserverKey(unchecked: id, secret)
+  }
+
+  /// Reads a key as ``text`` writes it: `pharos-key-`, the id in 8 and the secret in 64 hexadecimal digits.
+  ///
+  /// Space and line ends around it are passed over, as files have them.
+  ///
+  /// - Throws: ``KeyError/badText`` for any other text; it never says which.
+  public init(text: String) throws(KeyError) {
+    let trimmed = text.trimmingSpace
+    guard trimmed.hasPrefix(ObserverKey.prefix) else { throw .badText }
+    let parts = trimmed.dropFirst(ObserverKey.prefix.count).split(
+      separator: "-",
+      omittingEmptySubsequences: false
+    )
+    guard parts.count == 2, parts[0].utf8.count == 8, let id = ObserverKey.id(parts[0]) else {
+      throw .badText
+    }
+    guard let secret = Hex.bytes(parts[1]), secret.count == ObserverKey.secretLength else { throw .badText }
+    try self.init(id: id, secret: secret)
+  }
+
+  private init(unchecked id: UInt32, _ secret: [UInt8]) {
+    self.id = id
+    self.secret = secret
+  }
+
+  /// The key as `pharos observer add` prints it once, and as gateways are given it.
+  public var text: String { "\(ObserverKey.prefix)\(idText)-\(Hex.text(secret))" }
+
+  /// The id in 8 hexadecimal digits, as commands take it.
+  public var idText: String { Hex.text(UInt64(id), bytes: 4) }
+
+  /// What may be shown and logged: 8 hexadecimal digits of a hash of the key, by which two ends can be compared.
+  public var fingerprint: String { Hex.text(MessageAuthenticator.fingerprint(of: self)) }
+
+  /// The id that 1 to 8 hexadecimal digits spell, or nil.
+  public static func id(_ text: some StringProtocol) -> UInt32? {
+    guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ Hex.nibble($0) != nil }) else {
+      return nil
+    }
+    return UInt32(text, radix: 16).flatMap { $0 == 0 ? nil : $0 }
+  }
+}
+
+extension ObserverKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The id and the fingerprint.
+  public var description: String { "key \(idText) (\(fingerprint))" }
+
+  /// The same: not even a debugger's print shows a secret.
+  public var debugDescription: String { description }
+
+  /// The same once more, for `dump` and for what prints a value that holds a key.
+  public var customMirror: Mirror { Mirror(self, children: ["id": idText, "fingerprint": fingerprint]) }
+}
+
+extension String {
+  /// The text without space and line ends around it.
+  fileprivate var trimmingSpace: Substring {
+    var text = self[...]
+    while let first = text.first, first.isWhitespace { text.removeFirst() }
+    while let last = text.last, last.isWhitespace { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,212 @@
+public import PharosReports
+public import PharosWire
+
+/// A replay window that keeps its sense when the process is killed at any moment.
+///
+/// What a process has taken is in its memory, and a file cannot be written for every datagram. So the file does not say what was
+/// taken, but what cannot have been taken: a datagram is taken only while the disk already holds a record that covers it. A
+/// record says when the sender started, in the server's own time, and covers every datagram of that boot whose R less its uptime
+/// is no earlier. All records together hold as long as a lease that is on the disk as well.
+///
+/// After a kill that is enough. All that was taken had an R before the run's end; so its uptime lies below the end less the
+/// sender's start, and whatever lies below is refused. A gateway that merely goes on has a greater uptime with every
+/// millisecond of the restart, so nothing that it sends from then on is refused.
+///
+/// The record has to be written anew where a sender starts anew, where a datagram comes quicker than any before it, and every
+/// minute if the clocks have drifted apart. Only the first two hold datagrams up, for as long as the disk takes.
+///
+/// A pure value: R comes in, what to keep comes out.
+public struct SenderWindow: Equatable, Sendable {
+  /// What to do with a datagram whose tag is right.
+  public enum Judgement: Equatable, Sendable {
+    /// Take it; it counts as taken.
+    case taken
+    /// Take it, and keep a record in the next moments.
+    case takenToKeep(SenderRecord)
+    /// Hold it until a record is kept, then ask again; nil if that record is on its way already.
+    case waits(SenderRecord?)
+    /// Refuse it.
+    case refused(DatagramRefusal)
+  }
+
+  /// By how much a datagram may be quicker than what a record covers.
+  ///
+  /// 50 ms: most of the jitter between a gateway and its server, so that records rarely have to be written for it; and what a
+  /// gateway may lose behind a crash and a restart that took no time at all.
+  public static let margin = TimeSpan.milliseconds(50)
+  /// How often the earliest start is looked for anew, as clocks drift apart.
+  ///
+  /// A minute, within which crystals of 100 ppm drift by 6 ms.
+  static let period = TimeSpan.minutes(1)
+  /// What a drift must come to until a new record is worth its write.
+  static let worthKeeping = TimeSpan.milliseconds(25)
+
+  /// What the disk holds.
+  private struct Cover: Equatable {
+    var bootID: UInt32
+    var startedAt: Timestamp
+  }
+
+  /// The earliest start of two periods: the present one and the one before.
+  private struct Starts: Equatable {
+    var periodBegan: Timestamp
+    var earliest: Timestamp
+    /// The greatest uptime that was taken before the present period.
+    var uptimeBefore: TimeSpan?
+  }
+
+  /// What was taken, or nil while that is not known number by number.
+  private var window: ReplayWindow?
+  /// The boot id below which all is refused, though nothing was taken with it since the start.
+  private var bootID: UInt32?
+  /// Up to which uptime of that boot all is refused.
+  private var floor: TimeSpan?
+  /// Up to which uptime all must be refused if this run ends now.
+  private var floorToKeep: TimeSpan?
+  private var kept: Cover?
+  /// The last record that was asked for and is not kept yet.
+  private var asked: Cover?
+  /// Of the records of the present boot that are on their way, the one that covers least: the disk may hold any of them.
+  private var strictest: Cover?
+  private var starts: Starts?
+
+  /// Begins with nothing, or goes on from what was kept.
+  ///
+  /// - Parameters:
+  ///   - record: what was kept.
+  ///   - end: up to when the run that kept it can have taken anything, by its R.
+  public init(_ record: SenderRecord? = nil, endedBy end: Timestamp = .distantPast) {
+    guard let record else { return }
+    bootID = record.bootID
+    floor = record.floor
+    window = record.window.flatMap { $0.bootID == record.bootID ? $0 : nil }
+    if let window {
+      floorToKeep = SenderWindow.later(floor, window.uptime)
+      return
+    }
+    if let start = record.startedAt, end > start {
+      floor = SenderWindow.later(floor, (end - start) + SenderWindow.margin)
+    }
+    floorToKeep = floor
+  }
+
+  /// What to keep at a start, so that a later end needs to know nothing of this one; nil if the record that is kept will do.
+  public func recordAtStart(_ sender: SenderName) -> SenderRecord? {
+    guard window == nil, let bootID, let floor else { return nil }
+    return SenderRecord(sender: sender, bootID: bootID, floor: floor)
+  }
+
+  /// What to keep at an orderly end; nil if nothing was ever taken.
+  public func recordAtEnd(_ sender: SenderName) -> SenderRecord? {
+    guard let window else { return recordAtStart(sender) }
+    return SenderRecord(sender: sender, bootID: window.bootID, floor: floor, window: window)
+  }
+
+  /// Judges a datagram whose tag is right.
+  ///
+  /// - Parameters:
+  ///   - head: what it says of itself.
+  ///   - received: its R.
+  ///   - lease: up to which R the disk allows to take anything.
+  ///   - sender: whose window it is, for the record.
+  /// - Returns: what to do with it; ``Judgement/taken`` has been noted.
+  public mutating func judge(
+    _ head: PharosDatagramHead,
+    received: Timestamp,
+    lease: Timestamp,
+    of sender: SenderName
+  ) -> Judgement {
+    if let refusal = refusal(head) { return .refused(refusal) }
+    let start = received - head.uptime
+    guard covers(head.bootID, start) else { return ask(head.bootID, start, of: sender) }
+    guard received <= lease else { return .waits(nil) }
+    let raise = noteStart(start, head.bootID, at: received)
+    take(head)
+    guard let raise else { return .taken }
+    expect(raise)
+    return .takenToKeep(
+      SenderRecord(sender: sender, bootID: raise.bootID, floor: floorToKeep, startedAt: raise.startedAt)
+    )
+  }
+
+  /// A record is on the disk, or cannot be brought there and is to count as if it were.
+  public mutating func kept(_ record: SenderRecord) {
+    guard let start = record.startedAt else { return }
+    // What comes late from before the last beginning is of no use any more.
+    if let bootID, record.bootID < bootID { return }
+    kept = Cover(bootID: record.bootID, startedAt: start)
+    if asked == kept {
+      asked = nil
+      strictest = nil
+    }
+    guard record.bootID != bootID else { return }
+    bootID = record.bootID
+    window = nil
+    floor = nil
+    floorToKeep = nil
+    starts = nil
+  }
+
+  private func refusal(_ head: PharosDatagramHead) -> DatagramRefusal? {
+    if let bootID, head.bootID < bootID { return .olderBoot }
+    guard head.bootID == bootID else { return nil }
+    if let floor, head.uptime <= floor { return .replayed }
+    return window?.refusal(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
+  }
+
+  /// Whether what the disk holds, and whatever of what is on its way it may hold in a moment, covers a datagram.
+  private func covers(_ bootID: UInt32, _ start: Timestamp) -> Bool {
+    guard let kept, kept.bootID == bootID, start >= kept.startedAt - SenderWindow.margin else { return false }
+    guard let strictest, strictest.bootID == bootID else { return true }
+    return start >= strictest.startedAt - SenderWindow.margin
+  }
+
+  private mutating func ask(_ bootID: UInt32, _ start: Timestamp, of sender: SenderName) -> Judgement {
+    if let asked, asked.bootID == bootID, start >= asked.startedAt - SenderWindow.margin {
+      return .waits(nil)
+    }
+    expect(Cover(bootID: bootID, startedAt: start))
+    let floor = bootID == self.bootID ? floorToKeep : nil
+    return .waits(SenderRecord(sender: sender, bootID: bootID, floor: floor, startedAt: start))
+  }
+
+  private mutating func expect(_ cover: Cover) {
+    asked = cover
+    guard cover.bootID == kept?.bootID else { return }
+    if let strictest, strictest.bootID == cover.bootID, strictest.startedAt >= cover.startedAt { return }
+    strictest = cover
+  }
+
+  private mutating func take(_ head: PharosDatagramHead) {
+    if window == nil {
+      window = ReplayWindow(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
+    } else {
+      window?.take(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
+    }
+  }
+
+  /// Notes when the sender seems to have started; gives what a new record is to cover where clocks have drifted so far that the
+  /// kept one would refuse too much.
+  private mutating func noteStart(_ start: Timestamp, _ bootID: UInt32, at received: Timestamp) -> Cover? {
+    guard let last = starts else {
+      starts = Starts(periodBegan: received, earliest: start, uptimeBefore: floorToKeep)
+      return nil
+    }
+    guard received - last.periodBegan >= SenderWindow.period else {
+      if start < last.earliest { starts?.earliest = start }
+      return nil
+    }
+    let uptime = SenderWindow.later(floorToKeep, window?.uptime)
+    starts = Starts(periodBegan: received, earliest: start, uptimeBefore: uptime)
+    let earliest = min(last.earliest, start)
+    guard let kept, asked == nil, earliest - kept.startedAt >= SenderWindow.worthKeeping else { return nil }
+    // What was taken before the period that ends has less than this uptime; all since is covered by the earliest start.
+    floorToKeep = SenderWindow.later(floorToKeep, last.uptimeBefore)
+    return Cover(bootID: bootID, startedAt: earliest)
+  }
+
+  private static func later(_ left: TimeSpan?, _ right: TimeSpan?) -> TimeSpan? {
+    guard let left, let right else { return left ?? right }
+    return max(left, right)
+  }
+}
