@@ -106,7 +106,7 @@ extension AdvertLine {
 
   /// Appends the first beacon frame of each family that the payload holds.
   private func appendFrames(to json: inout JSONText, _ decoder: FrameDecoder) {
-    let payload = data.span.bytes
+    let payload = unsafe data.span.bytes
     var structures = ADStructures()
     var seen = (iBeacon: false, altBeacon: false, eddystone: false)
     while let structure = structures.next(in: payload) {

@@ -117,7 +117,7 @@ extension AdvertisingReport {
   /// The time is the caller's to give, since a packet may lack one: usually `time`, otherwise that of the
   /// packet before.
   public func append(to batch: inout ReportBatch, observer: ObserverID, received: Timestamp) {
-    let payload = batch.append(payload: data.span.bytes)
+    let payload = unsafe batch.append(payload: data.span.bytes)
     let advert = Advert(
       address: address,
       rssi: rssi,

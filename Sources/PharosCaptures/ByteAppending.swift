@@ -6,7 +6,7 @@ extension [UInt8] {
 
   /// Appends the bytes of a number as they lie in memory.
   private mutating func appendMemory(of number: some FixedWidthInteger) {
-    Swift.withUnsafeBytes(of: number) { append(contentsOf: $0) }
+    unsafe Swift.withUnsafeBytes(of: number) { unsafe append(contentsOf: $0) }
   }
 
   /// Appends zeros up to a multiple of four from a starting point.

@@ -36,19 +36,19 @@ struct ByteView {
 
   /// Two bytes as a number.
   func u16(_ offset: Int, _ order: ByteOrder) -> UInt16 {
-    let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)
+    let number = unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)
     return order == .big ? UInt16(bigEndian: number) : UInt16(littleEndian: number)
   }
 
   /// Four bytes as a number.
   func u32(_ offset: Int, _ order: ByteOrder) -> UInt32 {
-    let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    let number = unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
     return order == .big ? UInt32(bigEndian: number) : UInt32(littleEndian: number)
   }
 
   /// Eight bytes as a number.
   func u64(_ offset: Int, _ order: ByteOrder) -> UInt64 {
-    let number = bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    let number = unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
     return order == .big ? UInt64(bigEndian: number) : UInt64(littleEndian: number)
   }
 

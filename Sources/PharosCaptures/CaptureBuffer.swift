@@ -30,7 +30,7 @@ struct CaptureBuffer: Sendable {
     let skipped = Int(min(toSkip, UInt64(chunk.count)))
     toSkip -= UInt64(skipped)
     offset += UInt64(skipped)
-    bytes.append(contentsOf: chunk[skipped...])
+    unsafe bytes.append(contentsOf: chunk[skipped...])
   }
 
   /// Marks bytes as read.

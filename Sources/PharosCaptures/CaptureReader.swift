@@ -54,18 +54,20 @@ public struct CaptureReader: Sendable {
   public var offset: UInt64 { buffer.offset }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { append($0) } }
+  public mutating func append(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: ArraySlice<UInt8>) { bytes.withUnsafeBytes { append($0) } }
+  public mutating func append(_ bytes: ArraySlice<UInt8>) {
+    unsafe bytes.withUnsafeBytes { unsafe append($0) }
+  }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { append($0) } }
+  public mutating func append(_ bytes: RawSpan) { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    guard !hasFailed, !bytes.isEmpty else { return }
+    guard !hasFailed, unsafe !bytes.isEmpty else { return }
     isFresh = false
-    buffer.append(bytes)
+    unsafe buffer.append(bytes)
   }
 
   /// The next packet or local block, or nil when more bytes are needed.

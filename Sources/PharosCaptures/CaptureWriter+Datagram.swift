@@ -83,7 +83,7 @@ extension CaptureWriter {
     pending.appendBig(destination)
     pending.appendBig(UInt16(length))
     pending.appendBig(UInt16(0))
-    payload.withUnsafeBytes { pending.append(contentsOf: $0) }
+    unsafe payload.withUnsafeBytes { unsafe pending.append(contentsOf: $0) }
     let pseudoHeader = UInt32(UDPHeader.protocolNumber) + UInt32(length)
     let checksum = ~InternetChecksum.sum(pending[(start - addressLength)...], startingFrom: pseudoHeader)
     // Zero would say that there is none.

@@ -72,7 +72,7 @@ public struct CaptureWriter: Sendable {
     _ body: (RawSpan) throws(Failure) -> Void
   ) throws(Failure) {
     guard !pending.isEmpty else { return }
-    try body(pending.span.bytes)
+    try unsafe body(pending.span.bytes)
     pending.removeAll(keepingCapacity: true)
   }
 
@@ -98,7 +98,7 @@ public struct CaptureWriter: Sendable {
       at: time,
       interface: interface
     )
-    packet.withUnsafeBytes { pending.append(contentsOf: $0) }
+    unsafe packet.withUnsafeBytes { unsafe pending.append(contentsOf: $0) }
     endPacket(length: packet.byteCount)
   }
 
@@ -114,7 +114,7 @@ public struct CaptureWriter: Sendable {
     pending.appendLittle(type)
     pending.appendLittle(UInt32(0))
     pending.appendLittle(UInt32(content.byteCount))
-    content.withUnsafeBytes { pending.append(contentsOf: $0) }
+    unsafe content.withUnsafeBytes { unsafe pending.append(contentsOf: $0) }
     pending.padToFour(from: start)
     close(blockAt: start)
   }

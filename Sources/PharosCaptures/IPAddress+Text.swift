@@ -38,25 +38,37 @@ extension IPAddress: CustomStringConvertible {
 extension IPAddress {
   /// Reads an address from text, IPv4 in dotted decimal or IPv6 with or without `::`.
   ///
-  /// Zones (`%eth0`) and embedded dotted decimal are not read.
+  /// The last 32 bits of IPv6 may be dotted decimal too. Zones (`%eth0`) are not read.
   public init?(_ text: some StringProtocol) {
-    let octets = text.split(separator: ".", omittingEmptySubsequences: false)
-    if octets.count == 4 {
-      var bits: UInt32 = 0
-      for octet in octets {
-        guard octet.utf8.count <= 3, octet.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        guard let value = UInt8(octet) else { return nil }
-        bits = bits << 8 | UInt32(value)
-      }
+    guard let colon = text.lastIndex(of: ":") else {
+      guard let bits = IPAddress.bits(ofDotted: text) else { return nil }
       self.init(v4: bits)
-    } else {
-      guard let groups = IPAddress.groups(of: String(text)) else { return nil }
-      let words = groups.map { UInt64($0) }
-      self.init(
-        v6: words[0] << 48 | words[1] << 32 | words[2] << 16 | words[3],
-        words[4] << 48 | words[5] << 32 | words[6] << 16 | words[7]
-      )
+      return
     }
+    var plain = String(text)
+    if text[colon...].contains(".") {
+      guard let bits = IPAddress.bits(ofDotted: text[colon...].dropFirst()) else { return nil }
+      plain = text[...colon] + String(bits >> 16, radix: 16) + ":" + String(bits & 0xFFFF, radix: 16)
+    }
+    guard let groups = IPAddress.groups(of: plain) else { return nil }
+    let words = groups.map { UInt64($0) }
+    self.init(
+      v6: words[0] << 48 | words[1] << 32 | words[2] << 16 | words[3],
+      words[4] << 48 | words[5] << 32 | words[6] << 16 | words[7]
+    )
+  }
+
+  /// The bits of four numbers with dots between them.
+  private static func bits(ofDotted text: some StringProtocol) -> UInt32? {
+    let octets = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard octets.count == 4 else { return nil }
+    var bits: UInt32 = 0
+    for octet in octets {
+      guard octet.utf8.count <= 3, octet.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+      guard let value = UInt8(octet) else { return nil }
+      bits = bits << 8 | UInt32(value)
+    }
+    return bits
   }
 
   /// The eight groups that IPv6 text stands for.

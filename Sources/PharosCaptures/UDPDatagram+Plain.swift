@@ -12,7 +12,7 @@ extension UDPDatagram {
 
   /// Reads a packet, or gives nil where it is not plain.
   init?(plain packet: Packet) {
-    let bytes = packet.bytes.span.bytes
+    let bytes = unsafe packet.bytes.span.bytes
     guard let start = UDPDatagram.internetHeader(in: bytes, of: packet.linkType) else { return nil }
     let room = bytes.byteCount - start
     guard room >= UDPDatagram.v4HeaderLength + UDPHeader.length else { return nil }
@@ -108,6 +108,6 @@ extension RawSpan {
     at offset: Int,
     as type: Number.Type
   ) -> Number {
-    Number(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
+    unsafe Number(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: type))
   }
 }

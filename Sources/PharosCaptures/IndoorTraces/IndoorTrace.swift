@@ -37,7 +37,7 @@ public struct IndoorTrace: Equatable, Sendable {
   }
 
   /// Reads a whole trace from the bytes of its file, unpacked.
-  public init(parsing bytes: [UInt8]) { self.init(parsing: bytes.span.bytes) }
+  public init(parsing bytes: [UInt8]) { unsafe self.init(parsing: bytes.span.bytes) }
 
   /// Reads the header and the waypoints alone: the truth that fixes are scored by.
   ///
@@ -45,7 +45,7 @@ public struct IndoorTrace: Equatable, Sendable {
   public init(truthIn bytes: [UInt8]) {
     var fields = TraceFields()
     var start = 0
-    let bytes = bytes.span.bytes
+    let bytes = unsafe bytes.span.bytes
     while start < bytes.byteCount {
       let end = TraceFields.endOfLine(in: bytes, from: start)
       if TraceFields.mayHoldTruth(bytes, start..<end) {

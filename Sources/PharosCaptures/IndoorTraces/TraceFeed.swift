@@ -79,7 +79,7 @@ public struct TraceFeed: Sendable {
   /// The place of the next whole line in what was appended; at the end also that of a last one without an end.
   private mutating func nextLine() -> Range<Int>? {
     while start < pending.count {
-      let end = TraceFields.endOfLine(in: pending.span.bytes, from: start)
+      let end = unsafe TraceFields.endOfLine(in: pending.span.bytes, from: start)
       let isWhole = end < pending.count
       guard isWhole || isFinished else {
         // A line without an end would otherwise gather for as long as somebody sends.
@@ -119,7 +119,7 @@ public struct TraceFeed: Sendable {
   /// What a line says that the phone sensed; nil where that is nothing, or damaged.
   private mutating func record(_ line: Range<Int>) -> TraceRecord? {
     let text = pending
-    let bytes = text.span.bytes
+    let bytes = unsafe text.span.bytes
     fields.split(bytes, line)
     guard fields.hasText else { return nil }
     counters.lines += 1

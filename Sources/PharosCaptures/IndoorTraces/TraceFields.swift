@@ -54,7 +54,7 @@ struct TraceFields {
 
   /// A column as text.
   func text(_ column: Int, of bytes: RawSpan) -> String {
-    bytes.extracting(columns[column]).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    unsafe bytes.extracting(columns[column]).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
   }
 
   /// A column as a whole number, or nil if it is none.

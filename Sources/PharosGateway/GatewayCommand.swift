@@ -1,0 +1,154 @@
+public import ArgumentParser
+import CPharos
+import PharosFiles
+import PharosReports
+import PharosSigning
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// `pharos gateway`, which is also the whole of the program `pharos-gateway`.
+public struct GatewayCommand: ParsableCommand {
+  /// What the command is called and says about itself.
+  public static let configuration = CommandConfiguration(
+    commandName: "gateway",
+    abstract: "Send what a Bluetooth radio hears to a server: from a capture, or live from a pipe.",
+    discussion: """
+      btmon -w /dev/stdout | pharos gateway --from - --to pharos.example:50001
+          sends what this machine's own radio hears, under the machine's name.
+      pharos gateway --from hall.btsnoop --to 127.0.0.1:50001 --observer hall --pace 10
+          sends a capture ten times as fast as it was made.
+
+      While the server cannot be reached what is heard is kept, some two minutes of it, and \
+      sent with its true age when the server is back. With a key from `pharos observer add` \
+      the datagrams are signed. pharos-gateway is the same in a program of its own, small \
+      enough for a Raspberry Pi.
+
+      SIGTERM and Ctrl-C send what there is and end.
+      """
+  )
+
+  @Option(
+    help: ArgumentHelp("A capture: btsnoop, pcap or pcapng; - for standard input.", valueName: "file|-")
+  )
+  var from: String
+
+  @Option(help: ArgumentHelp("Where to send.", valueName: "host:port"))
+  var to: GatewayDestination
+
+  @Option(
+    help: ArgumentHelp("Who heard it. (default: the file's name; for - the host's name)", valueName: "id")
+  )
+  var observer: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The key that signs. Others on this machine can read it here; better are --key-file and PHAROS_KEY.",
+      valueName: "key"
+    )
+  )
+  var key: String?
+
+  @Option(help: ArgumentHelp("A file that holds the key that signs.", valueName: "file"))
+  var keyFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A factor on the capture's speed, or max for as it comes. (default: 1; for - max)",
+      valueName: "n|max"
+    )
+  )
+  var pace: GatewayPace?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file for the number of the last start, for machines whose clock may go back. (default: the clock alone)",
+      valueName: "file"
+    )
+  )
+  var state: String?
+
+  /// Makes a command that nothing was told yet.
+  public init() {}
+
+  /// Refuses what contradicts itself.
+  public func validate() throws {
+    if key != nil, keyFile != nil {
+      throw ValidationError("--key and --key-file both give a key; give one of them.")
+    }
+    if let observer, ObserverID(observer) == nil {
+      throw ValidationError(
+        "--observer is \"\(observer)\"; expected a MAC, a UUID or a name of at most \(ObserverID.longestName) bytes."
+      )
+    }
+  }
+
+  /// Sends until the input ends or a signal comes.
+  public func run() throws {
+    do {
+      let options = try makeOptions()
+      guard let stop = GatewayStop(heedsSignals: true) else {
+        throw GatewayFailure("the system has no file descriptors left.")
+      }
+      let gateway = try GatewayRun(options, stop: stop, say: GatewayCommand.say)
+      let signing = options.key.map { "signed with key \($0.fingerprint)" } ?? "not signed"
+      GatewayCommand.say("sending to \(to) as \(options.observer), \(signing).")
+      let report = gateway.run()
+      for line in report.lines(input: from, destination: to) { GatewayCommand.say(line) }
+      if !report.isSuccess { throw ExitCode.failure }
+    } catch let error as ExitCode {
+      throw error
+    } catch {
+      GatewayCommand.say("\(error)")
+      throw ExitCode.failure
+    }
+  }
+
+  private func makeOptions() throws -> GatewayOptions {
+    guard
+      let observer = observer.flatMap({ ObserverID($0) }) ?? .ofInput(from, hostName: GatewayCommand.hostName)
+    else { throw GatewayFailure("there is no name for who heard this: give one with --observer.") }
+    let bootID =
+      try state.map { try BootFile(path: $0).next() }
+      ?? BootID.next(wall: Timestamp(nanoseconds: pharos_clock_wall()), last: nil)
+    return GatewayOptions(
+      input: from,
+      destination: to,
+      observer: observer,
+      key: try KeySource(text: key, file: keyFile, environment: GatewayCommand.environmentKey)
+        .key(say: GatewayCommand.say),
+      pace: pace ?? (from == "-" ? .asItComes : .recorded(speed: 1)),
+      bootID: bootID
+    )
+  }
+
+  private static var environmentKey: String? { getenv("PHAROS_KEY").map { String(cString: $0) } }
+
+  /// The name of this machine.
+  private static var hostName: String? {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return nil }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Writes a line to standard error, which systemd keeps in its journal.
+  private static func say(_ line: String) {
+    let bytes = Array("pharos gateway: \(line)\n".utf8)
+    _ = write(STDERR_FILENO, bytes, bytes.count)
+  }
+}
+
+extension GatewayDestination: ExpressibleByArgument {
+  /// Reads `HOST:PORT`.
+  public init?(argument: String) { self.init(argument) }
+}
+
+extension GatewayPace: ExpressibleByArgument {
+  /// Reads a factor or `max`.
+  public init?(argument: String) { self.init(argument) }
+}

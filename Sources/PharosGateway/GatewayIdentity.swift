@@ -1,0 +1,18 @@
+public import PharosReports
+
+/// Who a gateway is in the heads of its datagrams.
+public struct GatewayIdentity: Hashable, Sendable {
+  /// Who heard the adverts.
+  public var observer: ObserverID
+  /// A number that grows whenever the gateway starts anew; see ``BootID``.
+  public var bootID: UInt32
+  /// The key that signs, or nil for datagrams without a tag.
+  public var signingKeyID: UInt32?
+
+  /// Makes an identity.
+  public init(observer: ObserverID, bootID: UInt32, signingKeyID: UInt32? = nil) {
+    self.observer = observer
+    self.bootID = bootID
+    self.signingKeyID = signingKeyID
+  }
+}

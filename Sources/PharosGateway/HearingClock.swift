@@ -1,0 +1,64 @@
+public import PharosReports
+
+/// Tells when a packet was heard by the gateway's own clock, from the time that the packet bears.
+///
+/// A capture stamps its packets with the wall clock; a gateway counts ages with a clock that is never set. Where a stream is
+/// live the two belong to one machine, so the packet's age is the wall clock's time now less the packet's, however long it
+/// lay in the pipe. Three things can make that wrong, and each is seen:
+/// * the stream is a capture of earlier times, told by its first packet: then a packet is heard when it is read;
+/// * the wall clock was set since the last look: then the packets of this look count as heard now;
+/// * a packet is from the future: it was heard now.
+public struct HearingClock: Sendable {
+  /// One look at both clocks.
+  public struct Reading: Hashable, Sendable {
+    /// A clock that is never set and counts while the machine is suspended.
+    public var now: Timestamp
+    /// The wall clock.
+    public var wall: Timestamp
+
+    /// Makes a reading.
+    public init(now: Timestamp, wall: Timestamp) {
+      self.now = now
+      self.wall = wall
+    }
+  }
+
+  /// The oldest that the first packet of a live stream can be: a pipe of 64 KiB holds a few seconds of adverts.
+  static let oldestFirst = TimeSpan.seconds(10)
+  /// The least difference between the two clocks' progress that is a step: a clock that is slewed drifts by half a
+  /// thousandth, and one look follows the other within a second or so.
+  static let step = TimeSpan.milliseconds(50)
+  /// How far the wall clock may drift from the other without having been set: 500 ppm is the most that Linux slews, twice
+  /// that is allowed.
+  static let drift = 0.001
+
+  /// Whether the stream tells what is heard now; nil until a packet bore a time.
+  public private(set) var isLive: Bool?
+  private var latest: Reading?
+  private var isStepped = false
+
+  /// Makes a clock that has seen nothing.
+  public init() {}
+
+  /// Looks at both clocks: before each time that packets are read.
+  public mutating func look(_ reading: Reading) {
+    if let latest {
+      let passed = reading.now - latest.now
+      let difference = (reading.wall - latest.wall) - passed
+      isStepped = max(difference, .zero - difference) > HearingClock.step + passed * HearingClock.drift
+    }
+    latest = reading
+  }
+
+  /// When a packet was heard, by the clock that is never set; ``look(_:)`` has been called.
+  public mutating func heard(_ time: Timestamp?) -> Timestamp {
+    guard let reading = latest else { return Timestamp(nanoseconds: 0) }
+    guard let time else { return reading.now }
+    let age = reading.wall - time
+    if isLive == nil {
+      isLive = age <= HearingClock.oldestFirst && age >= .zero - HearingClock.oldestFirst
+    }
+    guard isLive == true, !isStepped, age > .zero else { return reading.now }
+    return reading.now - age
+  }
+}

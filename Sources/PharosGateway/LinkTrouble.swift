@@ -1,0 +1,32 @@
+/// Why datagrams do not reach the server, as far as the system tells.
+public enum LinkTrouble: Error, Hashable, Sendable {
+  /// The server's name is not known, or cannot be looked up now; what the resolver says.
+  case unknownHost(reason: String)
+  /// The server's machine is there, but nobody listens at the port.
+  case refused
+  /// There is no way to the server, or its machine does not answer; what the system says.
+  case unreachable(reason: String)
+  /// Anything else; what the system says.
+  case system(reason: String)
+
+  /// Whether the system takes seconds to find out about it.
+  var isSlow: Bool {
+    switch self {
+    case .unreachable: true
+    case .unknownHost, .refused, .system: false
+    }
+  }
+}
+
+extension LinkTrouble: CustomStringConvertible {
+  /// What is wrong and who can do something about it, without a full stop.
+  public var description: String {
+    switch self {
+    case .unknownHost(let reason): "its name cannot be looked up (\(reason)); check the name and the DNS"
+    case .refused:
+      "nobody listens at that port (connection refused); see that the server runs, and at this port"
+    case .unreachable(let reason): "there is no way to it (\(reason)); check the network and the address"
+    case .system(let reason): "sending fails (\(reason))"
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import PharosReports
+import PharosWire
+
+/// What one datagram carries, from its first advert until nobody can refuse it any more.
+///
+/// A parcel keeps its contents and, once it has one, its number. When it has to be sent again only the ages are written
+/// anew: a receiver that had it already sees a number that it knows.
+struct Parcel: Sendable {
+  /// Its adverts; the time of receipt is when each was heard, by the gateway's own clock.
+  private(set) var batch = ReportBatch()
+  /// How many adverts are in it.
+  private(set) var adverts: UInt64 = 0
+  /// The heartbeat that ends it, if there is one.
+  private(set) var heartbeat: Heartbeat?
+  /// When the first of it was heard.
+  private(set) var start: Timestamp
+  /// How many bytes its datagram takes.
+  private(set) var length: Int
+  /// The number of its datagram, given when it is sent first.
+  var sequence: UInt32?
+  /// When it was sent last.
+  var sentAt: Timestamp?
+
+  init(start: Timestamp, length: Int) {
+    self.start = start
+    self.length = length
+  }
+
+  /// Whether there is nothing in it.
+  var isEmpty: Bool { batch.isEmpty }
+
+  /// How much memory it takes, nearly.
+  ///
+  /// - Units: bytes.
+  var memory: Int {
+    MemoryLayout<Parcel>.stride + batch.reports.count * MemoryLayout<Report>.stride + batch.payloads.count
+  }
+
+  /// Puts an advert in, which was heard at the batch's own time of receipt; the caller has seen that it fits.
+  mutating func append(_ report: Report, from other: borrowing ReportBatch, length recordLength: Int) {
+    if batch.isEmpty { start = report.received }
+    start = min(start, report.received)
+    batch.append(report, from: other)
+    adverts += 1
+    length += recordLength
+  }
+
+  /// Puts a heartbeat in, of now.
+  mutating func append(
+    _ heartbeat: Heartbeat,
+    of observer: ObserverID,
+    at now: Timestamp,
+    length recordLength: Int
+  ) {
+    if batch.isEmpty { start = now }
+    batch.append(
+      Report(
+        observer: batch.index(of: observer),
+        received: now,
+        timing: .received,
+        body: .heartbeat(heartbeat)
+      )
+    )
+    self.heartbeat = heartbeat
+    length += recordLength
+  }
+}

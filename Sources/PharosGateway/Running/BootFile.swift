@@ -1,0 +1,78 @@
+import CPharos
+public import PharosFiles
+import PharosReports
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A file that holds the number of a gateway's last start, as digits: see ``BootID``.
+public struct BootFile: Sendable {
+  /// Why the number could not be kept.
+  public enum Failure: Error, Equatable, Sendable {
+    /// The file cannot be read or written.
+    case file(FileError)
+    /// It holds something else than a number.
+    case notANumber(path: String)
+  }
+
+  /// The longest that a number can be, with its line's end.
+  private static let longest = 16
+
+  private let path: String
+
+  /// Names a file, which need not be there yet.
+  public init(path: String) { self.path = path }
+
+  /// The number of a start that happens now, higher than the one before; it is on the disk when this returns.
+  ///
+  /// - Throws: ``Failure``, and then nothing was changed: starting with a number that may be too low would have all refused.
+  public func next() throws(Failure) -> UInt32 {
+    let number = BootID.next(wall: Timestamp(nanoseconds: pharos_clock_wall()), last: try read())
+    try write(number)
+    return number
+  }
+
+  private func read() throws(Failure) -> UInt32? {
+    guard access(path, F_OK) == 0 else { return nil }
+    let text: String
+    do throws(FileError) {
+      var chunks = try FileChunks(path: path)
+      let bytes = try chunks.next() ?? []
+      text = String(decoding: bytes.prefix(BootFile.longest).filter { $0 > 32 }, as: UTF8.self)
+    } catch {
+      throw .file(error)
+    }
+    guard let number = UInt32(text) else { throw .notANumber(path: path) }
+    return number
+  }
+
+  /// Writes beside the file and renames, so that it holds one number or the other even when the power fails.
+  private func write(_ number: UInt32) throws(Failure) {
+    let draft = path + ".new"
+    do throws(FileError) {
+      var sink = try FileSink(path: draft)
+      try sink.write("\(number)\n")
+      try sink.sync()
+      try sink.close()
+      guard rename(draft, path) == 0 else { throw FileError(.system(.write, code: errno), path: path) }
+    } catch {
+      throw .file(error)
+    }
+  }
+}
+
+extension BootFile.Failure: CustomStringConvertible {
+  /// What is wrong and what to do.
+  public var description: String {
+    switch self {
+    case .file(let error): "the number of this start cannot be kept: \(error)"
+    case .notANumber(let path):
+      "\(path) should hold the number of the last start and nothing else. Remove it to go by the clock again."
+    }
+  }
+}

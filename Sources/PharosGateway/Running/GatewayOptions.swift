@@ -1,0 +1,47 @@
+public import PharosReports
+public import PharosSigning
+
+/// What a gateway is run with.
+public struct GatewayOptions: Sendable {
+  /// The capture, or `-` for standard input.
+  public var input: String
+  /// Where to send.
+  public var destination: GatewayDestination
+  /// Who heard the adverts.
+  public var observer: ObserverID
+  /// What signs the datagrams, or nil for none.
+  public var key: ObserverKey?
+  /// When packets count as heard.
+  public var pace: GatewayPace
+  /// The number of this start; see ``BootID``.
+  public var bootID: UInt32
+  /// The times and sizes it goes by.
+  public var limits = GatewayLimits()
+
+  /// Makes options.
+  public init(
+    input: String,
+    destination: GatewayDestination,
+    observer: ObserverID,
+    key: ObserverKey? = nil,
+    pace: GatewayPace,
+    bootID: UInt32
+  ) {
+    self.input = input
+    self.destination = destination
+    self.observer = observer
+    self.key = key
+    self.pace = pace
+    self.bootID = bootID
+  }
+}
+
+extension ObserverID {
+  /// Who heard an input that names nobody: for a file the file's name without folder and endings, for anything else the
+  /// host's name.
+  public static func ofInput(_ path: String, hostName: String?) -> ObserverID? {
+    guard path != "-" else { return hostName.flatMap { ObserverID($0) } }
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    return file.split(separator: ".", maxSplits: 1).first.flatMap { ObserverID($0) }
+  }
+}

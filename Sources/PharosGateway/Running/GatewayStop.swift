@@ -1,0 +1,59 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Tells a running gateway to send what it has and to end.
+public final class GatewayStop: Sendable {
+  private static let isSignalled = Atomic<Bool>(false)
+  private static let signalPipe = Atomic<Int32>(-1)
+
+  let pipe: WakePipe
+  private let isAsked = Atomic<Bool>(false)
+  private let heedsSignals: Bool
+
+  /// Makes a stop that nobody has asked for, or nil where the system has no descriptors left.
+  ///
+  /// - Parameter heedsSignals: whether SIGTERM and SIGINT ask for it from now on: for the one gateway of a process.
+  public init?(heedsSignals: Bool = false) {
+    guard let pipe = WakePipe() else { return nil }
+    self.pipe = pipe
+    self.heedsSignals = heedsSignals
+    guard heedsSignals else { return }
+    GatewayStop.signalPipe.store(pipe.writing, ordering: .releasing)
+    for number in [SIGTERM, SIGINT] {
+      // Without SA_RESTART, so that opening a named pipe that nobody writes to ends too.
+      var action = sigaction()
+      #if canImport(Darwin)
+      action.__sigaction_u.__sa_handler = { _ in GatewayStop.signalled() }
+      #else
+      action.__sigaction_handler.sa_handler = { _ in GatewayStop.signalled() }
+      #endif
+      sigaction(number, &action, nil)
+    }
+  }
+
+  /// Asks the gateway to end; from any thread.
+  public func ask() {
+    // Releasing and acquiring: whoever asks may have set things up for the end.
+    isAsked.store(true, ordering: .releasing)
+    pipe.wake()
+  }
+
+  /// Whether somebody asked.
+  var isRequested: Bool {
+    isAsked.load(ordering: .acquiring) || heedsSignals && GatewayStop.isSignalled.load(ordering: .acquiring)
+  }
+
+  /// What a signal does: two stores and a write, all of which a handler may do.
+  private static func signalled() {
+    isSignalled.store(true, ordering: .releasing)
+    let descriptor = signalPipe.load(ordering: .acquiring)
+    if descriptor >= 0 { WakePipe.wake(descriptor) }
+  }
+}
