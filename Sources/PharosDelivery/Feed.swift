@@ -22,6 +22,11 @@ public struct Feed: AsyncSequence, Sendable {
   /// Ends the stream once what waits is taken.
   public func close() { lease.core.finish() }
 
+  /// Takes what is due now, without waiting for anything but the journal: the sequence for who has threads of its own.
+  ///
+  /// - Returns: the items, none if nothing is due; nil at the end.
+  package func poll() -> [FeedItem]? { lease.poll() }
+
   /// Begins to take items.
   public func makeAsyncIterator() -> Iterator { Iterator(lease: lease) }
 
@@ -74,6 +79,19 @@ public struct Feed: AsyncSequence, Sendable {
       }
       return nil
     }
+
+    func poll() -> [FeedItem]? {
+      while true {
+        switch core.next(at: desk.now) {
+        case .deliver(let given): return desk.allowed(given, for: core)
+        case .read(let span):
+          return desk.found(desk.page(of: span, for: core), for: core)
+        case .join: desk.join(core)
+        case .wait: return []
+        case .end: return nil
+        }
+      }
+    }
   }
 }
 
@@ -94,7 +112,19 @@ extension FeedDesk {
 
   /// Reads on in the journal.
   fileprivate func read(_ span: FeedState.Span, for core: FeedCore) async -> [FeedItem]? {
-    let page = await reader.read(span, core.request.filter, limit: settings.page, lane: core.id)
+    found(
+      await reader.read(span, core.request.filter, limit: settings.page, lane: core.id),
+      for: core
+    )
+  }
+
+  /// Reads on in the journal, on the caller's thread.
+  fileprivate func page(of span: FeedState.Span, for core: FeedCore) -> HistoryReader.Page? {
+    reader.page(span, core.request.filter, limit: settings.page)
+  }
+
+  /// What a page of the journal gives a client.
+  fileprivate func found(_ page: HistoryReader.Page?, for core: FeedCore) -> [FeedItem]? {
     tally.countPage(failed: page == nil)
     guard let page else { return nil }
     let items = core.found(page.events, isLast: page.isLast, oldest: page.oldest, at: now)

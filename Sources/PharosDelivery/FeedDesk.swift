@@ -18,6 +18,8 @@ public final class FeedDesk: Service, Sendable {
     var nextID: UInt64 = 0
     var opened: UInt64 = 0
     var refused: UInt64 = 0
+    /// How many streams each client has open.
+    var clients: [String: Int] = [:]
     var isFinished = false
     /// How many events the teller had lost when streams were last told.
     var toldLost: UInt64 = 0
@@ -150,7 +152,11 @@ public final class FeedDesk: Service, Sendable {
 
   /// A stream is let go.
   func close(_ core: FeedCore) {
-    state.withLock { $0.index.remove(core) }
+    state.withLock { state in
+      state.index.remove(core)
+      guard let client = core.request.client, let open = state.clients[client] else { return }
+      state.clients[client] = open > 1 ? open - 1 : nil
+    }
     core.close()
     if let application = core.request.application { live.close(application) }
   }
@@ -162,6 +168,13 @@ public final class FeedDesk: Service, Sendable {
       guard state.index.all.count < settings.feeds else {
         state.refused += 1
         throw .tooMany(limit: settings.feeds)
+      }
+      if let client = request.client {
+        guard state.clients[client, default: 0] < settings.feedsOfOneClient else {
+          state.refused += 1
+          throw .tooManyOfOne(limit: settings.feedsOfOneClient)
+        }
+        state.clients[client, default: 0] += 1
       }
       state.nextID += 1
       state.opened += 1

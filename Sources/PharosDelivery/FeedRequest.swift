@@ -18,6 +18,8 @@ public struct FeedRequest: Sendable {
   /// Only readings (ranging, fixes), which the journal does not keep: fixes are for all applications, so that a stream that
   /// is held to the events of one gets them by this.
   public var shared: EventFilter?
+  /// Whose stream it is, so that no one client takes them all; nil for somebody who may.
+  public var client: String?
 
   /// The usual limit: some seconds of a busy site.
   public static let defaultLimit = 256
@@ -31,10 +33,12 @@ public struct FeedRequest: Sendable {
     interval: Duration? = nil,
     limit: Int = FeedRequest.defaultLimit,
     application: String? = nil,
-    shared: EventFilter? = nil
+    shared: EventFilter? = nil,
+    client: String? = nil
   ) {
     self.filter = filter
     self.shared = shared
+    self.client = client
     self.after = after
     self.interval = interval
     self.limit = min(max(limit, FeedRequest.limits.lowerBound), FeedRequest.limits.upperBound)
@@ -66,6 +70,8 @@ public enum FeedItem: Equatable, Sendable {
 public enum FeedRefusal: Error, Hashable, Sendable {
   /// As many are open as may be.
   case tooMany(limit: Int)
+  /// One client has as many open as one may have.
+  case tooManyOfOne(limit: Int)
   /// The server is stopping.
   case stopping
 }
@@ -76,6 +82,8 @@ extension FeedRefusal: CustomStringConvertible {
     switch self {
     case .tooMany(let limit):
       "\(limit) live streams are open, as many as there may be; close some, or share one among your clients"
+    case .tooManyOfOne(let limit):
+      "this token has \(limit) live streams open, as many as one may have; close some, or share one among your clients"
     case .stopping:
       "the server is stopping; come back when it is up again, with the last id you have"
     }

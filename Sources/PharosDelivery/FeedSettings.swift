@@ -2,6 +2,8 @@
 public struct FeedSettings: Hashable, Sendable {
   /// How many streams may be open at once.
   public var feeds = 2_048
+  /// How many of them one client may have open: half, so that no token takes the streams of all others.
+  public var feedsOfOneClient: Int { max(1, feeds / 2) }
   /// How many events may wait in all streams together; beyond, a stream that lags reads from the journal instead.
   ///
   /// Some 130 MB if every one of them were another event; usually most streams wait for the same ones.

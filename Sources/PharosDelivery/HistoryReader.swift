@@ -42,7 +42,8 @@ struct HistoryReader: Sendable {
     }
   }
 
-  private func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
+  /// The same on the caller's thread.
+  func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
     do {
       let found = try history.events(after: span.after, matching: filter, limit: limit)
       // Asked afterwards: whatever the read missed because it was removed is then told as a gap.

@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import PharosAccess
 import PharosEvents
@@ -15,7 +14,7 @@ extension Teller {
       return state.drained
     }
     guard !waiting.isEmpty else { return }
-    keeper.async { for continuation in waiting { continuation.resume() } }
+    threads.keep { for drained in waiting { drained() } }
   }
 
   func judge(_ events: [Event]) -> [GateVerdict] {
@@ -49,7 +48,7 @@ extension Teller {
       }
       return (isNews, state.work.statistics.lost, isKeeping)
     }
-    if isKeeping { keeper.async { self.keepCheckpoint() } }
+    if isKeeping { threads.keep { self.keepCheckpoint() } }
     if isNews {
       logger.notice("The journal takes events again.", metadata: [LogKey.events: "\(lost) lost so far"])
     }

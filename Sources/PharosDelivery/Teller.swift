@@ -1,4 +1,3 @@
-import Dispatch
 public import Logging
 public import PharosAccess
 public import PharosEvents
@@ -28,15 +27,13 @@ public final class Teller: Service, Sendable {
     var hasTimer = false
     /// Newer checkpoints replace older ones that have not been written out yet.
     var checkpoint: (checkpoint: TellerCheckpoint, through: Int64)?
-    var drained: [CheckedContinuation<Void, Never>] = []
+    var drained: [@Sendable () -> Void] = []
   }
 
   let store: any EventStore
   let logger: Logger
   let state: Mutex<State>
-  private let start = ContinuousClock.now
-  private let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
-  let keeper = DispatchQueue(label: "pharos.teller.checkpoints", qos: .utility)
+  let threads: TellerThreads
 
   /// Makes a teller of a hub's decisions; it works from now on, ``run()`` sees to its end.
   ///
@@ -47,7 +44,7 @@ public final class Teller: Service, Sendable {
   ///   - stream: the name of the stream.
   ///   - settings: how events are grouped and kept.
   ///   - logger: where failures are told, once each, and recoveries.
-  public init(
+  public convenience init(
     hub: EventHub,
     store: any EventStore,
     authorisations: Authorisations,
@@ -55,7 +52,29 @@ public final class Teller: Service, Sendable {
     settings: TellerSettings = TellerSettings(),
     logger: Logger = Logger(label: "pharos.teller")
   ) {
+    self.init(
+      hub: hub,
+      store: store,
+      authorisations: authorisations,
+      stream: stream,
+      settings: settings,
+      logger: logger,
+      threads: .system()
+    )
+  }
+
+  /// Makes a teller that works on any threads, by any clock.
+  package init(
+    hub: EventHub,
+    store: any EventStore,
+    authorisations: Authorisations,
+    stream: String,
+    settings: TellerSettings,
+    logger: Logger,
+    threads: TellerThreads
+  ) {
     self.store = store
+    self.threads = threads
     self.authorisations = authorisations
     self.stream = stream
     self.logger = logger
@@ -87,13 +106,16 @@ public final class Teller: Service, Sendable {
   /// Waits until everything that has come so far is committed and told and the last checkpoint is kept, or until the
   /// journal has refused it some times more.
   public func drain() async {
-    await withCheckedContinuation { continuation in
-      state.withLock { state in
-        state.work.isDraining = true
-        state.drained.append(continuation)
-      }
-      queue.async { self.work() }
+    await withCheckedContinuation { continuation in drain { continuation.resume() } }
+  }
+
+  /// The same, with a function that is called then.
+  package func drain(_ drained: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      state.work.isDraining = true
+      state.drained.append(drained)
     }
+    threads.work { self.work() }
   }
 
   /// Waits for a graceful shutdown, then drains and ends the told streams.
@@ -119,14 +141,14 @@ public final class Teller: Service, Sendable {
       return true
     }
     if isCallDue {
-      queue.async {
+      threads.work {
         self.state.withLock { $0.hasCall = false }
         self.work()
       }
     }
   }
 
-  /// Does what is due; on the teller's own queue.
+  /// Does what is due; on the teller's own thread.
   private func work() {
     while true {
       switch state.withLock({ $0.work.next(at: elapsed) }) {
@@ -144,12 +166,12 @@ public final class Teller: Service, Sendable {
       return !state.hasTimer
     }
     guard isDue else { return }
-    queue.asyncAfter(deadline: .now() + delay.inSeconds) {
+    threads.workLater(delay) {
       self.state.withLock { $0.hasTimer = false }
       self.work()
     }
   }
 
   /// The time since the teller was made.
-  var elapsed: Duration { ContinuousClock.now - start }
+  var elapsed: Duration { threads.elapsed() }
 }

@@ -11,6 +11,8 @@ public import OpenCombine
 public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
   let source: StreamSource<Output>
   let overflow: Overflow<Output, Failure>
+  /// Where subscribers are called; nil for a queue of each subscription's own.
+  var executor: SubscriptionExecutor?
 
   /// How many elements a queue holds unless a subscriber says otherwise.
   ///
@@ -24,6 +26,13 @@ public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Senda
     let subscription = EventSubscription(publisher: self, downstream: AnySubscriber(subscriber))
     subscriber.receive(subscription: subscription)
     subscription.start()
+  }
+
+  /// The same stream, whose subscribers are called elsewhere: one piece of work after the other, by whoever does them.
+  package func called(by executor: @escaping SubscriptionExecutor) -> EventPublisher {
+    var copy = self
+    copy.executor = executor
+    return copy
   }
 
   /// The same elements for `for await`.
@@ -43,7 +52,8 @@ extension EventPublisher where Failure == Never {
   public func buffering(_ limit: Int, onDrop: (@Sendable (Int) -> Void)? = nil) -> EventPublisher {
     EventPublisher(
       source: source,
-      overflow: .dropOldest(limit: Swift.max(1, limit), onDrop: onDrop)
+      overflow: .dropOldest(limit: Swift.max(1, limit), onDrop: onDrop),
+      executor: executor
     )
   }
 
@@ -55,10 +65,14 @@ extension EventPublisher where Failure == Never {
     let limit = Swift.max(1, limit)
     return EventPublisher<Output, PublishingError>(
       source: source,
-      overflow: .fail(limit: limit, .overflow(limit: limit))
+      overflow: .fail(limit: limit, .overflow(limit: limit)),
+      executor: executor
     )
   }
 }
+
+/// Does pieces of work one after the other, soon.
+package typealias SubscriptionExecutor = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
 /// Why a stream ended before its source did.
 public enum PublishingError: Error, Hashable, Sendable {

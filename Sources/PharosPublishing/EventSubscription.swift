@@ -21,7 +21,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   private let source: StreamSource<Output>
   private let state = Mutex(State())
-  private let executor = DispatchQueue(label: "pharos.subscription")
+  private let executor: SubscriptionExecutor
   private var downstream: AnySubscriber<Output, Failure>?
 
   /// How many elements are taken at a time, so that a cancellation is noticed soon.
@@ -29,6 +29,9 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   init(publisher: EventPublisher<Output, Failure>, downstream: AnySubscriber<Output, Failure>) {
     source = publisher.source
+    executor =
+      publisher.executor
+      ?? { [queue = DispatchQueue(label: "pharos.subscription")] work in queue.async { work() } }
     self.downstream = downstream
     let queue = Queue(
       overflow: publisher.overflow,
@@ -64,7 +67,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       return state.registration
     }
     if let registration { source.detach(registration) }
-    executor.async { self.downstream = nil }
+    executor { self.downstream = nil }
   }
 
   private func schedule() {
@@ -73,7 +76,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       state.isScheduled = true
       return true
     }
-    if isFirst { executor.async { self.drain() } }
+    if isFirst { executor { self.drain() } }
   }
 
   /// Delivers as much as there is and the demand allows; runs on the executor.

@@ -132,7 +132,7 @@ struct MessageTests {
     arguments: [
       ("localhost", "localhost", true), ("127.0.0.1:80", "127.0.0.1", true),
       ("[::1]:80", "::1", true),
-      ("[::ffff:127.0.0.1]", "::ffff:127.0.0.1", false), ("10.0.0.1", "10.0.0.1", false),
+      ("[::ffff:127.0.0.1]", "::ffff:127.0.0.1", true), ("10.0.0.1", "10.0.0.1", false),
       ("localhost.evil.org", "localhost.evil.org", false),
       ("127.0.0.1.evil.org", "127.0.0.1.evil.org", false),
       ("a.LOCALHOST:1", "a.localhost", true), ("0.0.0.0", "0.0.0.0", false), ("[::1", nil, false),

@@ -200,7 +200,7 @@ struct ServiceTests {
     try await TestService.run { service in
       let large = String(repeating: "a", count: 40_000)
       let answer = try await service.request("GET", "/healthz", headers: ["X-Large": large])
-      #expect(answer.status == 400)
+      #expect(answer.status == 431)
     }
   }
 

@@ -1,3 +1,4 @@
+import PharosSigning
 import PharosAccess
 import PharosDelivery
 import PharosEvents
@@ -41,6 +42,7 @@ extension TestService {
       try await request("PUT", subject, body: #"{"state":"always","person":true}"#).status == 200
     )
     try #require(try await request("POST", "/v1/tokens", body: Self.token).status == 201)
+    try #require(try await request("POST", "/v1/observers/front-desk/keys", body: "{}").status == 201)
     try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
     try await hear(minor: 7)
     try await told(about: "front-desk")
@@ -63,11 +65,12 @@ extension TestService {
   func example(_ path: String) -> String {
     let webhook = backend.webhooks.list().first?.definition.id ?? "none"
     let token = backend.tokens.list().first?.id ?? "none"
+    let key = backend.registrar.keyedObservers.first?.keys.first?.key.idText ?? "none"
     let file = "app.js"
     var example = path.replacing("{app}", with: "shop").replacing("{name}", with: "tills")
       .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
       .replacing("{file}", with: file).replacing("{building}", with: "main")
-      .replacing("{level}", with: "0")
+      .replacing("{level}", with: "0").replacing("{key}", with: key)
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
       ("/webhooks/", webhook),
@@ -92,6 +95,9 @@ extension TestService {
       Change("PUT", app + "/authorisations/{subject}", #"{"state":"denied"}"#, status: 200),
       Change("POST", "/v1/observers/{id}/displayOn", status: 202),
       Change("POST", "/v1/observers/{id}/accept", status: 202),
+      Change("POST", "/v1/observers/{id}/keys", #"{"overlap":"1d","radios":["roof"]}"#, status: 201),
+      Change("DELETE", "/v1/observers/{id}/keys/{key}", status: 204),
+      Change("DELETE", "/v1/observers/{id}/keys", status: 204),
       Change("POST", "/v1/adverts", #"{"observer":"a","displayOn":true}"#, status: 202),
       Change("POST", "/v1/tokens", Self.token, status: 201),
       Change("DELETE", "/v1/tokens/{id}", status: 204),
@@ -99,6 +105,7 @@ extension TestService {
       Change("PUT", "/v1/webhooks/{id}", Self.webhook, status: 200),
       Change("POST", "/v1/webhooks/{id}/dead/replay", "{}", status: 202),
       Change("POST", "/v1/webhooks/{id}/test", status: 200),
+      Change("DELETE", "/v1/subjects/{subject}", status: 200),
       Change("DELETE", "/v1/webhooks/{id}", status: 204),
       Change("DELETE", app + "/notifications/{id}", status: 204),
       Change("DELETE", ranging, status: 204),

@@ -37,7 +37,7 @@ struct TestService {
     let time = SlowTime()
     let backend = try parts(site: site, journal: journal, time: time)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let http = HTTPService(configuration, backend: backend, logger: logger)
+    let http = HTTPService(patient(configuration), backend: backend, logger: logger)
     let group = ServiceGroup(
       configuration: .init(
         services: [
@@ -61,6 +61,19 @@ struct TestService {
       await group.triggerGracefulShutdown()
       try await tasks.waitForAll()
     }
+  }
+
+  /// A configuration that waits for clients as long as the whole suite may take, where a test does not say otherwise: on a
+  /// busy machine it takes a client of ours many seconds to come to its next line.
+  private static func patient(_ configuration: HTTPConfiguration) -> HTTPConfiguration {
+    let usual = HTTPConfiguration()
+    var patient = configuration
+    for limit in [
+      \HTTPConfiguration.headSeconds, \.bodySeconds, \.unreadBodySeconds, \.readSeconds, \.idleSeconds,
+    ] where patient[keyPath: limit] == usual[keyPath: limit] {
+      patient[keyPath: limit] = 3_600
+    }
+    return patient
   }
 
   /// The parts of a server, not running.

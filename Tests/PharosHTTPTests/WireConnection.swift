@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -100,7 +101,12 @@ final class WireConnection {
   /// Whether the other side has closed the connection without another byte.
   func isClosed() async throws -> Bool {
     guard buffer.isEmpty else { return false }
-    return try await inbound.next(isolation: #isolation) == nil
+    do {
+      return try await inbound.next(isolation: #isolation) == nil
+    } catch let error as IOError where error.errnoCode == ECONNRESET {
+      // Closed too, while something of ours was on its way.
+      return true
+    }
   }
 
   private func text(upTo end: String) async throws -> String {

@@ -89,7 +89,7 @@ function gather(beacons) {
   const rows = new Map();
   for (const entry of beacons) {
     const identities = entry.identities ?? [];
-    const key = identities[0] ?? `mac:${entry.address}`;
+    const key = identities[0] ?? (entry.address ? `mac:${entry.address}` : entry.pseudonym);
     const row = rows.get(key) ??
       {
         key,
@@ -135,7 +135,7 @@ const columns = [
     update: (node, row) => {
       setText(node.firstChild, row.name || (names.isNamed(row.key) ? names.nameOf(row.key) : shortIdentity(row.key)));
       setText(node.children[1], row.identities.length ? row.identities.join(" · ") : "no beacon identity");
-      setText(node.lastChild, row.address ? `address ${row.address}` : "");
+      setText(node.lastChild, row.address ? `address ${row.address}` : row.registered ? "" : "address not kept");
     },
   },
   { title: "Level", class: "number", text: (row) => level(row.best.rssi) },
@@ -155,7 +155,7 @@ const columns = [
       const [mark, link] = node.children;
       mark.hidden = !row.registered;
       setChip(mark, "good", "asked about");
-      link.hidden = row.registered;
+      link.hidden = row.registered || !(row.identities.length || row.address);
       setAttribute(link, "href", regionLink(row));
       setAttribute(link, "aria-label", `Make a region of ${row.key}`);
     },

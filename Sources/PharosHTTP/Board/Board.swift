@@ -60,6 +60,14 @@ struct Board: Sendable {
     rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
   }
 
+  /// Forgets a subject; where it stood is asked of the journal's rows anew.
+  mutating func forget(_ traces: SubjectTraces) {
+    lastFixes = lastFixes.filter { !traces.contains($0.key) }
+    rangings = rangings.filter { key, word in
+      !traces.contains(key.observer) && !word.beacons.contains { traces.contains($0.beacon) }
+    }
+  }
+
   /// The last fix of each subject, in no order.
   var fixes: [Event] { Array(lastFixes.values) }
 

@@ -53,6 +53,14 @@ final class LiveBoard: Sendable {
     return state.withLock { look($0.board) }
   }
 
+  /// Forgets a subject, once it is gone from the journal.
+  func forget(_ traces: SubjectTraces) {
+    state.withLock { state in
+      state.board.forget(traces)
+      state.isStale = true
+    }
+  }
+
   /// How many subjects stand where, by region of an application.
   ///
   /// - Parameters:

@@ -1,3 +1,4 @@
+import PharosPrivacy
 import Pharos
 import PharosAccess
 import PharosIngest
@@ -36,10 +37,10 @@ extension Endpoints {
     let limit = query.limit()
     let after = Page.key(&query, HeardKey.init)
     try query.finish()
-    let asked = AskedConstraints(backend.registrar.site)
+    let asked = KnownDevices(backend.registrar.site)
     let heard = try await backend.server.snapshot().heard.beacons
       .filter { observers?.contains($0.observer) ?? true }
-      .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.ask(about: $0)) }
+      .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.name($0)) }
       .filter { !onlyUnregistered || !$0.isRegistered }
       .sorted { $0.key < $1.key }
     let page = Page.cut(heard, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
@@ -61,6 +62,7 @@ extension Endpoints {
     json.openObject()
     json.member("observer", beacon.observer.description)
     json.member("address", ifPresent: beacon.address?.description)
+    json.member("pseudonym", ifPresent: beacon.pseudonym?.description)
     json.openArray("identities")
     for identity in beacon.identities { json.element(identity.description) }
     json.closeArray()
@@ -144,8 +146,8 @@ private struct HeardKey: Comparable {
 
   init(_ beacon: HeardBeacon) {
     observer = beacon.observer
-    address = beacon.address?.description ?? ""
-    identity = beacon.address == nil ? beacon.identities.first?.description ?? "" : ""
+    address = beacon.address?.description ?? beacon.pseudonym?.description ?? ""
+    identity = address.isEmpty ? beacon.identities.first?.description ?? "" : ""
   }
 
   init?(_ parts: [String]) {
@@ -162,43 +164,9 @@ private struct HeardKey: Comparable {
   }
 }
 
-/// All that the site asks about: what is none of it is heard and not registered.
-private struct AskedConstraints {
-  private let constraints: Set<BeaconConstraint>
-
-  init(_ site: Site) {
-    var constraints: Set<BeaconConstraint> = []
-    func add(_ node: RegionNode) {
-      constraints.insert(node.region.constraint)
-      node.children.forEach(add)
-    }
-    for application in site.applications {
-      constraints.formUnion(application.regions.map(\.constraint))
-      constraints.formUnion(application.ranging.map(\.constraint))
-      application.rotation.forEach(add)
-    }
-    constraints.formUnion(site.beacons.map(\.constraint))
-    constraints.formUnion(site.zones.flatMap(\.beacons))
-    self.constraints = constraints
-  }
-
-  func ask(about beacon: HeardBeacon) -> Bool {
-    if let address = beacon.address,
-      constraints.contains(.address(DeviceAddress(bits: address.bits, kind: .unknown)))
-    {
-      return true
-    }
-    return beacon.identities.contains { identity in
-      if let uuid = identity.uuid, let major = identity.major, let minor = identity.minor {
-        return constraints.contains(.proximity(uuid))
-          || constraints.contains(.proximity(uuid, major: major))
-          || constraints.contains(.proximity(uuid, major: major, minor: minor))
-      }
-      if let namespace = identity.namespace {
-        return constraints.contains(.eddystone(namespace))
-          || constraints.contains(.eddystone(namespace, instance: identity.instance))
-      }
-      return constraints.contains { $0.matches(identity) }
-    }
+extension KnownDevices {
+  /// Whether they name a transmitter: what they do not is heard and not registered.
+  fileprivate func name(_ beacon: HeardBeacon) -> Bool {
+    (beacon.address.map { contains($0) } ?? false) || beacon.identities.contains { contains($0) }
   }
 }

@@ -57,9 +57,10 @@ extension Endpoints {
       interval: rate.map { .seconds(1 / $0) },
       limit: limit.map(Int.init) ?? FeedRequest.defaultLimit,
       application: request.principal.application ?? Endpoints.named(filter),
-      shared: Endpoints.fixes(filter, for: request.principal)
+      shared: Endpoints.fixes(filter, for: request.principal),
+      client: request.principal.client
     )
-    let feed = try backend.feeds.open(wanted)
+    let feed = try open(wanted)
     answer.body = .stream { write in
       switch format {
       case .serverSentEvents:
@@ -70,6 +71,19 @@ extension Endpoints {
       }
     }
     return answer
+  }
+
+  private func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
+    do {
+      return try backend.feeds.open(request)
+    } catch {
+      switch error {
+      case .tooMany(let limit): backend.tally.reached(.streams, "\(limit)")
+      case .tooManyOfOne(let limit): backend.tally.reached(.streamsOfOneClient, "\(limit)")
+      case .stopping: break
+      }
+      throw error
+    }
   }
 
   /// The fixes that an application's stream gets besides its own events; a stream about regions gets none.

@@ -14,9 +14,8 @@ struct Endpoints: Sendable {
   /// All operations; `/openapi.json` describes each of them.
   var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
-      + observerRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + eventRoutes + webhookRoutes
-      + notificationRoutes
-      + tokenRoutes + authorisationRoutes + advertRoutes
+      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + eventRoutes
+      + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes
   }
 
   /// The application that a path names.

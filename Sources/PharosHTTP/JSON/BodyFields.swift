@@ -97,6 +97,24 @@ struct BodyFields {
     return integers
   }
 
+  /// Texts, or nil where there are none or something else.
+  mutating func strings(_ name: String, count: ClosedRange<Int> = 0...1_000) -> [String]? {
+    guard let value = take(name) else { return nil }
+    guard case .array(let elements) = value, count.contains(elements.count) else {
+      wrong(name, "is \(value.kind)", expected: "an array of at most \(count.upperBound) strings")
+      return nil
+    }
+    var texts: [String] = []
+    for (index, element) in elements.enumerated() {
+      guard case .string(let text) = element else {
+        wrong("\(name)[\(index)]", "is \(element.kind)", expected: "a string")
+        continue
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
   /// An object within this one, or nil; hand its mistakes back by ``adopt(_:)``.
   mutating func object(_ name: String) -> BodyFields? {
     guard let value = take(name) else { return nil }

@@ -51,7 +51,8 @@ extension Problem {
     case .noSubject: self = .invalidBody([Field("subject", "\(error)")])
     case .expired: self = .invalidBody([Field("expiresAt", "\(error)")])
     case .operatorOnly: self = .forbidden("\(error)")
-    case .tooMany: self = .conflict("tooMany", "\(error)")
+    case .tooMany, .tooManyKeys: self = .conflict("tooMany", "\(error)")
+    case .notARadio: self = .invalidBody([Field("radios", "\(error)")])
     case .damaged, .store: self = .unavailable("\(error)")
     }
   }

@@ -118,6 +118,15 @@ extension Registrar {
     try await edit(whileStopped: true) { register in _ = register.accepted.insert(observer) }
   }
 
+  /// Forgets that an observer was let in.
+  ///
+  /// - Parameter observer: the observer.
+  /// - Returns: whether it was.
+  /// - Throws: why not; nothing has changed then.
+  public func forget(_ observer: ObserverID) async throws -> Bool {
+    try await edit(whileStopped: true) { register in register.accepted.remove(observer) != nil }
+  }
+
   static func refuseDeclared(_ register: Register, _ name: String) throws {
     guard register.declared.applications.contains(where: { $0.identifier == name }) else { return }
     throw Problem.conflict(

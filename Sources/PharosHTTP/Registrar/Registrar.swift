@@ -1,12 +1,12 @@
 public import Logging
 public import Pharos
 public import PharosAccess
-public import PharosJournal
+import PharosJournal
 public import PharosReports
 import PharosSite
 import Synchronization
 
-/// Keeps what was registered over HTTP: applications, their regions and ranging, and observers that were accepted.
+/// Keeps what was registered over HTTP: applications, their regions and ranging, observers that were accepted, and keys.
 ///
 /// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
 /// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
@@ -18,6 +18,8 @@ public final class Registrar: Sendable {
   private let register: Mutex<Register>
   private let server = Mutex<PharosServer?>(nil)
   private let turns = Turns()
+  /// The keys that observers sign with.
+  let keys: ObserverKeys
 
   /// Reads what was registered and adds it to a site.
   ///
@@ -26,11 +28,16 @@ public final class Registrar: Sendable {
   ///   - store: where registrations are kept.
   ///   - logger: is told of registrations that the site file hides, and of documents that cannot be read.
   /// - Throws: why the journal cannot be read.
-  public init(declared: Site, store: any DocumentStore, logger: Logger) throws(JournalError) {
+  public init(declared: Site, store: any DocumentStore, logger: Logger) throws(AccessError) {
     self.store = store
     self.logger = logger
+    keys = try ObserverKeys(store: store)
     var register = Register(declared: declared)
-    try RegistrarDocuments.read(from: store, into: &register, logger: logger)
+    do throws(JournalError) {
+      try RegistrarDocuments.read(from: store, into: &register, logger: logger)
+    } catch {
+      throw .store(error)
+    }
     self.register = Mutex(register)
     Registrar.tell(register.conflicts, logger)
   }
@@ -93,6 +100,19 @@ public final class Registrar: Sendable {
       }
       let settled = after
       register.withLock { $0 = settled }
+      return value
+    }
+  }
+
+  /// Changes keys: kept by the change itself, then adopted by the server.
+  ///
+  /// A server that is stopping adopts nothing; the next start does.
+  func changeKeys<Value>(
+    _ change: (ObserverKeys) throws(AccessError) -> Value
+  ) async throws -> Value {
+    try await turns.take {
+      let value = try change(keys)
+      try await server.withLock { $0 }?.adopt(keys: keys.list())
       return value
     }
   }

@@ -117,11 +117,18 @@ struct API: Sendable {
       "a request failed for a reason that nobody foresaw",
       metadata: [
         LogKey.method: "\(request.method.rawValue)",
-        LogKey.path: "\(String(request.path).shortened)",
+        LogKey.path: "\(API.place(request.path))",
         LogKey.reason: "\(error)",
       ]
     )
     return .unexpected
+  }
+
+  /// The part of a path that names no subject: its first two words.
+  static func place(_ path: some StringProtocol) -> String {
+    let words = path.split(separator: "/")
+    let place = words.prefix(2).map { "/" + String($0).shortened }.joined()
+    return words.count > 2 ? place + "/…" : place
   }
 
   /// What every answer says to browsers: it is what it says it is, belongs in no frame and runs nothing.
@@ -141,6 +148,10 @@ enum LogKey {
   static let method = "http.method"
   /// A request's path.
   static let path = "http.path"
+  /// A limit's name.
+  static let limit = "limit"
+  /// How much a limit allows.
+  static let value = "value"
   /// Why something failed.
   static let reason = "reason"
   /// Where the service listens.

@@ -1,3 +1,4 @@
+public import Logging
 public import Pharos
 public import PharosAccess
 public import PharosDelivery
@@ -38,6 +39,8 @@ public struct HTTPBackend: Sendable {
   public var clock: @Sendable () -> Timestamp
   /// The venues that subjects are located in, as they are now.
   public var venues: @Sendable () -> [ServedVenue]
+  /// What the interface itself has done, and which of its limits were reached.
+  public var tally: HTTPTally
 
   /// Puts the parts together.
   public init(
@@ -55,7 +58,8 @@ public struct HTTPBackend: Sendable {
     narrate: @escaping @Sendable (Event) -> String,
     readiness: @escaping @Sendable () async -> Readiness,
     clock: @escaping @Sendable () -> Timestamp,
-    venues: @escaping @Sendable () -> [ServedVenue] = { [] }
+    venues: @escaping @Sendable () -> [ServedVenue] = { [] },
+    tally: HTTPTally = HTTPTally(logger: Logger(label: "pharos.http"))
   ) {
     self.server = server
     self.registrar = registrar
@@ -72,6 +76,7 @@ public struct HTTPBackend: Sendable {
     self.readiness = readiness
     self.clock = clock
     self.venues = venues
+    self.tally = tally
   }
 }
 

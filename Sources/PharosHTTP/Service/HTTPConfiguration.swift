@@ -20,15 +20,38 @@ public struct HTTPConfiguration: Sendable {
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
   public var largestBody: Int
-  /// How many connections may be open at once; further ones wait.
+  /// How many connections may be open at once; those that wait for their clients give way to further ones.
   ///
   /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
-  /// of a service.
+  /// of a service. It is lowered where the system allows fewer files than that and ``reservedDescriptors`` besides.
   public var mostConnections: Int
   /// After how many idle seconds between requests, or within one that does not end, a connection is closed.
   ///
   /// - Units: seconds. 60 is what most proxies wait; live streams are not idle.
   public var idleSeconds: Int
+  /// How long the head of a connection's first request may take.
+  ///
+  /// - Units: seconds. A head of 1 KB takes a tenth of a second where mobile networks are worst; ten allow for two packets that
+  /// have to be sent three times.
+  public var headSeconds = 10
+  /// How long a body may take.
+  ///
+  /// - Units: seconds. The longest that is taken has 30 s at 280 kbit/s.
+  public var bodySeconds = 30
+  /// How long a body may go on once it has been answered, before the connection is closed.
+  ///
+  /// - Units: seconds. Closing at once would take the answer from a client that is still sending.
+  public var unreadBodySeconds = 2
+  /// How long a client may take nothing of what it is given.
+  ///
+  /// - Units: seconds. A live stream gives a heartbeat every 15 s; who has not read for twice that long and has filled every
+  /// buffer on the way does not read at all, and comes back to the journal when it does.
+  public var readSeconds = 30
+
+  /// How many descriptors are left for what is not HTTP: sockets, the journal, webhooks, recordings.
+  ///
+  /// A server of 16 loops with 64 webhooks has some 150 of them.
+  public static let reservedDescriptors = 256
 
   /// Makes a configuration.
   public init(

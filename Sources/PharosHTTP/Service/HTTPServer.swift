@@ -20,6 +20,7 @@ import Darwin
 struct HTTPServer: Sendable {
   private let configuration: HTTPConfiguration
   private let api: API
+  private let tally: HTTPTally
   private let listening: Listening
   private let logger: Logger
   private let builder: HTTPServerBuilder
@@ -28,9 +29,9 @@ struct HTTPServer: Sendable {
   ///
   /// - Units: bytes. The longest target that Pharos's own dashboard makes takes 1 KB; 16 KiB is what nginx takes by
   ///   default for all large fields together, halved.
-  private static let largestHead = 16 << 10
+  static let largestHead = 16 << 10
   /// How many header fields a request may have; browsers send about twenty.
-  private static let mostFields = 100
+  static let mostFields = 100
 
   /// Prepares a server.
   ///
@@ -38,15 +39,19 @@ struct HTTPServer: Sendable {
   init(
     configuration: HTTPConfiguration,
     api: API,
+    tally: HTTPTally,
     listening: Listening,
     logger: Logger
   ) throws(HTTPServiceError) {
     self.configuration = configuration
     self.api = api
+    self.tally = tally
     self.listening = listening
     self.logger = logger
+    let rules = ConnectionGuard.Rules(configuration, tally: tally, logger: logger)
     let plain = HTTPServerBuilder.http1(
       configuration: HTTP1Channel.Configuration(
+        additionalChannelHandlers: [ConnectionGuard(rules)],
         idleTimeout: .seconds(Int64(configuration.idleSeconds)),
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: HTTPServer.largestHead,
@@ -79,8 +84,7 @@ struct HTTPServer: Sendable {
       configuration: ApplicationConfiguration(
         address: .hostname(host, port: Int(configuration.address.port)),
         serverName: nil,
-        backlog: 1_024,
-        availableConnectionsDelegate: MaximumAvailableConnections(configuration.mostConnections)
+        backlog: 1_024
       ),
       onServerRunning: { [listening] channel in
         let port = UInt16(clamping: channel.localAddress?.port ?? 0)
@@ -135,8 +139,17 @@ struct HTTPServer: Sendable {
     )
     let limit = configuration.largestBody
     let answer = await api.answer(plain, method: head.method.rawValue) {
-      try await HTTPServer.body(of: request, limit: limit)
+      do {
+        return try await HTTPServer.body(of: request, limit: limit)
+      } catch let problem as Problem {
+        tally.reached(.bodySize, "\(limit) B")
+        throw problem
+      } catch {
+        // The client went away, or was sent away, in the middle of it: nobody reads the answer, and it is no failure of ours.
+        throw Problem.badRequest("The connection ended before the body did.")
+      }
     }
+    tally.answered(answer.status)
     return response(answer, to: request, isHead: method == .head, on: channel)
   }
 

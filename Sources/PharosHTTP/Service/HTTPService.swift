@@ -54,6 +54,7 @@ public final class HTTPService: Service {
       let server = try HTTPServer(
         configuration: configuration,
         api: api,
+        tally: backend.tally,
         listening: listening,
         logger: logger
       )

@@ -53,6 +53,12 @@ struct NotificationWork {
     machine.adopt(rules.sorted { ($0.application, $0.id) < ($1.application, $1.id) })
   }
 
+  /// Forgets who was erased, and writes down at once that nothing is known of them.
+  mutating func forget(_ erased: [SubjectTraces], at now: Timestamp) throws(JournalError) {
+    for traces in erased { machine.forget(traces) }
+    try save(at: now)
+  }
+
   /// When there is something to do, if nothing happens before.
   var wakeTime: Timestamp? {
     let save = cursor > savedCursor ? savedAt + Notifications.saveInterval : nil

@@ -28,6 +28,8 @@ public final class Notifications: Service {
   struct Shared {
     var rules: [String: [String: NotificationRule]] = [:]
     var areRulesChanged = true
+    /// Who was erased.
+    var forgotten: [SubjectTraces] = []
     var counters = NotificationCounters()
     var isStopping = false
   }
@@ -117,15 +119,19 @@ public final class Notifications: Service {
   private func follow() async {
     var work: NotificationWork?
     while true {
-      let (isStopping, rules) = shared.withLock { shared in
+      let (isStopping, rules, forgotten) = shared.withLock { shared in
         defer { shared.areRulesChanged = false }
         let rules = shared.areRulesChanged ? shared.rules.values.flatMap(\.values) : nil
-        return (shared.isStopping, rules)
+        return (shared.isStopping, rules, shared.forgotten)
       }
       var wake: Timestamp?
       do throws(JournalError) {
         if work == nil { work = try NotificationWork(self) }
         if let rules { work?.adopt(rules) }
+        if !forgotten.isEmpty {
+          try work?.forget(forgotten, at: clock.now)
+          shared.withLock { $0.forgotten.removeFirst(forgotten.count) }
+        }
         let events = try work?.proceed(at: clock.now, isStopping: isStopping) ?? []
         if !events.isEmpty { tell(events) }
         wake = work?.wakeTime

@@ -20,6 +20,8 @@ final class WebhookRunner: Sendable {
     /// How attempts ended; nil for those that were broken off.
     var outcomes: [(attempt: DeliveryAttempt, outcome: DeliveryOutcome?)] = []
     var replays: [SubjectID] = []
+    /// Who was erased.
+    var forgotten: [SubjectTraces] = []
     var isStopping = false
     var isForgetting = false
   }

@@ -76,6 +76,7 @@ struct WebhookWork {
     if mail.isStopping { stoppingSince = stoppingSince ?? now }
     isForgetting = isForgetting || mail.isForgetting
     for subject in mail.replays { schedule.addReplay(of: subject) }
+    for traces in mail.forgotten { schedule.forget(traces) }
     for (attempt, outcome) in mail.outcomes {
       guard let outcome else {
         schedule.abandon(attempt)

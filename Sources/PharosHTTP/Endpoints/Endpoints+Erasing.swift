@@ -1,0 +1,71 @@
+import PharosWebhooks
+import PharosIngest
+import Pharos
+import PharosAccess
+import PharosDelivery
+import PharosJournal
+import PharosReports
+
+extension Endpoints {
+  /// How often it is looked whether what a subject was last decided of has been told.
+  private static let glance = Duration.milliseconds(5)
+  /// For how long: what is decided is told within milliseconds, and a second where the disk is slow.
+  private static let patience = 2_000
+
+  var erasingRoutes: [Route] {
+    [
+      Route(.delete, "/v1/subjects/{subject}", access: .operation) { request in
+        try await erase(request)
+      }
+    ]
+  }
+
+  /// Erases a subject: first the engine forgets it, then what was told of it goes.
+  private func erase(_ request: APIRequest) async throws -> APIAnswer {
+    let text = request.parameter("subject")
+    guard let traces = SubjectTraces(text) else {
+      throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
+    }
+    guard !backend.teller.statistics.isFailing else {
+      throw Problem.unavailable(
+        "The journal takes nothing at present, so nothing can be removed from it. Try again later."
+      )
+    }
+    let acceptances = try await acceptances(traces)
+    try await backend.server.apply(.forget(traces))
+    let forgotten = try await backend.server.snapshot().time
+    try await settle(through: forgotten)
+    try await backend.server.checkpoint()
+    await backend.teller.drain()
+    let authorisations = try backend.authorisations.erase(traces)
+    backend.webhooks.forget(traces)
+    let notifications = try backend.notifications.forget(traces)
+    let report = try await Blocking.run { [journal = backend.journal] in
+      let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
+      return ErasureReport(
+        traces: traces,
+        journal: erased,
+        authorisations: authorisations,
+        acceptances: acceptances,
+        notifications: notifications,
+        remaining: try journal.documents(naming: traces)
+      )
+    }
+    board.forget(traces)
+    return .json { report.write(to: &$0) }
+  }
+
+  private func acceptances(_ traces: SubjectTraces) async throws -> Int {
+    guard let observer = traces.observer else { return 0 }
+    return try await backend.registrar.forget(observer) ? 1 : 0
+  }
+
+  /// Waits until everything that was decided up to an instant has been delivered.
+  private func settle(through instant: Timestamp) async throws {
+    for _ in 0..<Endpoints.patience {
+      if try await backend.server.snapshot().deliveredThrough >= instant { return }
+      try await Task.sleep(for: Endpoints.glance)
+    }
+    throw Problem.unavailable("The server is too far behind to erase anybody at present. Try again later.")
+  }
+}

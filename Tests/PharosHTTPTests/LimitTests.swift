@@ -1,0 +1,159 @@
+import Logging
+import NIOCore
+import PharosAccess
+import PharosDelivery
+import PharosSite
+import Synchronization
+import Testing
+
+@testable import PharosHTTP
+
+/// Clients that take what others need: each is refused, counted and named once, and others are served.
+@Suite("Limits of the HTTP interface", .timeLimit(.minutes(20)))
+struct LimitTests {
+  private func configuration(_ change: (inout HTTPConfiguration) -> Void) -> HTTPConfiguration {
+    var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
+    change(&configuration)
+    return configuration
+  }
+
+  private func isServed(_ service: TestService) async throws -> Bool {
+    try await service.request("GET", "/healthz").status == 200
+  }
+
+  @Test("a head that never ends is closed in time, however lively its client is")
+  func slowHead() async throws {
+    try await TestService.run(configuration: configuration { $0.headSeconds = 1 }) { service in
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        try await connection.send("GET /healthz HTTP/1.1\r\nHost: \(service.address)\r\nX-Slow: ")
+        #expect(try await connection.isClosed())
+      }
+      #expect(service.backend.tally.statistics.reached[.headTime] == 1)
+      #expect(try await isServed(service))
+    }
+  }
+
+  @Test("a body that never ends is closed in time")
+  func slowBody() async throws {
+    try await TestService.run(configuration: configuration { $0.bodySeconds = 1 }) { service in
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        let head = service.head(
+          "PUT",
+          "/v1/applications/gallery/regions/slow",
+          headers: ["Content-Length": "1000", "Content-Type": "application/json"]
+        )
+        try await connection.send(head + "{")
+        #expect(try await connection.isClosed())
+      }
+      #expect(service.backend.tally.statistics.reached[.bodyTime] == 1)
+      #expect(try await isServed(service))
+    }
+  }
+
+  @Test("a body without an end is answered, and its connection closed soon afterwards")
+  func endlessBody() async throws {
+    let configuration = configuration {
+      $0.largestBody = 1_000
+      $0.unreadBodySeconds = 1
+    }
+    try await TestService.run(configuration: configuration) { service in
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        let head = "PUT /v1/applications/gallery/regions/endless HTTP/1.1\r\nHost: \(service.address)\r\n"
+        try await connection.send(
+          head + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n400\r\n"
+            + String(repeating: " ", count: 1_024) + "\r\n"
+        )
+        #expect(try await connection.answer().status == 413)
+        #expect(try await connection.isClosed())
+      }
+      #expect(service.backend.tally.statistics.reached[.bodySize] == 1)
+      #expect(service.backend.tally.statistics.reached[.unreadBody] == 1)
+    }
+  }
+
+  @Test("a head that is too long is answered with 431", arguments: [1, 2])
+  func largeHead(kind: Int) async throws {
+    try await TestService.run { service in
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        let fields =
+          kind == 1
+          ? "X-Large: \(String(repeating: "a", count: 20_000))\r\n"
+          : (0..<200).map { "X-\($0): a\r\n" }.joined()
+        try await connection.send("GET /healthz HTTP/1.1\r\nHost: \(service.address)\r\n\(fields)\r\n")
+        #expect(try await connection.answer().status == 431)
+        #expect(try await connection.isClosed())
+      }
+      #expect(service.backend.tally.statistics.reached[.headSize] == 1)
+      #expect(try await isServed(service))
+    }
+  }
+
+  @Test("connections that wait give way to one that asks")
+  func crowd() async throws {
+    try await TestService.run(configuration: configuration { $0.mostConnections = 2 }) { service in
+      try await WireConnection.with(port: Int(service.address.port)) { first in
+        try await first.send("GET /healthz HTTP/1.1\r\n")
+        try await WireConnection.with(port: Int(service.address.port)) { second in
+          try await second.send("GET /healthz HTTP/1.1\r\n")
+          // Both places are taken by clients that have not asked for anything yet.
+          for _ in 0..<4 { #expect(try await isServed(service)) }
+          #expect(try await first.isClosed())
+        }
+      }
+      #expect((service.backend.tally.statistics.reached[.connections] ?? 0) >= 1)
+    }
+  }
+
+  @Test("a token has half of all streams at most, and the other half is for others")
+  func share() async throws {
+    var settings = FeedSettings()
+    settings.feeds = 4
+    var backend = try TestService.parts(site: .gallery)
+    backend.feeds = FeedDesk(teller: backend.teller, history: backend.journal, settings: settings)
+    let one = FeedRequest(client: "token one")
+    var feeds = [try backend.feeds.open(one), try backend.feeds.open(one)]
+    #expect(throws: FeedRefusal.tooManyOfOne(limit: 2)) { try backend.feeds.open(one) }
+    feeds.append(try backend.feeds.open(FeedRequest(client: "token two")))
+    feeds.append(try backend.feeds.open(FeedRequest()))
+    #expect(throws: FeedRefusal.tooMany(limit: 4)) { try backend.feeds.open(FeedRequest()) }
+    #expect(backend.feeds.statistics.refused == 2)
+    #expect(backend.feeds.statistics.open == feeds.count)
+  }
+
+  @Test("a limit is named once, and again only after an hour of quiet")
+  func once() {
+    let lines = Lines()
+    let tally = HTTPTally(logger: Logger(label: "test") { _ in lines })
+    let start = NIODeadline.uptimeNanoseconds(0)
+    for minute in 0..<120 {
+      tally.reached(.headTime, "10 s", at: start + .minutes(Int64(minute)))
+      tally.reached(.streams, "2048", at: start + .minutes(Int64(minute)))
+    }
+    #expect(lines.count == 2)
+    tally.reached(.streams, "2048", at: start + .minutes(179))
+    #expect(lines.count == 3)
+    #expect(tally.statistics.reached == [.headTime: 120, .streams: 121])
+  }
+}
+
+/// Counts lines of a log.
+private final class Lines: LogHandler, Sendable {
+  private let lines = Mutex(0)
+
+  var count: Int { lines.withLock { $0 } }
+  var metadata: Logger.Metadata {
+    get { [:] }
+    set {}
+  }
+  var logLevel: Logger.Level {
+    get { .trace }
+    set {}
+  }
+
+  subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+    get { nil }
+    set {}
+  }
+
+  func log(event: LogEvent) { lines.withLock { $0 += 1 } }
+}
