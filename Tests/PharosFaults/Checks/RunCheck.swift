@@ -1,0 +1,69 @@
+import PharosDelivery
+import PharosMonitoring
+import PharosPipeline
+import PharosWire
+
+/// Holds one run of the server against its own counts, when it ends.
+struct RunCheck {
+  let life: Life
+  let world: FaultWorld
+  /// Whether it has stopped in an orderly way, so that nothing is under way.
+  let isOrderly: Bool
+
+  func run() {
+    checkReports()
+    checkTelling()
+    checkBounds()
+  }
+
+  private func checkReports() {
+    let counters = life.decoder.counters
+    same(
+      "datagrams received",
+      life.datagrams,
+      "decoded and refused by reason",
+      counters.totalDatagrams + counters.totalRefusals
+    )
+    let taken = life.pipeline.counters
+    same("reports decoded", counters.totalReports, "taken", taken.reports + taken.strayReports)
+    same("reports taken", taken.reports, "counted by stage one", life.pipeline.monitoringCounters.reports)
+  }
+
+  private func checkTelling() {
+    let told = life.teller.statistics
+    if isOrderly {
+      same(
+        "events decided",
+        told.received,
+        "told, withheld and given up",
+        told.told + told.passed + told.withheld + told.lost
+      )
+      if told.waiting > 0 { world.violate(.counters, "\(told.waiting) events wait behind an orderly end") }
+    }
+    if told.lost > 0, told.failures == 0 {
+      world.violate(.counters, "\(told.lost) events were given up, and the journal never refused any")
+    }
+  }
+
+  private func checkBounds() {
+    let limits = world.plan.limits
+    let counters = life.pipeline.monitoringCounters
+    let most = UInt64(min(limits.tracksPerObserver, 1 << 20) * max(1, life.pipeline.observers().count))
+    if counters.tracks > most {
+      world.violate(.memory, "\(counters.tracks) tracks, \(most) are allowed")
+    }
+    let waiting = life.feeds.statistics.waiting
+    // A stream keeps as many events as it asked for, and as many readings.
+    let room = 2 * world.clients.reduce(0) { $0 + $1.limit }
+    // Two that were left without a word may stand open beside the one in use.
+    if waiting > 3 * room {
+      world.violate(.memory, "\(waiting) events wait in streams with room for \(room)")
+    }
+  }
+
+  private func same(_ left: String, _ first: UInt64, _ right: String, _ second: UInt64) {
+    if first != second {
+      world.violate(.counters, "run \(life.number): \(first) \(left), \(second) \(right)")
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import PharosEvents
+import PharosReports
+
+/// Reads what was told as a subscriber would, and complains about whatever contradicts what was told before.
+///
+/// A slow and obvious model: it knows nothing but what the events say.
+struct StreamBook {
+  struct Key: Hashable {
+    var application: String
+    var region: String
+    var subject: SubjectID
+  }
+
+  private struct Row {
+    /// Where the subject stands.
+    var state: RegionState
+    /// Where it stood when somebody could last tell.
+    var known: RegionState
+  }
+
+  /// What was found wrong.
+  private(set) var complaints: [(rule: Violation.Rule, text: String)] = []
+  private var rows: [Key: Row] = [:]
+  private var zones: [SubjectID: String] = [:]
+  private var ids: Set<EventID> = []
+  /// What has to follow at once.
+  private var owed: (kind: EventKind, key: Key)?
+
+  /// Where a subject stands.
+  func state(_ key: Key) -> RegionState { rows[key]?.state ?? .unknown }
+
+  /// The zone that a beacon is in.
+  func zone(of subject: SubjectID) -> String? { zones[subject] }
+
+  /// Everybody who is inside or was when somebody could last tell.
+  var inside: [Key] { rows.filter { $0.value.state == .inside }.map(\.key) }
+
+  /// Takes the next event.
+  mutating func take(_ event: Event) {
+    if !ids.insert(event.id).inserted { complain(.ids, event, "carries an id that was used before") }
+    let key = Key(application: event.application, region: event.region, subject: event.subject)
+    if let owed, owed.kind != event.kind || owed.key != key { settle() }
+    switch (event.kind, event.detail) {
+    case (.regionState, .region(let transition)) where !transition.isAnswer: change(transition, event, key)
+    case (.regionEnter, _), (.regionExit, _):
+      if owed?.kind != event.kind { complain(.order, event, "is told although no state changed so") }
+      owed = nil
+    case (.zoneEnter, _):
+      if let zone = zones[event.subject] { complain(.order, event, "comes while it is in \(zone)") }
+      zones[event.subject] = event.region
+    case (.zoneExit, _):
+      if zones[event.subject] != event.region {
+        complain(.order, event, "comes while it is in \(zones[event.subject] ?? "none")")
+      }
+      zones[event.subject] = nil
+    default: break
+    }
+  }
+
+  /// Nothing more comes.
+  mutating func finish() { settle() }
+
+  private mutating func change(_ transition: RegionTransition, _ event: Event, _ key: Key) {
+    let old = rows[key]
+    let isFirst = old == nil
+    let state = old?.state ?? .unknown
+    // Who was up long before it was first asked about begins outside.
+    if transition.from != state, !(isFirst && transition.from == .outside) {
+      complain(.order, event, "changes from \(transition.from), it was \(state)")
+    }
+    if transition.from == transition.to { complain(.order, event, "changes nothing") }
+    let known = state == .unmonitored ? old?.known ?? .unknown : state
+    if transition.to == .inside, known != .inside { owed = (.regionEnter, key) }
+    if transition.to == .outside, known == .inside { owed = (.regionExit, key) }
+    rows[key] = Row(
+      state: transition.to,
+      known: transition.to == .unmonitored ? known : transition.to
+    )
+  }
+
+  private mutating func settle() {
+    if let owed {
+      complaints.append((.order, "\(owed.kind) of \(owed.key.subject) in \(owed.key.region) is missing"))
+    }
+    owed = nil
+  }
+
+  private mutating func complain(_ rule: Violation.Rule, _ event: Event, _ text: String) {
+    complaints.append((rule, "\(event.kind) of \(event.subject) in \(event.region) at \(event.time) \(text)"))
+  }
+}

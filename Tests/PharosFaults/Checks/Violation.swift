@@ -1,0 +1,35 @@
+/// A rule that was broken.
+package struct Violation: Sendable {
+  /// The rules.
+  package enum Rule: String, CaseIterable, Sendable {
+    /// What is told follows from what was told before; enters and exits alternate.
+    case order
+    /// No id is given twice; no event has two.
+    case ids
+    /// The journal's numbers have no gaps, and what it holds was decided.
+    case journal
+    /// A subscriber that comes back gets everything once.
+    case subscriber
+    /// A stream in the process gives what was published, but what it counts as dropped.
+    case stream
+    /// Nobody leaves while it is there.
+    case exit
+    /// Nobody enters while it is not there.
+    case enter
+    /// What came in adds up to what was made of it.
+    case counters
+    /// Nothing grows beyond its bounds.
+    case memory
+    /// Once the world is quiet, what is told is so.
+    case quiet
+    /// A server starts from whatever the one before has left.
+    case start
+  }
+
+  /// Which rule.
+  package var rule: Rule
+  /// When, in seconds since the beginning.
+  package var time: Double
+  /// What was found.
+  package var text: String
+}

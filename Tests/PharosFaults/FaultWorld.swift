@@ -1,0 +1,284 @@
+import PharosEvents
+import PharosJournal
+import PharosReports
+import PharosSimulation
+
+/// The world of one seed while it is played: stations, network, disk, server, subscribers, and what is known of the truth.
+final class FaultWorld {
+  let plan: FaultPlan
+  let plant: Plant?
+  let folder: String
+  let clockwork = Clockwork()
+  let disk = SimulatedDisk()
+  var clock = ServerClock()
+  var tally = FaultTally()
+  var ledger = Ledger()
+  /// What the server can know of who is where.
+  var arrivals = Arrivals()
+  var network: Network
+  let stations: [Station]
+  /// The run of the server that is under way.
+  private(set) var life: Life?
+  /// How many runs there were.
+  private(set) var lives = 0
+  /// Whether things go wrong at present.
+  private(set) var isTroubled = true
+  var clients: [FeedClient] = []
+  private(set) var violations: [Violation] = []
+  /// What is being recorded, line by line, if anybody reads it.
+  var onTrace: ((String) -> Void)?
+
+  /// What holds decisions against the truth; nil where datagrams lie.
+  var truthCheck: TruthCheck?
+  private var streams: [StreamClient] = []
+  private var random: RandomStream
+  /// Until when a station's network is gone, and whether it keeps what it hears.
+  private var outages: [(until: TrueTime, keeps: Bool)]
+  /// When a machine that stands still goes on, and what came meanwhile.
+  private var unread: [[UInt8]] = []
+  private var killsAfterCommit = false
+  private var losesPower = false
+  /// What the wall clock's steps come to, as the events of the present run tell them.
+  private var toldOffset = TimeSpan.zero
+  private(set) var received: UInt64 = 0
+
+  init(_ plan: FaultPlan, plant: Plant?, folder: String) {
+    self.plan = plan
+    self.plant = plant
+    self.folder = folder
+    network = Network(seed: plan.seed)
+    ledger.allowsRepeats = plan.kinds.contains(.clockStep)
+    random = RandomStream(seed: plan.seed, 6)
+    stations = plan.stations.indices.map { Station($0, plan) }
+    outages = Array(repeating: (0, false), count: plan.stations.count)
+    disk.onKill = { [unowned self] in
+      tally.count(.killInWrite)
+      kill()
+    }
+  }
+
+  /// The site as the server is given it.
+  var site: Site {
+    var site = plan.site
+    if plant == .exitsWithoutProofOfLife {
+      site.observers = plan.stations.map { ObserverEntry(id: $0.id, liveness: .assumed) }
+    }
+    return site
+  }
+
+  /// How many loops a run has.
+  func shards(_ life: Int) -> Int { 1 + (plan.shards + life) % 3 }
+
+  func trace(_ text: @autoclosure () -> String) {
+    guard let onTrace else { return }
+    onTrace("\(seconds(clockwork.now)) \(text())")
+  }
+
+  func violate(_ rule: Violation.Rule, _ text: String) {
+    violations.append(Violation(rule: rule, time: Double(clockwork.now) / 1e9, text: text))
+    trace("VIOLATION \(rule.rawValue): \(text)")
+  }
+
+  /// Says what was drawn.
+  func describe() {
+    guard onTrace != nil else { return }
+    trace("faults \(plan.kinds.map(\.rawValue).sorted().joined(separator: " "))")
+    for station in plan.stations {
+      let format = station.speaksRaddec ? station.givesTime ? "raddec with times" : "raddec" : "pharos"
+      trace("station \(station.id) speaks \(format)\(station.isHandset ? ", a handset" : "")")
+    }
+    for region in plan.site.applications.flatMap(\.regions) {
+      trace("region \(region.identifier) silence \(region.presence.silence)")
+    }
+    for stay in plan.truth.stays {
+      guard let beacon = plan.transmitters[stay.transmitter].beacon else { continue }
+      let span = "\(seconds(stay.span.lowerBound)) to\(seconds(stay.span.upperBound))"
+      trace("stay \(beacon.major ?? 0)/\(beacon.minor ?? 0) at \(plan.stations[stay.station].id) \(span)")
+    }
+  }
+
+  /// Everything that was found wrong.
+  var allViolations: [Violation] { violations + ledger.violations }
+
+  func seconds(_ time: TrueTime) -> String {
+    let text = String(time / 1_000_000)
+    return String(repeating: " ", count: max(0, 7 - text.count)) + text
+  }
+
+  // MARK: The server's runs
+
+  /// Starts the server; where it cannot start it is tried again, as a supervisor does.
+  func start() {
+    lives += 1
+    do {
+      let life = try Life(lives, in: self)
+      self.life = life
+      try life.begin()
+      streams = (0..<plan.streams).map { StreamClient($0, of: life, in: self) }
+      trace("run \(lives) begins, the wall clock is \(clock.wallOffset / 1_000_000) ms ahead")
+    } catch {
+      trace("run \(lives) cannot begin: \(error)")
+      if !isTroubled { violate(.start, "the server does not start: \(error)") }
+      end()
+      clockwork.after(.seconds(1)) { [weak self] in self?.startIfDown() }
+    }
+  }
+
+  private func startIfDown() { if life == nil { start() } }
+
+  /// The offset that times of events have at the beginning of a run.
+  func beginRun(behind offset: TimeSpan) { toldOffset = offset }
+
+  /// Notes what was decided, with the world's times.
+  func note(_ events: [Event], decidedBy life: Life) {
+    for event in events {
+      if case .clockStep(let step) = event.detail { toldOffset = toldOffset + step }
+      let offset = toldOffset
+      let clock = clock
+      ledger.note([event], life: life.number, now: clockwork.now) { clock.trueTime($0.time - offset) }
+      if let time = ledger.time(of: event) { truthCheck?.check(event, at: time) }
+      if case .clockStep(let step) = event.detail { trace("the wall clock went by \(step.seconds) s") }
+      trace("run \(life.number) \(event.kind) \(event.region) \(event.subject) \(describe(event))")
+    }
+  }
+
+  private func describe(_ event: Event) -> String {
+    guard case .region(let transition) = event.detail else { return "" }
+    let rule = transition.evidence.rule.rawValue
+    return "\(transition.from) to \(transition.to) by \(rule) at \(seconds(ledger.time(of: event) ?? 0))"
+  }
+
+  /// Whether the process is to be killed behind the commit that has just succeeded.
+  func isKillDueAfterCommit() -> Bool {
+    guard killsAfterCommit else { return false }
+    killsAfterCommit = false
+    tally.count(.killAfterCommit)
+    return true
+  }
+
+  /// The process is gone from one step to the next, and is started again after a while.
+  func kill() {
+    guard let life else { return cutDisk() }
+    trace("run \(life.number) is killed")
+    check(life, isOrderly: false)
+    end()
+    cutDisk()
+    restartSoon()
+  }
+
+  private func cutDisk() {
+    guard losesPower else { return disk.kill() }
+    losesPower = false
+    tally.count(.power)
+    disk.losePower(&random)
+  }
+
+  private func end() {
+    guard let life else { return disk.kill() }
+    clockwork.callOff(life.number)
+    arrivals.endRun()
+    for client in clients { client.disconnect() }
+    for stream in streams { stream.end() }
+    streams = []
+    unread = []
+    life.journal.leave()
+    self.life = nil
+  }
+
+  private func restartSoon() {
+    let down = random.chance(0.5) ? random.uniform(0.1, 3) : random.uniform(3, 90)
+    clockwork.after(.seconds(down)) { [weak self] in self?.startIfDown() }
+  }
+
+  /// Stops the server in an orderly way, and starts it again.
+  func stop() {
+    guard let life else { return }
+    life.stop { [weak self, weak life] in
+      guard let self, let life, self.life === life else { return }
+      trace("run \(life.number) stops")
+      check(life, isOrderly: true)
+      end()
+      disk.kill()
+      restartSoon()
+    }
+  }
+
+  /// Ends everything, at the end of the seed.
+  func shutDown() { end() }
+
+  /// Holds a run that ends against its own counts.
+  func check(_ life: Life, isOrderly: Bool) {
+    for stream in streams { stream.check() }
+    RunCheck(life: life, world: self, isOrderly: isOrderly).run()
+  }
+
+  // MARK: Faults
+
+  /// How long the disk takes for a commit.
+  func diskDelay() -> TrueTime {
+    guard isTroubled, plan.kinds.contains(.diskSlow), random.chance(0.1) else { return 0 }
+    tally.count(.diskSlow)
+    return .seconds(random.uniform(0.01, 4))
+  }
+
+  func armKillAfterCommit() { killsAfterCommit = true }
+  func armPowerLoss() { losesPower = true }
+
+  /// A station's network is gone for a while.
+  func cut(_ station: Int, for duration: TrueTime, keeps: Bool) {
+    outages[station] = (clockwork.now + duration, keeps)
+  }
+
+  /// The machine stands still.
+  func pause(for duration: TrueTime) {
+    guard let life, !life.isPaused, !life.isStopping else { return }
+    life.isPaused = true
+    clockwork.after(duration, owner: life.number) { [weak self, weak life] in
+      guard let self, let life else { return }
+      life.isPaused = false
+      let datagrams = unread
+      unread = []
+      for datagram in datagrams { life.receive(datagram) }
+    }
+  }
+
+  /// Nothing goes wrong any more.
+  func calm() {
+    isTroubled = false
+    network.troubles = Network.Troubles()
+    disk.troubles = SimulatedDisk.Troubles()
+    killsAfterCommit = false
+    losesPower = false
+    for index in outages.indices { outages[index].until = 0 }
+    for station in stations { station.drift = 0 }
+    trace("the world is quiet")
+  }
+
+  // MARK: The way of a datagram
+
+  /// Lets a station send what it has, again and again.
+  func run(_ index: Int) {
+    let station = stations[index]
+    let isConnected = clockwork.now >= outages[index].until
+    let datagrams = station.send(at: clockwork.now, isConnected: isConnected, keeps: outages[index].keeps)
+    if isConnected { for datagram in datagrams { carry(datagram, from: index) } }
+    if !station.isDead { clockwork.after(station.plan.period) { [weak self] in self?.run(index) } }
+  }
+
+  func carry(_ datagram: Station.Datagram, from station: Int) {
+    for delivery in network.carry(datagram.bytes, &tally) {
+      clockwork.after(delivery.after) { [weak self] in
+        self?.deliver(delivery, from: station, datagram.transmitters)
+      }
+    }
+  }
+
+  private func deliver(_ delivery: Network.Delivery, from station: Int, _ transmitters: Set<Int>) {
+    // Whatever comes while nobody listens is gone: the machine says so to the sender, who does not listen either.
+    guard let life, !life.isStopping else { return }
+    received += 1
+    if delivery.isWhole { arrivals.note(transmitters, from: station, at: clockwork.now) }
+    guard !life.isPaused else { return unread.append(delivery.bytes) }
+    life.receive(delivery.bytes)
+  }
+}

@@ -1,0 +1,206 @@
+import PharosReports
+import PharosSimulation
+import PharosWire
+
+/// An observer: hears what is in the air, and sends it, by a clock of its own.
+final class Station {
+  /// What it has heard and not sent yet.
+  private struct Heard {
+    var transmitter: Int
+    var time: TrueTime
+    var localTime: TrueTime
+    var level: Int8
+  }
+
+  /// A datagram, and whose adverts are in it.
+  struct Datagram {
+    var bytes: [UInt8]
+    var transmitters: Set<Int>
+  }
+
+  let plan: StationPlan
+  /// Whether it will never be heard again.
+  private(set) var isDead = false
+  /// Until when it is out, starting anew.
+  private(set) var outUntil: TrueTime = 0
+  /// By how much its clock runs fast.
+  var drift = 0.0
+  /// How far its clock is ahead, drift apart.
+  var ahead: TrueTime = 0
+
+  private let index: Int
+  private let transmitters: [Transmitter]
+  private let truth: Truth
+  private var random: RandomStream
+  private var heard: [Heard] = []
+  private var heardThrough: TrueTime = 0
+  private var bootID: UInt32 = 1
+  private var bootedAt: TrueTime = 0
+  private var encoder: PharosDatagramEncoder
+  private var nextHeartbeat: TrueTime = 0
+  private var advertsHeard: UInt32 = 0
+
+  /// The share of adverts that a radio misses beside a beacon.
+  private static let missed = 0.03
+  /// How often a gateway says that it lives.
+  private static let heartbeatPeriod = TrueTime.seconds(10)
+  /// How much a station keeps while its network is gone, as a gateway's ring does.
+  private static let longestBacklog = TrueTime.seconds(40)
+  /// Where its clock's times begin, so that they are times of day.
+  private static let epoch: Int64 = 1_800_000_000_000_000_000
+
+  init(_ index: Int, _ faultPlan: FaultPlan) {
+    self.index = index
+    plan = faultPlan.stations[index]
+    transmitters = faultPlan.transmitters
+    truth = faultPlan.truth
+    random = RandomStream(seed: faultPlan.seed, 2, UInt64(index))
+    encoder = PharosDatagramEncoder(observer: plan.id, bootID: 1)
+  }
+
+  /// Whether it hears anything at a time.
+  func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil }
+
+  /// Dies for good.
+  func die() {
+    isDead = true
+    heard = []
+  }
+
+  /// Starts anew, which takes a while; what it had not sent is gone.
+  func restart(at now: TrueTime, for duration: TrueTime) {
+    heard = []
+    outUntil = now + duration
+    heardThrough = outUntil
+    bootID += 1
+    bootedAt = outUntil
+    encoder = PharosDatagramEncoder(observer: plan.id, bootID: bootID)
+    nextHeartbeat = outUntil
+    advertsHeard = 0
+  }
+
+  private func localTime(_ time: TrueTime) -> TrueTime { time + ahead + TrueTime(Double(time) * drift) }
+
+  // MARK: Hearing
+
+  /// Hears what was in the air since the last call.
+  private func listen(until now: TrueTime) {
+    defer { heardThrough = max(heardThrough, now) }
+    guard heardThrough < now else { return }
+    for (number, transmitter) in transmitters.enumerated() {
+      let first = max(0, (heardThrough - transmitter.phase + transmitter.interval - 1) / transmitter.interval)
+      var time = transmitter.phase + first * transmitter.interval
+      while time < now {
+        if time >= heardThrough, truth.isAudible(number, at: index, time), !random.chance(Station.missed) {
+          let level = Int8(-60 + Int(random.uniform(-4, 4)))
+          heard.append(Heard(transmitter: number, time: time, localTime: localTime(time), level: level))
+          advertsHeard += 1
+        }
+        time += transmitter.interval
+      }
+    }
+    heard.sort { $0.time < $1.time }
+  }
+
+  /// The datagrams that it sends at a time.
+  ///
+  /// - Parameters:
+  ///   - now: the time.
+  ///   - isConnected: whether there is a network; without one it keeps what it has heard for a while, if it can.
+  ///   - keeps: whether it can.
+  /// - Returns: the datagrams, which go nowhere without a network.
+  func send(at now: TrueTime, isConnected: Bool, keeps: Bool) -> [Datagram] {
+    guard isUp(now) else { return [] }
+    listen(until: now)
+    if !isConnected {
+      if keeps { heard.removeAll { $0.time < now - Station.longestBacklog } }
+      let isOver = !keeps || plan.speaksRaddec
+      // Without a ring it sends all the same, into nothing.
+      return isOver ? (plan.speaksRaddec ? raddecs() : pharos(at: now)) : []
+    }
+    return plan.speaksRaddec ? raddecs() : pharos(at: now)
+  }
+
+  private func raddecs() -> [Datagram] {
+    defer { heard = [] }
+    return heard.compactMap { heard in
+      let transmitter = transmitters[heard.transmitter]
+      let time = Timestamp(nanoseconds: Station.epoch + heard.localTime)
+      let sighting = RaddecSighting(
+        transmitter: transmitter.address,
+        receivers: [.init(observer: plan.id, rssi: RSSI(dBm: heard.level))],
+        time: plan.givesTime ? time : nil,
+        packets: [.init(pdu: .nonConnectable, data: transmitter.payload)]
+      )
+      return RaddecEncoder.encode(sighting).map { Datagram(bytes: $0, transmitters: [heard.transmitter]) }
+    }
+  }
+
+  private func pharos(at now: TrueTime) -> [Datagram] {
+    var batch = ReportBatch()
+    let sent = Timestamp(nanoseconds: Station.epoch + localTime(now))
+    let observer = batch.index(of: plan.id)
+    for heard in heard {
+      let transmitter = transmitters[heard.transmitter]
+      let advert = Advert(
+        address: transmitter.address,
+        rssi: RSSI(dBm: heard.level),
+        pdu: .nonConnectable,
+        payload: batch.append(payload: transmitter.payload)
+      )
+      let time = Timestamp(nanoseconds: Station.epoch + heard.localTime)
+      batch.append(
+        Report(observer: observer, received: sent, timing: .age(sent - time), body: .advert(advert))
+      )
+    }
+    let transmitters = Set(heard.map(\.transmitter))
+    heard = []
+    if now >= nextHeartbeat {
+      nextHeartbeat = now + Station.heartbeatPeriod
+      let heartbeat = Heartbeat(advertsHeard: advertsHeard, scanDuty: 1, dropped: 0)
+      advertsHeard = 0
+      batch.append(
+        Report(observer: observer, received: sent, timing: .age(.zero), body: .heartbeat(heartbeat))
+      )
+    }
+    let datagrams = encode(batch, sent: sent, uptime: TimeSpan(nanoseconds: max(0, now - bootedAt)))
+    // Of a run of several each may be what arrives; only one that is whole tells of all.
+    return datagrams.map { Datagram(bytes: $0, transmitters: datagrams.count == 1 ? transmitters : []) }
+  }
+
+  private func encode(_ batch: ReportBatch, sent: Timestamp, uptime: TimeSpan) -> [[UInt8]] {
+    var datagrams: [[UInt8]] = []
+    for report in batch.reports where !encoder.append(report, from: batch, sent: sent) {
+      datagrams.append(encoder.finish(uptime: uptime))
+      _ = encoder.append(report, from: batch, sent: sent)
+    }
+    if !encoder.isEmpty { datagrams.append(encoder.finish(uptime: uptime)) }
+    return datagrams
+  }
+
+  /// Adverts of identities that nobody has, as somebody makes them up who wants memory to run out.
+  func flood(_ count: Int, at now: TrueTime) -> [[UInt8]] {
+    var batch = ReportBatch()
+    let sent = Timestamp(nanoseconds: Station.epoch + localTime(now))
+    let observer = batch.index(of: plan.id)
+    for _ in 0..<count {
+      let made = Transmitter.beacon(
+        FaultPlan.uuid,
+        major: FaultPlan.tagMajor,
+        minor: UInt16(1_000 + random.next() % 60_000),
+        interval: 1,
+        phase: 0
+      )
+      let advert = Advert(
+        address: made.address,
+        rssi: RSSI(dBm: -70),
+        pdu: .nonConnectable,
+        payload: batch.append(payload: made.payload)
+      )
+      batch.append(
+        Report(observer: observer, received: sent, timing: .age(.zero), body: .advert(advert))
+      )
+    }
+    return encode(batch, sent: sent, uptime: TimeSpan(nanoseconds: max(0, now - bootedAt)))
+  }
+}

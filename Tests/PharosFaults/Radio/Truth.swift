@@ -1,0 +1,105 @@
+import PharosReports
+
+/// A time without end, as the simulation counts it: nanoseconds since its beginning.
+typealias TrueTime = Int64
+
+extension TrueTime {
+  /// So many seconds.
+  static func seconds(_ seconds: Double) -> TrueTime { TrueTime(seconds * 1e9) }
+}
+
+/// What is in the air: who can be heard by whom, and when.
+struct Truth {
+  /// A time in which a transmitter can be heard by a station.
+  struct Stay {
+    var transmitter: Int
+    var station: Int
+    var span: Range<TrueTime>
+  }
+
+  /// Stays in no order.
+  private(set) var stays: [Stay] = []
+
+  /// Adds a stay.
+  mutating func add(_ stay: Stay) { if !stay.span.isEmpty { stays.append(stay) } }
+
+  /// Whether a station can hear a transmitter.
+  func isAudible(_ transmitter: Int, at station: Int, _ time: TrueTime) -> Bool {
+    stays.contains { $0.transmitter == transmitter && $0.station == station && $0.span.contains(time) }
+  }
+
+  /// The times in which one of the stations can hear one of the transmitters, in order and apart.
+  func spans(of transmitters: Set<Int>, at stations: Set<Int>) -> [Range<TrueTime>] {
+    var spans: [Range<TrueTime>] = []
+    for stay in stays.filter({ transmitters.contains($0.transmitter) && stations.contains($0.station) })
+      .sorted(by: { $0.span.lowerBound < $1.span.lowerBound })
+    {
+      if let last = spans.last, stay.span.lowerBound <= last.upperBound {
+        spans[spans.count - 1] = last.lowerBound..<Swift.max(last.upperBound, stay.span.upperBound)
+      } else {
+        spans.append(stay.span)
+      }
+    }
+    return spans
+  }
+}
+
+extension Array where Element == Range<TrueTime> {
+  /// How much of a window the spans, which are in order and apart, leave free.
+  func absence(in window: Range<TrueTime>) -> TrueTime {
+    var absent = window.upperBound - window.lowerBound
+    for span in self where span.overlaps(window) { absent -= TrueTime(span.clamped(to: window).count) }
+    return absent
+  }
+
+  /// Whether a time lies in one of the spans.
+  func covers(_ time: TrueTime) -> Bool { contains { $0.contains(time) } }
+}
+
+/// Something that advertises.
+struct Transmitter {
+  /// Its payload: an iBeacon, or something that nobody asks about.
+  var payload: [UInt8]
+  var address: DeviceAddress
+  /// What it is known as; nil for a stranger.
+  var beacon: BeaconID?
+  /// Between two adverts.
+  var interval: TrueTime
+  /// When its first advert is.
+  var phase: TrueTime
+
+  /// A tag or fixed beacon of the site.
+  static func beacon(
+    _ uuid: UUID128,
+    major: UInt16,
+    minor: UInt16,
+    interval: TrueTime,
+    phase: TrueTime
+  ) -> Transmitter {
+    var bytes: [UInt8] = [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15]
+    for word in [uuid.high, uuid.low] {
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+      }
+    }
+    for word in [major, minor] { bytes += [UInt8(word >> 8), UInt8(word & 0xFF)] }
+    return Transmitter(
+      payload: bytes + [0xC5],
+      address: DeviceAddress(bits: 0xAC23_3F00_0000 | UInt64(major) << 16 | UInt64(minor), kind: .public),
+      beacon: .proximity(uuid, major: major, minor: minor),
+      interval: interval,
+      phase: phase
+    )
+  }
+
+  /// A device of somebody else's that lies around.
+  static func stranger(_ number: Int, interval: TrueTime, phase: TrueTime) -> Transmitter {
+    Transmitter(
+      payload: [0x02, 0x01, 0x06, 0x05, 0xFF, 0x4C, 0x00, 0x10, UInt8(truncatingIfNeeded: number)],
+      address: DeviceAddress(bits: 0x0011_2200_0000 | UInt64(number), kind: .public),
+      beacon: nil,
+      interval: interval,
+      phase: phase
+    )
+  }
+}

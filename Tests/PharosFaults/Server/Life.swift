@@ -1,0 +1,227 @@
+import Logging
+import PharosAccess
+import PharosDelivery
+import PharosEvents
+import PharosJournal
+import PharosMonitoring
+import PharosPipeline
+import PharosPublishing
+import PharosReports
+import PharosWire
+
+/// One run of the server, from its start to its end: the real parts, put together as `ServerParts` of PharosService does.
+final class Life {
+  let number: Int
+  let journal: Journal
+  let hub = EventHub()
+  let teller: Teller
+  let feeds: FeedDesk
+  private(set) var pipeline: Pipeline
+  /// Datagrams that were handed to it.
+  private(set) var datagrams: UInt64 = 0
+  /// Whether it stops in an orderly way: it takes no more datagrams.
+  private(set) var isStopping = false
+  private(set) var decoder = DatagramDecoder()
+  /// Whether a pause of the machine keeps it from reading.
+  var isPaused = false
+
+  private unowned let world: FaultWorld
+  private let store: LifeStore
+  private var batch = ReportBatch()
+  private var delivered: UInt64 = 0
+
+  /// What waits for a run of the server at its start.
+  private static let tick = TrueTime.seconds(0.25)
+
+  /// Starts: opens the journal, and goes on from what the run before has left.
+  init(_ number: Int, in world: FaultWorld) throws {
+    self.number = number
+    self.world = world
+    let stream = world.plan.site.stream
+    journal = try Journal.open(.folder(world.folder), stream: stream)
+    do {
+      store = LifeStore(journal, world: world, life: number)
+      let logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
+      let authorisations = try Authorisations(store: journal)
+      teller = Teller(
+        hub: hub,
+        store: store,
+        authorisations: authorisations,
+        stream: stream,
+        settings: TellerSettings(),
+        logger: logger,
+        threads: Life.threads(number, world.clockwork)
+      )
+      feeds = FeedDesk(
+        told: teller.told,
+        live: teller.live,
+        authorisations: authorisations,
+        stream: stream,
+        history: store,
+        settings: FeedSettings(),
+        logger: logger,
+        lost: { [weak teller] in teller?.statistics.lost ?? 0 },
+        clock: Life.clock(world.clockwork)
+      )
+      pipeline = try Pipeline(site: world.site, shards: world.shards(number), monitoring: world.plan.limits)
+    } catch {
+      journal.leave()
+      throw error
+    }
+  }
+
+  /// Goes on from the newest checkpoint and what the journal's rows say beyond it, and begins to work.
+  func begin() throws {
+    let (restoration, toldSince) = try restoration()
+    let checkpoint = restoration?.checkpoint
+    world.clock.start(
+      at: world.clockwork.now,
+      behind: restoration?.reached.map { $0 + .microseconds(toldSince) },
+      correction: checkpoint?.clockOffset ?? .zero
+    )
+    world.beginRun(behind: checkpoint?.clockOffset ?? .zero)
+    if let restoration { try restore(restoration) }
+    every(Life.tick) { $0.look() }
+    every(.seconds(1)) { $0.watchClock() }
+    every(.seconds(0.5)) { $0.feeds.tick() }
+    every(world.plan.checkpointInterval) { $0.takeCheckpoint() }
+  }
+
+  private func restore(_ restoration: Restoration) throws {
+    let now = world.clock.received(world.clockwork.now)
+    switch world.plant {
+    case .checkpointWithoutEvents where restoration.checkpoint != nil:
+      guard let checkpoint = restoration.checkpoint else { return }
+      pipeline = try Pipeline(
+        site: world.site,
+        restoring: checkpoint,
+        shards: world.shards(number),
+        monitoring: world.plan.limits
+      )
+    case .downtimeIsSilence:
+      let instant = restoration.checkpoint?.instant ?? now
+      publish(pipeline.take(.restored(restoration, at: instant + .oneNanosecond)))
+    default: publish(pipeline.take(.restored(restoration, at: now)))
+    }
+    if pipeline.counters.refusedCheckpoints > 0 {
+      world.violate(.start, "a checkpoint that was kept cannot be gone on from")
+    }
+  }
+
+  /// The same as `ServerParts.restoration(from:logger:)`, which a program of this package cannot import without all of HTTP.
+  private func restoration() throws -> (Restoration?, toldSince: Int64) {
+    var checkpoint: Checkpoint?
+    var through: Int64 = 0
+    if let stored = try journal.latestCheckpoint() {
+      do {
+        checkpoint = try Checkpoint(decoding: stored.bytes)
+        through = stored.through
+      } catch {
+        world.violate(.start, "the journal's checkpoint cannot be read: \(error)")
+      }
+    }
+    let told = try journal.lastTold(after: through)
+    let isNew = checkpoint == nil && told.isEmpty
+    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, lastTold: told)
+    return (restoration, max(0, journal.head - through))
+  }
+
+  // MARK: Input
+
+  /// Takes a datagram from the network.
+  func receive(_ bytes: [UInt8]) {
+    guard !isStopping else { return }
+    datagrams += 1
+    batch.removeAll()
+    _ = decoder.decode(
+      bytes.span.bytes,
+      received: world.clock.received(world.clockwork.now),
+      into: &batch
+    )
+    if !batch.isEmpty { publish(pipeline.ingest(batch)) }
+  }
+
+  private func look() {
+    guard !isPaused else { return }
+    publish(pipeline.advance(to: world.clock.received(world.clockwork.now)))
+  }
+
+  private func watchClock() {
+    guard !isPaused, let step = world.clock.look() else { return }
+    publish(pipeline.stepClock(by: step, at: world.clock.received(world.clockwork.now)))
+  }
+
+  private func publish(_ events: [Event]) {
+    guard !events.isEmpty else { return }
+    delivered += UInt64(events.count)
+    world.note(events, decidedBy: self)
+    hub.publish(events)
+  }
+
+  private func takeCheckpoint() {
+    guard !isPaused else { return }
+    look()
+    let pipeline = pipeline
+    let checkpoint = TellerCheckpoint(
+      instant: world.clock.received(world.clockwork.now),
+      eventsBefore: delivered
+    ) { pipeline.checkpoint().encoded }
+    teller.offer(checkpoint)
+  }
+
+  /// Stops in an orderly way: what was decided is told and kept with a last checkpoint, then the function is called.
+  func stop(_ stopped: @escaping () -> Void) {
+    guard !isStopping else { return }
+    isPaused = false
+    takeCheckpoint()
+    isStopping = true
+    let call = Call(stopped)
+    teller.drain { call.function() }
+  }
+
+  // MARK: Threads
+
+  private func every(_ period: TrueTime, _ work: @escaping (Life) -> Void) {
+    world.clockwork.after(period, owner: number) { [weak self] in
+      guard let self else { return }
+      if !isStopping { work(self) }
+      every(period, work)
+    }
+  }
+
+  private static func threads(_ number: Int, _ clockwork: Clockwork) -> TellerThreads {
+    let (work, keep) = (SerialThread(clockwork, owner: number), SerialThread(clockwork, owner: number))
+    return TellerThreads(
+      work: { job in work.submit { job() } },
+      workLater: { delay, job in work.submit(after: TrueTime(delay)) { job() } },
+      keep: { job in keep.submit { job() } },
+      elapsed: Life.clock(clockwork)
+    )
+  }
+
+  private static func clock(_ clockwork: Clockwork) -> @Sendable () -> Duration {
+    let start = clockwork.now
+    let held = Held(clockwork)
+    return { .nanoseconds(held.clockwork.now - start) }
+  }
+}
+
+/// A clockwork for the closures of one world, all of which are called on that world's one thread.
+private struct Held: @unchecked Sendable {
+  let clockwork: Clockwork
+  init(_ clockwork: Clockwork) { self.clockwork = clockwork }
+}
+
+/// A function of one world, called on that world's one thread.
+private struct Call: @unchecked Sendable {
+  let function: () -> Void
+  init(_ function: @escaping () -> Void) { self.function = function }
+}
+
+extension TrueTime {
+  /// A duration's whole nanoseconds.
+  fileprivate init(_ duration: Duration) {
+    let (seconds, attoseconds) = duration.components
+    self = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+  }
+}

@@ -1,0 +1,147 @@
+import PharosDelivery
+import PharosEvents
+import PharosJournal
+import PharosPublishing
+import PharosSimulation
+
+/// A program on the network that follows the stream: it reads at its own pace, goes, and comes back with the last number it has.
+final class FeedClient {
+  /// What it was told, in order.
+  private(set) var seen: [(sequence: Int64, event: Event)] = []
+  /// Whether it is connected.
+  var isConnected: Bool { feed != nil }
+  let filter: EventFilter
+  /// How many events may wait for it.
+  let limit: Int
+
+  private unowned let world: FaultWorld
+  private let name: Int
+  private var random: RandomStream
+  private var feed: Feed?
+  /// Connections that it left without a word, which the server cannot know.
+  private var abandoned: [Feed] = []
+  private var cursor: Int64 = 0
+
+  init(_ name: Int, in world: FaultWorld) {
+    self.name = name
+    self.world = world
+    random = RandomStream(seed: world.plan.seed, 4, UInt64(name))
+    limit = random.chance(0.5) ? 16 : 256
+    filter =
+      switch random.next() % 4 {
+      case 0: EventFilter(kinds: [.regionEnter, .regionExit])
+      case 1: EventFilter(regions: ["tags"])
+      default: .all
+      }
+  }
+
+  /// Begins to follow.
+  func begin() { schedule(after: random.uniform(0, 2)) }
+
+  /// The server is gone, and the connection with it.
+  func disconnect() {
+    feed = nil
+    abandoned = []
+  }
+
+  private func schedule(after seconds: Double) {
+    world.clockwork.after(.seconds(seconds)) { [weak self] in self?.step() }
+  }
+
+  private func step() {
+    let isTroubled = world.isTroubled
+    if isTroubled, world.plan.kinds.contains(.vanish), random.chance(0.04) {
+      vanish()
+      return schedule(after: random.uniform(1, 40))
+    }
+    if isTroubled, world.plan.kinds.contains(.block), random.chance(0.04) {
+      world.tally.count(.block)
+      return schedule(after: random.uniform(2, 60))
+    }
+    if feed == nil { connect() }
+    read()
+    schedule(after: random.uniform(0.05, 1))
+  }
+
+  private func vanish() {
+    world.tally.count(.vanish)
+    if let feed, random.chance(0.5) {
+      abandoned.append(feed)
+      if abandoned.count > 2 { abandoned.removeFirst() }
+    }
+    feed = nil
+  }
+
+  private func connect() {
+    guard let life = world.life, !life.isStopping else { return }
+    var after = cursor
+    switch world.plant {
+    case .resumeRepeats where after > 0: after -= 1
+    case .resumeSkips where after > 0: after += 1
+    default: break
+    }
+    do {
+      feed = try life.feeds.open(FeedRequest(filter: filter, after: after, limit: limit))
+      world.trace("client \(name) connects after \(cursor)")
+    } catch {
+      world.violate(.subscriber, "client \(name) is refused: \(error)")
+    }
+  }
+
+  /// Reads what is there; what a client that crashes had not looked at yet, it does not know.
+  func read() {
+    for _ in 0..<100 {
+      guard let feed else { return }
+      guard let items = feed.poll() else {
+        self.feed = nil
+        return
+      }
+      guard !items.isEmpty else { return }
+      let crashes = world.isTroubled && world.plan.kinds.contains(.vanish) && random.chance(0.01)
+      let known = crashes ? Int(random.next() % UInt64(items.count)) : items.count
+      for item in items.prefix(known) { take(item) }
+      if crashes { return vanish() }
+    }
+  }
+
+  /// Comes back if it is away, and reads to the end.
+  func catchUp() {
+    if feed == nil { connect() }
+    read()
+  }
+
+  /// Holds what it was told against what the journal has: everything that it wants, once, in order.
+  func check(against journal: [JournaledEvent]) {
+    let expected = journal.filter { filter.matches($0.event) }
+    for (index, told) in seen.enumerated() where index < expected.count {
+      guard told.sequence == expected[index].sequence, told.event.isTold(like: expected[index].event)
+      else {
+        return world.violate(
+          .subscriber,
+          "client \(name) was told \(told.sequence) (\(told.event.kind)) where \(expected[index].sequence) belongs"
+        )
+      }
+    }
+    if seen.count != expected.count {
+      world.violate(.subscriber, "client \(name) was told \(seen.count) events of \(expected.count)")
+    }
+  }
+
+  private func take(_ item: FeedItem) {
+    switch item {
+    case .event(let told):
+      guard let sequence = told.sequence else { return }
+      if sequence <= cursor, world.plant != .resumeSkips || sequence < cursor {
+        world.violate(.subscriber, "client \(name) is told \(sequence) although it knows \(cursor)")
+      }
+      seen.append((sequence, told.event))
+      cursor = max(cursor, sequence)
+    case .gap(let from, let to):
+      world.violate(
+        .subscriber,
+        "client \(name) is told that \(from) to \(to) are gone, and nothing was dropped"
+      )
+    case .dropped, .heartbeat: break
+    }
+  }
+}
