@@ -1,0 +1,48 @@
+import FuzzSupport
+import PharosPipeline
+import PharosReports
+
+/// A recording or a capture as `process` reads it: into inputs, and through a pipeline.
+final class RecordingsTarget: FuzzTarget {
+  static let name = "recordings"
+  static let longest = 4_096
+
+  func take(_ input: RawSpan) {
+    let one = run(input, shards: 1)
+    demand(
+      one == run(input, shards: 3),
+      "neither the number of shards nor how a file is cut changes an event"
+    )
+  }
+
+  private func run(_ input: RawSpan, shards: Int) -> Digest {
+    var feed = CaptureFeed(observer: .name("sniffer"))
+    var run = EngineRun(shards: shards)
+    do {
+      var start = 0
+      while start < input.byteCount {
+        let end = shards == 1 ? input.byteCount : min(input.byteCount, start + 511)
+        feed.append(input.extracting(start..<end))
+        start = end
+        while let input = try feed.next() { run.take(input) }
+      }
+      try feed.finish()
+      while let input = try feed.next() { run.take(input) }
+    } catch {
+      _ = "\(error)"
+    }
+    run.finish()
+    return run.digest
+  }
+
+  static var words: [[UInt8]] {
+    [
+      [0x52, 0x48, 0x50, 0x80], [6, 0, 0, 0], Array("PHAR".utf8), Array("PHCP".utf8), Array("gallery".utf8),
+      [3, 0, 0, 0],
+    ]
+  }
+
+  static func seeds() throws -> [[UInt8]] {
+    try [SampleTraffic.recording(steps: 1), SampleTraffic.recording(steps: 8)].filter { $0.count <= longest }
+  }
+}

@@ -1,0 +1,5 @@
+import FuzzSupport
+
+@testable import FuzzSigning
+
+FuzzProgram.run([SigningTarget.self])

@@ -1,0 +1,1 @@
+../../Modules/PharosHTTP/Messages/APIAnswer.swift

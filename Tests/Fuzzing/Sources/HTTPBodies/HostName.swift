@@ -1,0 +1,1 @@
+../../Modules/PharosHTTP/Service/HostName.swift

@@ -1,0 +1,1 @@
+../../Modules/PharosHTTP/JSON/JSONValue.swift

@@ -1,0 +1,1 @@
+../../Modules/PharosWebhooks/Notifications/NotificationDocument.swift

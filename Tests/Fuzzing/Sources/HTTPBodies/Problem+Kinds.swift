@@ -1,0 +1,1 @@
+../../Modules/PharosHTTP/Messages/Problem+Kinds.swift

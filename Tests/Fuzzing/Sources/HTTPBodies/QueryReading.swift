@@ -1,0 +1,1 @@
+../../Modules/PharosHTTP/Routing/QueryReading.swift

@@ -1,0 +1,1 @@
+../../Modules/PharosHTTP/Routing/Timestamp+RFC3339.swift

@@ -1,0 +1,1 @@
+../../Modules/PharosWebhooks/Definitions/WebhookDefinition.swift

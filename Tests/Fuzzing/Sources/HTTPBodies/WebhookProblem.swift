@@ -1,0 +1,1 @@
+../../Modules/PharosWebhooks/Definitions/WebhookProblem.swift

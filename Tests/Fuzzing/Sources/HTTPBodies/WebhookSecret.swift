@@ -1,0 +1,1 @@
+../../Modules/PharosWebhooks/Definitions/WebhookSecret.swift
