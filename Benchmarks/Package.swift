@@ -23,6 +23,13 @@ let server: [Target.Dependency] = [
   .product(name: "OpenCombine", package: "OpenCombine"),
 ]
 
+/// What is needed to be a server's client.
+let clients: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"),
+  .product(name: "NIOPosix", package: "swift-nio"),
+  .product(name: "NIOHTTP1", package: "swift-nio"),
+]
+
 /// A program of ours.
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies + [arguments], swiftSettings: strict)
@@ -51,6 +58,8 @@ let package = Package(
     .executable(name: "latency", targets: ["Latency"]),
     .executable(name: "fixes", targets: ["Fixes"]),
     .executable(name: "targets", targets: ["Targets"]),
+    .executable(name: "attacks", targets: ["Attacks"]),
+    .executable(name: "soak", targets: ["Soak"]),
   ],
   dependencies: [
     .package(name: "pharos", path: ".."),
@@ -79,6 +88,12 @@ let package = Package(
     program("Throughput", server),
     program("Latency", server + [.product(name: "Histogram", package: "hdrhistogram-swift")]),
     program("Targets", ["CScaleMeter", "Traffic", core]),
+
+    // A `pharos serve` of its own process, seen from outside.
+    .target(name: "CSeal"),
+    .target(name: "ServedProcess", dependencies: ["CSocketMeter", core] + clients, swiftSettings: strict),
+    program("Attacks", ["CSeal", "ServedProcess", core] + clients),
+    program("Soak", ["ServedProcess", .product(name: "Histogram", package: "hdrhistogram-swift")] + clients),
 
     // The suites.
     .target(

@@ -1,0 +1,60 @@
+import Foundation
+import ServedProcess
+
+/// What was seen of a server at one moment, and of its decisions in the time before it.
+struct SoakSample: Codable, Sendable {
+  /// Since the start of the load.
+  ///
+  /// - Units: seconds.
+  var time: Double
+  /// Resident memory.
+  ///
+  /// - Units: bytes.
+  var resident: Int
+  /// Open descriptors.
+  var descriptors: Int
+  /// Threads.
+  var threads: Int
+  /// Markers that were timed since the sample before.
+  var decisions: Int
+  /// The middle, the ninety-ninth and the highest of their delays.
+  ///
+  /// - Units: milliseconds.
+  var p50: Double
+  var p99: Double
+  var longest: Double
+  /// Live streams that were open.
+  var streams: Int
+  /// Pages that were asked for since the start, and those that did not come as they should.
+  var pages: Int
+  var failedPages: Int
+  /// How many tasks wanted a core of the machine, averaged over a minute.
+  var machineLoad: Double
+}
+
+/// All that a run has seen.
+struct SoakRecord: Sendable {
+  /// How long it was meant to last.
+  ///
+  /// - Units: seconds.
+  var duration: Double
+  /// Adverts a second.
+  var rate: Int
+  /// Every ten seconds.
+  var samples: [SoakSample] = []
+  /// What the process took before the first client came, and when the last had gone.
+  var before: ProcessUse
+  var after: ProcessUse
+  /// What the server itself counted in the end.
+  var datagrams = 0.0
+  var kernelDrops = 0.0
+  var refused = 0.0
+  var journalled = 0.0
+  /// Datagrams that were sent.
+  var sent = 0
+
+  /// The time until caches, tables and clients have reached their size: five minutes, or a quarter of a short run.
+  var warmUp: Double { min(300, duration / 4) }
+  /// What counts.
+  var settled: [SoakSample] { samples.filter { $0.time > warmUp } }
+}
