@@ -20,6 +20,11 @@ func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// A module that reads bytes from strangers: whatever the compiler cannot prove to stay within memory is marked as such.
+func decoding(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict + [.strictMemorySafety()])
+}
+
 /// The tests of a module, always with the shared test support at hand.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(
@@ -43,6 +48,7 @@ let package = Package(
       ]
     ),
     .executable(name: "pharos", targets: ["PharosCommand"]),
+    .executable(name: "pharos-gateway", targets: ["PharosGatewayCommand"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -65,19 +71,30 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // The pure modules: values in, values out.
-    module("PharosReports", []),
-    module("PharosAdvertising", ["PharosReports"]),
+    decoding("PharosReports", []),
+    decoding("PharosAdvertising", ["PharosReports"]),
     module("PharosEvents", ["PharosReports"]),
     module("PharosPlaces", ["PharosReports"]),
     module("PharosMonitoring", ["PharosReports", "PharosAdvertising", "PharosEvents"]),
     module("PharosPositioning", ["PharosReports", "PharosEvents", "PharosPlaces"]),
-    module("PharosWire", ["PharosReports"]),
-    module("PharosCaptures", ["PharosReports", "PharosAdvertising"]),
+    decoding("PharosWire", ["PharosReports"]),
+    decoding("PharosCaptures", ["PharosReports", "PharosAdvertising"]),
+    decoding(
+      "PharosSigning",
+      ["PharosReports", "PharosWire", .product(name: "Crypto", package: "swift-crypto")]
+    ),
+    decoding(
+      "PharosPrivacy",
+      [
+        "PharosReports", "PharosAdvertising", .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ]
+    ),
     module(
       "PharosPipeline",
       [
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPrivacy",
       ]
     ),
     module("PharosSimulation", ["PharosReports", "PharosAdvertising", "PharosPlaces"]),
@@ -86,10 +103,26 @@ let package = Package(
     // The shells: sockets, files, threads, subscribers.
     module("PharosFiles", ["CZlib"]),
     module(
+      "PharosGateway",
+      [
+        "CPharos", "PharosReports", "PharosAdvertising", "PharosCaptures", "PharosWire", "PharosSigning",
+        "PharosFiles",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    .executableTarget(
+      name: "PharosGatewayCommand",
+      dependencies: [
+        "PharosGateway", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict
+    ),
+    module(
       "PharosIngest",
       [
         "CPharos", "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces",
         "PharosMonitoring", "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
+        "PharosSigning", "PharosPrivacy",
         .product(name: "Atomics", package: "swift-atomics"),
         .product(name: "Logging", package: "swift-log"),
       ] + nio
@@ -107,7 +140,7 @@ let package = Package(
       [
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
         "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
-        "PharosPublishing",
+        "PharosPublishing", "PharosSigning",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]
@@ -122,7 +155,7 @@ let package = Package(
     module(
       "PharosAccess",
       [
-        "PharosReports", "PharosEvents", "PharosJournal",
+        "PharosReports", "PharosEvents", "PharosJournal", "PharosSigning",
         .product(name: "Crypto", package: "swift-crypto"),
       ]
     ),
@@ -145,7 +178,10 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ] + nio
     ),
-    module("PharosSite", ["PharosReports", "PharosPlaces", .product(name: "Yams", package: "Yams")]),
+    module(
+      "PharosSite",
+      ["PharosReports", "PharosPlaces", "PharosPrivacy", .product(name: "Yams", package: "Yams")]
+    ),
     .target(name: "CDashboard", path: "Sources/PharosDashboard/Embedded"),
     .target(
       name: "PharosDashboard",
@@ -162,6 +198,7 @@ let package = Package(
         "PharosPositioning",
         "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal",
         "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
+        "PharosSigning", "PharosPrivacy",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"),
         .product(name: "Logging", package: "swift-log"),
@@ -174,7 +211,8 @@ let package = Package(
       "PharosService",
       [
         "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
-        "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP",
+        "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP", "PharosGateway",
+        "PharosSigning", "PharosPrivacy",
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
         "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
         "PharosPublishing",
@@ -190,10 +228,20 @@ let package = Package(
     .executableTarget(
       name: "PharosCommand",
       dependencies: [
-        "PharosService", "PharosCaptures", "PharosSimulation",
+        "PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict
+    ),
+    .plugin(
+      name: "BillOfMaterials",
+      capability: .command(
+        intent: .custom(
+          verb: "sbom",
+          description: "Print what the pharos executable is made of, as a CycloneDX bill of materials."
+        )
+      ),
+      path: "Sources/BillOfMaterials"
     ),
 
     // Tests.
@@ -203,6 +251,29 @@ let package = Package(
       swiftSettings: strict
     ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
+    .target(
+      name: "PharosFaults",
+      dependencies: [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
+        "PharosPublishing", "PharosJournal", "PharosAccess", "PharosDelivery",
+        .product(name: "GRDB", package: "GRDB.swift"),
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        .product(name: "OpenCombine", package: "OpenCombine"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      path: "Tests/PharosFaults",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "faults",
+      dependencies: [
+        "PharosFaults", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tests/Faults",
+      swiftSettings: strict
+    ),
+    tests("PharosFaultsTests", ["PharosReports", "PharosFaults"]),
     tests("RepositoryTests", []),
     tests(
       "AllocationTests",
@@ -215,6 +286,26 @@ let package = Package(
     tests("PharosAdvertisingTests", ["PharosReports", "PharosAdvertising"]),
     tests("PharosPlacesTests", ["PharosReports", "PharosPlaces"]),
     tests("PharosWireTests", ["PharosReports", "PharosWire"]),
+    tests(
+      "PharosSigningTests",
+      [
+        "PharosReports", "PharosWire", "PharosSigning", .product(name: "Crypto", package: "swift-crypto"),
+      ]
+    ),
+    tests(
+      "PharosPrivacyTests",
+      [
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosWire", "PharosCaptures",
+        "PharosPipeline", "PharosPrivacy",
+      ]
+    ),
+    tests(
+      "PharosGatewayTests",
+      [
+        "CPharos", "PharosReports", "PharosAdvertising", "PharosCaptures", "PharosWire", "PharosSigning",
+        "PharosFiles", "PharosGateway",
+      ]
+    ),
     tests("PharosCapturesTests", ["PharosReports", "PharosAdvertising", "PharosCaptures"]),
     tests("PharosComparatorsTests", ["PharosReports", "PharosComparators"]),
     tests("PharosFilesTests", ["PharosFiles"]),
@@ -241,11 +332,12 @@ let package = Package(
       [
         "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
         "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
+        "PharosSigning", "PharosPrivacy",
         .product(name: "Atomics", package: "swift-atomics"),
         .product(name: "Logging", package: "swift-log"),
       ] + nio
     ),
-    tests("PharosSiteTests", ["PharosReports", "PharosPlaces", "PharosSite"]),
+    tests("PharosSiteTests", ["PharosReports", "PharosPlaces", "PharosPrivacy", "PharosSite"]),
     tests(
       "PharosJournalTests",
       [
@@ -255,7 +347,10 @@ let package = Package(
         .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ]
     ),
-    tests("PharosAccessTests", ["PharosReports", "PharosEvents", "PharosJournal", "PharosAccess"]),
+    tests(
+      "PharosAccessTests",
+      ["PharosReports", "PharosEvents", "PharosJournal", "PharosSigning", "PharosAccess"]
+    ),
     tests(
       "PharosDeliveryTests",
       [
@@ -283,7 +378,7 @@ let package = Package(
       [
         "PharosReports", "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosWire", "PharosIngest",
         "PharosPublishing", "Pharos", "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks",
-        "PharosSite", "PharosDashboard", "PharosHTTP",
+        "PharosSite", "PharosDashboard", "PharosHTTP", "PharosSigning", "PharosPrivacy",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "Logging", package: "swift-log"),
@@ -297,7 +392,7 @@ let package = Package(
         "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
         "PharosFiles", "PharosIngest", "Pharos",
         "PharosPublishing", "PharosSite", "PharosJournal", "PharosAccess", "PharosDelivery",
-        "PharosWebhooks", "PharosHTTP", "PharosService",
+        "PharosWebhooks", "PharosHTTP", "PharosService", "PharosSigning", "PharosPrivacy", "PharosGateway",
         .product(name: "Logging", package: "swift-log"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
       ]

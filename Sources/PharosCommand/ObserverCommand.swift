@@ -5,9 +5,108 @@ import PharosService
 struct ObserverCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "observer",
-    abstract: "Let observers out of quarantine.",
-    subcommands: [Accept.self]
+    abstract: "Let observers out of quarantine, and give them keys to sign with.",
+    subcommands: [Add.self, List.self, Revoke.self, Forget.self, Accept.self]
   )
+
+  /// `pharos observer add`.
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a key for an observer, accept it, and print the key, this once.",
+      discussion: """
+        Where the site file says `ingest: { policy: signed }`, only datagrams are taken that are \
+        signed with a key of the observer that sends them. Keys that it has stay good for the \
+        overlap, so that the gateway can be given the new one in the meantime.
+
+        pharos observer add ac:23:3f:a0:00:01 --url http://127.0.0.1:8080 > gateway.key
+        """
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @Option(
+      help: ArgumentHelp(
+        "A further observer whose records it sends, as of a radio of its own; once for each.",
+        valueName: "id"
+      )
+    )
+    var radio: [ObserverID] = []
+
+    @Option(help: ArgumentHelp("How long its older keys stay good.", valueName: "time"))
+    var overlap = TimeSpan.minutes(7 * 24 * 60)
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      let runner = ObserverRunner(try server.access())
+      let logger = try log.settings().logger()
+      try await runner.add(id, radios: radio, overlap: overlap, on: .standard(), logger: logger).leave()
+    }
+  }
+
+  /// `pharos observer list`.
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show who has which keys: fingerprints and how long they are good, never the keys."
+    )
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      try await ObserverRunner(server.access()).list(on: .standard(), logger: log.settings().logger()).leave()
+    }
+  }
+
+  /// `pharos observer revoke`.
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Revoke a key of an observer: nothing signed with it is taken from then on.",
+      discussion: """
+        An observer without any key left still has to sign, and so is not heard until it has a \
+        new one or is forgotten.
+        """
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @Argument(help: ArgumentHelp("The key's id, as pharos observer list shows it.", valueName: "keyid"))
+    var key: KeyID
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      let runner = ObserverRunner(try server.access())
+      let logger = try log.settings().logger()
+      try await runner.revoke(key.value, of: id, on: .standard(), logger: logger).leave()
+    }
+  }
+
+  /// `pharos observer forget`.
+  struct Forget: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Forget all keys of an observer, so that it need not sign any more."
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      try await ObserverRunner(server.access()).forget(id, on: .standard(), logger: log.settings().logger())
+        .leave()
+    }
+  }
 
   /// `pharos observer accept`.
   struct Accept: AsyncParsableCommand {
@@ -33,5 +132,16 @@ struct ObserverCommand: AsyncParsableCommand {
       try await ObserverRunner(server.access()).accept(id, on: .standard(), logger: log.settings().logger())
         .leave()
     }
+  }
+}
+
+/// The id of a key, in hexadecimal.
+struct KeyID: ExpressibleByArgument {
+  let value: UInt32
+
+  init?(argument: String) {
+    guard (1...8).contains(argument.utf8.count), argument.allSatisfy(\.isHexDigit) else { return nil }
+    guard let value = UInt32(argument, radix: 16), value != 0 else { return nil }
+    self.value = value
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PharosGateway
 import PharosService
 
 /// The `pharos` command.
@@ -15,7 +16,8 @@ struct PharosCommand: AsyncParsableCommand {
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --data pharos-data
-      As a service:                pharos systemd-unit, pharos token create
+      As a gateway:                btmon -w - | pharos gateway --from - --to HOST:50001
+      As a service:                pharos systemd-unit, pharos token create, pharos observer add
       A capture, offline:          pharos process hall.pcapng --site site.yaml
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
@@ -28,7 +30,8 @@ struct PharosCommand: AsyncParsableCommand {
     subcommands: [
       InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
-      SurveyCommand.self, TokenCommand.self, ObserverCommand.self, SystemdUnitCommand.self,
+      SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self, EraseCommand.self,
+      SystemdUnitCommand.self,
     ]
   )
 }

@@ -18,48 +18,63 @@ struct HouseTests {
     "PharosSimulation": ["PharosReports", "PharosAdvertising", "PharosPlaces"],
     "PharosPipeline": [
       "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-      "PharosPositioning", "PharosWire", "PharosCaptures",
+      "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPrivacy",
     ],
     "PharosComparators": ["PharosReports"],
+    "PharosSigning": ["PharosReports", "PharosWire"],
+    "PharosPrivacy": ["PharosReports", "PharosAdvertising"],
     "PharosFiles": ["CZlib"],
+    "PharosGateway": [
+      "CPharos", "PharosReports", "PharosAdvertising", "PharosCaptures", "PharosWire", "PharosSigning",
+      "PharosFiles",
+    ],
     "PharosIngest": [
       "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
-      "PharosPositioning", "PharosCaptures", "PharosPipeline",
+      "PharosPositioning", "PharosCaptures", "PharosPipeline", "PharosSigning", "PharosPrivacy",
     ],
     "PharosPublishing": ["PharosReports", "PharosEvents", "PharosPlaces", "PharosPositioning"],
     "Pharos": [
       "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
       "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
-      "PharosPublishing",
+      "PharosPublishing", "PharosSigning",
     ],
     "PharosJournal": ["PharosReports", "PharosEvents"],
-    "PharosAccess": ["PharosReports", "PharosEvents", "PharosJournal"],
+    "PharosAccess": ["PharosReports", "PharosEvents", "PharosJournal", "PharosSigning"],
     "PharosDelivery": [
       "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
     ],
     "PharosWebhooks": ["PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal"],
-    "PharosSite": ["PharosReports", "PharosPlaces"],
+    "PharosSite": ["PharosReports", "PharosPlaces", "PharosPrivacy"],
     "PharosDashboard": [],
     "PharosHTTP": [
       "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
       "PharosPositioning", "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos",
       "PharosJournal",
       "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
+      "PharosSigning", "PharosPrivacy",
     ],
     "PharosService": [
       "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP",
       "CPharos", "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "PharosReports",
       "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosPositioning",
       "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
+      "PharosSigning", "PharosPrivacy", "PharosGateway",
     ],
-    "PharosCommand": ["PharosService", "PharosCaptures", "PharosSimulation"],
+    "PharosCommand": ["PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway"],
+    "PharosGatewayCommand": ["PharosGateway"],
   ]
 
   /// The modules that take values and give values: no I/O, no clock, no task.
   static let pure = [
     "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
     "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
-    "PharosComparators",
+    "PharosComparators", "PharosSigning", "PharosPrivacy",
+  ]
+
+  /// What pure modules may import that is not ours: sums over bytes, without a clock or a file, and the lock of a value that
+  /// several loops share.
+  static let arithmetic: [String: Set<String>] = [
+    "PharosSigning": ["Crypto", "Synchronization"], "PharosPrivacy": ["Crypto", "CryptoExtras"],
   ]
 
   @Test("a module imports only what the arrows allow", arguments: arrows.keys.sorted())
@@ -79,14 +94,15 @@ struct HouseTests {
     let folders = try FileManager.default.contentsOfDirectory(
       atPath: SharedData.repository.appending(path: "Sources").path
     )
-    #expect(Set(folders) == Set(Self.arrows.keys).union(["CPharos", "CZlib"]))
+    #expect(Set(folders) == Set(Self.arrows.keys).union(["CPharos", "CZlib", "BillOfMaterials"]))
   }
 
   @Test("a pure module imports nothing with I/O, a clock or tasks in it", arguments: pure)
   func purity(module: String) throws {
-    let banned = ["Task {", "Task.detached", "ContinuousClock", "SuspendingClock", "Task.sleep", "print("]
+    let banned = ["Task {", "Task.detached", "ContinuousClock", "SuspendingClock", "Task.sleep", " print("]
     for file in try Self.swiftFiles(in: "Sources/\(module)") {
-      for name in file.imports where !name.hasPrefix("Pharos") {
+      for name in file.imports
+      where !name.hasPrefix("Pharos") && Self.arithmetic[module]?.contains(name) != true {
         Issue.record("\(file.path) imports \(name)")
       }
       for word in banned {

@@ -1,3 +1,5 @@
+import PharosPipeline
+import PharosPrivacy
 public import PharosReports
 import PharosSite
 
@@ -69,7 +71,8 @@ public struct CompareRunner: Sendable {
       let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
       var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
       var walk = CaptureWalk(observer: options.observer, console: console)
-      for path in options.captures { try walk.read(path) { comparison.take($0) } }
+      var resolver = given.flatMap { Resolver(site: $0) }
+      for path in options.captures { try walk.read(path) { comparison.take(resolver.resolved($0)) } }
       comparison.finish()
       let report = ComparisonReport(
         of: options,
@@ -85,7 +88,8 @@ public struct CompareRunner: Sendable {
   private func survey(for site: Site?, on console: Console) throws -> CaptureSurvey {
     var survey = CaptureSurvey(companies: site?.iBeaconCompanies ?? [])
     var walk = CaptureWalk(observer: options.observer, console: console, isQuiet: true)
-    for path in options.captures { try walk.read(path) { survey.take($0) } }
+    var resolver = site.flatMap { Resolver(site: $0) }
+    for path in options.captures { try walk.read(path) { survey.take(resolver.resolved($0)) } }
     return survey
   }
 
@@ -99,5 +103,14 @@ public struct CompareRunner: Sendable {
     try file.write(Array(ComparisonPicture(report).svg.utf8))
     try file.close()
     if path != "-" { console.say("\(path): the picture, for a browser or a printer.") }
+  }
+}
+
+extension Resolver? {
+  /// An input in which tags that change their addresses stand under their own: every rule is shown the same air.
+  fileprivate mutating func resolved(_ input: PipelineInput) -> PipelineInput {
+    guard self != nil, case .reports(var batch) = input else { return input }
+    self?.resolve(&batch)
+    return .reports(batch)
   }
 }

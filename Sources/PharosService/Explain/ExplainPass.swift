@@ -2,6 +2,7 @@ import PharosAdvertising
 import PharosEvents
 import PharosMonitoring
 import PharosPipeline
+import PharosPrivacy
 import PharosReports
 
 /// One run over captures through the real pipeline, one report at a time, so that what each advert changed can be seen.
@@ -16,6 +17,8 @@ struct ExplainPass {
   private let drawn: Set<TrackKey>
   private let drawnRows: Set<RowKey>
   private var pipeline: Pipeline?
+  /// Finds out whose changing addresses are.
+  private var resolver: Resolver?
   private var decoder = FrameDecoder()
   private var offsets: [ObserverID: Double] = [:]
   private var single = ReportBatch()
@@ -49,10 +52,13 @@ struct ExplainPass {
       }
       try start(givenSite)
     }
-    guard case .reports(let batch) = input else {
+    if case .adoption(let site, _) = input { resolver = Resolver(site: site) }
+    guard case .reports(var batch) = input else {
       findings.log.take(pipeline?.take(input) ?? [])
       return
     }
+    // Here as well as in the pipeline, so that the story of a tag is told under its own address.
+    resolver?.resolve(&batch)
     for report in batch.reports { take(report, of: batch) }
   }
 
@@ -73,6 +79,7 @@ struct ExplainPass {
       throw CommandFailure("\(error)", status: .configuration)
     }
     findings.site = site
+    resolver = Resolver(site: site)
     decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
     offsets = Dictionary(site.observers.map { ($0.id, $0.rssiOffset) }) { first, _ in first }
   }

@@ -14,6 +14,8 @@ public import PharosSite
 /// | ``record`` | `--record` | `PHAROS_RECORD` | – |
 /// | ``loops`` | `--loops` | `PHAROS_LOOPS` | – |
 /// | ``tls`` | – | `PHAROS_TLS_CERTIFICATE`, `PHAROS_TLS_KEY` | `tls` |
+/// | ``connections`` | – | `PHAROS_HTTP_CONNECTIONS` | – |
+/// | ``streams`` | – | `PHAROS_HTTP_STREAMS` | – |
 /// | ``retention`` | – | `PHAROS_RETENTION_AGE`, `PHAROS_RETENTION_SIZE` | `journal.retention` |
 public struct ServeSettings: Hashable, Sendable {
   /// The site file, or nil for none.
@@ -32,6 +34,10 @@ public struct ServeSettings: Hashable, Sendable {
   public var loops: Int?
   /// The TLS files, or nil for plain HTTP.
   public var tls: TLSFiles?
+  /// How many HTTP connections may be open, or nil for 4,096.
+  public var connections: Int?
+  /// How many live streams may be open, or nil for 2,048.
+  public var streams: Int?
   /// What the journal keeps.
   public var retention = Retention()
 
@@ -77,6 +83,8 @@ public struct ServeSettings: Hashable, Sendable {
       Int(text).flatMap { (1...16).contains($0) ? $0 : nil }
     }
     settings.tls = try reader.tls()
+    settings.connections = try reader.count("http.connections")
+    settings.streams = try reader.count("http.streams")
     let times = "a time with a unit, as in 30d or 12h"
     settings.retention.age = try reader.value("retention.age", expected: times) { text in
       TimeSpan(written: text).flatMap { $0 > .zero ? $0 : nil }
@@ -159,6 +167,12 @@ private struct SettingReader {
       let addresses = parts.compactMap { HostPort($0.filter { !$0.isWhitespace }) }
       return addresses.count == parts.count ? addresses : nil
     } ?? []
+  }
+
+  func count(_ name: String) throws(CommandFailure) -> Int? {
+    try value(name, expected: "a number from 1 to 1000000") { text in
+      Int(text).flatMap { (1...1_000_000).contains($0) ? $0 : nil }
+    }
   }
 
   func tls() throws(CommandFailure) -> TLSFiles? {

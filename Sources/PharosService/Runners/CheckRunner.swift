@@ -27,6 +27,9 @@ public struct CheckRunner: Sendable {
       do {
         let configuration = try SiteFile.parse(bytes: bytes, path: path)
         for warning in configuration.warnings { try print(warning, on: console) }
+        if let warning = KeyExposure.warning(path, configuration) {
+          try console.print(console.outputStyle.paint(warning, .yellow))
+        }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
         return checkVenues(of: configuration, on: console)
       } catch let error as SiteFileError {

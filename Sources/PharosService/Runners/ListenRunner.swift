@@ -7,6 +7,9 @@ public import PharosSite
 import PharosWire
 
 /// `pharos listen`: a live table of all that is heard, configured or not.
+///
+/// Addresses and names of devices that nobody asked about are shown here, and here alone: it is the tool of whoever installs a
+/// gateway, runs while he looks, and keeps nothing. A server shows pseudonyms in their place.
 public struct ListenRunner: Sendable {
   private let site: String?
   private let udp: [HostPort]
@@ -36,7 +39,8 @@ public struct ListenRunner: Sendable {
       let server = PharosServer(
         site: configuration.site,
         configuration: IngestConfiguration(
-          listeners: (udp.isEmpty ? configuration.listen : udp).map(ListenAddress.init)
+          listeners: (udp.isEmpty ? configuration.listen : udp).map(ListenAddress.init),
+          showsStrangers: true
         ),
         logger: logger
       )
@@ -101,7 +105,19 @@ public struct ListenRunner: Sendable {
 
 extension ListenAddress {
   /// The address of a command line or site file.
-  init(_ address: HostPort) { self.init(host: address.host, port: Int(address.port)) }
+  init(_ address: HostPort) { self.init(address, policy: .open) }
+
+  /// The address of a command line or site file, with whose datagrams are taken there.
+  init(_ address: HostPort, policy: ListenPolicy) {
+    self.init(host: address.host, port: Int(address.port), policy: policy)
+  }
+
+  /// The same place with another policy.
+  func under(_ policy: ListenPolicy) -> ListenAddress {
+    var address = self
+    address.policy = policy
+    return address
+  }
 }
 
 /// Runs a server beside something that watches it.

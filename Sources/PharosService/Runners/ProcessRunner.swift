@@ -104,7 +104,15 @@ private struct ProcessWork {
       }
       return try start(givenSite ?? recorded)
     }
+    // A recording names the keys of tags that change their addresses, and holds none of them.
+    if case .adoption(let site, let instant) = input, let givenSite {
+      return try decide(.adoption(site.withKeys(of: givenSite), at: instant))
+    }
     if pipeline == nil { try start(givenSite ?? siteByDefault()) }
+    try decide(input)
+  }
+
+  private mutating func decide(_ input: PipelineInput) throws {
     guard let events = pipeline?.take(input) else { return }
     try write(events)
   }
@@ -118,6 +126,12 @@ private struct ProcessWork {
 
   private mutating func start(_ site: Site) throws {
     self.site = site
+    if site.withheldKeys > 0 {
+      console.say(
+        "The site of this recording has \(CheckRunner.count(site.withheldKeys, "tag")) that change their addresses, and no "
+          + "recording holds their keys: they are strangers here. Give the server's site file with --site to know them."
+      )
+    }
     do {
       let venues = try LoadedVenues(site.venues, console: console)
       pipeline = try Pipeline(site: site, shards: options.shards, grounds: venues.grounds)

@@ -15,6 +15,7 @@ extension SiteFile {
     do throws(SiteFileError) {
       let configuration = try parse(bytes: bytes, path: path).resolved(against: path)
       for warning in configuration.warnings { console.say(warning.text(in: path)) }
+      if let warning = KeyExposure.warning(path, configuration) { console.say(warning) }
       return configuration
     } catch {
       throw CommandFailure(error.description, status: .configuration)

@@ -76,6 +76,10 @@ struct EventOutputService: Service {
 
 /// The keys of what the service logs.
 enum LogKey {
+  /// A limit's name.
+  static let limit = "limit"
+  /// The metric that counts it.
+  static let metric = "metric"
   /// How many events could not be written.
   static let lost = "events.lost"
   /// How many.

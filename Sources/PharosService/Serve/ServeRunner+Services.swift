@@ -56,7 +56,8 @@ extension ServeRunner {
       ),
       onListening: { addresses, http in
         around.onListening(Serving(addresses: addresses, http: http, stop: { stop.request() }))
-      }
+      },
+      logger: logger
     )
     let reloader = SiteReloader(
       path: around.settings.site,

@@ -87,6 +87,7 @@ public struct ServeRunner: Sendable {
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
   ) async -> CommandStatus {
     await console.run {
+      DescriptorLimit.raise()
       let (settings, configuration) = try settled(console)
       let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
       let tally = EventTally()
@@ -182,8 +183,13 @@ public struct ServeRunner: Sendable {
     let passed = SocketActivation.listeners(environment: options.environment, processID: getpid())
     let cores = sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let named = settings.udp.isEmpty ? configuration.listen : settings.udp
+    // A policy that the file gives to a listener holds wherever its address is named; all else goes by the site's.
+    let listeners =
+      passed.isEmpty
+      ? named.map { ListenAddress($0, policy: ListenPolicy(configuration.policy(of: $0))) }
+      : passed.map { $0.under(ListenPolicy(configuration.policy)) }
     var ingest = IngestConfiguration(
-      listeners: passed.isEmpty ? named.map(ListenAddress.init) : passed,
+      listeners: listeners,
       loops: settings.loops ?? IngestConfiguration.defaultLoops(cores: cores)
     )
     if let recording {
@@ -210,6 +216,7 @@ public struct ServeRunner: Sendable {
       allowedHosts: site.allowedHosts
     )
     // Only an address of this machine alone passes without a token.
+    if let connections = settings.connections { configuration.mostConnections = connections }
     let isOpen = (try? configuration.check(hasTokens: false)) == nil
     configuration.tokensRequired = isOpen || options.requiresToken
     try configuration.check(hasTokens: !parts.tokens.isEmpty)

@@ -20,6 +20,7 @@ extension ServerParts {
     text.write(teller.statistics)
     text.write(feeds.statistics)
     text.write(webhooks.list())
+    text.write(web.statistics)
     return text.text
   }
 

@@ -26,6 +26,8 @@ struct ServerParts: Sendable {
   let narrator: NarratorHolder
   let startedAt: Timestamp
   let venues: LoadedVenues
+  /// What the HTTP interface has done.
+  let web: HTTPTally
 
   /// What is to be put together.
   struct Plan: Sendable {
@@ -54,6 +56,7 @@ struct ServerParts: Sendable {
     do {
       let site = plan.configuration.site
       venues = plan.venues
+      web = HTTPTally(logger: logger)
       journal = try ServerParts.journal(plan, stream: site.stream)
       registrar = try Registrar(declared: site, store: journal, logger: logger)
       authorisations = try Authorisations(store: journal)
@@ -62,14 +65,19 @@ struct ServerParts: Sendable {
       startedAt = .wallClock
       narrator = NarratorHolder(site: site)
       var ingest = plan.ingest
+      ingest.signing = try ServerParts.signing(registrar, journal, clock: ingest.clock)
+      let keys = ingest.signing.observers.count
+      ServerParts.warn(of: ingest.listeners, keys: keys, logger)
       let desk = CheckpointDesk()
       ingest.checkpointInterval = ServerParts.checkpointInterval
+      let (restoration, toldSince) = try ServerParts.restoration(from: journal, logger: logger)
+      ingest.toldSinceCheckpoint = toldSince
       ingest.checkpoint = { desk.take($0) }
       server = PharosServer(
         site: registrar.site,
         grounds: plan.venues.grounds,
         configuration: ingest,
-        restoring: try ServerParts.restoration(from: journal, logger: logger),
+        restoring: restoration,
         logger: logger
       )
       registrar.attach(to: server)
@@ -81,7 +89,9 @@ struct ServerParts: Sendable {
         logger: logger
       )
       desk.attach(teller)
-      feeds = FeedDesk(teller: teller, history: journal, logger: logger)
+      var streams = FeedSettings()
+      if let most = plan.settings.streams { streams.feeds = most }
+      feeds = FeedDesk(teller: teller, history: journal, settings: streams, logger: logger)
       webhooks = try Webhooks(
         journal: journal,
         told: teller.told,
@@ -122,7 +132,8 @@ struct ServerParts: Sendable {
       narrate: { [narrator] in narrator.narrate($0) },
       readiness: { await readiness() },
       clock: { .wallClock },
-      venues: { [venues] in venues.served }
+      venues: { [venues] in venues.served },
+      tally: web
     )
   }
 
@@ -142,7 +153,12 @@ struct ServerParts: Sendable {
   }
 
   /// What the engine goes on from: the newest checkpoint, and what the journal's rows say beyond it.
-  private static func restoration(from journal: Journal, logger: Logger) throws -> Restoration? {
+  ///
+  /// - Returns: both, nil if there is neither, and how many events were told behind the checkpoint.
+  private static func restoration(
+    from journal: Journal,
+    logger: Logger
+  ) throws -> (restoration: Restoration?, toldSince: Int64) {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint() {
@@ -158,7 +174,8 @@ struct ServerParts: Sendable {
     }
     let told = try journal.lastTold(after: through)
     let isNew = checkpoint == nil && told == LastTold()
-    return isNew ? nil : Restoration(checkpoint: checkpoint, lastTold: told)
+    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, lastTold: told)
+    return (restoration, max(0, journal.head - through))
   }
 }
 

@@ -54,6 +54,7 @@ enum SiteDifference {
   static func needingRestart(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
     [
       ("stream", old.site.stream != new.site.stream), ("listen.udp", old.listen != new.listen),
+      ("who must sign", mustSign(old) != mustSign(new)),
       ("listen.http", old.http != new.http),
       ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
       ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),
@@ -61,6 +62,12 @@ enum SiteDifference {
       ("journal.retention", old.retention != new.retention),
     ]
     .compactMap { $1 ? $0 : nil }
+  }
+
+  /// Which listeners look at signatures.
+  private static func mustSign(_ configuration: SiteConfiguration) -> [HostPort: Bool] {
+    let policies = configuration.listen.map { ($0, configuration.policy(of: $0) == .signed) }
+    return Dictionary(policies, uniquingKeysWith: { $0 || $1 })
   }
 
   /// The applications by themselves: their regions and ranging are compared one by one.

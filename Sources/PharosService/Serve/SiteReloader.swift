@@ -59,19 +59,19 @@ actor SiteReloader {
       refuse(["\(error)"])
       return false
     }
-    for warning in next.warnings { logger.warning("\(warning.text(in: path))") }
+    for warning in next.warnings { logger.warning("\(LogPrivacy.hidden(warning.text(in: path)))") }
     for folder in venues.changedFolders() where next.venues.contains(folder) {
       logger.warning("\(folder): what has changed in the venue's folder takes effect at the next start only")
     }
     for change in restart { logger.warning("\(path): \(change) takes effect at the next start only") }
     let summary = changes.isEmpty ? "nothing has changed" : changes.joined(separator: "; ")
-    logger.notice("\(path) was read again: \(summary)")
+    logger.notice("\(path) was read again: \(LogPrivacy.hidden(summary))")
     current = next
     return true
   }
 
   private func refuse(_ mistakes: [String]) {
-    for mistake in mistakes { logger.error("\(mistake)") }
+    for mistake in mistakes { logger.error("\(LogPrivacy.hidden(mistake))") }
     logger.error("the site file was not taken: everything goes on as before")
   }
 

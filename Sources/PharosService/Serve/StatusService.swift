@@ -1,3 +1,4 @@
+import Logging
 import Pharos
 import PharosCaptures
 import PharosDelivery
@@ -18,6 +19,7 @@ struct StatusService: Service {
   let tally: EventTally
   let banner: Banner
   let onListening: @Sendable ([HostPort], HostPort?) -> Void
+  let logger: Logger
 
   func run() async throws {
     let addresses = try await addresses()
@@ -26,15 +28,28 @@ struct StatusService: Service {
     onListening(addresses, web)
     await cancelWhenGracefulShutdown {
       var before = IngestSnapshot()
+      var watch = LimitWatch()
       while !Task.isCancelled {
         guard (try? await Task.sleep(for: period)) != nil, let now = try? await parts.server.snapshot() else {
           return
         }
         let line = StatusService.line(now, since: before, period: period, tally: tally)
         console.say(line + StatusService.trouble(parts.teller.statistics))
+        for finding in watch.look(now, parts.feeds.statistics) { tell(finding) }
         before = now
       }
     }
+  }
+
+  private func tell(_ finding: LimitWatch.Finding) {
+    logger.warning(
+      "a limit was reached; it is counted from now on and not told again",
+      metadata: [
+        LogKey.limit: "\(finding.limit)", LogKey.count: "\(finding.count)",
+        LogKey.metric: "\(finding.metric)",
+        LogKey.reason: "\(finding.explanation)",
+      ]
+    )
   }
 
   /// Where it listens, once everything does.

@@ -1,5 +1,6 @@
 import Foundation
 import PharosDelivery
+import PharosHTTP
 import PharosIngest
 import PharosJournal
 import PharosMonitoring
@@ -22,6 +23,7 @@ struct PrometheusTextTests {
     text.write(TellerStatistics())
     text.write(FeedStatistics())
     text.write([])
+    text.write(HTTPStatistics())
     return text.text
   }
 

@@ -1,0 +1,82 @@
+import PharosAccess
+import PharosHTTP
+import PharosJournal
+import PharosReports
+import PharosWebhooks
+import Yams
+public import Logging
+
+/// `pharos erase`: removes every trace of a subject, and says what was removed.
+public struct EraseRunner: Sendable {
+  private let access: ServerAccess
+
+  /// Makes a runner for a server.
+  public init(_ access: ServerAccess) { self.access = access }
+
+  /// Erases a subject.
+  ///
+  /// - Parameters:
+  ///   - subject: the observer or beacon, as events write it.
+  ///   - console: where it is said what was removed.
+  ///   - logger: where documents are told of that cannot be read.
+  /// - Returns: 0, also if nothing was known of the subject; 1 if it could not be done.
+  public func run(_ subject: String, on console: Console, logger: Logger) async -> CommandStatus {
+    await console.run {
+      guard let traces = SubjectTraces(subject) else {
+        throw CommandFailure(
+          "--subject is \"\(subject)\"; expected an observer or a beacon as events write it: ac:23:3f:00:00:01, a name, UUID/1/2.",
+          status: .usage
+        )
+      }
+      let counts: [(name: String, count: Int)]
+      let remaining: [(kind: String, count: Int)]
+      switch access {
+      case .folder(let folder, let stream):
+        let report = try await EraseRunner.erase(traces, in: DataFolder.open(folder, stream: stream), logger)
+        counts = report.counts.map { ("\($0.name)", $0.count) }
+        remaining = report.remaining.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+      case .http(let url, let token):
+        let path = "/v1/subjects/\(ServerClient.encoded(traces.description))"
+        let tree = try ServerClient.tree(try await ServerClient(url: url, token: token).ask("DELETE", path))
+        counts = (tree["removed"]?.mapping.map(Array.init) ?? []).compactMap { key, value in
+          guard let name = key.string, let count = value.int else { return nil }
+          return (name, count)
+        }
+        remaining = (tree["remaining"]?.sequence.map(Array.init) ?? []).compactMap { entry in
+          guard let kind = entry["kind"]?.string, let count = entry["documents"]?.int else { return nil }
+          return (kind, count)
+        }
+      }
+      for line in ErasureText.lines(subject: traces.description, counts, remaining) {
+        try console.print(line)
+      }
+      console.say(ErasureText.whatIsYours)
+      return .success
+    }
+  }
+
+  /// Erases a subject from the data folder of a server that does not run.
+  static func erase(
+    _ traces: SubjectTraces,
+    in journal: Journal,
+    _ logger: Logger
+  ) async throws -> ErasureReport {
+    var acceptances = 0
+    if let observer = traces.observer {
+      let registrar = try Registrar(declared: Site(), store: journal, logger: logger)
+      acceptances = try await registrar.forget(observer) ? 1 : 0
+    }
+    let authorisations = try Authorisations(store: journal).erase(traces)
+    let notifications = try Notifications.forget(traces, keptIn: journal)
+    let erased = try journal.erase(traces)
+    try journal.rewrite()
+    return ErasureReport(
+      traces: traces,
+      journal: erased,
+      authorisations: authorisations,
+      acceptances: acceptances,
+      notifications: notifications,
+      remaining: try journal.documents(naming: traces)
+    )
+  }
+}
