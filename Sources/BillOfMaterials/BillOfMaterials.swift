@@ -18,8 +18,9 @@ struct BillOfMaterials: CommandPlugin {
     BillOfMaterials.collect(context.package, into: &packages)
     packages[context.package.id] = nil
 
-    var components = try packages.values.map { package in
-      try Component(package, isLinked: linked.packages.contains(package.id))
+    let revisions = try ResolvedRevisions(in: context.package.directoryURL)
+    var components = packages.values.map { package in
+      Component(package, isLinked: linked.packages.contains(package.id), revisions)
     }
     components += linked.systemLibraries.map(Component.init(systemLibrary:))
     components.sort { ($0.name, $0.reference) < ($1.name, $1.reference) }

@@ -38,17 +38,17 @@ struct Component: Encodable {
   }
 
   /// A resolved package.
-  init(_ package: Package, isLinked: Bool) throws {
+  init(_ package: Package, isLinked: Bool, _ revisions: ResolvedRevisions) {
     type = "library"
     name = package.displayName
     reference = Component.reference(package)
     scope = isLinked ? "required" : "excluded"
     licenses = LicenseFile.expression(in: package.directoryURL).map { [License(expression: $0)] }
-    if case .repository(let url, let displayVersion, let revision) = package.origin {
+    if case .repository(let url, let displayVersion, _) = package.origin {
       version = displayVersion
       purl = Component.packageURL(url, version: displayVersion)
       externalReferences = [Link(type: "vcs", url: url)]
-      properties = [Property(name: "revision", value: revision)]
+      properties = revisions[url].map { [Property(name: "revision", value: $0)] }
     }
   }
 

@@ -7,6 +7,9 @@ struct LinkedTargets {
   /// The names by which `pkg-config` knows the linked libraries of the system.
   private(set) var systemLibraries: [String] = []
 
+  /// Libraries of the system whose target does not tell the name that `pkg-config` has for them.
+  private static let unnamed = ["GRDBSQLite": "sqlite3"]
+
   private var seen: Set<Target.ID> = []
   private var owners: [Target.ID: Package.ID] = [:]
 
@@ -29,7 +32,7 @@ struct LinkedTargets {
     guard seen.insert(target.id).inserted else { return }
     if let owner = owners[target.id] { packages.insert(owner) }
     if let library = target as? SystemLibraryTarget {
-      let name = library.pkgConfig ?? library.name
+      let name = library.pkgConfig ?? LinkedTargets.unnamed[library.name] ?? library.name
       if !systemLibraries.contains(name) { systemLibraries.append(name) }
     }
     for dependency in target.dependencies {

@@ -69,9 +69,10 @@ final class FaultWorld {
   /// How many loops a run has.
   func shards(_ life: Int) -> Int { 1 + (plan.shards + life) % 3 }
 
+  /// Tells what happens, the same in every run of the seed: errors name the folder, which has another name each time.
   func trace(_ text: @autoclosure () -> String) {
     guard let onTrace else { return }
-    onTrace("\(seconds(clockwork.now)) \(text())")
+    onTrace("\(seconds(clockwork.now)) \(text().replacing(folder, with: "(data)"))")
   }
 
   func violate(_ rule: Violation.Rule, _ text: String) {
