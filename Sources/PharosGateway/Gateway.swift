@@ -18,9 +18,9 @@ import PharosWire
 public struct Gateway: Sendable {
   /// What is to be done.
   public enum Action: Hashable, Sendable {
-    /// Look the server's name up and open a socket; then say ``Gateway/opened(at:)`` or ``Gateway/failed(_:at:)``.
+    /// Look the server's name up and open a socket; then say ``Gateway/opened(at:)`` or ``Gateway/failed(_:at:hasAlternative:)``.
     case open
-    /// Send the datagram; then say ``Gateway/taken(at:)``, ``Gateway/blocked()`` or ``Gateway/failed(_:at:)``.
+    /// Send the datagram; then say ``Gateway/taken(at:)``, ``Gateway/blocked()`` or ``Gateway/failed(_:at:hasAlternative:)``.
     ///
     /// Where there is a key, its last bytes are zero, for the tag.
     case send([UInt8])
