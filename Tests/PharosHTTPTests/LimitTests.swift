@@ -24,11 +24,14 @@ struct LimitTests {
   @Test("a head that never ends is closed in time, however lively its client is")
   func slowHead() async throws {
     try await TestService.run(configuration: configuration { $0.headSeconds = 1 }) { service in
-      try await WireConnection.with(port: Int(service.address.port)) { connection in
+      do {
+        try await WireConnection.with(port: Int(service.address.port)) { connection in
+          try await connection.send("GET /healthz HTTP/1.1\r\nHost: \(service.address)\r\nX-Slow: ")
+          let isClosed = try await connection.isClosed()
+          #expect(isClosed)
+        }
+      } catch ChannelError.ioOnClosedChannel {
         // On a busy machine the second may be over before our client comes to say anything at all.
-        try? await connection.send("GET /healthz HTTP/1.1\r\nHost: \(service.address)\r\nX-Slow: ")
-        let isClosed = try await connection.isClosed()
-        #expect(isClosed)
       }
       #expect(service.backend.tally.statistics.reached[.headTime] == 1)
       #expect(try await isServed(service))
