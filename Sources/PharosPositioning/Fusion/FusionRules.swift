@@ -11,7 +11,8 @@ public struct FusionRules: Hashable, Sendable {
 
   /// How many places a subject is believed to be at, each a particle.
   ///
-  /// 400: 600, with twice the ``mostReadings``, place walks held back no better than chance makes of it (2 %), for twice the time.
+  /// 400: 600, with twice the ``mostReadings``, place walks held back no better than chance makes of it (2 %), for twice the time. On
+  /// the second set 600 had a mean error 5 % and 1,000 one 9 % smaller, by a few walks that 400 lose; the median was the same.
   public var particles = 400
   /// The time from one fix to the next.
   public var interval: TimeSpan = .seconds(1)
