@@ -38,8 +38,11 @@ public struct GatewayCommand: ParsableCommand {
   )
   var from: String
 
-  @Option(help: ArgumentHelp("Where to send.", valueName: "host:port"))
-  var to: GatewayDestination
+  @Option(
+    help: ArgumentHelp("Where to send.", valueName: "host:port"),
+    transform: GatewayCommand.destination
+  )
+  var to: HostPort
 
   @Option(
     help: ArgumentHelp("Who heard it. (default: the file's name; for - the host's name)", valueName: "id")
@@ -136,16 +139,19 @@ public struct GatewayCommand: ParsableCommand {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
+  /// Reads where to send; port 0, which asks a system for a free one, is nowhere.
+  static func destination(_ text: String) throws -> HostPort {
+    guard let destination = HostPort(text), destination.port > 0 else {
+      throw ValidationError("\"\(text)\" is no HOST:PORT; an IPv6 address stands in brackets.")
+    }
+    return destination
+  }
+
   /// Writes a line to standard error, which systemd keeps in its journal.
   private static func say(_ line: String) {
     let bytes = Array("pharos gateway: \(line)\n".utf8)
     _ = write(STDERR_FILENO, bytes, bytes.count)
   }
-}
-
-extension GatewayDestination: ExpressibleByArgument {
-  /// Reads `HOST:PORT`.
-  public init?(argument: String) { self.init(argument) }
 }
 
 extension GatewayPace: ExpressibleByArgument {

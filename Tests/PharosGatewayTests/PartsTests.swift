@@ -81,7 +81,7 @@ struct PartsTests {
     ] as [(String, String?)]
   )
   func destination(text: String, described: String?) {
-    #expect(GatewayDestination(text)?.description == described)
+    #expect((try? GatewayCommand.destination(text))?.description == described)
   }
 
   @Test("who heard a file is named by it, who heard a pipe by the host")

@@ -73,7 +73,7 @@ final class RunningGateway: Sendable {
     self.stop = stop
     let options = GatewayOptions(
       input: input,
-      destination: GatewayDestination(host: host, port: port),
+      destination: HostPort(host: host, port: port),
       observer: .name("gate"),
       key: key,
       pace: pace,

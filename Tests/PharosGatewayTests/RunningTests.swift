@@ -139,7 +139,7 @@ struct RunningTests {
     defer { unlink(path) }
     let report = try await RunningGateway(path, to: port).end()
     #expect(!report.isSuccess)
-    let text = report.lines(input: path, destination: GatewayDestination(host: "h", port: 1)).joined()
+    let text = report.lines(input: path, destination: HostPort(host: "h", port: 1)).joined()
     #expect(text.contains("1 adverts could not be sent: nobody listens"))
   }
 

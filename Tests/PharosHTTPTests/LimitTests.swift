@@ -2,6 +2,7 @@ import Logging
 import NIOCore
 import PharosAccess
 import PharosDelivery
+import PharosReports
 import PharosSite
 import Synchronization
 import Testing

@@ -1,5 +1,6 @@
 import PharosDashboard
 import PharosHTTP
+import PharosReports
 import PharosSite
 import Testing
 

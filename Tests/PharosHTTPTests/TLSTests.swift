@@ -1,6 +1,7 @@
 import Foundation
 import NIOSSL
 import PharosHTTP
+import PharosReports
 import PharosSite
 import Testing
 

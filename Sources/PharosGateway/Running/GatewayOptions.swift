@@ -6,7 +6,7 @@ public struct GatewayOptions: Sendable {
   /// The capture, or `-` for standard input.
   public var input: String
   /// Where to send.
-  public var destination: GatewayDestination
+  public var destination: HostPort
   /// Who heard the adverts.
   public var observer: ObserverID
   /// What signs the datagrams, or nil for none.
@@ -21,7 +21,7 @@ public struct GatewayOptions: Sendable {
   /// Makes options.
   public init(
     input: String,
-    destination: GatewayDestination,
+    destination: HostPort,
     observer: ObserverID,
     key: ObserverKey? = nil,
     pace: GatewayPace,

@@ -1,4 +1,5 @@
 public import PharosCaptures
+public import PharosReports
 
 /// How a gateway's run went.
 public struct GatewayReport: Sendable {
@@ -20,7 +21,7 @@ public struct GatewayReport: Sendable {
   var holdsNothing: Bool { capture.packets > 0 && capture.packets == capture.unsupportedLinkType }
 
   /// What was sent in one line, then a line for each thing that went wrong.
-  public func lines(input: String, destination: GatewayDestination) -> [String] {
+  public func lines(input: String, destination: HostPort) -> [String] {
     var lines = [
       "sent \(counters.sent) adverts and \(counters.heartbeats) heartbeats in \(counters.datagrams - counters.repeats) "
         + "datagrams to \(destination); dropped \(counters.dropped)."

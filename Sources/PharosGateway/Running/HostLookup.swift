@@ -1,4 +1,5 @@
 import CPharos
+import PharosReports
 import Synchronization
 
 #if canImport(Glibc)
@@ -11,7 +12,7 @@ import Darwin
 
 /// Looks a host name up on a thread of its own, since that may take as long as a DNS server likes.
 final class HostLookup: Sendable {
-  private let destination: GatewayDestination
+  private let destination: HostPort
   private let pipe: WakePipe
   private let state = Mutex<State>(.idle)
 
@@ -22,7 +23,7 @@ final class HostLookup: Sendable {
   }
 
   /// Prepares; the pipe is woken when a lookup is done.
-  init(_ destination: GatewayDestination, wakes pipe: WakePipe) {
+  init(_ destination: HostPort, wakes pipe: WakePipe) {
     self.destination = destination
     self.pipe = pipe
   }
@@ -95,7 +96,7 @@ final class HostLookup: Sendable {
 
   /// All addresses of a host, in the order of the system's preference.
   private static func find(
-    _ destination: GatewayDestination,
+    _ destination: HostPort,
     flags: Int32
   ) throws(LinkTrouble) -> [pharos_address] {
     var hints = addrinfo()

@@ -1,3 +1,4 @@
+public import PharosReports
 public import PharosSite
 
 /// Where and how the HTTP interface is served.

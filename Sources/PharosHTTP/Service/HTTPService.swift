@@ -2,7 +2,8 @@ public import Logging
 import PharosAccess
 import PharosDelivery
 import PharosJournal
-public import PharosSite
+public import PharosReports
+import PharosSite
 public import ServiceLifecycle
 
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.

@@ -1,3 +1,4 @@
+import PharosReports
 import PharosAccess
 import PharosSite
 

@@ -1,6 +1,7 @@
 public import PharosCaptures
 public import PharosIngest
-public import PharosSite
+import PharosReports
+import PharosSite
 
 #if canImport(Glibc)
 import Glibc

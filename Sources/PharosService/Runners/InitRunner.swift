@@ -3,7 +3,7 @@ import Pharos
 import PharosFiles
 import PharosIngest
 public import PharosReports
-public import PharosSite
+import PharosSite
 
 /// `pharos init`: writes a site file to start from, if asked to with what is heard.
 public struct InitRunner: Sendable {

@@ -3,7 +3,7 @@ import Pharos
 import PharosCaptures
 import PharosIngest
 public import PharosReports
-public import PharosSite
+import PharosSite
 import PharosWire
 
 /// `pharos listen`: a live table of all that is heard, configured or not.

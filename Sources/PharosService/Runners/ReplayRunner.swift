@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosFiles
 public import PharosReports
-public import PharosSite
+import PharosSite
 
 /// `pharos replay`: sends a capture again, to a server under test.
 public struct ReplayRunner: Sendable {

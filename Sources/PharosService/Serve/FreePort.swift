@@ -1,3 +1,4 @@
+import PharosReports
 import PharosSite
 
 #if canImport(Glibc)

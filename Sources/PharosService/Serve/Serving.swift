@@ -1,4 +1,5 @@
-public import PharosSite
+public import PharosReports
+import PharosSite
 import ServiceLifecycle
 
 /// A server that listens, as whoever started it sees it.
