@@ -35,8 +35,8 @@ extension Journal {
     defer { try? setSecureDelete("FAST") }
     erased.checkpoints = try dropCheckpoints(before: instant)
     let keys = try write { database in try JournalEraser.keys(of: traces, in: database) }
+    var next = oldest
     if !keys.isEmpty {
-      var next = oldest
       while next <= head {
         let last = min(next + Journal.eraseSlice - 1, head)
         let range = next...last
@@ -51,10 +51,16 @@ extension Journal {
     }
     let rest = try write { database in
       var eraser = JournalEraser(traces: traces, keys: keys)
+      // What was appended since the last slice is looked through together with dropping the names: nothing may be
+      // left that has the number of a name which is gone.
+      let head = head
+      if !keys.isEmpty, next <= head { try eraser.events(next...head, in: database) }
       try eraser.finish(in: database)
       writer.forgetNames()
       return eraser.erased
     }
+    erased.events += rest.events
+    erased.mentions += rest.mentions
     erased.rows = rest.rows
     erased.names = rest.names
     erased.postings = rest.postings
