@@ -70,6 +70,12 @@ extension Track {
   @inline(__always)
   func isHere(at place: Int) -> Bool { place == 0 ? phase != .outside : further(at: place).isHere }
 
+  /// Whether any of its rules says that the beacon is here.
+  var isHereByAnyRule: Bool {
+    for place in 0..<presenceCount where isHere(at: place) { return true }
+    return false
+  }
+
   /// Whether a deadline of the policy at a place has passed and only proof of life is missing.
   @inline(__always)
   func isWaiting(at place: Int) -> Bool {

@@ -22,6 +22,7 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   struct Page {
     /// Its tracks; their due times lie behind them.
     fileprivate let tracks: UnsafeMutablePointer<Track>
+    private let block: AlignedBlock
     /// When the wheel entry of the page is due; what fires at another time is stale.
     var armedAt = Timestamp.distantFuture
     /// Bits of the sorts of identity that lie on it or once did, so that a change of regions passes over most pages.
@@ -33,12 +34,13 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
 
     /// A page on which nothing lies and nothing is due.
     fileprivate init() {
-      let memory = UnsafeMutableRawPointer.allocate(
+      let start: UnsafeMutableRawPointer
+      (start, block) = AlignedBlock.allocate(
         byteCount: TrackStore.duesOffset + MemoryLayout<Timestamp>.stride << TrackStore.shift,
         alignment: TrackStore.alignment
       )
-      tracks = memory.bindMemory(to: Track.self, capacity: 1 << TrackStore.shift)
-      (memory + TrackStore.duesOffset)
+      tracks = start.bindMemory(to: Track.self, capacity: 1 << TrackStore.shift)
+      (start + TrackStore.duesOffset)
         .initializeMemory(as: Timestamp.self, repeating: .distantFuture, count: 1 << TrackStore.shift)
     }
 
@@ -52,7 +54,8 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
     }
 
     fileprivate func free(count: Int) {
-      UnsafeMutableRawPointer(tracks.deinitialize(count: count)).deallocate()
+      tracks.deinitialize(count: count)
+      block.free()
     }
   }
 

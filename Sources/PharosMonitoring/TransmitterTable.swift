@@ -15,17 +15,19 @@ struct TransmitterTable: @unchecked Sendable {
   /// `@unchecked`: the memory is reached through one table alone, which copies it before a change if another one shares it.
   private final class Owner {
     let places: UnsafeMutablePointer<Transmitter>
+    private let block: AlignedBlock
 
     init(count: Int) {
-      let memory = UnsafeMutableRawPointer.allocate(
+      let start: UnsafeMutableRawPointer
+      (start, block) = AlignedBlock.allocate(
         byteCount: MemoryLayout<Transmitter>.stride * count,
         alignment: TransmitterTable.alignment
       )
-      places = memory.bindMemory(to: Transmitter.self, capacity: count)
+      places = start.bindMemory(to: Transmitter.self, capacity: count)
       places.initialize(repeating: Transmitter(), count: count)
     }
 
-    deinit { places.deallocate() }
+    deinit { block.free() }
   }
 
   private var owner: Owner?

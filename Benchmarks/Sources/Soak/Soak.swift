@@ -36,11 +36,31 @@ struct Soak: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Draw memory and delay over time as SVG.", valueName: "FILE"))
   var picture: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Run nothing: judge and draw the samples that a run has written so far.",
+      valueName: "FILE"
+    )
+  )
+  var from: String?
+
   func validate() throws {
+    guard from == nil || rate != nil else { throw ValidationError("--from needs the --rate of that run.") }
     guard minutes >= 1 else { throw ValidationError("--minutes is \(minutes); expected 1 or more.") }
   }
 
   func run() async throws {
+    let record = try await record()
+    if let picture {
+      try Data(SoakPicture(record).text.utf8).write(to: URL(fileURLWithPath: picture))
+    }
+    let verdict = SoakVerdict(record)
+    print(verdict.text)
+    guard verdict.isFlat else { throw ExitCode.failure }
+  }
+
+  private func record() async throws -> SoakRecord {
+    if let from { return try SoakRecord.read(URL(fileURLWithPath: from), rate: rate ?? 0) }
     Machine.raiseDescriptorLimit()
     let program = URL(fileURLWithPath: pharos)
     let rate: Int
@@ -50,13 +70,6 @@ struct Soak: AsyncParsableCommand {
       rate = try await Calibration(pharos: program).half()
       print("half of what was sustained: \(rate) adverts/s")
     }
-    let run = try SoakRun(pharos: program, rate: rate, duration: minutes * 60, samples: samples)
-    let record = try await run.perform()
-    if let picture {
-      try Data(SoakPicture(record).text.utf8).write(to: URL(fileURLWithPath: picture))
-    }
-    let verdict = SoakVerdict(record)
-    print(verdict.text)
-    guard verdict.isFlat else { throw ExitCode.failure }
+    return try await SoakRun(pharos: program, rate: rate, duration: minutes * 60, samples: samples).perform()
   }
 }

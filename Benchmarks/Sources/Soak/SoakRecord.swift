@@ -42,9 +42,9 @@ struct SoakRecord: Sendable {
   var rate: Int
   /// Every ten seconds.
   var samples: [SoakSample] = []
-  /// What the process took before the first client came, and when the last had gone.
-  var before: ProcessUse
-  var after: ProcessUse
+  /// What the process took before the first client came, and when the last had gone; nil where only samples are known.
+  var before: ProcessUse?
+  var after: ProcessUse?
   /// What the server itself counted in the end.
   var datagrams = 0.0
   var kernelDrops = 0.0
@@ -53,8 +53,23 @@ struct SoakRecord: Sendable {
   /// Datagrams that were sent.
   var sent = 0
 
-  /// The time until caches, tables and clients have reached their size: five minutes, or a quarter of a short run.
-  var warmUp: Double { min(300, duration / 4) }
+  /// A record of the samples that another run has written, as far as they go.
+  static func read(_ file: URL, rate: Int) throws -> SoakRecord {
+    let lines = try Data(contentsOf: file).split(separator: 0x0A)
+    let samples = try lines.map { try JSONDecoder().decode(SoakSample.self, from: $0) }
+    return SoakRecord(duration: samples.last?.time ?? 0, rate: rate, samples: samples)
+  }
+
+  /// The time until caches, tables and clients have reached their size: ten minutes, or a quarter of a short run.
+  ///
+  /// The last to do so are the journal's page cache (16 MiB) and its index of the unfinished block, which is written down
+  /// after 65,536 events: 128 a second take eight and a half minutes.
+  var warmUp: Double { min(600, duration / 4) }
   /// What counts.
   var settled: [SoakSample] { samples.filter { $0.time > warmUp } }
+  /// The first third of what counts, against which the last is judged.
+  var firstThird: [SoakSample] { Array(settled.prefix(third)) }
+  /// The last third of it.
+  var lastThird: [SoakSample] { Array(settled.suffix(third)) }
+  private var third: Int { max(1, settled.count / 3) }
 }

@@ -34,8 +34,7 @@ struct SoakVerdict {
   init(_ record: SoakRecord) {
     let isShort = record.duration < SoakVerdict.shortest
     let settled = record.settled
-    let third = max(1, settled.count / 3)
-    let (first, last) = (Array(settled.prefix(third)), Array(settled.suffix(third)))
+    let (first, last) = (record.firstThird, record.lastThird)
     func change(_ value: (SoakSample) -> Double) -> (from: Double, to: Double) {
       (SoakVerdict.median(first.map(value)), SoakVerdict.median(last.map(value)))
     }
@@ -43,7 +42,6 @@ struct SoakVerdict {
     let drift = memory.to / memory.from - 1
     let middle = change(\.p50)
     let tail = change(\.p99)
-    let grown = record.after.descriptors - record.before.descriptors
     let lost = settled.count { $0.decisions == 0 }
     let failed = record.samples.last?.failedPages ?? 0
     let trends = [
@@ -57,24 +55,32 @@ struct SoakVerdict {
       SoakVerdict.delay("delay p99, last third against first", tail, within: SoakVerdict.tail),
     ]
     let counts = [
-      Row(
-        name: "descriptors when all clients have gone",
-        figure: "\(record.before.descriptors) -> \(record.after.descriptors)",
-        wanted: "no more than \(SoakVerdict.descriptors) more",
-        isMet: grown <= SoakVerdict.descriptors
-      ),
-      Row(
-        name: "threads",
-        figure: "\(record.before.threads) -> \(record.after.threads)",
-        wanted: "no more than 8 more",
-        isMet: record.after.threads - record.before.threads <= 8
-      ),
       Row(name: "ten-second windows without a decision", figure: "\(lost)", wanted: "0", isMet: lost == 0),
       Row(
         name: "pages that did not come as they should",
         figure: "\(failed) of \(record.samples.last?.pages ?? 0)",
         wanted: "0",
         isMet: failed == 0
+      ),
+    ]
+    rows = trends.map { SoakVerdict.judged($0, !isShort) } + counts + SoakVerdict.remainder(record)
+  }
+
+  /// What is left when all clients have gone, and what never came.
+  private static func remainder(_ record: SoakRecord) -> [Row] {
+    guard let before = record.before, let after = record.after else { return [] }
+    return [
+      Row(
+        name: "descriptors when all clients have gone",
+        figure: "\(before.descriptors) -> \(after.descriptors)",
+        wanted: "no more than \(descriptors) more",
+        isMet: after.descriptors - before.descriptors <= descriptors
+      ),
+      Row(
+        name: "threads",
+        figure: "\(before.threads) -> \(after.threads)",
+        wanted: "no more than 8 more",
+        isMet: after.threads - before.threads <= 8
       ),
       Row(
         name: "datagrams dropped by the kernel",
@@ -83,7 +89,6 @@ struct SoakVerdict {
         isMet: record.kernelDrops == 0
       ),
     ]
-    rows = trends.map { SoakVerdict.judged($0, !isShort) } + counts
   }
 
   /// Whether all is as it should be.

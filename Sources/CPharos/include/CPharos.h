@@ -2,7 +2,8 @@
  * CPharos: the few system calls of Pharos that Swift cannot spell, and nothing that decides.
  *
  * Every function that can fail returns a negative errno. None of them allocates except pharos_drain_create,
- * keeps global state or is bound to a thread; a drain is used by one thread at a time.
+ * keeps global state or is bound to a thread, except pharos_settle_memory, which sets the allocator's; a drain is used
+ * by one thread at a time.
  */
 #ifndef CPHAROS_H
 #define CPHAROS_H
@@ -125,6 +126,13 @@ void pharos_wait(int64_t nanoseconds);
 
 /* Nanoseconds of the wall clock since 1970-01-01 UTC. */
 int64_t pharos_clock_wall(void);
+
+/*
+ * Has the allocator give back what a long-running process frees, as far as it is the GNU C library's: few heaps, large
+ * blocks by themselves. To be called before threads are started; variables of the C library (MALLOC_ARENA_MAX,
+ * MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_) take precedence.
+ */
+void pharos_settle_memory(void);
 
 #ifdef __cplusplus
 }

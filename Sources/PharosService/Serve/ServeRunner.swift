@@ -1,3 +1,4 @@
+import CPharos
 public import Logging
 import Pharos
 import PharosAccess
@@ -7,7 +8,7 @@ import PharosIngest
 import PharosJournal
 import PharosReports
 import PharosSimulation
-public import PharosSite
+import PharosSite
 import ServiceLifecycle
 import UnixSignals
 
@@ -87,6 +88,7 @@ public struct ServeRunner: Sendable {
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
   ) async -> CommandStatus {
     await console.run {
+      pharos_settle_memory()
       DescriptorLimit.raise()
       let (settings, configuration) = try settled(console)
       let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
