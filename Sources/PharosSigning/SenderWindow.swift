@@ -84,7 +84,8 @@ public struct SenderWindow: Equatable, Sendable {
       floorToKeep = SenderWindow.later(floor, window.uptime)
       return
     }
-    if let start = record.startedAt, end > start {
+    // Nothing can have been taken only where the end lies before all that the record covers.
+    if let start = record.startedAt, end >= start - SenderWindow.margin {
       floor = SenderWindow.later(floor, (end - start) + SenderWindow.margin)
     }
     floorToKeep = floor

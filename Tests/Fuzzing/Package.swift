@@ -49,6 +49,7 @@ let package = Package(
   name: "fuzzing",
   platforms: [.macOS("26.0")],
   products: [
+    .executable(name: "fuzz-wire", targets: ["FuzzWireProgram"]),
     .executable(name: "fuzz-decoders", targets: ["FuzzDecodersProgram"]),
     .executable(name: "fuzz-engine", targets: ["FuzzEngineProgram"]),
     .executable(name: "fuzz-bodies", targets: ["FuzzBodiesProgram"]),
@@ -98,21 +99,23 @@ let package = Package(
       dependencies: ["CFuzzer"],
       swiftSettings: features + [.treatAllWarnings(as: .error)]
     ),
+    // libFuzzer looks at the counters of a whole program after every input: what decodes datagrams has one of its own.
+    targets("FuzzWire", ["PharosReports", "PharosAdvertising", "PharosWire"]),
+    program("FuzzWireProgram", of: "FuzzWire"),
     targets(
       "FuzzDecoders",
       [
-        "CFuzzer", "PharosReports", "PharosAdvertising", "PharosWire", "PharosCaptures",
-        "PharosEvents",
-        "PharosPlaces", "PharosPositioning", "PharosFiles",
+        "CFuzzer", "FuzzWire", "PharosReports", "PharosAdvertising", "PharosWire", "PharosCaptures",
+        "PharosEvents", "PharosFiles",
       ]
     ),
     program("FuzzDecodersProgram", of: "FuzzDecoders"),
     targets(
       "FuzzEngine",
       [
-        "FuzzDecoders", "PharosReports", "PharosAdvertising", "PharosWire", "PharosCaptures",
-        "PharosEvents",
-        "PharosPlaces", "PharosMonitoring", "PharosPositioning", "PharosPipeline", "PharosSite",
+        "FuzzWire", "FuzzDecoders", "PharosReports", "PharosAdvertising", "PharosWire", "PharosCaptures",
+        "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosPositioning", "PharosPipeline",
+        "PharosSite",
       ]
     ),
     program("FuzzEngineProgram", of: "FuzzEngine"),

@@ -99,6 +99,19 @@ struct FieldTests {
     #expect(throws: FieldError.self) { try greedy.count(ofAtLeast: 5) }
   }
 
+  @Test("a policy comes back; one with a budget of false exits that is none is refused")
+  func budgets() throws {
+    let policy = PresencePolicy(falseExitsPerDay: 0.5)
+    let bytes = FieldTests.written { policy.write(to: &$0) }
+    var reader = FieldReader(bytes[...])
+    #expect(try PresencePolicy(from: &reader) == policy)
+    for budget in [-1e-9, -.infinity, .infinity, .nan] {
+      let wrong = FieldTests.written { PresencePolicy(falseExitsPerDay: budget).write(to: &$0) }
+      var reader = FieldReader(wrong[...])
+      #expect(throws: FieldError.self) { try PresencePolicy(from: &reader) }
+    }
+  }
+
   @Test("admission and acceptance come back, and what is neither is refused")
   func admission() throws {
     var site = Site(stream: "s")

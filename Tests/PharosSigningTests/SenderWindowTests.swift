@@ -303,6 +303,20 @@ struct SenderWindowTests {
     #expect(again.judge(head, received: noon, lease: .distantFuture, of: name) == .refused(.replayed))
   }
 
+  @Test("a kill at the very moment of the first datagram lets it through no second time")
+  func killAtOnce() throws {
+    let head = try Datagrams.head(bootID: 1, sequence: 0, uptime: .zero)
+    let record = SenderRecord(sender: name, bootID: 1, startedAt: noon)
+    for early in [TimeSpan.zero, .milliseconds(49), SenderWindow.margin] {
+      var window = SenderWindow(record, endedBy: noon - early)
+      #expect(window.judge(head, received: noon, lease: .distantFuture, of: name) == .refused(.replayed))
+    }
+    // Had the run ended before all that the record covers, nothing was taken.
+    var window = SenderWindow(record, endedBy: noon - .milliseconds(51))
+    window.kept(record)
+    #expect(window.judge(head, received: noon, lease: .distantFuture, of: name) == .taken)
+  }
+
   @Test("a lease ends with itself, or with the present where the steady clock still tells it")
   func lease() {
     let lease = SenderLease(

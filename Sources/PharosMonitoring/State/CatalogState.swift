@@ -73,9 +73,6 @@ struct CatalogState: Sendable {
     guard policies.count <= Int(UInt16.max), Set(policies).count == policies.count else {
       throw reader.failure(.outOfRange(field: "the policies"))
     }
-    guard policies.allSatisfy({ $0.falseExitsPerDay >= 0 && $0.falseExitsPerDay.isFinite }) else {
-      throw reader.failure(.outOfRange(field: "a policy's budget"))
-    }
     let count = try reader.count()
     for _ in 0..<count {
       slots.append(try RegionCatalog.Slot(from: &reader, policies: policies, slots: count))

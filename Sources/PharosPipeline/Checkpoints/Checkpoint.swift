@@ -117,14 +117,12 @@ public struct Checkpoint: Hashable, Sendable {
   }
 
   /// Reads the states by way of trial, so that whoever has a checkpoint has one that can be started from.
+  ///
+  /// All shards into one engine, all observers: with how many shards ever it is started from, no other bytes are read.
   private func tryOut() throws(FieldError) {
     let site = Site(stream: stream)
-    for shard in shards {
-      var engine = StageOne(site: site)
-      var reader = FieldReader(shard[...])
-      try engine.restoreState(from: &reader) { _ in false }
-      try reader.finish()
-    }
+    var engine = StageOne(site: site)
+    try restore(&engine, shard: 0, among: 1)
     var trial = EventMerger(shards: 1, site: site)
     try trial.restoreState(from: self)
   }

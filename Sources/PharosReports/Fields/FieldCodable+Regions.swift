@@ -39,6 +39,9 @@ extension PresencePolicy: FieldCodable {
     silenceFloor = try TimeSpan(from: &reader)
     silenceCeiling = try TimeSpan(from: &reader)
     falseExitsPerDay = try reader.double()
+    guard falseExitsPerDay >= 0, falseExitsPerDay.isFinite else {
+      throw reader.failure(.outOfRange(field: "a policy's budget"))
+    }
     stillInterval = try reader.optional(TimeSpan.self)
   }
 }

@@ -11,4 +11,5 @@ FuzzProgram.run([
   CheckpointsTarget.self,
   HandsetsTarget.self,
   EventsTarget.self,
+  RadioMapTarget.self,
 ])

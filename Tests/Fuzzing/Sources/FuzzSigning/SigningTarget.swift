@@ -115,7 +115,10 @@ final class SigningTarget: FuzzTarget {
   }
 
   private func note(_ head: PharosDatagramHead, _ key: ObserverKey, by server: inout Server) {
-    demand(server.taken.insert([key.id, head.bootID, head.sequence]).inserted, "no datagram is taken twice")
+    // A sender counts its datagrams, so two with one number are one unless their uptimes tell them apart.
+    let uptime = UInt32(truncatingIfNeeded: head.uptime.nanoseconds / 1_000_000)
+    let datagram = [key.id, head.bootID, head.sequence, uptime]
+    demand(server.taken.insert(datagram).inserted, "no datagram is taken twice")
   }
 
   /// Writes a record and reads it back, as a disk does.

@@ -24,9 +24,22 @@ public enum FuzzProgram {
       guard arguments.count == 4 else { fail("prepare FOLDER TARGET") }
       prepare(find(arguments[3], targets), in: arguments[2])
       exit(0)
-    default: fuzz(find(arguments[1], targets))
+    case let option where option.hasPrefix("-"):
+      // libFuzzer has called itself anew, to make an input smaller.
+      guard let name = getenv(variable) else { fail("which target? (\(arguments[0]) list)") }
+      fuzz(find(String(cString: name), targets), CommandLine.unsafeArgv, CommandLine.argc)
+    default:
+      let target = find(arguments[1], targets)
+      setenv(variable, target.name, 1)
+      // libFuzzer expects the program's name first: it takes the place of the target's.
+      let rest = CommandLine.unsafeArgv + 1
+      rest[0] = CommandLine.unsafeArgv[0]
+      fuzz(target, rest, CommandLine.argc - 1)
     }
   }
+
+  /// Where the name of the target stands for the processes that libFuzzer starts.
+  private static let variable = "PHAROS_FUZZ_TARGET"
 
   private static func find(_ name: String, _ targets: [any FuzzTarget.Type]) -> any FuzzTarget.Type {
     guard let target = targets.first(where: { $0.name == name }) else { fail("no target is called \(name)") }
@@ -39,12 +52,13 @@ public enum FuzzProgram {
   }
 
   /// Hands the rest of the command line to libFuzzer.
-  private static func fuzz(_ type: any FuzzTarget.Type) -> Never {
+  private static func fuzz(
+    _ type: any FuzzTarget.Type,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
+    _ count: Int32
+  ) -> Never {
     target = type.init()
-    var arguments = CommandLine.unsafeArgv
-    // libFuzzer expects the program's name first; the target's stands in its place.
-    arguments += 1
-    var count = CommandLine.argc - 1
+    var count = count
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = arguments
     exit(
       LLVMFuzzerRunDriver(&count, &list) { bytes, count in

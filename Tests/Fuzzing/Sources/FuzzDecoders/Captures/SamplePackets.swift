@@ -4,6 +4,8 @@ import PharosCaptures
 import PharosReports
 import PharosWire
 
+@testable import FuzzWire
+
 /// Packets of all link types, and captures of them.
 enum SamplePackets {
   /// Some packets for each link type.

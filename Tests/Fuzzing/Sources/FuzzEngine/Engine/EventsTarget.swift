@@ -35,7 +35,8 @@ final class EventsTarget: FuzzTarget {
     for step in 0..<30 {
       var batch = ReportBatch()
       let now = SampleTraffic.start + .milliseconds(Int64(step) * 400)
-      _ = decoder.decode(try SampleTraffic.datagram(step).span.bytes, received: now, into: &batch)
+      let bytes = try SampleTraffic.datagram(step)
+      _ = decoder.decode(bytes.span.bytes, received: now, into: &batch)
       events += pipeline.ingest(batch)
     }
     events += pipeline.stepClock(by: .seconds(-3_600), at: SampleTraffic.start + .seconds(20))

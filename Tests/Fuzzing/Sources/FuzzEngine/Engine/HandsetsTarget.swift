@@ -8,6 +8,7 @@ import PharosSite
 import PharosWire
 
 @testable import FuzzDecoders
+@testable import FuzzWire
 
 /// What handsets sense in a venue, and where they are taken to be: motion, Wi-Fi, beacons, satellites.
 ///

@@ -43,6 +43,10 @@ final class RecordingsTarget: FuzzTarget {
   }
 
   static func seeds() throws -> [[UInt8]] {
-    try [SampleTraffic.recording(steps: 1), SampleTraffic.recording(steps: 8)].filter { $0.count <= longest }
+    try [
+      SampleTraffic.recording(steps: 1), SampleTraffic.recording(steps: 8),
+      SampleTraffic.recording(steps: 1, restoring: true),
+    ]
+    .filter { $0.count <= longest }
   }
 }

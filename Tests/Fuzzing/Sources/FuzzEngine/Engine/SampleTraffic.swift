@@ -47,7 +47,9 @@ enum SampleTraffic {
     for step in 0..<steps {
       var batch = ReportBatch()
       let now = start + .milliseconds(Int64(step) * 400)
-      _ = decoder.decode(try datagram(step).span.bytes, received: now, into: &batch)
+      // Named: Swift 6.3.1 gives up on a span of what a call that may throw has just made.
+      let bytes = try datagram(step)
+      _ = decoder.decode(bytes.span.bytes, received: now, into: &batch)
       _ = pipeline.ingest(batch)
     }
     _ = pipeline.advance(to: start + .milliseconds(Int64(steps) * 400))
@@ -75,20 +77,25 @@ enum SampleTraffic {
     ]
   }
 
-  /// A whole recording.
+  /// A whole recording, from the beginning or going on from a checkpoint.
   static func recording(steps: Int, restoring: Bool = false) throws -> [UInt8] {
     var writer = try RecordingWriter(site: site)
     if restoring {
       let restoration = Restoration(checkpoint: try pipeline(steps: 4).checkpoint())
       try writer.write(restoration, at: start)
     }
-    let end = Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001)
-    for step in 0..<steps {
-      let now = start + .milliseconds(Int64(step) * 400)
-      try writer.write(datagram: try datagram(step).span.bytes, from: end, to: end, received: now)
-      if step == 2 { for input in otherInputs(at: now) { try writer.write(input) } }
-    }
+    for step in 0..<steps { try write(step, to: &writer) }
     try writer.finish(through: start + .seconds(60))
     return writer.takeBytes()
+  }
+
+  /// Writes what is received at a step.
+  private static func write(_ step: Int, to writer: inout RecordingWriter) throws {
+    let end = Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001)
+    let now = start + .milliseconds(Int64(step) * 400)
+    let bytes = try datagram(step)
+    try writer.write(datagram: bytes.span.bytes, from: end, to: end, received: now)
+    guard step == 2 else { return }
+    for input in otherInputs(at: now) { try writer.write(input) }
   }
 }

@@ -11,9 +11,9 @@ enum SampleReports {
   static func everyKind() throws -> ReportBatch {
     var batch = ReportBatch()
     var decoder = DatagramDecoder()
-    for text in JSONDatagramsTarget.texts {
-      let bytes = Array(text.utf8)
-      guard case .success = decoder.decode(bytes.span.bytes, received: DatagramCheck.received, into: &batch)
+    for datagram in Samples.json {
+      guard
+        case .success = decoder.decode(datagram.span.bytes, received: DatagramCheck.received, into: &batch)
       else {
         throw Unreadable()
       }

@@ -42,11 +42,7 @@ final class RaddecTarget: FuzzTarget {
   }
 
   static func seeds() throws -> [[UInt8]] {
-    let texts = [
-      "10001702aabbccddeeff013a0101001bc509408100000b", "10000c02aabbccddeeff0019",
-      "10002902aabbccddeeff02550101001bc50940810001350401001bc50940810000f0014aa31759006c",
-    ]
-    var seeds = texts.compactMap { Hex.bytes($0) }
+    var seeds = Samples.raddec
     let payloads = try AdvertsTarget.sampleFrames().map(\.legacyPayload)
     for (number, payload) in payloads.enumerated() {
       let receivers = (0...number % 3).map { index in

@@ -79,7 +79,7 @@ final class JSONTextTarget: FuzzTarget {
   }
 
   static func seeds() throws -> [[UInt8]] {
-    JSONDatagramsTarget.texts.dropLast(2).map { Array($0.utf8) }
+    Array(Samples.json.prefix(3))
       + [
         #"{"a":[1,-2.5e-3,true,null,"\u00e9\n"],"b":{"c":{}}}"#, "[0,-0,1e5,123456789012345678901]", "\"x\"",
       ].map { Array($0.utf8) }

@@ -1,0 +1,1 @@
+../../../../PharosWireTests/Samples.swift

@@ -1,0 +1,50 @@
+import FuzzSupport
+import PharosReports
+import PharosWire
+
+/// JSON as gateways and apps send it.
+final class JSONDatagramsTarget: FuzzTarget {
+  static let name = "json"
+  static let longest = 2_048
+
+  private var check = DatagramCheck()
+
+  func take(_ input: RawSpan) {
+    _ = check.decode(input, as: JSONFormat.self)
+    check.forget()
+  }
+
+  static var words: [[UInt8]] {
+    let names = JSONField.allCases.flatMap { $0.names.map { "\"\($0)\":" } }
+    let more = [
+      "\"\\u00e9", "\\ud83d\\ude00", "true", "false", "null", "-1e9", "{\"", "\"}", "[{", "}]", "4c000215",
+      "iBeacon:",
+    ]
+    return (names + more).map { Array($0.utf8) }
+  }
+
+  static func seeds() throws -> [[UInt8]] { Samples.json + Samples.ruuvi }
+}
+
+/// Lines of Ingics gateways.
+final class IngicsTarget: FuzzTarget {
+  static let name = "ingics"
+  static let longest = 1_024
+
+  private var check = DatagramCheck()
+
+  func take(_ input: RawSpan) {
+    _ = check.decode(input, as: IngicsFormat.self)
+    check.forget()
+  }
+
+  static var words: [[UInt8]] {
+    [
+      "$GPRP,", "$RSPR,", "$LRAD,", "$LRSR,", "$1MAD,", "$HBRP,", "$GPSR,", "0C61CFC1452E", ",-44,", "\r\n",
+      ",1574921085.25",
+    ]
+    .map { Array($0.utf8) }
+  }
+
+  static func seeds() throws -> [[UInt8]] { Samples.ingics }
+}
