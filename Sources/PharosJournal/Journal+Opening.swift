@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import PharosReports
 
 extension Journal {
@@ -10,8 +11,10 @@ extension Journal {
     // Streams, pages and webhooks read at the same time; each connection costs a descriptor and some cache.
     configuration.maximumReaderCount = 4
     configuration.prepareDatabase { database in
-      // 16 MiB of pages for each connection: the rows of 100,000 subjects and the names of a busy day.
-      try database.execute(sql: "PRAGMA cache_size = -16384")
+      // The writer keeps 16 MiB of pages: the rows of 100,000 subjects and the names of a busy day. Readers want the newest
+      // events most, which the system has at hand: caches that fill as long as somebody reads on are memory that grows for hours.
+      let kibibytes = database.configuration.readonly ? 1_024 : 16_384
+      try database.execute(sql: "PRAGMA cache_size = -\(kibibytes)")
       // What is dropped is overwritten where that costs no write of its own.
       _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = FAST")
     }
@@ -35,6 +38,33 @@ extension Journal {
         throw JournalError(.refused(detail: "it cannot be made durable: \(found)"), at: path)
       }
     }
+  }
+
+  /// Makes durable what is read back, before anybody is told of it.
+  ///
+  /// A commit that the process was killed behind, or whose sync the disk refused, stands in the log all the same: whoever opens it
+  /// next takes it for committed, and the power may still take it away. So the log is copied back, which syncs both files. Where
+  /// there is no room for the copy a sync of the log alone keeps it.
+  static func settle(_ pool: DatabasePool) throws {
+    try pool.writeWithoutTransaction { database in
+      do {
+        _ = try database.checkpoint(.truncate)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+        try syncLog(database)
+      }
+    }
+  }
+
+  private static func syncLog(_ database: Database) throws {
+    var log: UnsafeMutablePointer<sqlite3_file>?
+    var code = withUnsafeMutablePointer(to: &log) {
+      sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, $0)
+    }
+    // A log without a file holds nothing.
+    if code == SQLITE_OK, let log, let methods = log.pointee.pMethods {
+      code = methods.pointee.xSync(log, SQLITE_SYNC_NORMAL)
+    }
+    guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
   }
 
   /// Reads in a snapshot that later groups do not change.

@@ -118,6 +118,7 @@ public final class Journal: Sendable {
         let settings = settings ?? JournalSettings()
         let pool = try DatabasePool(path: path, configuration: configuration(patience: settings.patience))
         try makeDurable(pool, path)
+        try settle(pool)
         return try open(pool, stream, settings, blocks, place: path, lock: lock)
       } catch {
         throw JournalError(error, at: path)

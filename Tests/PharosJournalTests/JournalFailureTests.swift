@@ -36,6 +36,32 @@ struct JournalFailureTests {
     }
   }
 
+  @Test("what a killed process left in the log is copied back and synced before anybody reads it")
+  func settles() throws {
+    let (killed, next) = (ScratchFolder(), ScratchFolder())
+    let journal = try Journal.open(.folder(killed.path), stream: Timeline.stream)
+    var timeline = Timeline(seed: 3)
+    var model = ModelJournal()
+    let entries = entries(&timeline, 300)
+    model.append(entries)
+    _ = try journal.append(entries)
+    func log(_ folder: ScratchFolder) throws -> Int {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: folder.path + "/journal.sqlite-wal"
+      )
+      return try #require(attributes[.size] as? Int)
+    }
+    #expect(try log(killed) > 0, "or there is nothing to copy back")
+    // The files as a process leaves them that is killed now.
+    try FileManager.default.createDirectory(atPath: next.path, withIntermediateDirectories: true)
+    for name in ["journal.sqlite", "journal.sqlite-wal"] {
+      try FileManager.default.copyItem(atPath: killed.path + "/" + name, toPath: next.path + "/" + name)
+    }
+    let opened = try Journal.open(.folder(next.path), stream: Timeline.stream)
+    #expect(try log(next) == 0)
+    #expect(try opened.events(after: 0, limit: .max).lines == model.told.lines)
+  }
+
   @Test("a full disk takes nothing of a group, says so, and the group goes in later", arguments: 1...3)
   func full(seed: Int) throws {
     let folder = ScratchFolder()
