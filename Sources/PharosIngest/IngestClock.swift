@@ -1,4 +1,5 @@
 import CPharos
+import PharosPipeline
 public import PharosReports
 
 /// The two clocks that ingest reads: one that never goes back, and the wall clock that people set.
@@ -10,10 +11,23 @@ public struct IngestClock: Sendable {
   /// The wall clock.
   public var wall: @Sendable () -> Timestamp
 
+  /// From which jump of the steady clock between two looks on the server is known to have stood still.
+  public var leastPause: TimeSpan
+
   /// Makes a pair of clocks.
-  public init(steady: @escaping @Sendable () -> TimeSpan, wall: @escaping @Sendable () -> Timestamp) {
+  ///
+  /// - Parameters:
+  ///   - steady: the time since some fixed point.
+  ///   - wall: the wall clock.
+  ///   - leastPause: from which jump on the server is known to have stood still; by default none is, as clocks that go by hand jump.
+  public init(
+    steady: @escaping @Sendable () -> TimeSpan,
+    wall: @escaping @Sendable () -> Timestamp,
+    leastPause: TimeSpan = .forever
+  ) {
     self.steady = steady
     self.wall = wall
+    self.leastPause = leastPause
   }
 
   /// The clocks of the machine.
@@ -22,7 +36,8 @@ public struct IngestClock: Sendable {
   ///   is suspended, so that a pause counts as downtime.
   public static let system = IngestClock(
     steady: { TimeSpan(nanoseconds: pharos_clock_since_boot()) },
-    wall: { Timestamp(nanoseconds: pharos_clock_wall()) }
+    wall: { Timestamp(nanoseconds: pharos_clock_wall()) },
+    leastPause: PipelineInput.leastPause
   )
 }
 
@@ -95,6 +110,9 @@ struct LoopClock {
     last = Timestamp(nanoseconds: reading + offset)
     return last
   }
+
+  /// The R behind all that a reading serves, of the same loop.
+  static func following(_ reading: Timestamp) -> Timestamp { reading + TimeSpan(nanoseconds: step) }
 
   /// An R before all that loops give out from now on.
   static func before(_ timeline: Timeline) -> Timestamp {

@@ -11,4 +11,5 @@ enum LogKey {
   static let granted = "granted_bytes"
   static let command = "command"
   static let step = "step_seconds"
+  static let pause = "pause_seconds"
 }

@@ -113,6 +113,8 @@ final class MergerLoop {
       merger.adopt(site, at: input.received)
     case .clockStep(let step):
       merger.stepClock(by: step, at: input.received)
+    case .pause(through: let end):
+      merger.pause(through: end, at: input.received)
     case .marker(let checkpoint):
       marker = (input.received, checkpoint)
     }

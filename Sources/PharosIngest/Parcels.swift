@@ -13,6 +13,8 @@ struct ShardParcel: Sendable {
     case change(RegionChange)
     /// An edited site, accepted already; every shard gets it.
     case adoption(Site)
+    /// That nobody listened up to then; every shard gets it.
+    case pause(through: Timestamp)
     /// Where a checkpoint is taken: behind everything up to the parcel's R; every shard gets it.
     case marker
   }
@@ -43,6 +45,8 @@ struct ServerInput: Sendable {
     case adoption(Site)
     /// The wall clock was set by so much.
     case clockStep(TimeSpan)
+    /// Nobody listened up to then.
+    case pause(through: Timestamp)
     /// A checkpoint is to be taken here.
     case marker(CheckpointMarker)
   }

@@ -14,7 +14,8 @@ extension ReadingLoop {
   func readable(_ listener: Listener) {
     switch phase {
     case .running, .draining:
-      let taken = pass(listener, share: ReadingLoop.fairShare)
+      let taken =
+        watchPause() ? pass(listener, share: ReadingLoop.fairShare) : (datagrams: 0, isBlocked: true)
       if taken.isBlocked { listener.block() }
       runShard()
     case .drained, .frozen, .finishing, .finished:
@@ -80,7 +81,7 @@ extension ReadingLoop {
   func noteKept() {
     switch phase {
     case .running, .draining:
-      guard !intake.held.isEmpty else { return }
+      guard !intake.held.isEmpty, watchPause() else { return }
       takeHeld()
       runShard()
     case .drained, .frozen, .finishing, .finished: break

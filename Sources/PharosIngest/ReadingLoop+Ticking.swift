@@ -23,6 +23,10 @@ extension ReadingLoop {
   func tick() {
     var isEager = false
     var isBehind = false
+    guard !isReading || watchPause() else {
+      runShard()
+      return scheduleTick(isEager: true, isBehind: false)
+    }
     switch phase {
     case .running:
       for listener in listeners { isBehind = readTicking(listener) || isBehind }
@@ -51,6 +55,14 @@ extension ReadingLoop {
     }
     runShard()
     scheduleTick(isEager: isEager, isBehind: isBehind)
+  }
+
+  /// Whether its sockets are open.
+  private var isReading: Bool {
+    switch phase {
+    case .running, .draining: true
+    case .drained, .frozen, .finishing, .finished: false
+    }
   }
 
   /// Runs the shard, and again soon if there is more than fits into a run.

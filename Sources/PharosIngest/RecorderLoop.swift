@@ -72,6 +72,8 @@ final class RecorderLoop {
       attempt { try writer.write(.adoption(site, at: received)) }
     case .server(.clockStep(let step)):
       attempt { try writer.write(.clockStep(step, at: received)) }
+    case .server(.pause(through: let end)):
+      attempt { try writer.write(.pause(through: end, at: received)) }
     case .server(.marker): break  // No input: what a checkpoint holds is the same as if none had been taken.
     case .datagrams(var datagrams):
       attempt { try write(datagrams) }

@@ -46,6 +46,8 @@ struct ServerInputs {
   var watch: ClockWatch
   /// Steps that wait for room in the rings.
   var steps: [TimeSpan] = []
+  /// That all stood still, as long as there is no room to say so.
+  var pause: (received: Timestamp, through: Timestamp)?
   /// When the next checkpoint is due.
   var nextCheckpoint: Timestamp?
   /// Lives as long as the last checkpoint that was due is under way.
@@ -62,7 +64,7 @@ extension ReadingLoop {
       return request.fail(IngestError.overloaded(waiting: waiting))
     }
     server?.requests.append(request)
-    takeServerInputs()
+    if watchPause() { takeServerInputs() }
     runShard()
   }
 
@@ -82,6 +84,40 @@ extension ReadingLoop {
   func refuseRequests() {
     for request in server?.requests ?? [] { request.fail(IngestError.stopped) }
     server?.requests.removeAll()
+  }
+
+  /// Looks whether the process has stood still, and if so tells the engines before anything that was received since.
+  ///
+  /// What was sent meanwhile waits in the sockets. Loop 0 sees to it for all, since nobody decides beyond its watermark: the pause
+  /// takes the place right behind the last thing that it did before.
+  ///
+  /// - Returns: whether the loop may go on; not so while there is no room to tell.
+  func watchPause() -> Bool {
+    guard server != nil else { return true }
+    let before = clock.last
+    let now = clock.next()
+    guard server?.pause == nil else {
+      server?.pause?.through = now
+      return tellPause()
+    }
+    guard before != .distantPast, now - before >= configuration.clock.leastPause else { return true }
+    server?.pause = (LoopClock.following(before), now)
+    logger.warning(
+      "the server stood still; nobody's silence of that time counts",
+      metadata: [LogKey.pause: "\((now - before).seconds)"]
+    )
+    return tellPause()
+  }
+
+  private func tellPause() -> Bool {
+    guard let pause = server?.pause, hasRoomForServerInput else { return false }
+    server?.pause = nil
+    for conveyor in exchange.toShards[index] {
+      let parcel = ShardParcel(received: pause.received, content: .pause(through: pause.through))
+      push(parcel, to: conveyor.full)
+    }
+    announce(.pause(through: pause.through), at: pause.received)
+    return true
   }
 
   /// Looks whether somebody set the wall clock.

@@ -100,6 +100,8 @@ struct Shard {
     case .adoption(let site):
       resolver = Resolver(site: site)
       engine.adopt(site, at: parcel.received, into: &output)
+    case .pause(through: let end):
+      engine.pause(through: end, at: parcel.received, into: &output)
     case .marker:
       engine.advance(to: parcel.received, into: &output)
       handOn(through: parcel.received, copy: EngineCopy(engine))

@@ -7,6 +7,11 @@ struct LifeSigns: Sendable {
   static let greatest = TimeSpan.minutes(15)
   /// The silence allowed while fewer than sixteen gaps are known.
   static let unlearned = TimeSpan.seconds(30)
+  /// How many gaps there must be before they say what is usual.
+  private static let lesson = 16
+  /// While they do not, a silence that is longer is looked at: it takes several beacons that are heard every second to make
+  /// one that is unusual, and no outage that matters is shorter.
+  private static let noticeable = TimeSpan.seconds(5)
   /// A radio that should have heard so many adverts and heard none is deaf: by chance alone that happens once in three
   /// thousand.
   static let busy = 8.0
@@ -28,8 +33,9 @@ struct LifeSigns: Sendable {
   var traffic = GapMemory()
   /// The latest event time of anything.
   var lastSign = Timestamp.distantPast
-  /// How long a living observer is silent at most.
-  var longestPause = TimeSpan.forever
+  /// Beyond which silence it is asked whether it is one of a living observer; none at all once nobody listened, up to the first
+  /// sign.
+  var longestPause = LifeSigns.noticeable
   /// How many adverts a heartbeat usually counts beyond those that are reported to us.
   var ambient = 0.0
   /// How many of these were expected by the heartbeats of late that counted none.
@@ -82,7 +88,7 @@ struct LifeSigns: Sendable {
     let before = heartbeats.last
     note(time)
     heartbeats.note(time)
-    longestPause = heartbeats.longestPause
+    longestPause = attentivePause
     defer { reported = 0 }
     if let before, !listened(heartbeat) { reception.addSpan(from: before, to: time) }
     guard hears(heartbeat, at: time), mode != .traffic else { return false }
@@ -161,10 +167,13 @@ struct LifeSigns: Sendable {
   }
 
   /// Nobody listened up to a time: silence up to then is none, and teaches nothing.
+  ///
+  /// Nor is silence up to the first sign of it: its numbers do not tell what was lost meanwhile, and its way to us may be cut.
   mutating func interrupted(until time: Timestamp) {
     silentFrom = max(silentFrom, time)
     heartbeats.interrupt()
     begin(at: time, isProof: false)
+    longestPause = .zero
     doubt = nil
   }
 
@@ -177,7 +186,7 @@ struct LifeSigns: Sendable {
     unlearned: TimeSpan = LifeSigns.unlearned
   ) -> TimeSpan {
     let learned = TimeSpan.seconds(gaps.greatest * factor + 1)
-    let floor = gaps.count < 16 ? unlearned : least
+    let floor = gaps.count < lesson ? unlearned : least
     return min(max(learned, floor), greatest)
   }
 }
@@ -227,7 +236,27 @@ extension LifeSigns {
   }
 
   @inline(never)
-  private mutating func excuse(until time: Timestamp) { reception.addSpan(from: lastSign, to: time) }
+  private mutating func excuse(until time: Timestamp) {
+    let isDue = longestPause == .zero || time - lastSign > usualPause
+    longestPause = attentivePause
+    if isDue, lastSign != .distantPast { reception.addSpan(from: lastSign, to: time) }
+  }
+
+  /// How long a living observer is silent at most: by the clock of its heartbeats; where there is none to go by yet, by the
+  /// gaps of its traffic as long as they are too few to take a longer one for an outage; else for ever.
+  private var usualPause: TimeSpan {
+    if heartbeats.longestPause != .forever { return heartbeats.longestPause }
+    guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.lesson else {
+      return .forever
+    }
+    return .seconds(max(others.greatest, traffic.greatest) * 4 + 1)
+  }
+
+  /// Which silence to look at next.
+  private var attentivePause: TimeSpan {
+    if heartbeats.longestPause != .forever { return heartbeats.longestPause }
+    return others.count < LifeSigns.lesson ? LifeSigns.noticeable : .forever
+  }
 
   /// Whether the radio heard something, as far as the heartbeat and the silence since then tell.
   private mutating func hears(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {

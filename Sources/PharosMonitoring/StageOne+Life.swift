@@ -115,7 +115,7 @@ extension StageOne {
   }
 
   /// The observer can tell again: silence counts from now on, and what was known is compared with what is heard.
-  private mutating func resume(_ index: Int, at time: Timestamp) {
+  mutating func resume(_ index: Int, at time: Timestamp) {
     states[index].silenceFrom = max(states[index].silenceFrom, time)
     states[index].monitoringSince = max(states[index].monitoringSince, time)
     for row in states[index].rows.indices where states[index].rows[row].isLive {

@@ -91,15 +91,22 @@ extension StageOne {
     }
   }
 
+  /// How many datagrams more than came may have been lost before a sender is known to number most of them for somebody else.
+  ///
+  /// - Units: datagrams; two minutes' worth of a gateway that sends twice a second: a network that is gone a few times at the
+  ///   beginning loses more than has come.
+  private static let outagesAtFirst: UInt64 = 256
+
   /// Datagrams were lost on the way: what would have come in them is missing for no fault of any beacon.
   ///
   /// Only what makes a hole counts, two seconds or more. Where one in twenty is lost anyway, the tracks' own shares of
   /// reception know about that already, and it takes three in a row; a sender that numbers most of its datagrams for
-  /// somebody else is not listened to at all.
+  /// somebody else is not listened to at all, once that is known.
   private mutating func excuse(_ lost: UInt64, since before: Timestamp, of index: Int) {
     let sequence = states[index].sequence
     let span = current - before
-    guard span >= .seconds(2), sequence.lost <= sequence.received else { return }
+    let lostBefore = sequence.lost - min(sequence.lost, lost)
+    guard span >= .seconds(2), lostBefore <= sequence.received + StageOne.outagesAtFirst else { return }
     guard lost >= 3 || sequence.lost * 20 <= sequence.received + lost * 20 else { return }
     states[index].life.lost(from: before + span * (1 / Double(lost + 1)), to: current)
   }

@@ -227,12 +227,16 @@ extension StageOne {
   }
 
   /// A row's time is up: a live observer that has heard nothing of the region is outside.
+  ///
+  /// Time in which the observer was deaf does not count.
   mutating func decide(row: Int, of index: Int, into output: inout StageOutput) {
     guard row < states[index].rows.count, states[index].rows[row].isLive else { return }
-    let deadline = states[index].rows[row].decideAt
-    guard deadline != .distantFuture, states[index].canTell else { return }
+    let entry = states[index].rows[row]
+    guard entry.decideAt != .distantFuture, states[index].canTell else { return }
+    let deafFor = states[index].life.reception.spans.credit(since: entry.decideAt - entry.patience)
+    let deadline = entry.decideAt + deafFor
     guard firing(deadline, of: index) <= current else {
-      arm(row: row, of: index)
+      arm(row: row, of: index, for: deadline)
       return
     }
     guard states[index].rows[row].tracksInside == 0 else {
@@ -247,8 +251,9 @@ extension StageOne {
     states[index].rows[row].decideAt = .distantFuture
     states[index].rows[row].isWaiting = false
     var evidence = Evidence(rule: .neverHeard)
-    evidence.window = states[index].rows[row].patience
-    evidence.gap = states[index].rows[row].patience
+    evidence.window = entry.patience
+    evidence.gap = entry.patience
+    if deafFor > .zero { evidence.deafFor = deafFor }
     states[index].rows[row].patience = StageOne.patience
     set(row, of: index, RowChange(to: .outside, time: deadline, evidence: evidence), into: &output)
   }

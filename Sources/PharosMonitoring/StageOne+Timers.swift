@@ -10,6 +10,7 @@ extension StageOne {
 
   /// Fires what is due at or before a time, in order.
   mutating func fire(through limit: Timestamp, into output: inout StageOutput) {
+    present = limit
     while let entry = wheel.next(through: limit) {
       if wheel.takeNews() { touchNear() }
       let index = Int(entry.observer)
@@ -97,11 +98,12 @@ extension StageOne {
 
   /// Sets the timer of a page for its first track, unless it fires early enough already.
   ///
-  /// Never far ahead: what is due later is looked at again on the way, so that entries that have become stale, as deadlines
-  /// come nearer while a beacon is being learned, are soon gone.
+  /// Never far ahead of the present: what is due later is looked at again on the way, so that entries that have become stale,
+  /// as deadlines come nearer while a beacon is being learned, are soon gone. Where time jumps by years, as in captures of devices
+  /// that learn the date late, nothing is looked at on the way.
   private mutating func arm(page: Int, of index: Int) {
     guard let first = states[index].tracks.firstDue(inPage: page) else { return }
-    let due = min(first.due, current + StageOne.farthestTimer)
+    let due = min(first.due, max(current, present) + StageOne.farthestTimer)
     guard due < states[index].tracks.armedAt(page: page) else { return }
     states[index].tracks.setArmedAt(due, page: page)
     wheel.set(TimerEntry(due: due, observer: Int32(index), target: .page(Int32(page))))
@@ -109,7 +111,11 @@ extension StageOne {
 
   /// Sets the timer of a row that has something to decide.
   mutating func arm(row: Int, of index: Int) {
-    let deadline = states[index].rows[row].decideAt
+    arm(row: row, of: index, for: states[index].rows[row].decideAt)
+  }
+
+  /// The same for a deadline of the row that has moved away.
+  mutating func arm(row: Int, of index: Int, for deadline: Timestamp) {
     guard deadline != .distantFuture else { return }
     let due = firing(deadline, of: index)
     guard due < states[index].rows[row].armedAt else { return }

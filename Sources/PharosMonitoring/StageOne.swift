@@ -40,6 +40,8 @@ public struct StageOne: Sendable {
   var tracksOfCell: [Int]
   /// The receive time of the input, or the due time of the timer, that is being handled.
   var current = Timestamp.distantPast
+  /// Up to where timers were fired last: the present, as far as it is known here.
+  var present = Timestamp.distantPast
   /// Hashes of identities that nobody asks about, so that strangers cost one look.
   var strangers: [UInt64] = Array(repeating: 0, count: 4_096)
   var epoch: UInt32 = 1

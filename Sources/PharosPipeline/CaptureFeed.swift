@@ -205,6 +205,9 @@ public struct CaptureFeed: Sendable {
     case .restored(let part, let instant):
       latest = max(latest ?? instant, instant)
       return try assembly.add(part).map { .restored($0, at: instant) }
+    case .pause(through: let end, at: let instant):
+      latest = max(latest ?? instant, instant)
+      return .pause(through: end, at: instant)
     }
   }
 }

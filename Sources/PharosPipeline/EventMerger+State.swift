@@ -27,6 +27,11 @@ extension EventMerger {
   /// Takes over an edited site, which the registry has accepted; what it declares alike keeps its state.
   public mutating func adopt(_ site: Site, at instant: Timestamp) { insert(.site(site), at: instant) }
 
+  /// Notes that nobody listened from an instant to a later one.
+  public mutating func pause(through end: Timestamp, at instant: Timestamp) {
+    insert(.pause(through: end), at: instant)
+  }
+
   /// Writes what was released, counted and concluded.
   func writeState(to writer: inout FieldWriter) {
     released.write(to: &writer)

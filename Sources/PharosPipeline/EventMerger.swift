@@ -19,6 +19,8 @@ public struct EventMerger: Sendable {
     case region(RegionChange)
     /// Whatever is different in an edited site.
     case site(Site)
+    /// That nobody listened up to then.
+    case pause(through: Timestamp)
   }
 
   /// Up to where everything was released.
@@ -169,9 +171,12 @@ public struct EventMerger: Sendable {
   }
 
   /// Maps what is released to the wall clock as it stood when each event was decided.
+  ///
+  /// A step itself is told by the time before it, and comes first at its instant; what else was decided then, by the new time.
   private mutating func told(_ events: [Event], through final: Timestamp) -> [Event] {
     let told = events.map { event in
-      event.told(withClockSetBy: clock.last { $0.since < event.decidedAt }?.offset ?? .zero)
+      let bound = event.kind == .clockStepped ? event.decidedAt - .oneNanosecond : event.decidedAt
+      return event.told(withClockSetBy: clock.last { $0.since <= bound }?.offset ?? .zero)
     }
     if let current = clock.lastIndex(where: { $0.since <= final }) { clock.removeFirst(current) }
     return told
@@ -241,6 +246,7 @@ public struct EventMerger: Sendable {
     switch entry.change {
     case .region(let change): stageTwo.apply(change, at: entry.instant, into: &events)
     case .site(let site): stageTwo.adopt(site, at: entry.instant, into: &events)
+    case .pause(through: let end): stageTwo.pause(through: end, at: entry.instant, into: &events)
     }
   }
 }

@@ -61,6 +61,22 @@ extension Pipeline {
     return release(through: instant - .oneNanosecond)
   }
 
+  /// Notes that nobody listened from an instant to a later one, and gives what has become final.
+  ///
+  /// A pause of the machine counts as downtime: what was sent meanwhile is read all at once, and until then nobody's silence means
+  /// anything.
+  ///
+  /// - Parameters:
+  ///   - end: when it went on.
+  ///   - instant: behind everything that was received before, and before everything that was received since.
+  /// - Returns: what has become final.
+  public mutating func pause(through end: Timestamp, at instant: Timestamp) -> [Event] {
+    let instant = enter(at: instant)
+    for index in shards.indices { shards[index].pause(through: end, at: instant, into: &output) }
+    merger.pause(through: end, at: instant)
+    return release(through: instant - .oneNanosecond)
+  }
+
   /// Takes over an edited site: what it declares alike goes on as it was, and what applications added at run time stays.
   ///
   /// - Returns: what has become final.

@@ -160,6 +160,7 @@ public struct Pipeline: Sendable {
     case .change(let change, let instant): return apply(change, at: instant)
     case .tick(let instant): return advance(to: instant)
     case .clockStep(let step, let instant): return stepClock(by: step, at: instant)
+    case .pause(through: let end, at: let instant): return pause(through: end, at: instant)
     case .adoption(let site, let instant):
       do throws(RegionRefusal) {
         return try adopt(site, at: instant)

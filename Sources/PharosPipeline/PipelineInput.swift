@@ -16,4 +16,11 @@ public enum PipelineInput: Sendable {
   case tick(through: Timestamp)
   /// The wall clock was set by so much.
   case clockStep(TimeSpan, at: Timestamp)
+  /// The server stood still from an instant to a later one.
+  case pause(through: Timestamp, at: Timestamp)
+
+  /// How long a server stands still at least for it to count: half of the shortest silence that a beacon may leave by.
+  ///
+  /// Anything shorter is over before a deadline that it may have torn.
+  public static let leastPause = TimeSpan.seconds(1)
 }

@@ -27,7 +27,7 @@ extension StageTwo {
           lastHeard: change.evidence.lastHeard,
           evidence: change.evidence
         )
-      case .unknown: break
+      case .unknown: tag.rows[row].unsay(change.observer, at: change.decidedAt, entry.region)
       }
       return true
     }

@@ -56,14 +56,6 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case vanish
 }
 
-extension FaultKind {
-  /// What the product is known not to stand yet: injected only where it is asked for.
-  ///
-  /// Behind a long pause the first datagram that is read proves that its observer lives, before those behind it tell which of its
-  /// beacons are there.
-  package static let unmended: Set<FaultKind> = [.longPause]
-}
-
 /// How often each kind of fault was injected.
 package struct FaultTally: Sendable {
   private var counts: [FaultKind: Int] = [:]

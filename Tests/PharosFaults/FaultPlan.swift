@@ -51,7 +51,6 @@ struct FaultPlan {
     let share = random.uniform(0.1, 0.6)
     kinds = Set(FaultKind.allCases.filter { _ in random.chance(share) })
     if !random.chance(0.15) { kinds.remove(.scramble) }
-    kinds.subtract(FaultKind.unmended)
     kinds.formUnion(more)
     shards = 1 + Int(random.next() % 3)
     checkpointInterval = .seconds(random.chance(0.5) ? 30 : random.uniform(3, 15))

@@ -36,6 +36,8 @@ final class FaultWorld {
   private var outages: [(until: TrueTime, keeps: Bool)]
   /// When a machine that stands still goes on, and what came meanwhile.
   private var unread: [[UInt8]] = []
+  /// When the machine stood still.
+  private(set) var pauses: [Range<TrueTime>] = []
   private var killsAfterCommit = false
   private var losesPower = false
   /// What the wall clock's steps come to, as the events of the present run tell them.
@@ -234,6 +236,7 @@ final class FaultWorld {
   func pause(for duration: TrueTime) {
     guard let life, !life.isPaused, !life.isStopping else { return }
     life.isPaused = true
+    pauses.append(clockwork.now..<clockwork.now + duration)
     clockwork.after(duration, owner: life.number) { [weak self, weak life] in
       guard let self, let life else { return }
       life.isPaused = false
@@ -278,6 +281,7 @@ final class FaultWorld {
     // Whatever comes while nobody listens is gone: the machine says so to the sender, who does not listen either.
     guard let life, !life.isStopping else { return }
     received += 1
+    arrivals.noteContact(with: station, at: clockwork.now)
     if delivery.isWhole { arrivals.note(transmitters, from: station, at: clockwork.now) }
     guard !life.isPaused else { return unread.append(delivery.bytes) }
     life.receive(delivery.bytes)

@@ -21,7 +21,7 @@ struct FaultSeedTests {
     #expect(summary.told > 0)
   }
 
-  /// Fourteen seeds in a thousand still find something (`FailedSeed.open` has the kinds), so that these are played only where
+  /// A seed in some thousands still finds something (`FailedSeed.open` has the kinds), so that these are played only where
   /// somebody asks for them.
   @Test(
     "seeds of this commit break no rule",

@@ -138,6 +138,11 @@ struct Timeline {
     collect()
   }
 
+  mutating func pause(from start: Double, to end: Double) {
+    engine.pause(through: Timeline.at(end), at: Timeline.at(start), into: &output)
+    collect()
+  }
+
   private mutating func collect() {
     events += output.events
     links += output.links

@@ -85,6 +85,21 @@ struct EventMergerTests {
     #expect(merger.take().map(\.kind) == [.clockStepped, .regionLimitExceeded, .observerOnline])
   }
 
+  @Test(
+    "what is decided at the instant of a step is told behind it, and by the new time",
+    arguments: [-7.0, 7]
+  )
+  func atAStep(step: Double) {
+    var merger = EventMerger(shards: 1, site: Site())
+    merger.stepClock(by: .seconds(step), at: Traffic.start + .seconds(1))
+    let events = [Self.event(1, "a", 1), Self.event(2, "a", 2)]
+    merger.offer(Self.output(events), from: 0, finalThrough: Traffic.start + .seconds(3))
+    let told = merger.take()
+    #expect(told.map(\.kind) == [.clockStepped, .observerOnline, .observerOnline])
+    let times = told.map { ($0.decidedAt - Traffic.start).seconds }
+    #expect(times == [1, 1 + step, 2 + step])
+  }
+
   @Test("links of all shards reach stage two in their order, changes before those of their instant")
   func stageTwo() {
     var merger = EventMerger(shards: 2, site: Site())

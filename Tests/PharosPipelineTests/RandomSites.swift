@@ -176,10 +176,11 @@ struct RandomSites {
   }
 
   mutating func input() -> RecordedInput {
-    switch number(0...3) {
+    switch number(0...4) {
     case 0: .site(site())
     case 1: .tick(through: time())
     case 2: .change(change(), at: time())
+    case 3: .pause(through: time(), at: time())
     default: .clockStep(span(), at: time())
     }
   }

@@ -31,6 +31,11 @@ struct RecordingTests {
         _ = decoder.decode(payload.span.bytes, received: last, into: &batch)
         events += pipeline.ingest(batch)
       }
+      if Int.random(in: 0..<100, using: &random) == 0 {
+        let end = last + .seconds(Double.random(in: 1...20, using: &random))
+        try writer.write(.pause(through: end, at: last))
+        events += pipeline.pause(through: end, at: last)
+      }
       if Bool.random(using: &random) { bytes += writer.takeBytes() }
     }
     try writer.write(.clockStep(.seconds(3), at: last + .seconds(1)))

@@ -11,7 +11,8 @@ extension StageOne {
   ///
   /// - A row that is inside without a track that says so stays inside until live silence has lasted for the policy's
   ///   ceiling, or for its fixed time.
-  /// - A row that is outside ends its tracks' presences without a word, so that they may enter again.
+  /// - A row that is outside ends its tracks' presences without a word, so that they may enter again. Stage two is told of the
+  ///   regions about beacons which ask by the same presences that nothing is known of the beacon any more.
   /// - Observers that are unknown here are known from then on. Such an observer is not taken to live for nothing: if it
   ///   stays silent, its regions become unmonitored.
   ///
@@ -37,12 +38,40 @@ extension StageOne {
     let slots = catalog.slotsByName
     for word in lastTold.regions {
       guard let slot = slots[word.application]?[word.region] else { continue }
-      heed(word, slot: slot, floor)
+      heed(word, slot: slot, floor, into: &output)
     }
     for index in states.indices where states[index].isLive { wind(index) }
     guard let site = awaitedSite else { return }
     awaitedSite = nil
     adopt(site, declaration.regionChanges(to: site), into: &output)
+  }
+
+  /// Nobody listened from an instant to a later one, as the process or the machine stood still.
+  ///
+  /// What was sent meanwhile lies in the sockets: until it is read, nobody's silence says anything. So all silence begins anew, as
+  /// it does after a restart, and nothing else changes.
+  ///
+  /// - Parameters:
+  ///   - end: up to when.
+  ///   - received: behind everything that was received before it, and before everything that was received since.
+  ///   - output: what was due before it.
+  public mutating func pause(
+    through end: Timestamp,
+    at received: Timestamp,
+    into output: inout StageOutput
+  ) {
+    let received = clamped(received)
+    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
+    current = received
+    catchUpAll(into: &output)
+    wheel = TimerWheel()
+    // Timers are set by the end; what comes next may have been received a moment before it.
+    current = max(end, received)
+    for index in states.indices where states[index].isLive {
+      states[index].interrupt(until: current)
+      wind(index)
+    }
+    current = received
   }
 
   /// Lets all that ids are counted with go on behind an instant.

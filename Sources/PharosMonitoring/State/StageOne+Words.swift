@@ -13,7 +13,7 @@ extension StageOne {
     guard states[index].isUp != word.isUp else { return }
     states[index].isUp = word.isUp
     states[index].isAwaited = word.isUp
-    guard !word.isUp else { return }
+    guard !word.isUp else { return resume(index, at: current) }
     states[index].heardBeforeOutage = states[index].life.provenAt
     states[index].life.end()
     for track in states[index].tracks.indices where states[index].tracks[track].isLive {
@@ -31,15 +31,24 @@ extension StageOne {
   }
 
   /// A region's state changed.
-  mutating func heed(_ word: LastTold.RegionWord, slot: Int32, _ floor: Timestamp) {
+  mutating func heed(
+    _ word: LastTold.RegionWord,
+    slot: Int32,
+    _ floor: Timestamp,
+    into output: inout StageOutput
+  ) {
     let region = catalog.slots[Int(slot)].region
     switch word.subject {
     case .none: return
     case .beacon(let beacon):
-      guard region.subject != .observer, word.state == .outside else { return }
+      guard region.subject != .observer else { return }
       for index in states.indices where states[index].isLive {
         guard let track = states[index].track(of: beacon, hash: hash(beacon)) else { continue }
-        endPresences(askedBy: slot, track: track, of: index)
+        switch word.state {
+        case .outside: endPresences(askedBy: slot, track: track, of: index, into: &output)
+        case .unmonitored: holdPresences(askedBy: slot, track: track, of: index)
+        case .inside, .unknown: break
+        }
       }
     case .observer(let id):
       guard region.subject == .observer, word.state != .unknown else { return }
@@ -48,15 +57,21 @@ extension StageOne {
       states[index].rows[row].take(word)
       // Who was published was monitored.
       if catalog.slots[Int(slot)].isRotated { states[index].activeNodes.insert(slot) }
-      stand(by: word.state, slot: slot, row: row, of: index)
+      stand(by: word.state, slot: slot, row: row, of: index, into: &output)
     }
   }
 
   /// Brings the tracks of a region to what was told of it.
-  private mutating func stand(by state: RegionState, slot: Int32, row: Int, of index: Int) {
+  private mutating func stand(
+    by state: RegionState,
+    slot: Int32,
+    row: Int,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
     for track in states[index].tracks.indices where states[index].tracks[track].isLive {
       switch state {
-      case .outside: endPresences(askedBy: slot, track: track, of: index)
+      case .outside: endPresences(askedBy: slot, track: track, of: index, into: &output)
       case .unmonitored: holdPresences(askedBy: slot, track: track, of: index)
       case .inside, .unknown: break
       }
@@ -72,11 +87,23 @@ extension StageOne {
   }
 
   /// Ends a track's presences that a region asks about, for all who ask by the same policy.
-  private mutating func endPresences(askedBy slot: Int32, track: Int, of index: Int) {
+  ///
+  /// Of those the word does not speak of: stage two, which may have them by this observer, is told that it no longer has any word
+  /// of the beacon.
+  private mutating func endPresences(
+    askedBy slot: Int32,
+    track: Int,
+    of index: Int,
+    into output: inout StageOutput
+  ) {
     let set = catalog.sets[Int(states[index].tracks[track].matchSet)]
     for asker in set.regions + set.beaconRegions where asker.slot == slot {
       let place = Int(asker.place)
       guard states[index].tracks[track][presence: place].deadlinePassed() != nil else { continue }
+      for other in set.beaconRegions where other.place == asker.place && other.slot != slot {
+        let evidence = Evidence(rule: .assumed)
+        tell(.unknown, slot: other.slot, track: track, of: index, at: current, evidence, into: &output)
+      }
       for other in set.regions where other.place == asker.place {
         guard let row = states[index].rowOfSlot[other.slot] else { continue }
         let count = states[index].rows[Int(row)].tracksInside
@@ -85,10 +112,11 @@ extension StageOne {
     }
   }
 
-  /// Holds a track's presences that a region asks about: the next advert confirms them.
+  /// Holds a track's presences that a region asks about: the next advert confirms them, so that whoever was told that nobody
+  /// can tell is told again.
   private mutating func holdPresences(askedBy slot: Int32, track: Int, of index: Int) {
     let set = catalog.sets[Int(states[index].tracks[track].matchSet)]
-    for asker in set.regions where asker.slot == slot {
+    for asker in set.regions + set.beaconRegions where asker.slot == slot {
       _ = states[index].tracks[track][presence: Int(asker.place)].suspended()
     }
   }

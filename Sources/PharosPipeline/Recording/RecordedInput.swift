@@ -15,6 +15,9 @@ public enum RecordedInput: Hashable, Sendable {
   /// A part of what the server went on from when it started again; the parts follow each other right behind the site.
   case restored(RestorationPart, at: Timestamp)
 
+  /// The server stood still from an instant to a later one.
+  case pause(through: Timestamp, at: Timestamp)
+
   /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
   public static let blockType: UInt32 = 0x8050_4852
 
@@ -44,6 +47,9 @@ public enum RecordedInput: Hashable, Sendable {
     case .restored(let part, let instant):
       RecordedInput.writeHead(kind: 5, at: instant, to: &writer)
       part.write(to: &writer)
+    case .pause(through: let end, at: let instant):
+      RecordedInput.writeHead(kind: 6, at: instant, to: &writer)
+      end.write(to: &writer)
     }
     return writer.bytes
   }
@@ -67,6 +73,7 @@ public enum RecordedInput: Hashable, Sendable {
     case 3: self = .clockStep(try TimeSpan(from: &reader), at: instant)
     case 4: self = .adoption(try Site(from: &reader), at: instant)
     case 5: self = .restored(try RestorationPart(from: &reader), at: instant)
+    case 6: self = .pause(through: try Timestamp(from: &reader), at: instant)
     default: throw reader.failure(.kind(kind))
     }
     try reader.finish()

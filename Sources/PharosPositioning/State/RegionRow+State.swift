@@ -108,6 +108,16 @@ extension RegionRow {
     }
   }
 
+  /// An observer has no word of the beacon any more, since a restart has lost it: that it has the beacon inside is an assumption
+  /// from here on, which it confirms by hearing the beacon, or refutes by its own silence once it is up.
+  mutating func unsay(_ observer: ObserverID, at instant: Timestamp, _ region: Region) {
+    guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return }
+    hearings[index].isAssumed = true
+    patience = max(RegionRow.leastPatience, region.presence.longestSilence)
+    guard !hearings[index].isDark else { return }
+    assumptionDeadline = instant + patience
+  }
+
   /// Whether an observer that is down is assumed to have the beacon inside, and could refute that once it is up again.
   func awaits(_ observer: ObserverID) -> Bool {
     hearings.contains { $0.isAssumed && $0.isDark && $0.observer == observer }

@@ -35,6 +35,12 @@ extension StageTwo {
     counted.tags = tags.count
   }
 
+  /// Nobody listened from an instant to a later one: no silence of that time means anything.
+  public mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
+    complete(before: instant, into: &events)
+    resume(at: end, lastTold: LastTold(), into: &events)
+  }
+
   /// Takes what was told about regions: first of those who are somewhere, so that there is room for them.
   private mutating func take(_ words: [LastTold.RegionWord], into events: inout [Event]) {
     let isSomewhere = { (word: LastTold.RegionWord) in word.state == .inside || word.state == .unmonitored }

@@ -46,7 +46,7 @@ struct CaptureSurvey {
     switch input {
     case .site(let site): recordedSite = recordedSite ?? site
     case .reports(let batch): take(batch)
-    case .change, .adoption, .restored, .tick, .clockStep: return
+    case .change, .adoption, .restored, .tick, .clockStep, .pause: return
     }
   }
 

@@ -9,8 +9,26 @@ struct Arrivals {
   }
 
   private var arrivals: [Arrival] = []
+  /// When anything arrived from each station, whatever became of it.
+  private var contacts: [Int: [TrueTime]] = [:]
   /// Up to when what arrived is kept, whatever happens to the run.
   private var keptThrough: TrueTime = 0
+
+  /// Notes that something arrived from a station.
+  mutating func noteContact(with station: Int, at time: TrueTime) {
+    contacts[station, default: []].append(time)
+  }
+
+  /// When something arrived from a station for the first time behind another time; until then nobody can know what it heard.
+  func firstContact(with station: Int, after time: TrueTime) -> TrueTime? {
+    guard let times = contacts[station] else { return nil }
+    var (low, high) = (0, times.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if times[middle] > time { high = middle } else { low = middle + 1 }
+    }
+    return low < times.count ? times[low] : nil
+  }
 
   /// Notes whose adverts arrived from a station.
   mutating func note(_ transmitters: Set<Int>, from station: Int, at time: TrueTime) {

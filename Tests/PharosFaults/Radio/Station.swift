@@ -25,8 +25,10 @@ final class Station {
   private(set) var outUntil: TrueTime = 0
   /// By how much its clock runs fast.
   var drift = 0.0
+  /// When its clock was set last, if ever.
+  private(set) var setAt: TrueTime?
   /// How far its clock is ahead, drift apart.
-  var ahead: TrueTime = 0
+  private var ahead: TrueTime = 0
 
   private let index: Int
   private let transmitters: [Transmitter]
@@ -77,6 +79,12 @@ final class Station {
     encoder = PharosDatagramEncoder(observer: plan.id, bootID: bootID)
     nextHeartbeat = outUntil
     advertsHeard = 0
+  }
+
+  /// Its clock is set by so much.
+  func setClock(by step: TrueTime, at now: TrueTime) {
+    ahead += step
+    setAt = now
   }
 
   private func localTime(_ time: TrueTime) -> TrueTime { time + ahead + TrueTime(Double(time) * drift) }

@@ -82,7 +82,8 @@ struct Troublemaker {
       world.tally.count(kind)
       let length = random.chance(0.5) ? random.uniform(0.1, 5) : random.uniform(5, 3_600)
       let station = random.below(world.stations.count)
-      world.stations[station].ahead += .seconds(random.chance(0.5) ? length : -length)
+      let step = TrueTime.seconds(random.chance(0.5) ? length : -length)
+      world.stations[station].setClock(by: step, at: world.clockwork.now)
     case .flood:
       let index = random.below(world.stations.count)
       let station = world.stations[index]

@@ -29,6 +29,8 @@ final class Life {
   private let store: LifeStore
   private var batch = ReportBatch()
   private var delivered: UInt64 = 0
+  /// When it last did anything.
+  private var lookedAt: TrueTime
 
   /// What waits for a run of the server at its start.
   private static let tick = TrueTime.seconds(0.25)
@@ -37,6 +39,7 @@ final class Life {
   init(_ number: Int, in world: FaultWorld) throws {
     self.number = number
     self.world = world
+    lookedAt = world.clockwork.now
     let stream = world.plan.site.stream
     journal = try Journal.open(.folder(world.folder), stream: stream)
     do {
@@ -131,6 +134,7 @@ final class Life {
   /// Takes a datagram from the network.
   func receive(_ bytes: [UInt8]) {
     guard !isStopping else { return }
+    watchPause()
     datagrams += 1
     batch.removeAll()
     _ = decoder.decode(
@@ -141,13 +145,24 @@ final class Life {
     if !batch.isEmpty { publish(pipeline.ingest(batch)) }
   }
 
+  /// The same as `ReadingLoop` of PharosIngest does: who stood still says so before taking anything in.
+  private func watchPause() {
+    let (before, now) = (lookedAt, world.clockwork.now)
+    lookedAt = now
+    guard now - before >= PipelineInput.leastPause.nanoseconds else { return }
+    publish(pipeline.pause(through: world.clock.received(now), at: world.clock.received(before + 1)))
+  }
+
   private func look() {
     guard !isPaused else { return }
+    watchPause()
     publish(pipeline.advance(to: world.clock.received(world.clockwork.now)))
   }
 
   private func watchClock() {
-    guard !isPaused, let step = world.clock.look() else { return }
+    guard !isPaused else { return }
+    watchPause()
+    guard let step = world.clock.look() else { return }
     publish(pipeline.stepClock(by: step, at: world.clock.received(world.clockwork.now)))
   }
 

@@ -106,6 +106,40 @@ struct ResumeTests {
     #expect(events.first?.transition?.evidence.window == .seconds(300))
   }
 
+  @Test("an observer that has lost its word of a tag has it inside until its own silence says otherwise")
+  func unsays() throws {
+    let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
+    let resumed = try Self.resumed(links, until: 10)
+    let unsaid = [LinkScript.presence("a", .unknown, at: 610), LinkScript.link("a", isUp: true, at: 611)]
+    let gone = Self.run(resumed, unsaid, until: 3_000)
+    #expect(LinkScript.words(gone) == ["region.state hall @911", "region.exit hall @911"])
+    let heard = [LinkScript.presence("a", .inside, at: 620), LinkScript.presence("a", .outside, at: 2_000)]
+    let left = Self.run(resumed, unsaid + heard, until: 3_000)
+    #expect(LinkScript.words(left) == ["region.state hall @2000", "region.exit hall @2000"])
+    #expect(left.first?.transition?.enteredAt == LinkScript.time(1))
+    let other = [LinkScript.presence("b", .inside, at: 620), LinkScript.presence("b", .outside, at: 700)]
+    let moved = Self.run(resumed, unsaid + other, until: 3_000)
+    #expect(LinkScript.words(moved) == ["region.state hall @700", "region.exit hall @700"])
+  }
+
+  @Test("the same of an observer that was down: once it is back, its silence says it")
+  func unsaysInTheDark() throws {
+    let links = [
+      LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1),
+      LinkScript.link("a", isUp: false, at: 5),
+    ]
+    let resumed = try Self.resumed(links, until: 10)
+    let unsaid = [LinkScript.presence("a", .unknown, at: 610)]
+    let isSettled = { (events: [Event]) in LinkScript.words(events).contains { $0.hasPrefix("region.exit") } }
+    #expect(!isSettled(Self.run(resumed, unsaid, until: 3_000)))
+    let back = [LinkScript.link("a", isUp: true, at: 650)]
+    #expect(
+      LinkScript.words(Self.run(resumed, unsaid + back, until: 3_000)).suffix(2) == [
+        "region.state hall @950", "region.exit hall @950",
+      ]
+    )
+  }
+
   @Test("as long as nobody knows whether its observer lives, a silence ends nothing")
   func waitsForLife() throws {
     let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
