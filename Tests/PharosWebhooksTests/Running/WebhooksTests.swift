@@ -176,9 +176,10 @@ struct WebhooksTests {
       isBroken.withLock { $0 = false }
       #expect(try house.webhooks.replay(id) == 30)
       await receiver.wait(forEvents: 30)
+      // The receiver has the last one before the runner knows that it has.
+      while try journal.deadLetterCount(of: id) > 0 { await Task.yield() }
       house.webhooks.stop()
     }
-    #expect(try journal.deadLetterCount(of: id) == 0)
     let got = receiver.accepted.compactMap { $0.headers["webhook-id"] }
     for subject in Set(events.map(\.subject)) {
       let theirs = events.filter { $0.subject == subject }.map(\.id.description)
