@@ -88,7 +88,7 @@ struct RandomSites {
         silence: silences[number(0...2)],
         silenceFloor: span(),
         silenceCeiling: span(),
-        falseExitsPerDay: double(),
+        falseExitsPerDay: abs(double()),
         stillInterval: maybe { $0.span() }
       ),
       maximumHold: span()
