@@ -42,6 +42,8 @@ final class Exchange: Sendable {
   /// thousand datagrams, some 15 ms of a saturated loop. The recorder's are for 1,024, as discs pause longer.
   enum Capacity {
     static let shards = 256
+    /// What a loop makes in a turn: ``ReadingLoop/fairShare``.
+    static let turn = 16
     static let merger = 256
     static let serverInputs = 256
     static let recorder = 1_024
@@ -66,6 +68,22 @@ final class Exchange: Sendable {
   func hasRoom(from loop: Int) -> Bool {
     guard toShards[loop].allSatisfy({ $0.full.hasRoom }) else { return false }
     return !records || toRecorder[loop].full.hasRoom
+  }
+
+  /// How far a shard may be behind with more than a turn's containers before it, and still be given more.
+  ///
+  /// 50 ms: what an event may be late by. Where adverts are dear, as those of ever new beacons are in a full table, what
+  /// rings have room for takes seconds, and everything behind it would wait for them.
+  static let mostBehind = TimeSpan.milliseconds(50)
+
+  /// Whether a shard has so much before it that what a loop reads for it would only wait.
+  ///
+  /// It had better wait in its socket: there a flood takes the room of its own socket alone.
+  func isCongested(from loop: Int, at now: Timestamp) -> Bool {
+    toShards[loop].indices.contains { shard in
+      toShards[loop][shard].full.holds(moreThan: Capacity.turn)
+        && now - decisionsThrough(shard) > Exchange.mostBehind
+    }
   }
 
   /// Whether it is the recorder that has no room.

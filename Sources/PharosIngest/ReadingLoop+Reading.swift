@@ -9,14 +9,24 @@ extension ReadingLoop {
   ///
   /// 1,024 of them, with 24 adverts each, take two milliseconds.
   static let fairShare = 1_024
+  /// How long one socket may be read before the loop turns to its other work, where datagrams are dearer than that.
+  static let longestTurn = TimeSpan.milliseconds(2)
+
+  /// Why a socket is read no further.
+  enum Ending {
+    /// Nothing is left in it.
+    case emptied
+    /// It has had its share.
+    case more
+    /// There is no room for what it holds.
+    case blocked
+  }
 
   /// NIO has read a datagram: takes it and what else there is.
   func readable(_ listener: Listener) {
     switch phase {
     case .running, .draining:
-      let taken =
-        watchPause() ? pass(listener, share: ReadingLoop.fairShare) : (datagrams: 0, isBlocked: true)
-      if taken.isBlocked { listener.block() }
+      if !watchPause() || pass(listener).ending == .blocked { listener.block() }
       runShard()
     case .drained, .frozen, .finishing, .finished:
       // The socket is closed; what NIO had read in that moment came after the end.
@@ -37,19 +47,29 @@ extension ReadingLoop {
   ///
   /// What a call brought is decided before the next one, while it is still in the processor's caches.
   ///
-  /// - Returns: how many there were, and whether there would be more but no room for them.
-  func pass(_ listener: Listener, share: Int) -> (datagrams: Int, isBlocked: Bool) {
+  /// - Returns: how many there were, and why there were no more.
+  func pass(_ listener: Listener) -> (datagrams: Int, ending: Ending) {
     var taken = 0
-    var isBehind = false
-    while taken < share {
+    var start: Timestamp?
+    var ending = Ending.more
+    while taken < ReadingLoop.fairShare {
       // Room is looked for first: what has been taken off the socket always gets into the rings.
       guard exchange.hasRoom(from: index) else {
         counters.ringWaits += 1
         noteRecorderStall()
-        return (taken, true)
+        ending = .blocked
+        break
       }
       recorderStalledSince = nil
       let received = clock.next()
+      guard !exchange.isCongested(from: index, at: received) else {
+        counters.ringWaits += 1
+        ending = .blocked
+        break
+      }
+      let isBehind = start != nil
+      guard received - (start ?? received) < ReadingLoop.longestTurn else { break }
+      start = start ?? received
       var call = Intake.Call(
         received: received,
         destination: listener.localAddress,
@@ -66,15 +86,17 @@ extension ReadingLoop {
       intake.take(count, from: drain, of: call)
       ship(received)
       taken += held.count + count
-      guard count == DatagramDrain.slots else { break }
-      isBehind = true
+      guard count == DatagramDrain.slots else {
+        ending = .emptied
+        break
+      }
       shard.decide()
     }
     if taken > 0 {
       exchange.noteTraffic(at: clock.last)
       listener.sinceTick += taken
     }
-    return (taken, false)
+    return (taken, ending)
   }
 
   /// The desk has kept something: what has waited for it goes on at once.

@@ -35,9 +35,9 @@ extension ReadingLoop {
   func drainSockets() -> Bool {
     var isDone = true
     for listener in listeners {
-      let taken = pass(listener, share: ReadingLoop.fairShare)
+      let taken = pass(listener)
       lastDrainLeft -= taken.datagrams
-      if taken.isBlocked || taken.datagrams > 0 { isDone = false }
+      if taken.ending != .emptied || taken.datagrams > 0 { isDone = false }
     }
     // What waits for the disk is waited for, a few seconds at most.
     if !intake.held.isEmpty {

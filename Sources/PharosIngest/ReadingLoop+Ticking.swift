@@ -29,7 +29,7 @@ extension ReadingLoop {
     }
     switch phase {
     case .running:
-      for listener in listeners { isBehind = readTicking(listener) || isBehind }
+      isBehind = readSockets()
       takeServerInputs()
       takeHeld()
       publishTime()
@@ -67,7 +67,7 @@ extension ReadingLoop {
 
   /// Runs the shard, and again soon if there is more than fits into a run.
   func runShard() {
-    if shard.run() == .more, !isShardScheduled {
+    if shard.run(until: .now() + Shard.longestRun) == .more, !isShardScheduled {
       isShardScheduled = true
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       eventLoop.execute {
@@ -80,12 +80,25 @@ extension ReadingLoop {
     promise.succeed(())
   }
 
-  /// Reads a socket that NIO does not wait for; says whether there is more to read at once.
-  private func readTicking(_ listener: Listener) -> Bool {
-    guard listener.mode.isTicking else { return false }
-    let taken = pass(listener, share: ReadingLoop.fairShare)
-    if taken.isBlocked { listener.block() }
-    return taken.datagrams >= ReadingLoop.fairShare && !taken.isBlocked
+  /// Reads the sockets that NIO does not wait for; says whether there is more to read at once.
+  ///
+  /// NIO looks at its sockets when no task is left, so while the loop puts off work from task to task it reads all of them
+  /// itself. Each tick begins with another one, so that one that is flooded does not take all the room there is every time.
+  private func readSockets() -> Bool {
+    let isHurried = wasBehind || isShardScheduled
+    var isBehind = false
+    for place in listeners.indices {
+      let listener = listeners[(place + firstListener) % listeners.count]
+      guard listener.mode.isTicking || isHurried else { continue }
+      switch pass(listener).ending {
+      case .emptied: break
+      case .more: isBehind = true
+      case .blocked: listener.block()
+      }
+    }
+    firstListener = (firstListener + 1) % max(1, listeners.count)
+    wasBehind = isBehind
+    return isBehind
   }
 
   /// Says that time has passed without input, so that deadlines fire.

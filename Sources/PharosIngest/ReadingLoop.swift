@@ -45,6 +45,10 @@ final class ReadingLoop {
   var dropLog = DropLog()
   /// Whether the shard has more to do and will be run for it.
   var isShardScheduled = false
+  /// Which of the listeners the next tick reads first.
+  var firstListener = 0
+  /// Whether the last tick left something in a socket and the next one follows at once.
+  var wasBehind = false
   /// How many datagrams the last drain may still take.
   var lastDrainLeft = 0
   /// Since when the recorder has had no room.

@@ -53,6 +53,15 @@ final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
     return end &- knownHead <= mask
   }
 
+  /// Whether more than so many elements wait; asked by the producer.
+  func holds(moreThan count: Int) -> Bool {
+    // Relaxed: only the producer writes `tail`.
+    let end = tail.load(ordering: .relaxed)
+    if end &- knownHead <= count { return false }
+    knownHead = head.load(ordering: .acquiring)
+    return end &- knownHead > count
+  }
+
   /// Appends an element, or refuses it if the ring is full; called by the producer.
   func push(_ element: consuming Element) -> Bool {
     guard hasRoom else { return false }

@@ -92,9 +92,12 @@ extension ObserverState {
     var found = StalestTracks(room: number)
     for place in 0..<Int32(tracks.count) {
       guard let track = tracks[place], track.pointee.isLive else { continue }
-      let isHere = track.pointee.isHereByAnyRule
-      guard found.mayTake(isHere: isHere, lastHeard: track.pointee.lastHeard) else { continue }
-      found.offer(track.pointee, at: place)
+      found.offer(
+        isHere: track.pointee.isHereByAnyRule,
+        lastHeard: track.pointee.lastHeard,
+        beacon: track.pointee.beacon,
+        at: place
+      )
     }
     return found.places
   }

@@ -28,18 +28,22 @@ struct StalestTracks {
   var places: [Int32] { heap.sorted { $0.goes(before: $1) }.map(\.place) }
 
   /// Whether a track may be one of them, by the two things that pass over nearly all.
-  ///
-  /// To be asked first: to hand a track over copies it, which took a third of the time of a flood's evictions.
-  func mayTake(isHere: Bool, lastHeard: Timestamp) -> Bool {
+  private func mayTake(isHere: Bool, lastHeard: Timestamp) -> Bool {
     guard heap.count == room, let top = heap.first else { return true }
     return isHere == top.isHere ? lastHeard <= top.lastHeard : top.isHere
   }
 
   /// Looks at one track.
-  mutating func offer(_ track: borrowing Track, at place: Int32) {
-    let isHere = track.isHereByAnyRule
-    guard mayTake(isHere: isHere, lastHeard: track.lastHeard) else { return }
-    let entry = Entry(isHere: isHere, lastHeard: track.lastHeard, beacon: track.beacon, place: place)
+  ///
+  /// By parts of it: to hand each track over copies it, which took a third of the time of a flood's evictions.
+  mutating func offer(
+    isHere: Bool,
+    lastHeard: Timestamp,
+    beacon: @autoclosure () -> BeaconID,
+    at place: Int32
+  ) {
+    guard mayTake(isHere: isHere, lastHeard: lastHeard) else { return }
+    let entry = Entry(isHere: isHere, lastHeard: lastHeard, beacon: beacon(), place: place)
     guard heap.count == room else {
       heap.append(entry)
       rise()

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import PharosCaptures
 import PharosEvents
 import PharosMonitoring
@@ -162,6 +163,54 @@ struct OverloadTests {
     }
     #expect(events == pushed)
     #expect(exchange.hasRoom(from: 0))
+  }
+
+  @Test("what a shard is far behind with waits in the socket, unless it is no more than a turn's")
+  func congestion() throws {
+    let exchange = Exchange(loops: 2, isRecording: false, merger: Wake { _ in })
+    let start = Timestamp(seconds: 1_780_000_000)
+    for shard in 0..<2 { exchange.publishDecisions(of: shard, through: start) }
+    let ring = exchange.toShards[0][1].full
+    let late = start + Exchange.mostBehind + .oneNanosecond
+    for number in 0...Exchange.Capacity.turn {
+      #expect(!exchange.isCongested(from: 0, at: late), "\(number) are no more than a turn's")
+      #expect(ring.push(ShardParcel(received: start, content: .reports(ReportBatch()))))
+    }
+    #expect(exchange.isCongested(from: 0, at: late))
+    #expect(!exchange.isCongested(from: 0, at: start + Exchange.mostBehind))
+    #expect(!exchange.isCongested(from: 1, at: late), "another loop's rings are empty")
+    exchange.publishDecisions(of: 1, through: start + .milliseconds(1))
+    #expect(!exchange.isCongested(from: 0, at: late))
+    #expect(exchange.isCongested(from: 0, at: late + .milliseconds(1)))
+    _ = ring.pop()
+    #expect(!exchange.isCongested(from: 0, at: late + .milliseconds(1)))
+  }
+
+  @Test("a shard that is out of time takes one parcel a run, and decides the same")
+  func shortRuns() throws {
+    let times = (1...40).map { Timestamp(seconds: 1_780_000_000 + $0) }
+    let told = try [nil, NIODeadline.uptimeNanoseconds(1)].map { deadline in
+      let exchange = Exchange(loops: 1, isRecording: false, merger: Wake { _ in })
+      var shard = Shard(index: 0, exchange: exchange, engine: StageOne(site: Samples.site))
+      for (number, time) in times.enumerated() {
+        var batch = ReportBatch()
+        let data = Samples.iBeacon(minor: 1)
+        batch.appendAdvert(by: .eui48(UInt64(number + 1)), address: 1, rssi: -60, data: data, at: time)
+        let isPushed = exchange.toShards[0][0].full.push(
+          ShardParcel(received: time, content: .reports(batch))
+        )
+        try #require(isPushed)
+      }
+      exchange.publishInputs(of: 0, through: times[times.count - 1])
+      var runs = 1
+      while shard.run(until: deadline) == .more { runs += 1 }
+      #expect(runs == (deadline == nil ? 1 : times.count))
+      var events: [Event] = []
+      while let result = exchange.toMerger[0].full.pop() { events += result.output.events }
+      return events
+    }
+    #expect(told[0].count { $0.kind == .observerOnline } == times.count)
+    #expect(told[1] == told[0])
   }
 
   @Test("a change of regions that takes several turns holds the watermark back, and no event is other for it")

@@ -143,7 +143,14 @@ struct FairnessTests {
     }
     for room in [1, 7, 64, 300] {
       var found = StalestTracks(room: room)
-      for (place, track) in tracks.enumerated() { found.offer(track, at: Int32(place)) }
+      for (place, track) in tracks.enumerated() {
+        found.offer(
+          isHere: track.isHereByAnyRule,
+          lastHeard: track.lastHeard,
+          beacon: track.beacon,
+          at: Int32(place)
+        )
+      }
       let expected = tracks.indices.sorted { left, right in
         let (one, other) = (tracks[left], tracks[right])
         if one.isHere != other.isHere { return other.isHere }
