@@ -68,8 +68,7 @@ extension StageOne {
   /// Lets an observer catch up that is being heard, and fires what was due for it in between.
   mutating func catchUp(_ index: Int, before received: Timestamp, into output: inout StageOutput) {
     catchUp(index, into: &output)
-    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
-    current = received
+    run(upTo: received, into: &output)
   }
 
   private mutating func finish() {

@@ -7,6 +7,10 @@ public import PharosReports
 /// One value is one shard's engine. Everything in it is kept for each observer by itself, so that any spread of
 /// observers over engines gives the same events. Time is an input: see <doc:TimeAndOrder>.
 public struct StageOne: Sendable {
+  /// The times that an engine counts with, from the year 1823 to 2116: a deadline behind any of them is no overflow, and a
+  /// state with another one was not written by an engine.
+  static let times = Timestamp(nanoseconds: -(1 << 62))...Timestamp(nanoseconds: 1 << 62)
+
   /// What has been counted since the start.
   public internal(set) var counters: MonitoringCounters = .init()
 
@@ -108,9 +112,7 @@ public struct StageOne: Sendable {
     in batch: borrowing ReportBatch,
     into output: inout StageOutput
   ) {
-    let received = clamped(report.received)
-    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
-    current = received
+    let received = arrive(at: report.received, into: &output)
     counters.reports += 1
     let id = batch.observers[Int(report.observer)]
     guard let index = observerIndex(of: id, report, into: &output) else { return }
@@ -127,8 +129,7 @@ public struct StageOne: Sendable {
   /// events appear, never which ones.
   public mutating func advance(to watermark: Timestamp, into output: inout StageOutput) {
     catchUpAll(into: &output)
-    fire(through: watermark, into: &output)
-    latest = max(latest, watermark)
+    pass(watermark, into: &output)
   }
 
   /// Fires everything that is due at or before the watermark, and goes on with what changes of the regions have begun for
@@ -143,12 +144,11 @@ public struct StageOne: Sendable {
     toward watermark: Timestamp,
     into output: inout StageOutput
   ) -> Timestamp {
-    fire(through: watermark, into: &output)
-    latest = max(latest, watermark)
+    pass(watermark, into: &output)
     guard let first = pendingChanges.first else { return watermark }
     let isDone = catchUpSlice(sliceCost, into: &output)
     // What was due in between for those who have caught up.
-    fire(through: watermark, into: &output)
+    pass(watermark, into: &output)
     return isDone ? watermark : min(watermark, first.instant - .oneNanosecond)
   }
 
@@ -163,21 +163,19 @@ public struct StageOne: Sendable {
     at received: Timestamp,
     into output: inout StageOutput
   ) {
-    let received = clamped(received)
-    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
-    current = received
+    _ = arrive(at: received, into: &output)
     perform(change, into: &output)
   }
 
   /// How every observer fares, in the order of their identities.
   public func observers() -> [ObserverStatus] {
-    states.filter(\.isLive).map(\.status).sorted { $0.id < $1.id }
+    placesInOrder.map { states[$0].status }
   }
 
   /// Where every observer stands towards every region that it has met, in the order of (observer, application, region).
   public func standings() -> [RegionStanding] {
-    states.filter(\.isLive).sorted { $0.id < $1.id }.flatMap { state in
-      let rows = state.rows.filter {
+    placesInOrder.flatMap { place in
+      let rows = states[place].rows.filter {
         $0.isLive && $0.isActive && catalog.slots[Int($0.slot)].isLive
       }
       .map { row in
@@ -185,7 +183,7 @@ public struct StageOne: Sendable {
         return RegionStanding(
           application: slot.application,
           region: slot.region.identifier,
-          observer: state.id,
+          observer: states[place].id,
           state: row.state,
           enteredAt: row.enteredAt
         )
@@ -194,17 +192,47 @@ public struct StageOne: Sendable {
     }
   }
 
+  /// The places of all observers, in the order of their identities.
+  ///
+  /// Places rather than observers, each of which is a kilobyte and more to copy: somebody waits for this at every look at the server.
+  private var placesInOrder: [Int] {
+    states.indices.filter { states[$0].isLive }.sorted { states[$0].id < states[$1].id }
+  }
+
   /// Counts, for the extensions.
   mutating func count(_ change: (inout MonitoringCounters) -> Void) { change(&counters) }
 
-  /// Moves an input that goes back to where the engine stands.
-  mutating func clamped(_ received: Timestamp) -> Timestamp {
+  /// Lets time run on to an input: fires what was due before it.
+  ///
+  /// - Returns: the time at which it is handled, which is no earlier than that of the input before.
+  mutating func arrive(at received: Timestamp, into output: inout StageOutput) -> Timestamp {
+    let received = clamped(received)
+    run(upTo: received, into: &output)
+    return received
+  }
+
+  /// Fires what was due before an instant, at which everything happens from then on.
+  mutating func run(upTo instant: Timestamp, into output: inout StageOutput) {
+    fire(through: instant - .oneNanosecond, into: &output)
+    current = instant
+  }
+
+  /// Moves an input that goes back to where the engine stands, and one that no clock can mean to the end of what an engine counts.
+  private mutating func clamped(_ received: Timestamp) -> Timestamp {
+    let received = min(max(received, StageOne.times.lowerBound), StageOne.times.upperBound)
     guard received < latest else {
       latest = received
       return received
     }
     counters.backwards += 1
     return latest
+  }
+
+  /// Fires what is due up to an instant, behind which no input goes back from then on.
+  private mutating func pass(_ instant: Timestamp, into output: inout StageOutput) {
+    let instant = min(instant, StageOne.times.upperBound)
+    fire(through: instant, into: &output)
+    latest = max(latest, instant)
   }
 
   private mutating func observerIndex(

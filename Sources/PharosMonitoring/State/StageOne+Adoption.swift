@@ -13,9 +13,7 @@ extension StageOne {
   /// become unmonitored. A site that is the same changes nothing at all. The name of the stream stays, since it is part of
   /// every id.
   public mutating func adopt(_ site: Site, at instant: Timestamp, into output: inout StageOutput) {
-    let instant = clamped(instant)
-    fire(through: Timestamp(nanoseconds: max(instant.nanoseconds, .min + 1) - 1), into: &output)
-    current = instant
+    _ = arrive(at: instant, into: &output)
     adopt(site, self.site.regionChanges(to: site), into: &output)
   }
 

@@ -26,7 +26,7 @@ extension StageOne {
   ///     about this engine's own observers.
   ///   - output: what follows from an edited site.
   public mutating func resume(at instant: Timestamp, lastTold: LastTold, into output: inout StageOutput) {
-    latest = max(latest, instant)
+    latest = max(latest, min(instant, StageOne.times.upperBound))
     current = latest
     wheel = TimerWheel()
     let floor = lastTold.latest.map { max($0, latest) } ?? latest
@@ -60,9 +60,8 @@ extension StageOne {
     at received: Timestamp,
     into output: inout StageOutput
   ) {
-    let received = clamped(received)
-    fire(through: Timestamp(nanoseconds: max(received.nanoseconds, .min + 1) - 1), into: &output)
-    current = received
+    let received = arrive(at: received, into: &output)
+    let end = min(end, StageOne.times.upperBound)
     catchUpAll(into: &output)
     wheel = TimerWheel()
     // Timers are set by the end; what comes next may have been received a moment before it.

@@ -67,7 +67,7 @@ extension StageOne {
       throw reader.failure(.version(version, expected: StageOne.stateVersion))
     }
     let time = try Timestamp(from: &reader)
-    guard time == .distantPast || time.nanoseconds.magnitude <= 1 << 61 else {
+    guard time == .distantPast || StageOne.times.contains(time) else {
       throw reader.failure(.outOfRange(field: "the time of a state"))
     }
     let written = try Site(from: &reader)

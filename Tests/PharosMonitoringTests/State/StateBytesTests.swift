@@ -60,6 +60,22 @@ struct StateBytesTests {
     #expect(accepted > 0)
   }
 
+  @Test(
+    "what was received at a time that no clock means can be kept, and goes on where it was",
+    arguments: [-292.0, -147, 0, 73.1, 74, 147, 292]
+  )
+  func farTimes(years: Double) throws {
+    let site = Timeline.site([Timeline.region()])
+    var timeline = Timeline(site)
+    let time = years * 31_557_600 - Double(Timeline.origin.nanoseconds) / 1e9
+    timeline.hear(at: time)
+    #expect(timeline.story().count == 1)
+    let kept = timeline.checkpoint(at: time + 1)
+    try timeline.restart(from: kept, at: time + 2, site: site)
+    #expect(timeline.checkpoint(at: time + 3).bytes.count == kept.bytes.count)
+    #expect(timeline.engine.standings().map(\.state) == [.inside])
+  }
+
   @Test("random bytes are refused", arguments: 0..<4)
   func random(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
