@@ -18,7 +18,7 @@ public struct MonitoringCounters: Hashable, Sendable {
   public var backwards: UInt64 = 0
   /// Datagrams that never came, by their sequence numbers.
   public var sequenceGaps: UInt64 = 0
-  /// Datagrams that came twice, by their sequence numbers.
+  /// Datagrams that came twice, or that nobody had missed, by their sequence numbers.
   public var sequenceRepeats: UInt64 = 0
   /// Observers that started anew.
   public var restarts: UInt64 = 0

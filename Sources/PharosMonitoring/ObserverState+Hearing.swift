@@ -68,6 +68,9 @@ extension ObserverState {
     return .settled(set: tracks[track].matchSet, hasJoined: outcome.hasJoined)
   }
 
+  /// Whether what is received at an instant belongs to a datagram that came twice.
+  func isRepeated(at received: Timestamp) -> Bool { sequence.isRepeat && datagramAt == received }
+
   /// By how much silence is stretched now.
   var stretch: Double { scanState == .windowed ? ObserverState.windowedStretch : 1 }
 }

@@ -41,6 +41,8 @@ extension ObserverState {
     filter: LevelFilterKind
   ) -> Bool {
     guard isUp, scanState != .off, !isAwaited, version == catalog.version else { return false }
+    // Of a datagram that came twice nothing is heard.
+    guard !sequence.isRepeat else { return false }
     // What may have become restless is looked at after every report.
     let isWatched = !mayBeRestless
     let borrowed = tracks.borrowed()

@@ -118,6 +118,9 @@ struct ObserverState: Sendable {
   /// Whether its silence says anything at all now.
   var canTell: Bool { isUp && scanState != .off }
 
+  /// Whether it was we who listened to nobody when it could not tell last, and not its own outage.
+  var isInterruptedLast: Bool { life.silentFrom == monitoringSince }
+
   /// By how much a track's silence may be longer since the observer was deaf for a part of it.
   func deafCredit(track: Int) -> TimeSpan {
     life.reception.spans.credit(since: max(tracks[track].lastHeard, silenceFrom))

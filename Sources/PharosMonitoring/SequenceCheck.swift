@@ -27,12 +27,25 @@ struct SequenceCheck: Sendable {
 
   /// Whether the numbers up to the next datagram are none's fault: nobody listened.
   var isInterrupted = false
+  /// How many datagrams in a row have come before, the latest one included; no more are counted than matter.
+  var repeats: UInt8 = 0
+
+  /// How many datagrams in a row are taken for repeats.
+  ///
+  /// Sixteen: a network that doubles datagrams delivers a burst of so many again at most. A sender all of whose numbers are old ones
+  /// does not count, or counts anew without a new boot id, and what it says is new all the same.
+  static let mostRepeats: UInt8 = 16
+
+  /// Whether the latest datagram came twice, so that all it says has been said.
+  var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
 
   /// Nobody listened for a while: what was sent then was not lost on the way.
   mutating func interrupt() { isInterrupted = bootID != nil }
 
   /// A datagram came.
   mutating func note(_ head: Transmission) -> Finding {
+    let repeatsBefore = repeats
+    repeats = 0
     guard let boot = bootID, boot == head.bootID else {
       if let boot = bootID, head.bootID < boot { return .staleBoot }
       let isFirst = bootID == nil
@@ -50,7 +63,11 @@ struct SequenceCheck: Sendable {
       received += 1
       return .next
     }
-    return ahead > 0 ? advance(by: UInt64(ahead), to: head.sequence) : lookBack(UInt64(-Int64(ahead)))
+    guard ahead <= 0 else { return advance(by: UInt64(ahead), to: head.sequence) }
+    let steps = UInt64(-Int64(ahead))
+    guard steps < 64, seen >> steps & 1 == 1 else { return lookBack(steps) }
+    repeats = min(repeatsBefore, SequenceCheck.mostRepeats) + 1
+    return .repeated
   }
 
   /// The usual case of ``note(_:)``: takes the datagram if it is the next one of the same boot, otherwise changes nothing.
@@ -62,6 +79,7 @@ struct SequenceCheck: Sendable {
     seen = seen &<< 1 | 1
     highest = head.sequence
     received += 1
+    repeats = 0
     return true
   }
 
@@ -73,8 +91,9 @@ struct SequenceCheck: Sendable {
     return steps == 1 ? .next : .gap(steps - 1)
   }
 
+  /// Takes a datagram that is not known to have come before.
   private mutating func lookBack(_ steps: UInt64) -> Finding {
-    guard steps < 64, seen >> steps & 1 == 0 else { return .repeated }
+    guard steps < 64 else { return .repeated }
     seen |= 1 << steps
     guard lost > 0 else { return .repeated }
     lost -= 1

@@ -20,6 +20,7 @@ extension StageOne {
       handle(head, of: index, into: &output)
       return
     }
+    guard !states[index].isRepeated(at: current) else { return }
     let time = time(of: report, observer: index)
     if sensing != nil { sense(report, at: time, of: index, in: batch, into: &output) }
     switch report.body {

@@ -124,8 +124,11 @@ extension StageOne {
   }
 
   /// Sets the timer that notices an observer's silence.
+  ///
+  /// Never farther ahead than the least silence that counts: as gaps are learned the deadline comes nearer, and a timer that was set
+  /// by a longer one would let an outage go by unseen.
   mutating func armOutage(of index: Int, for deadline: Timestamp) {
-    let due = firing(deadline, of: index)
+    let due = min(firing(deadline, of: index), current + LifeSigns.least)
     guard due < states[index].outageArmedAt else { return }
     states[index].outageArmedAt = due
     wheel.set(TimerEntry(due: due, observer: Int32(index), target: .outage))

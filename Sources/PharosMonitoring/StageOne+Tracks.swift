@@ -156,7 +156,10 @@ extension StageOne {
       if outcome.pause > AdaptiveSilence.bodyLeast { doubt(outcome.pause, track: track, of: index) }
     }
     if outcome.entered | outcome.confirmed != 0 {
-      let ownTime = max(states[index].tracks[track].lastHeard, states[index].monitoringSince)
+      // What comes behind a restart with honest ages is dated by them: a beacon may have left since.
+      let heard = states[index].tracks[track].lastHeard
+      let isDatedByAge = outcome.entered != 0 && states[index].isInterruptedLast
+      let ownTime = isDatedByAge ? heard : max(heard, states[index].monitoringSince)
       publish(outcome, track: track, of: index, at: ownTime, into: &output)
     }
     rearm(track: track, of: index)

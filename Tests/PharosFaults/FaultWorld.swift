@@ -139,7 +139,8 @@ final class FaultWorld {
       let offset = toldOffset
       let clock = clock
       ledger.note([event], life: life.number, now: clockwork.now) { clock.trueTime($0.time - offset) }
-      if let time = ledger.time(of: event) { truthCheck?.check(event, at: time) }
+      let decided = clock.trueTime(event.decidedAt - offset)
+      if let time = ledger.time(of: event) { truthCheck?.check(event, at: time, decided: decided) }
       if case .clockStep(let step) = event.detail { trace("the wall clock went by \(step.seconds) s") }
       trace("run \(life.number) \(event.kind) \(event.region) \(event.subject) \(describe(event))")
     }
@@ -148,7 +149,9 @@ final class FaultWorld {
   private func describe(_ event: Event) -> String {
     guard case .region(let transition) = event.detail else { return "" }
     let rule = transition.evidence.rule.rawValue
-    return "\(transition.from) to \(transition.to) by \(rule) at \(seconds(ledger.time(of: event) ?? 0))"
+    let decided = clock.trueTime(event.decidedAt - toldOffset)
+    let told = "\(transition.from) to \(transition.to) by \(rule) at \(seconds(ledger.time(of: event) ?? 0))"
+    return "\(told), decided at \(seconds(decided))"
   }
 
   /// Whether the process is to be killed behind the commit that has just succeeded.
@@ -178,6 +181,7 @@ final class FaultWorld {
 
   private func end() {
     guard let life else { return disk.kill() }
+    endPause()
     clockwork.callOff(life.number)
     arrivals.endRun()
     for client in clients { client.disconnect() }
@@ -230,6 +234,7 @@ final class FaultWorld {
   /// A station's network is gone for a while.
   func cut(_ station: Int, for duration: TrueTime, keeps: Bool) {
     outages[station] = (clockwork.now + duration, keeps)
+    trace("\(plan.stations[station].id) is cut off for \(duration / 1_000_000) ms")
   }
 
   /// The machine stands still.
@@ -244,6 +249,12 @@ final class FaultWorld {
       unread = []
       for datagram in datagrams { life.receive(datagram) }
     }
+  }
+
+  /// A machine that stands still when its process ends reads nothing any more of what came meanwhile.
+  private func endPause() {
+    guard let last = pauses.last, last.upperBound > clockwork.now else { return }
+    pauses[pauses.count - 1] = last.lowerBound..<clockwork.now
   }
 
   /// Nothing goes wrong any more.
@@ -272,17 +283,17 @@ final class FaultWorld {
   func carry(_ datagram: Station.Datagram, from station: Int) {
     for delivery in network.carry(datagram.bytes, &tally) {
       clockwork.after(delivery.after) { [weak self] in
-        self?.deliver(delivery, from: station, datagram.transmitters)
+        self?.deliver(delivery, from: station, datagram.hearings)
       }
     }
   }
 
-  private func deliver(_ delivery: Network.Delivery, from station: Int, _ transmitters: Set<Int>) {
+  private func deliver(_ delivery: Network.Delivery, from station: Int, _ hearings: Set<Station.Hearing>) {
     // Whatever comes while nobody listens is gone: the machine says so to the sender, who does not listen either.
     guard let life, !life.isStopping else { return }
     received += 1
     arrivals.noteContact(with: station, at: clockwork.now)
-    if delivery.isWhole { arrivals.note(transmitters, from: station, at: clockwork.now) }
+    if delivery.isWhole { arrivals.note(hearings, from: station, at: clockwork.now) }
     guard !life.isPaused else { return unread.append(delivery.bytes) }
     life.receive(delivery.bytes)
   }

@@ -2,9 +2,6 @@ import Foundation
 
 /// The seed that this commit plays first, so that each commit plays others.
 enum CommitSeed {
-  /// Whether the environment names a seed.
-  static var isAskedFor: Bool { ProcessInfo.processInfo.environment["PHAROS_FAULT_SEED"] != nil }
-
   /// What `PHAROS_FAULT_SEED` says; else the first digits of the commit's hash; else 1.
   static let current: UInt64 = {
     if let text = ProcessInfo.processInfo.environment["PHAROS_FAULT_SEED"], let seed = UInt64(text) {

@@ -50,6 +50,28 @@ struct LivenessTests {
     #expect(timeline.engine.observers().first?.isUp == true)
   }
 
+  @Test("an observer that falls silent when its gaps have just been learned is watched by these")
+  func outageOfTheYoung() {
+    var timeline = LivenessTests.timeline(.auto, Timeline.region(major: 1, silence: .seconds(20)))
+    for second in 0...6 {
+      timeline.hear(at: Double(second))
+      for other in 1...3 as ClosedRange<UInt16> {
+        timeline.hear(200, other, at: Double(second) + Double(other) / 4)
+      }
+    }
+    // It starts anew for nearly 20 s: the beacon is heard half a second behind the others.
+    timeline.hear(200, 1, at: 26.5)
+    timeline.hear(200, 2, at: 26.75)
+    timeline.hear(at: 27.25)
+    timeline.advance(to: 28)
+    #expect(
+      timeline.story(LivenessTests.life) == [
+        "observerOnline  0.0", "regionEnter door 0.0", "observerOffline  16.75",
+        "regionUnmonitored door 16.75", "observerOnline  26.5",
+      ]
+    )
+  }
+
   @Test("after an outage a beacon that is not heard for its allowed gap has left, with the time of its entry")
   func leftDuringOutage() throws {
     var timeline = LivenessTests.timeline(.auto, Timeline.region(major: 1, silence: .seconds(5)))

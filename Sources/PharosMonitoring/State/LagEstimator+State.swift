@@ -70,7 +70,8 @@ extension SequenceCheck {
     writer.write(lost)
     writer.write(highest)
     writer.write(seen)
-    writer.write(isInterrupted)
+    // Bit 0: interrupted; above it the repeats.
+    writer.write(repeats << 1 | (isInterrupted ? 1 : 0))
   }
 
   /// Reads what came and what was lost.
@@ -81,6 +82,11 @@ extension SequenceCheck {
     lost = try reader.total("datagrams lost")
     highest = try reader.number(UInt32.self)
     seen = try reader.number(UInt64.self)
-    isInterrupted = try reader.flag()
+    let byte = try reader.byte()
+    isInterrupted = byte & 1 == 1
+    repeats = byte >> 1
+    guard repeats <= SequenceCheck.mostRepeats + 1 else {
+      throw reader.failure(.outOfRange(field: "datagrams that came twice"))
+    }
   }
 }

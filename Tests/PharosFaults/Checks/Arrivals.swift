@@ -3,7 +3,7 @@
 /// What a run learned behind its last checkpoint is gone with it.
 struct Arrivals {
   private struct Arrival {
-    var transmitter: Int
+    var hearing: Station.Hearing
     var station: Int
     var time: TrueTime
   }
@@ -19,22 +19,21 @@ struct Arrivals {
     contacts[station, default: []].append(time)
   }
 
-  /// When something arrived from a station for the first time behind another time; until then nobody can know what it heard.
-  func firstContact(with station: Int, after time: TrueTime) -> TrueTime? {
-    guard let times = contacts[station] else { return nil }
+  /// When something arrived from a station for the last time up to a time, and for the first time behind it; in between nobody can
+  /// know what it heard.
+  func contacts(with station: Int, around time: TrueTime) -> (last: TrueTime?, first: TrueTime?) {
+    guard let times = contacts[station] else { return (nil, nil) }
     var (low, high) = (0, times.count)
     while low < high {
       let middle = (low + high) / 2
       if times[middle] > time { high = middle } else { low = middle + 1 }
     }
-    return low < times.count ? times[low] : nil
+    return (low > 0 ? times[low - 1] : nil, low < times.count ? times[low] : nil)
   }
 
-  /// Notes whose adverts arrived from a station.
-  mutating func note(_ transmitters: Set<Int>, from station: Int, at time: TrueTime) {
-    for transmitter in transmitters {
-      arrivals.append(Arrival(transmitter: transmitter, station: station, time: time))
-    }
+  /// Notes which adverts arrived from a station.
+  mutating func note(_ hearings: Set<Station.Hearing>, from station: Int, at time: TrueTime) {
+    for hearing in hearings { arrivals.append(Arrival(hearing: hearing, station: station, time: time)) }
   }
 
   /// A checkpoint of a time is on the disk.
@@ -43,8 +42,14 @@ struct Arrivals {
   /// The run is gone.
   mutating func endRun() { arrivals.removeAll { $0.time > keptThrough } }
 
-  /// Whether the server knows that a station has heard a transmitter in a time.
-  func know(_ transmitter: Int, at station: Int, in span: Range<TrueTime>) -> Bool {
-    arrivals.contains { $0.transmitter == transmitter && $0.station == station && span.contains($0.time) }
+  /// Whether the server knows from what came in a time that a station has heard so many adverts of a transmitter.
+  func know(_ transmitter: Int, at station: Int, in span: Range<TrueTime>, adverts: Int = 1) -> Bool {
+    var times: Set<TrueTime> = []
+    for arrival in arrivals where arrival.station == station && span.contains(arrival.time) {
+      guard arrival.hearing.transmitter == transmitter else { continue }
+      times.insert(arrival.hearing.time)
+      if times.count >= adverts { return true }
+    }
+    return false
   }
 }

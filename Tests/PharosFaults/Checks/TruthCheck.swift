@@ -10,8 +10,9 @@ struct TruthCheck {
   private static let leastAbsence = TrueTime.seconds(2)
   /// The time that is looked back over where an exit does not say when its beacon was last heard.
   private static let longestMemory = TrueTime.seconds(400)
-  /// How much later than it was heard something may be told as happening: the longest delay of the network and a second.
-  private static let slack = TrueTime.seconds(Network.longestDelay + 1.5)
+  /// How much later than it was heard something may be told as happening: the longest delay of the network and a second, for which
+  /// a station without a clock keeps what it hears.
+  private let slack: TrueTime
 
   /// By how much the clock of a station may be set back without being found out: what lies beyond the greatest lag is suspected.
   ///
@@ -25,6 +26,7 @@ struct TruthCheck {
   init(_ world: FaultWorld) {
     self.world = world
     let plan = world.plan
+    slack = .seconds((plan.kinds.contains(.delay) ? Network.longestDelay : 0) + 1.5)
     questions = plan.questions.map { question in
       var spans: [SubjectID: [Range<TrueTime>]] = [:]
       if question.isAboutBeacon {
@@ -47,9 +49,10 @@ struct TruthCheck {
   /// - Parameters:
   ///   - event: what was decided.
   ///   - time: when it happened, by the world's time.
-  func check(_ event: Event, at time: TrueTime) {
+  ///   - decided: when it was decided, by the world's time.
+  func check(_ event: Event, at time: TrueTime, decided: TrueTime) {
     switch event.kind {
-    case .regionExit: checkExit(event, time)
+    case .regionExit: checkExit(event, time, decided)
     case .regionEnter: checkEnter(event, time)
     default: break
     }
@@ -62,49 +65,81 @@ struct TruthCheck {
     return (found.question, spans)
   }
 
-  private func checkExit(_ event: Event, _ time: TrueTime) {
+  private func checkExit(_ event: Event, _ time: TrueTime, _ decided: TrueTime) {
     guard let (question, spans) = found(event), spans.covers(time) else { return }
-    guard isKnown(question, event.subject, at: time) else { return }
+    guard isKnown(question, event.subject, at: time, by: decided) else { return }
     var from = time - TruthCheck.longestMemory
     if case .region(let transition) = event.detail, let heard = transition.evidence.lastHeard {
-      from = max(from, time - (event.time - heard).nanoseconds - TruthCheck.slack)
+      from = max(from, time - (event.time - heard).nanoseconds - slack)
     }
     from = max(0, from)
-    let early = lead(of: question, at: from + TruthCheck.slack)
-    let end = max(time + early, knowable(question, event.subject, since: time))
-    guard from < time, spans.absence(in: from..<end) >= TruthCheck.leastAbsence else {
-      return world.violate(
-        .exit,
-        "\(event.subject) leaves \(event.region) at \(world.seconds(time)) ms while it is there"
-      )
+    let early = lead(of: question, at: from + slack)
+    let blind = blindness(question, event.subject, at: time, by: decided)
+    let end = max(time + early, blind.end)
+    let gone = max(0, blind.gone.upperBound - max(from, blind.gone.lowerBound))
+    let absence = spans.absence(in: from..<max(from, end)) + gone
+    guard from < time, absence >= TruthCheck.leastAbsence else {
+      let found = "\(event.subject) leaves \(event.region) at \(world.seconds(time)) ms while it is there"
+      return world.violate(.exit, "\(found), looked at up to \(world.seconds(end)) ms")
     }
   }
 
   /// Whether the server can know that a subject is where it is: a station whose adverts of it never came is no evidence.
-  private func isKnown(_ question: FaultPlan.Question, _ subject: SubjectID, at time: TrueTime) -> Bool {
+  ///
+  /// Nor is a single advert, as it takes two to enter; who came to a station without having entered there has entered nowhere.
+  /// What came behind the decision was no evidence for it either, though both may be seen at one look of the server.
+  private func isKnown(
+    _ question: FaultPlan.Question,
+    _ subject: SubjectID,
+    at time: TrueTime,
+    by decided: TrueTime
+  ) -> Bool {
     stays(question, subject, at: time).contains { stay in
-      world.arrivals.know(
+      let began = wholeSpan(of: stay, at: time).lowerBound
+      return world.arrivals.know(
         stay.transmitter,
         at: stay.station,
-        in: min(stay.span.lowerBound, world.clockwork.now)..<world.clockwork.now
+        in: min(began, decided)..<decided + 1,
+        adverts: PresencePolicy().enterSamples
       )
     }
   }
 
-  /// Up to when nothing came from those stations at which a subject was at a time.
+  /// All the time around another one that a transmitter is at a station: one stay may follow upon another at the same station.
+  private func wholeSpan(of stay: Truth.Stay, at time: TrueTime) -> Range<TrueTime> {
+    let spans = world.plan.truth.spans(of: [stay.transmitter], at: [stay.station])
+    return spans.first { $0.contains(time) } ?? stay.span
+  }
+
+  /// Up to when nothing came from those stations at which a subject was at a time, and in which part of that silence it was there to
+  /// no purpose.
   ///
   /// Whether it left before or behind that time, everything that the server was given is the same: an exit that waited for a
-  /// sign of life is told with its deadline, and is right if the subject has left by the time of that sign. Not so where a
-  /// station sends later what it heard meanwhile.
-  private func knowable(
+  /// sign of life is told with its deadline, and is right if the subject has left by the time of that sign. For the same reason one
+  /// who left in that silence might as well have left as it began, as long as nothing came of it since. Not so where a station
+  /// sends later what it heard meanwhile.
+  private func blindness(
     _ question: FaultPlan.Question,
     _ subject: SubjectID,
-    since time: TrueTime
-  ) -> TrueTime {
-    guard !world.plan.kinds.contains(.backlog) else { return time }
-    let now = world.clockwork.now
-    return stays(question, subject, at: time)
-      .map { world.arrivals.firstContact(with: $0.station, after: time) ?? now }.min() ?? time
+    at time: TrueTime,
+    by decided: TrueTime
+  ) -> (end: TrueTime, gone: Range<TrueTime>) {
+    let sendsLater = world.plan.kinds.contains(.backlog)
+    var (end, gone) = (TrueTime.max, time..<time)
+    for stay in stays(question, subject, at: time) {
+      let (last, first) = world.arrivals.contacts(with: stay.station, around: time)
+      // Who was not heard since has given no sign of life that an exit could have waited for.
+      guard let last, let first, !sendsLater || !world.stations[stay.station].canKeep else {
+        return (time, time..<time)
+      }
+      end = min(end, first)
+      let span = wholeSpan(of: stay, at: time)
+      guard span.upperBound <= first,
+        !world.arrivals.know(stay.transmitter, at: stay.station, in: last + 1..<max(last, decided) + 1)
+      else { continue }
+      gone = max(last, span.lowerBound)..<span.upperBound
+    }
+    return end == .max ? (time, gone) : (end, gone)
   }
 
   /// By how much a time may lie too early that is told of what was heard around another one.
@@ -112,12 +147,12 @@ struct TruthCheck {
   /// A clock that was set back and adverts that were held up for as long give a server the same bytes at the same times, where a
   /// station tells times and no ages.
   private func lead(of question: FaultPlan.Question, at time: TrueTime) -> TrueTime {
-    let isUnsure = question.stations.contains { index in
+    let span = time - TruthCheck.longestError..<time + TruthCheck.greatestAge
+    let setBack = question.stations.map { index -> TrueTime in
       let station = world.stations[index]
-      guard station.plan.speaksRaddec, station.plan.givesTime, let setAt = station.setAt else { return false }
-      return abs(time - setAt) <= TruthCheck.longestError + TruthCheck.greatestAge
+      return station.plan.speaksRaddec && station.plan.givesTime ? station.setBack(in: span) : 0
     }
-    return isUnsure ? TruthCheck.greatestAge : 0
+    return min(TruthCheck.greatestAge, setBack.max() ?? 0)
   }
 
   /// Where a subject is at a time, as far as a question is about it.
@@ -142,10 +177,10 @@ struct TruthCheck {
       if case .beacon(let beacon) = event.subject, (beacon.minor ?? 0) >= 1_000 { return }
       return world.violate(.enter, "\(event.subject) enters \(event.region), where it never is")
     }
-    var from = max(0, time - TruthCheck.slack)
+    var from = max(0, time - slack)
     // What came while the machine stood still is read, and happens as far as the server can know, when it goes on.
-    for pause in world.pauses where time >= pause.lowerBound && time <= pause.upperBound + TruthCheck.slack {
-      from = max(0, min(from, pause.lowerBound - TruthCheck.slack))
+    for pause in world.pauses where time >= pause.lowerBound && time <= pause.upperBound {
+      from = max(0, min(from, pause.lowerBound - slack))
     }
     let end = time + 1 + lead(of: question, at: time)
     guard spans.absence(in: from..<end) == end - from else { return }

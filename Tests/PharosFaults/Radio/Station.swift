@@ -12,10 +12,16 @@ final class Station {
     var level: Int8
   }
 
-  /// A datagram, and whose adverts are in it.
+  /// That an advert of a transmitter was heard.
+  struct Hearing: Hashable {
+    var transmitter: Int
+    var time: TrueTime
+  }
+
+  /// A datagram, and which adverts are in it.
   struct Datagram {
     var bytes: [UInt8]
-    var transmitters: Set<Int>
+    var hearings: Set<Hearing>
   }
 
   let plan: StationPlan
@@ -25,8 +31,8 @@ final class Station {
   private(set) var outUntil: TrueTime = 0
   /// By how much its clock runs fast.
   var drift = 0.0
-  /// When its clock was set last, if ever.
-  private(set) var setAt: TrueTime?
+  /// When its clock was set, and by how much, in order.
+  private var settings: [(time: TrueTime, step: TrueTime)] = []
   /// How far its clock is ahead, drift apart.
   private var ahead: TrueTime = 0
 
@@ -60,6 +66,9 @@ final class Station {
     encoder = PharosDatagramEncoder(observer: plan.id, bootID: 1)
   }
 
+  /// Whether it can keep what it hears while its network is gone: each raddec is sent as it is heard, into nothing.
+  var canKeep: Bool { !plan.speaksRaddec }
+
   /// Whether it hears anything at a time.
   func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil }
 
@@ -84,7 +93,17 @@ final class Station {
   /// Its clock is set by so much.
   func setClock(by step: TrueTime, at now: TrueTime) {
     ahead += step
-    setAt = now
+    settings.append((now, step))
+  }
+
+  /// By how much its clock stood lower than before at most, as it was set within a time.
+  func setBack(in span: Range<TrueTime>) -> TrueTime {
+    var (fall, most): (TrueTime, TrueTime) = (0, 0)
+    for setting in settings where span.contains(setting.time) {
+      fall = max(0, fall - setting.step)
+      most = max(most, fall)
+    }
+    return most
   }
 
   private func localTime(_ time: TrueTime) -> TrueTime { time + ahead + TrueTime(Double(time) * drift) }
@@ -122,7 +141,7 @@ final class Station {
     listen(until: now)
     if !isConnected {
       if keeps { heard.removeAll { $0.time < now - Station.longestBacklog } }
-      let isOver = !keeps || plan.speaksRaddec
+      let isOver = !keeps || !canKeep
       // Without a ring it sends all the same, into nothing.
       return isOver ? (plan.speaksRaddec ? raddecs() : pharos(at: now)) : []
     }
@@ -140,7 +159,8 @@ final class Station {
         time: plan.givesTime ? time : nil,
         packets: [.init(pdu: .nonConnectable, data: transmitter.payload)]
       )
-      return RaddecEncoder.encode(sighting).map { Datagram(bytes: $0, transmitters: [heard.transmitter]) }
+      let hearing = Hearing(transmitter: heard.transmitter, time: heard.time)
+      return RaddecEncoder.encode(sighting).map { Datagram(bytes: $0, hearings: [hearing]) }
     }
   }
 
@@ -161,7 +181,7 @@ final class Station {
         Report(observer: observer, received: sent, timing: .age(sent - time), body: .advert(advert))
       )
     }
-    let transmitters = Set(heard.map(\.transmitter))
+    let hearings = Set(heard.map { Hearing(transmitter: $0.transmitter, time: $0.time) })
     heard = []
     if now >= nextHeartbeat {
       nextHeartbeat = now + Station.heartbeatPeriod
@@ -173,7 +193,7 @@ final class Station {
     }
     let datagrams = encode(batch, sent: sent, uptime: TimeSpan(nanoseconds: max(0, now - bootedAt)))
     // Of a run of several each may be what arrives; only one that is whole tells of all.
-    return datagrams.map { Datagram(bytes: $0, transmitters: datagrams.count == 1 ? transmitters : []) }
+    return datagrams.map { Datagram(bytes: $0, hearings: datagrams.count == 1 ? hearings : []) }
   }
 
   private func encode(_ batch: ReportBatch, sent: Timestamp, uptime: TimeSpan) -> [[UInt8]] {

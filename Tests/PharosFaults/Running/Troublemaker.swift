@@ -90,7 +90,7 @@ struct Troublemaker {
       guard station.isUp(world.clockwork.now), !station.plan.speaksRaddec else { return }
       world.tally.count(kind)
       for bytes in station.flood(20 + random.below(200), at: world.clockwork.now) {
-        world.carry(Station.Datagram(bytes: bytes, transmitters: []), from: index)
+        world.carry(Station.Datagram(bytes: bytes, hearings: []), from: index)
       }
     case .clockStep:
       world.tally.count(kind)

@@ -226,6 +226,20 @@ struct ResumeTests {
     #expect(signs.first?.time == Timeline.at(102))
   }
 
+  @Test("what was heard before the start and comes behind it is told with its own time")
+  func datedByAge() throws {
+    let site = Timeline.site([Timeline.region(major: 1, silence: .seconds(4))])
+    var timeline = Timeline(site)
+    timeline.hear(200, 1, at: 1)
+    let kept = timeline.checkpoint(at: 20.5)
+    try timeline.restart(from: kept, at: 100, site: site)
+    timeline.hear(at: 100.1, timing: .age(.milliseconds(300)))
+    #expect(timeline.story() == ["regionEnter door 99.8"])
+    // Its silence counts from the start all the same.
+    timeline.advance(to: 200)
+    #expect(timeline.story() == ["regionEnter door 99.8", "regionExit door 104.0"])
+  }
+
   @Test(
     "a beacon that was told to be outside ends its presence, so that its next advert is told to stage two anew"
   )

@@ -106,6 +106,21 @@ struct ResumeTests {
     #expect(events.first?.transition?.evidence.window == .seconds(300))
   }
 
+  @Test("a word behind a checkpoint that holds an assumption is an assumption anew, and is given up like it")
+  func assumesAgain() throws {
+    let (first, _) = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    var again = try StateLawTests.restored(StateLawTests.bytes(first), LinkScript.site())
+    var events: [Event] = []
+    let word = Self.word(.inside, observer: "b", at: 700)
+    again.resume(at: LinkScript.time(1_200), lastTold: word, into: &events)
+    let silent = [LinkScript.link("a", isUp: true, at: 1_210), LinkScript.link("b", isUp: true, at: 1_250)]
+    let gone = Self.run((again, events), silent, until: 3_000)
+    #expect(LinkScript.words(gone) == ["region.state hall @1550", "region.exit hall @1550"])
+    let heard = [LinkScript.presence("b", .inside, at: 1_260), LinkScript.presence("b", .outside, at: 2_000)]
+    let left = Self.run((again, events), silent + heard, until: 3_000)
+    #expect(LinkScript.words(left) == ["region.state hall @2000", "region.exit hall @2000"])
+  }
+
   @Test("an observer that has lost its word of a tag has it inside until its own silence says otherwise")
   func unsays() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
