@@ -129,8 +129,8 @@ int64_t pharos_clock_wall(void);
 
 /*
  * Has the allocator give back what a long-running process frees, as far as it is the GNU C library's: few heaps, large
- * blocks by themselves. To be called before threads are started; variables of the C library (MALLOC_ARENA_MAX,
- * MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_) take precedence.
+ * blocks by themselves. To be called first thing: a thread that has allocated already keeps its heap. Variables of the C
+ * library (MALLOC_ARENA_MAX, MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_) take precedence.
  */
 void pharos_settle_memory(void);
 

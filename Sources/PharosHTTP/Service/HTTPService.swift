@@ -3,7 +3,6 @@ import PharosAccess
 import PharosDelivery
 import PharosJournal
 public import PharosReports
-import PharosSite
 public import ServiceLifecycle
 
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.

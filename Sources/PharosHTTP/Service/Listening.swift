@@ -1,5 +1,4 @@
 import PharosReports
-import PharosSite
 import Synchronization
 
 /// Whether the service listens, for those who wait until it does.

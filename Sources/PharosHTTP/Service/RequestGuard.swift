@@ -1,6 +1,5 @@
 import PharosReports
 import PharosAccess
-import PharosSite
 
 /// Says who asks, and keeps other people's web pages from asking in somebody's name.
 ///

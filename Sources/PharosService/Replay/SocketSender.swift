@@ -1,7 +1,6 @@
 public import PharosCaptures
 public import PharosIngest
 import PharosReports
-import PharosSite
 
 #if canImport(Glibc)
 import Glibc

@@ -1,7 +1,6 @@
 import PharosCaptures
 import PharosFiles
 public import PharosReports
-import PharosSite
 
 /// `pharos replay`: sends a capture again, to a server under test.
 public struct ReplayRunner: Sendable {

@@ -1,5 +1,4 @@
 import PharosReports
-import PharosSite
 
 #if canImport(Glibc)
 import Glibc

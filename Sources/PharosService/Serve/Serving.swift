@@ -1,5 +1,4 @@
 public import PharosReports
-import PharosSite
 import ServiceLifecycle
 
 /// A server that listens, as whoever started it sees it.
