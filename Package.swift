@@ -278,7 +278,8 @@ let package = Package(
     tests(
       "AllocationTests",
       [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "CAllocationCounter",
+        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosIngest",
+        "CAllocationCounter",
       ]
     ),
     tests("PharosReportsTests", ["PharosReports"]),

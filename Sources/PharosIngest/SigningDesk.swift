@@ -34,7 +34,7 @@ final class SigningDesk: Sendable {
   ///
   /// Relaxed, for the same reason.
   private let isRenewing = ManagedAtomic(false)
-  private let told = Mutex<(@Sendable () -> Void)?>(nil)
+  private let told = Mutex<Callback?>(nil)
 
   private let signing: SignedIngest
   private let timeline: Timeline
@@ -63,7 +63,7 @@ final class SigningDesk: Sendable {
   var lease: Timestamp { Timestamp(nanoseconds: leaseEnd.load(ordering: .relaxed)) }
 
   /// Says what to do whenever something has been kept, once, before the first datagram.
-  func onKept(_ body: @escaping @Sendable () -> Void) { told.withLock { $0 = body } }
+  func onKept(_ body: @escaping @Sendable () -> Void) { told.withLock { $0 = Callback(call: body) } }
 
   /// Takes over other keys; what each key that stays has taken stays with it.
   func adopt(_ observers: [KeyedObserver]) -> KeyRing {
@@ -153,7 +153,7 @@ final class SigningDesk: Sendable {
     for record in records { ring.sender(record.sender)?.kept(record) }
     leaseEnd.store(lease.until.nanoseconds, ordering: .relaxed)
     isRenewing.store(false, ordering: .relaxed)
-    told.withLock { $0 }?()
+    told.withLock { $0 }?.call()
   }
 
   private func noteFailure(_ error: any Error) {

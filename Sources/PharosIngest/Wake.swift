@@ -4,7 +4,7 @@ import Synchronization
 /// Wakes the thread of a consumer, many signals for one wake-up.
 final class Wake: Sendable {
   private let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
-  private let action = Mutex<(@Sendable () -> Void)?>(nil)
+  private let action = Mutex<Callback?>(nil)
   /// Whether a wake-up is under way.
   ///
   /// Acquired and released on both sides: who finds it set leaves what it pushed to
@@ -17,13 +17,15 @@ final class Wake: Sendable {
   init(execute: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.execute = execute }
 
   /// Sets what the consumer does when it wakes, once, before the first signal.
-  func setAction(_ action: @escaping @Sendable () -> Void) { self.action.withLock { $0 = action } }
+  func setAction(_ action: @escaping @Sendable () -> Void) {
+    self.action.withLock { $0 = Callback(call: action) }
+  }
 
   /// Says that there is something to do; called by producers.
   func signal() {
     guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
     guard let action = action.withLock({ $0 }) else { return }
-    execute(action)
+    execute(action.call)
   }
 
   /// Says that the consumer is about to look; called by the consumer before it does.
