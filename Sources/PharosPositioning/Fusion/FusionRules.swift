@@ -76,6 +76,25 @@ public struct FusionRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   public var unexpectedDeviation: Float = 7
+  /// How much what a scan does not list counts, beside what it does list.
+  ///
+  /// 0.2: on walks held back from the survey the mean error was 11 % smaller than without, and floors were right for 97 % of fixes
+  /// instead of 94 %; 0.1 and 0.4 do nearly as well. Access points are missing for common reasons, as levels err together.
+  public var unlistedShare: Float = 0.2
+  /// How probable it is at most that a scan lists an access point: some are off, and phones do not look at every channel.
+  public var listedMost: Float = 0.6
+  /// The level at which it is half as probable.
+  ///
+  /// - Units: dBm. −75 and −70 place walks equally well, −60 worse.
+  public var listedLevel: Float = -75
+  /// How fast that falls with the level.
+  ///
+  /// - Units: dB.
+  public var listedSlope: Float = 4
+  /// How long an access point counts as listed after it was heard: scans take turns in what they renew.
+  public var listedMemory: TimeSpan = .seconds(12)
+  /// How many new access points make a look a scan, of which something can be missing.
+  public var fewestListed = 8
   /// How differently receivers hear: one standard deviation of a handset's common offset.
   ///
   /// - Units: dB.

@@ -11,6 +11,8 @@ public struct Ground: Sendable {
     let rules: FusionRules
     let floors: [GroundFloor]
     let levels: LevelTable
+    /// What scans say by what they do not list.
+    let unlisted: UnlistedField
     /// For each floor of the radio map the floor of the ground; nil where the venue does not have it.
     let floorOfRadio: [Int?]
     let hasConnectors: Bool
@@ -26,6 +28,7 @@ public struct Ground: Sendable {
       self.radio = radio
       self.rules = rules
       levels = LevelTable(freedom: rules.tailFreedom)
+      unlisted = UnlistedField(radio, rules)
       remotenesses = radio.walked.indices.map { radio.grids[$0].distances(from: radio.walked[$0]) }
       let all = venue.floors
       floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }

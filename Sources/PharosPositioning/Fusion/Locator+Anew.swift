@@ -11,13 +11,13 @@ extension Locator {
   /// Begins anew with all evidence so far: every place of the venue, as probable as the readings make it.
   ///
   /// How loud the subject's receiver hears is not known yet either: every place is tried with a few offsets.
-  mutating func grow(at time: Timestamp) {
+  mutating func grow(_ listed: [Int32]?, at time: Timestamp) {
     if born == nil || cloud.isEmpty { born = time }
     let readings = recent
     let worths = worths(of: readings, at: time)
     let trials = offset.trials
     let fields = trials.map { trial in
-      everywhere(readings, worths, louder: trial.decibels, at: time)
+      everywhere(readings, worths, listed, louder: trial.decibels, at: time)
     }
     var scores = zip(fields, trials).map { $0.sum + $1.prior }
     let best = scores.max() ?? 0
@@ -50,15 +50,15 @@ extension Locator {
 
   /// Compares the belief with all other places, now and then, and moves part of it where the readings of the last seconds are
   /// explained much better.
-  mutating func audit(at time: Timestamp) {
+  mutating func audit(_ listed: [Int32]?, at time: Timestamp) {
     guard time - evidence.audited >= rules.auditInterval, recent.count >= Locator.leastAudited else { return }
     evidence.audited = time
     // The loudest say most about where one is.
     let chosen = recent.indices.sorted { (recent[$0].level, $1) > (recent[$1].level, $0) }
       .prefix(Locator.mostAudited).sorted().map { recent[$0] }
     let worths = worths(of: chosen, at: time)
-    let field = everywhere(chosen, worths, louder: offset.decibels, at: time)
-    let margin = field.best - likelihood(of: chosen, worths, at: time)
+    let field = everywhere(chosen, worths, listed, louder: offset.decibels, at: time)
+    let margin = field.best - likelihood(of: chosen, worths, listed, at: time)
     guard margin > rules.lostMargin else { return }
     counters.recoveries += 1
     let moved = min(0.5, rules.recoveryShare * margin / rules.lostMargin)
@@ -81,7 +81,12 @@ extension Locator {
   static let mostAudited = 60
 
   /// How well the belief explains readings: the logarithm of the mean over all particles.
-  private func likelihood(of readings: [RadioReading], _ worths: [Float], at time: Timestamp) -> Float {
+  private func likelihood(
+    of readings: [RadioReading],
+    _ worths: [Float],
+    _ listed: [Int32]?,
+    at time: Timestamp
+  ) -> Float {
     let shares = cloud.shares()
     var values = [Float](repeating: 0, count: cloud.count)
     let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
@@ -90,6 +95,7 @@ extension Locator {
       let terms = terms(readings, bunch.readings, worths, louder: offset.decibels, at: time)
       add(terms, way: bunch.way, turned: turned, to: &values, &field)
     }
+    if let listed { add([], listed, way: (0, 0), turned: turned, to: &values, &field) }
     let best = values.max() ?? 0
     var sum: Float = 0
     for index in values.indices { sum += shares[index] * FusionMath.exponential(values[index] - best) }

@@ -13,9 +13,12 @@ extension Locator {
     sky.hear(pool, at: time)
     // Where satellites lead, what is heard of the house says only how near it is.
     guard !sky.leads(at: time) else { return }
+    let isScan = isScan(pool, at: time)
+    if isScan { evidence.scanned = time }
+    let listed = listed(at: time)
     thin(at: time)
     remember(at: time)
-    if isYoung(at: time) { return grow(at: time) }
+    if isYoung(at: time) { return grow(listed, at: time) }
     let worths = worths(of: pool, at: time)
     let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
     var field = RadioField()
@@ -24,10 +27,25 @@ extension Locator {
       let terms = terms(pool, bunch.readings, worths, louder: offset.decibels, at: time)
       add(terms, way: bunch.way, turned: turned, to: &weights, &field)
     }
+    if isScan { add([], listed, way: (0, 0), turned: turned, to: &weights, &field) }
     cloud.weight = weights
     learn(at: time)
-    audit(at: time)
+    audit(listed, at: time)
     cloud.resample(&noise)
+  }
+
+  /// Whether some readings are a scan: enough access points that were just heard.
+  private func isScan(_ readings: [RadioReading], at time: Timestamp) -> Bool {
+    readings.count { $0.kind == .accessPoint && time - $0.heard < Locator.scanTime } >= rules.fewestListed
+  }
+
+  /// How long before the end of a scan its first access points were heard.
+  private static let scanTime = TimeSpan.seconds(6)
+
+  /// What scans have listed lately; nil where there was none.
+  private func listed(at time: Timestamp) -> [Int32]? {
+    let since = time - rules.listedMemory
+    return evidence.scanned > since ? heard.emitters(since: since) : nil
   }
 
   /// Leaves the loudest readings of a crowded look: faint and old ones say little, and cost as much.
@@ -61,9 +79,11 @@ extension Locator {
     }
   }
 
-  /// Adds for every particle what readings say of where it was when they were heard.
+  /// Adds for every particle what readings say of where it was when they were heard, and what a scan says by what it does not
+  /// list.
   func add(
     _ terms: [RadioField.Term],
+    _ listed: [Int32]? = nil,
     way: (east: Float, north: Float),
     turned: [(east: Float, north: Float)],
     to sums: inout [Float],
@@ -95,6 +115,7 @@ extension Locator {
         rows: Locator.cells(low.row, high.row, of: grid.rows),
         content
       )
+      if let listed { field.addUnlisted(but: listed, floor: radio, content) }
       for place in places { sums[place.index] += field.value(column: place.column, row: place.row) }
     }
   }

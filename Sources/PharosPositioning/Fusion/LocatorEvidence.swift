@@ -7,6 +7,8 @@ struct LocatorEvidence: Sendable, Hashable {
   var sources: FixSources = []
   /// The newest reading of a radio, or location from outside.
   var newest = Timestamp.distantPast
+  /// When the last scan was weighed.
+  var scanned = Timestamp.distantPast
   /// When the belief was last compared with everywhere else.
   var audited = Timestamp.distantPast
   /// How badly readings fit the map where the belief is: the mean of squared deviations from what is expected there, each in

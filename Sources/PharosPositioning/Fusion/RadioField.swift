@@ -53,6 +53,17 @@ struct RadioField: Sendable {
     for index in values.indices { values[index] += everywhere }
   }
 
+  /// Adds what a scan says of the window by what it does not list.
+  mutating func addUnlisted(but listed: [Int32], floor: Int, _ content: Ground.Content) {
+    content.unlisted.add(
+      listed: listed,
+      to: &values,
+      (column..<column + columns, row..<row + rows),
+      floor: floor,
+      content.radio
+    )
+  }
+
   private mutating func add(
     _ term: Term,
     _ patch: RadioPatch,

@@ -64,6 +64,13 @@ struct HeardTable: Sendable, Hashable {
     return true
   }
 
+  /// The emitters that were heard after a time.
+  func emitters(since time: Timestamp) -> [Int32] {
+    emitters.indices.compactMap { place in
+      emitters[place] >= 0 && times[place] > time.nanoseconds ? emitters[place] : nil
+    }
+  }
+
   /// Forgets the older half.
   private mutating func shrink() {
     let kept = zip(emitters, times).filter { $0.0 >= 0 }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }

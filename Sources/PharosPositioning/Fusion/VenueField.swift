@@ -26,10 +26,12 @@ extension Locator {
   /// - Units: metres.
   static let wideBunch: Float = 2.5
 
-  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in.
+  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in; and
+  /// what scans say by what they do not list.
   func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
+    _ listed: [Int32]?,
     louder offset: Float,
     at time: Timestamp
   ) -> VenueField {
@@ -53,6 +55,10 @@ extension Locator {
           content
         )
         field.add(to: &values, east: bunch.way.east / grid.cell, north: bunch.way.north / grid.cell)
+      }
+      if let listed {
+        let all = (columns: 0..<grid.columns, rows: 0..<grid.rows)
+        content.unlisted.add(listed: listed, to: &values, all, floor: radio, content.radio)
       }
       found.values.append(values)
     }
