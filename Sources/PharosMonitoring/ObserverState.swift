@@ -88,9 +88,15 @@ struct ObserverState: Sendable {
   /// Phones scan about a third of the time in the background (Android's balanced mode: 1,024 of 4,096 ms).
   static let windowedStretch = 4.0
 
+  /// The offset that an entry asks for.
+  static func rssiOffset(of entry: ObserverEntry?) -> Double {
+    guard let offset = entry?.rssiOffset, !offset.isNaN else { return 0 }
+    return min(ObserverEntry.rssiOffsets.upperBound, max(ObserverEntry.rssiOffsets.lowerBound, offset))
+  }
+
   init(id: ObserverID, entry: ObserverEntry?, received: Timestamp, time: Timestamp) {
     self.id = id
-    rssiOffset = entry?.rssiOffset ?? 0
+    rssiOffset = ObserverState.rssiOffset(of: entry)
     firstHeard = received
     lastReceived = received
     monitoringSince = time

@@ -90,9 +90,9 @@ extension Track {
 
   /// Moves all levels by so many dB: the observer's offset was changed, and that is no change of the beacon's.
   mutating func shiftLevels(by difference: Float) {
-    sampleLevel += difference
-    kalman.estimate += difference
-    usual.level += difference
+    sampleLevel = FieldReader.held(sampleLevel + difference)
+    kalman.estimate = FieldReader.held(kalman.estimate + difference)
+    usual.level = FieldReader.held(usual.level + difference)
     guard box?.extras.window != nil else { return }
     change { $0.window?.shift(by: Double(difference)) }
   }

@@ -16,7 +16,7 @@ public struct ObserverEntry: Hashable, Sendable {
   public var id: ObserverID
   /// Its name for people.
   public var name: String?
-  /// What is added to every level that it hears.
+  /// What is added to every level that it hears, held to ``rssiOffsets``; not a number adds nothing.
   ///
   /// - Units: dB.
   public var rssiOffset: Double
@@ -24,6 +24,11 @@ public struct ObserverEntry: Hashable, Sendable {
   public var liveness: Liveness
   /// Its lag, or nil to learn it.
   public var lag: TimeSpan?
+
+  /// What offsets may be: receivers in the field differ by some 20 dB.
+  ///
+  /// - Units: dB.
+  public static let rssiOffsets: ClosedRange<Double> = -40...40
 
   /// Makes an entry.
   public init(

@@ -29,7 +29,7 @@ extension SiteReading {
       return ObserverEntry(
         id: id,
         name: entry.text("name"),
-        rssiOffset: entry.number("rssiOffset", in: -40...40, unit: "dB") ?? 0,
+        rssiOffset: entry.number("rssiOffset", in: ObserverEntry.rssiOffsets, unit: "dB") ?? 0,
         liveness: liveness(entry),
         lag: lag(entry)
       )

@@ -27,11 +27,23 @@ extension FieldReader {
     return number
   }
 
-  /// Reads a finite number, or one that stands for none.
+  /// The greatest level that a state may hold: far beyond any real one.
+  ///
+  /// - Units: dB.
+  private static let mostLevel: Float = 1e9
+
+  /// Reads a level, or what stands for none.
   mutating func level(_ field: String) throws(FieldError) -> Float {
     let number = try float()
-    guard number.isNaN || number.magnitude <= 1e9 else { throw failure(.outOfRange(field: field)) }
+    guard number.isNaN || number.magnitude <= FieldReader.mostLevel else {
+      throw failure(.outOfRange(field: field))
+    }
     return number
+  }
+
+  /// A level that was moved, held to what a state may hold; none stays none.
+  static func held(_ level: Float) -> Float {
+    level.isNaN ? level : min(mostLevel, max(-mostLevel, level))
   }
 
   /// Reads a finite number.

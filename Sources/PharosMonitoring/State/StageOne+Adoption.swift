@@ -65,7 +65,7 @@ extension StageOne {
     for index in states.indices where states[index].isLive {
       let (old, new) = (before[states[index].id], entries[states[index].id])
       guard old != new else { continue }
-      let offset = new?.rssiOffset ?? 0
+      let offset = ObserverState.rssiOffset(of: new)
       if offset != states[index].rssiOffset {
         states[index].shiftLevels(by: offset - states[index].rssiOffset)
         states[index].rssiOffset = offset

@@ -76,6 +76,26 @@ struct StateBytesTests {
     #expect(timeline.engine.standings().map(\.state) == [.inside])
   }
 
+  @Test(
+    "an offset that no receiver has is held, and makes no state that cannot be read",
+    arguments: [1e300, -.infinity, .nan]
+  )
+  func absurdOffset(offset: Double) throws {
+    let site = Timeline.site([Timeline.region()])
+    var absurd = site
+    absurd.observers = [
+      ObserverEntry(id: Timeline.handset, rssiOffset: offset, liveness: .assumed)
+    ]
+    for (before, after) in [(absurd, site), (site, absurd)] {
+      var timeline = Timeline(before)
+      for second in 0..<4 { timeline.hear(at: Double(second)) }
+      try timeline.restart(from: timeline.checkpoint(at: 5), at: 6, site: after)
+      timeline.hear(at: 7)
+      try timeline.restart(from: timeline.checkpoint(at: 8), at: 9, site: after)
+      #expect(timeline.engine.standings().map(\.state) == [.inside])
+    }
+  }
+
   @Test("random bytes are refused", arguments: 0..<4)
   func random(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -51,7 +51,11 @@ final class CheckpointsTarget: FuzzTarget {
     _ = pipeline.tags()
     _ = pipeline.tracks(TrackQuery(limit: 100))
     let again = pipeline.checkpoint()
-    demand((try? Checkpoint(decoding: again.encoded)) == again, "what is kept of it can be read")
+    do {
+      demand(try Checkpoint(decoding: again.encoded) == again, "what is read of it is what was kept")
+    } catch {
+      demand(false, "what is kept of it can be read: \(error)")
+    }
   }
 
   static func seeds() throws -> [[UInt8]] {
