@@ -15,7 +15,9 @@ extension Locator {
     guard !sky.leads(at: time) else { return }
     let isScan = isScan(pool, at: time)
     if isScan { evidence.scanned = time }
-    let listed = listed(at: time)
+    // Beacons alone ask for it only where all places are compared.
+    let needsListed = isScan || isYoung(at: time) || time - evidence.audited >= rules.auditInterval
+    let listed = needsListed ? listed(at: time) : nil
     thin(at: time)
     remember(at: time)
     if isYoung(at: time) { return grow(listed, at: time) }

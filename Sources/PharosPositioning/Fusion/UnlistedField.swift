@@ -80,10 +80,17 @@ struct UnlistedField: Sendable {
   ) {
     let width = window.columns.count
     let columns = radio.grids[floor].columns
+    let (sumList, silenceList) = (sums[floor], silences)
+    let (levelList, deviationList) = (radio.levels, radio.deviations)
+    let all = sumList.span
+    let silences = silenceList.span
+    let levels = levelList.span
+    let deviations = deviationList.span
+    var cells = values.mutableSpan
     for row in window.rows {
       let source = row * columns + window.columns.lowerBound
       let target = (row - window.rows.lowerBound) * width
-      for column in 0..<width { values[target + column] += sums[floor][source + column] }
+      for column in 0..<width { cells[target + column] += all[source + column] }
     }
     for emitter in listed {
       for place in radio.patchRange(of: emitter) where isTelling[place] {
@@ -94,11 +101,14 @@ struct UnlistedField: Sendable {
         let across = window.columns.clamped(to: west..<west + Int(patch.columns))
         let south = Int(patch.row)
         for row in window.rows.clamped(to: south..<south + Int(patch.rows)) {
-          let source = Int(patch.offset) + (row - south) * Int(patch.columns) - west
-          let target = (row - window.rows.lowerBound) * width - window.columns.lowerBound
-          for column in across {
-            let byte = UnlistedField.byte(radio.levels[source + column], radio.deviations[source + column])
-            values[target + column] -= share * silences[byte]
+          var source = Int(patch.offset) + (row - south) * Int(patch.columns) - west + across.lowerBound
+          var target = (row - window.rows.lowerBound) * width - window.columns.lowerBound + across.lowerBound
+          // Without checks, which cost as much as the sum: cells are those of both patch and window, a byte is below 256.
+          for _ in 0..<across.count {
+            let byte = unsafe UnlistedField.byte(levels[unchecked: source], deviations[unchecked: source])
+            unsafe cells[unchecked: target] -= share * silences[unchecked: byte]
+            source += 1
+            target += 1
           }
         }
       }
