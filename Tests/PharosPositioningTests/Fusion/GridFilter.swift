@@ -6,7 +6,8 @@ import PharosReports
 /// small hall, and for every heading bias in steps of 4°.
 ///
 /// It takes each reading's likelihood straight from the map and Student's distribution, without tables, windows, bunches or
-/// chance. It knows no offsets, walls, floors or recovery: the tests switch these off in the filter that it is held against.
+/// chance. It knows no offsets, walls, floors or recovery: the tests switch these off in the filter that it is held against. Nor
+/// does it know what scans leave out: theirs list all that there is.
 struct GridFilter {
   /// - Units: radians.
   private static let biasStep: Float = 0.07
