@@ -16,8 +16,9 @@ extension Locator {
     let readings = recent
     let worths = worths(of: readings, at: time)
     let trials = offset.trials
+    let priors = priors(listed)
     let fields = trials.map { trial in
-      everywhere(readings, worths, listed, louder: trial.decibels, at: time)
+      everywhere(readings, worths, from: priors, louder: trial.decibels, at: time)
     }
     var scores = zip(fields, trials).map { $0.sum + $1.prior }
     let best = scores.max() ?? 0
@@ -57,7 +58,7 @@ extension Locator {
     let chosen = recent.indices.sorted { (recent[$0].level, $1) > (recent[$1].level, $0) }
       .prefix(Locator.mostAudited).sorted().map { recent[$0] }
     let worths = worths(of: chosen, at: time)
-    let field = everywhere(chosen, worths, listed, louder: offset.decibels, at: time)
+    let field = everywhere(chosen, worths, from: priors(listed), louder: offset.decibels, at: time)
     let margin = field.best - likelihood(of: chosen, worths, listed, at: time)
     guard margin > rules.lostMargin else { return }
     counters.recoveries += 1

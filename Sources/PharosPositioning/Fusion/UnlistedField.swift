@@ -13,20 +13,35 @@ struct UnlistedField: Sendable {
   private let silences: [Float]
   /// For each emitter how much its silence counts: radios of one box are silent together.
   private let shares: [Float]
-  /// For each patch of the map whether its access point is so loud anywhere in it that its silence tells anything.
-  private let isTelling: [Bool]
+  /// For each patch of the map the cells of its floor's grid in which its access point is so loud that its silence tells anything.
+  private let windows: [Window]
   /// For each floor of the map and each cell what a scan says that lists nothing.
   private let sums: [[Float]]
 
-  /// The least silence that tells anything, as its logarithm.
-  private static let leastTelling: Float = 0.03
+  /// How probable it must be to hear an access point for its absence to tell anything.
+  ///
+  /// 2 %: with what is fainter, by far the most of a map's cells, walks held back are placed no better than chance makes of it.
+  static let leastListed: Float = 0.02
+
+  /// The cells of a patch that tell anything; none where either range is empty.
+  private struct Window: Sendable {
+    var columns: Range<Int32> = 0..<0
+    var rows: Range<Int32> = 0..<0
+
+    /// Makes room for a cell.
+    mutating func include(column: Int32, row: Int32) {
+      guard !columns.isEmpty else { return (columns, rows) = (column..<column + 1, row..<row + 1) }
+      columns = min(columns.lowerBound, column)..<max(columns.upperBound, column + 1)
+      rows = min(rows.lowerBound, row)..<max(rows.upperBound, row + 1)
+    }
+  }
 
   /// Sums over all access points of a map.
   init(_ radio: RadioMap, _ rules: FusionRules) {
-    let silences = (0...255).map { byte in
+    let silences = (0...255).map { byte -> Float in
       let distance = (RadioMap.level(UInt8(byte)) - rules.listedLevel) / rules.listedSlope
       let listed = rules.listedMost / (1 + FusionMath.exponential(-distance))
-      return Float(RadioMath.naturalLog(Double(1 - listed)))
+      return listed < UnlistedField.leastListed ? 0 : Float(RadioMath.naturalLog(Double(1 - listed)))
     }
     var members: [Int32: Float] = [:]
     for group in radio.groups { members[group, default: 0] += 1 }
@@ -36,21 +51,21 @@ struct UnlistedField: Sendable {
       return rules.unlistedShare * Float(RadioMath.power(count, -Double(rules.groupShare)))
     }
     var sums = radio.grids.map { [Float](repeating: 0, count: $0.count) }
-    isTelling = radio.patches.map { patch in
+    windows = radio.patches.map { patch in
+      var window = Window()
       let share = shares[Int(patch.emitter)]
-      guard share > 0 else { return false }
+      guard share > 0 else { return window }
       let floor = Int(patch.floor)
-      var loudest: Float = 0
-      for row in 0..<Int(patch.rows) {
-        let source = Int(patch.offset) + row * Int(patch.columns)
-        let target = (Int(patch.row) + row) * radio.grids[floor].columns + Int(patch.column)
-        for column in 0..<Int(patch.columns) {
-          let byte = UnlistedField.byte(radio.levels[source + column], radio.deviations[source + column])
-          sums[floor][target + column] += share * silences[byte]
-          loudest = min(loudest, silences[byte])
+      for row in patch.row..<patch.row + patch.rows {
+        for column in patch.column..<patch.column + patch.columns {
+          let source = Int(patch.offset + (row - patch.row) * patch.columns + column - patch.column)
+          let silence = silences[UnlistedField.byte(radio.levels[source], radio.deviations[source])]
+          guard silence < 0 else { continue }
+          sums[floor][Int(row) * radio.grids[floor].columns + Int(column)] += share * silence
+          window.include(column: column, row: row)
         }
       }
-      return -loudest > UnlistedField.leastTelling
+      return window
     }
     self.silences = silences
     self.shares = shares
@@ -93,15 +108,14 @@ struct UnlistedField: Sendable {
       for column in 0..<width { cells[target + column] += all[source + column] }
     }
     for emitter in listed {
-      for place in radio.patchRange(of: emitter) where isTelling[place] {
+      for place in radio.patchRange(of: emitter) where !windows[place].columns.isEmpty {
         let patch = radio.patches[place]
         guard Int(patch.floor) == floor else { continue }
         let share = shares[Int(emitter)]
-        let west = Int(patch.column)
-        let across = window.columns.clamped(to: west..<west + Int(patch.columns))
-        let south = Int(patch.row)
-        for row in window.rows.clamped(to: south..<south + Int(patch.rows)) {
-          var source = Int(patch.offset) + (row - south) * Int(patch.columns) - west + across.lowerBound
+        let across = window.columns.clamped(to: windows[place].columns.cells)
+        for row in window.rows.clamped(to: windows[place].rows.cells) {
+          var source = Int(patch.offset) + (row - Int(patch.row)) * Int(patch.columns)
+          source += across.lowerBound - Int(patch.column)
           var target = (row - window.rows.lowerBound) * width - window.columns.lowerBound + across.lowerBound
           // Without checks, which cost as much as the sum: cells are those of both patch and window, a byte is below 256.
           for _ in 0..<across.count {
@@ -114,4 +128,9 @@ struct UnlistedField: Sendable {
       }
     }
   }
+}
+
+extension Range<Int32> {
+  /// The same cells as places of arrays.
+  fileprivate var cells: Range<Int> { Int(lowerBound)..<Int(upperBound) }
 }

@@ -26,26 +26,33 @@ extension Locator {
   /// - Units: metres.
   static let wideBunch: Float = 2.5
 
-  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in; and
-  /// what scans say by what they do not list.
+  /// What is known of every place, floor by floor of the radio map, before any level counts: how probable it is at first, and what
+  /// scans say by what they do not list.
+  func priors(_ listed: [Int32]?) -> [[Float]] {
+    content.floorOfRadio.enumerated().map { radio, number in
+      guard let number else { return [] }
+      var values = content.priors[number]
+      guard let listed else { return values }
+      let grid = content.radio.grids[radio]
+      let all = (columns: 0..<grid.columns, rows: 0..<grid.rows)
+      content.unlisted.add(listed: listed, to: &values, all, floor: radio, content.radio)
+      return values
+    }
+  }
+
+  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in.
   func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
-    _ listed: [Int32]?,
+    from priors: [[Float]],
     louder offset: Float,
     at time: Timestamp
   ) -> VenueField {
-    var found = VenueField()
+    var found = VenueField(values: priors)
     let bunches = bunches(of: readings, apart: Locator.wideBunch, at: time)
     let bunchTerms = bunches.map { terms(readings, $0.readings, worths, louder: offset, at: time) }
     var field = RadioField()
-    for (radio, number) in content.floorOfRadio.enumerated() {
-      guard let number else {
-        found.values.append([])
-        continue
-      }
-      let grid = content.radio.grids[radio]
-      var values = content.priors[number]
+    for (radio, grid) in content.radio.grids.enumerated() where content.floorOfRadio[radio] != nil {
       for (bunch, terms) in zip(bunches, bunchTerms) {
         field.sum(
           terms[...],
@@ -54,13 +61,9 @@ extension Locator {
           rows: 0...grid.rows - 1,
           content
         )
-        field.add(to: &values, east: bunch.way.east / grid.cell, north: bunch.way.north / grid.cell)
+        let (east, north) = (bunch.way.east / grid.cell, bunch.way.north / grid.cell)
+        field.add(to: &found.values[radio], east: east, north: north)
       }
-      if let listed {
-        let all = (columns: 0..<grid.columns, rows: 0..<grid.rows)
-        content.unlisted.add(listed: listed, to: &values, all, floor: radio, content.radio)
-      }
-      found.values.append(values)
     }
     found.finish()
     return found

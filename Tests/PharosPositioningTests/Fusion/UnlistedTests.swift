@@ -73,6 +73,7 @@ struct UnlistedTests {
         Double(RadioMap.level(map.levels[place])) - Double(RadioMap.deviation(map.deviations[place]))
       let distance = (level - Double(rules.listedLevel)) / Double(rules.listedSlope)
       let probability = Double(rules.listedMost) / (1 + RadioMath.exponential(-distance))
+      guard probability >= Double(UnlistedField.leastListed) else { continue }
       let box = map.groups.count { $0 == map.groups[emitter] }
       let share = Double(rules.unlistedShare) * RadioMath.power(Double(box), -Double(rules.groupShare))
       sum += share * RadioMath.naturalLog(1 - probability)
@@ -99,7 +100,7 @@ struct UnlistedTests {
       for (index, value) in values.enumerated() {
         let (column, row) = (west + index % columns.count, south + index / columns.count)
         let plain = Self.plain(map, rules, listed: Set(listed), floor, column, row)
-        // A map's byte is half a decibel, of which a fifth of a deviation's byte is the tenth; what is faint everywhere stays in.
+        // A map's byte is half a decibel, of which a fifth of a deviation's byte is the tenth.
         #expect(abs(Double(value) - 1 - plain) < 0.1, "floor \(floor), column \(column), row \(row)")
       }
     }
