@@ -72,6 +72,8 @@ struct HeardTable {
   private var beaconPlaces: [BeaconKey: Int] = [:]
   /// How many entries were forgotten to make room.
   private(set) var evictions: UInt64 = 0
+  /// When room was last made.
+  private var evicted = Timestamp.distantPast
 
   /// Makes an empty table that knows nobody.
   init(
@@ -118,6 +120,9 @@ struct HeardTable {
     remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].lastHeard < cutoff })
   }
 
+  /// Whether more is heard than there is room for: some was made in the last ten seconds.
+  func isCrowded(at time: Timestamp) -> Bool { time - evicted < .seconds(10) }
+
   /// Notes reports of one datagram.
   ///
   /// - Parameters:
@@ -125,7 +130,7 @@ struct HeardTable {
   ///   - batch: the batch.
   ///   - source: where the datagram came from.
   ///   - format: its format.
-  ///   - weight: how many datagrams it stands for.
+  ///   - weight: how many reports each of them stands for.
   ///   - budget: how many adverts may still be looked at; counted down.
   mutating func note(
     _ reports: Range<Int>,
@@ -211,7 +216,7 @@ struct HeardTable {
       observers[place].lastHeard = time
       return place
     }
-    if observers.count >= capacity { evictObservers() }
+    if observers.count >= capacity { evictObservers(at: time) }
     nextNumber += 1
     observerPlaces[id] = observers.count
     observers.append(
@@ -308,7 +313,7 @@ struct HeardTable {
       beacons[place].adverts.note(at: time, weight: weight)
       return place
     }
-    if beacons.count >= capacity { evictBeacons() }
+    if beacons.count >= capacity { evictBeacons(at: time) }
     var adverts = DecayingRate(at: time)
     adverts.note(at: time, weight: weight)
     beaconPlaces[key] = beacons.count
@@ -320,7 +325,8 @@ struct HeardTable {
 }
 
 extension HeardTable {
-  private mutating func evictObservers() {
+  private mutating func evictObservers(at time: Timestamp) {
+    evicted = time
     let count = observers.count + beacons.count
     observers.sort { ($0.lastHeard, $0.number) > ($1.lastHeard, $1.number) }
     observers.removeLast(min(observers.count, max(1, capacity / 8)))
@@ -329,7 +335,8 @@ extension HeardTable {
     findPlaces(count)
   }
 
-  private mutating func evictBeacons() {
+  private mutating func evictBeacons(at time: Timestamp) {
+    evicted = time
     let order = beacons.indices.sorted {
       (beacons[$0].lastHeard, beacons[$0].key.observer, beacons[$0].key.device?.bits ?? 0)
         < (beacons[$1].lastHeard, beacons[$1].key.observer, beacons[$1].key.device?.bits ?? 0)

@@ -169,14 +169,16 @@ struct Intake {
       refuse(refusal, from: source(), at: call.received)
     case .success(let format):
       if let weight = sampler.look(at: call.received, isNamed: call.isNamed) {
+        let part = sampler.part(of: first..<incoming.reports.count)
         heard.note(
-          first..<incoming.reports.count,
+          part.reports,
           of: incoming,
           from: source(),
           format: format,
-          weight: weight,
+          weight: weight * part.weight,
           budget: &sampler.budget
         )
+        sampler.isCrowded = heard.isCrowded(at: call.received)
       }
       if shards > 1 { forward(from: first, mark: mark) }
     }

@@ -138,8 +138,40 @@ struct HeardTableTests {
       sum += weight
       sampler.budget -= 6
     }
-    #expect(looks == 20)
-    #expect(sum <= 10_000 && sum >= 9_000)
+    // What was saved up at first, and ten milliseconds' worth.
+    let budget = HeardSampler.most + 10 * HeardSampler.adverts
+    #expect((budget - 16...budget + 6).contains(looks * 6), "\(looks) looks")
+    #expect(sum <= 10_000 && sum >= 8_000)
+  }
+
+  @Test("a gateway that sends much at a time is looked at whole where there is little traffic")
+  func looksAtWholes() {
+    var traffic = Rhythm(gateways: 1)
+    traffic.second()
+    #expect(traffic.table.heard(at: traffic.now).beacons.count == Rhythm.beacons)
+  }
+
+  @Test("every beacon of gateways that keep to a rhythm is found, with its rate")
+  func findsAllInRhythm() {
+    var traffic = Rhythm(gateways: 100)
+    for _ in 0..<60 { traffic.second() }
+    let heard = traffic.table.heard(at: traffic.now)
+    #expect(heard.beacons.count == 100 * Rhythm.beacons)
+    let rates = heard.beacons.compactMap(\.advertsPerSecond)
+    #expect(abs(rates.reduce(0, +) / Double(rates.count) - 1) < 0.1)
+  }
+
+  @Test("while more is heard than is shown, less is looked at")
+  func spares() {
+    var few = Rhythm(gateways: 100)
+    var many = Rhythm(gateways: 100, capacity: 512)
+    for _ in 0..<20 {
+      few.second()
+      many.second()
+    }
+    #expect(few.looks > 15_000)
+    #expect(many.looks * 4 < few.looks)
+    #expect(many.table.heard(at: many.now).beacons.count <= 512)
   }
 
   @Test("of a stranger nothing is shown but a pseudonym and what public frames say")
@@ -253,5 +285,54 @@ struct HeardTableTests {
       weight: weight,
       budget: &budget
     )
+  }
+}
+
+/// Gateways that each send what they heard in a second in one datagram, all within the same tenth of it, and a table that
+/// looks at them as a loop's does.
+private struct Rhythm {
+  /// How many beacons each of them hears, once a second.
+  static let beacons = 24
+
+  private let gateways: Int
+  private(set) var table: HeardTable
+  private var sampler = HeardSampler()
+  private(set) var now = Timestamp(seconds: 1_780_000_000)
+  /// How many adverts were looked at.
+  private(set) var looks = 0
+
+  init(gateways: Int, capacity: Int = HeardTable.capacity) {
+    self.gateways = gateways
+    table = HeardTable(iBeaconCompanies: [], capacity: capacity)
+  }
+
+  /// Hears a second of it.
+  mutating func second() {
+    for gateway in 0..<gateways {
+      let time = now + .milliseconds(Int64(gateway))
+      var batch = ReportBatch()
+      for beacon in 0..<Rhythm.beacons {
+        batch.appendAdvert(
+          by: .eui48(UInt64(gateway)),
+          address: UInt64(gateway * 100 + beacon),
+          rssi: -60,
+          data: [2, 1, 6],
+          at: time
+        )
+      }
+      guard let weight = sampler.look(at: time) else { continue }
+      let part = sampler.part(of: 0..<Rhythm.beacons)
+      looks += part.reports.count
+      table.note(
+        part.reports,
+        of: batch,
+        from: Endpoint(IPAddress(v4: 0x7F00_0001), port: 4_000),
+        format: .pharos,
+        weight: weight * part.weight,
+        budget: &sampler.budget
+      )
+      sampler.isCrowded = table.isCrowded(at: time)
+    }
+    now = now + .seconds(1)
   }
 }
