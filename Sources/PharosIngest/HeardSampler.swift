@@ -44,6 +44,7 @@ struct HeardSampler {
     return Double(skipped)
   }
 
+  /// Adds what the time since the last budget brought, and draws the moment of the next one.
   private mutating func save(until time: Timestamp) {
     let interval = (isCrowded ? HeardSampler.crowdedInterval : HeardSampler.interval).nanoseconds
     let most = Int64(isCrowded ? HeardSampler.crowdedMost : HeardSampler.most)

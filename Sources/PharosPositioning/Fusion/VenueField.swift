@@ -40,7 +40,8 @@ extension Locator {
     }
   }
 
-  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in.
+  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in, on top
+  /// of what was known before: ``priors(_:)``.
   func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
