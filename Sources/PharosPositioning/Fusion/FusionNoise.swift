@@ -39,7 +39,7 @@ enum FusionMath {
   static func exponential(_ number: Float) -> Float {
     guard number > -80 else { return 0 }
     let power = min(number, 80) * 1.442_695_04
-    let whole = power.rounded()
+    let whole = power.nearestWhole
     let rest = (power - whole) * 0.693_147_18
     let sum =
       1 + rest

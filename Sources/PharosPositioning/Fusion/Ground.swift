@@ -1,4 +1,5 @@
 public import PharosPlaces
+import PharosReports
 
 /// A venue made ready for locating: its floors, the ways between them, and its radio map.
 ///
@@ -34,27 +35,25 @@ public struct Ground: Sendable {
       floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }
       let exits = Ground.exits(of: venue)
       floors = all.enumerated().map { number, entry in
-        let space = FloorSpace(entry.floor)
-        var floor = GroundFloor(
+        GroundFloor(
+          entry.floor,
           id: entry.id,
-          plane: entry.floor.plane,
-          raster: WalkRaster(
-            entry.floor,
-            space: space,
-            stops: exits[number].map(\.point),
-            reach: Double(rules.connectorReach)
-          ),
-          space: space,
-          entrances: entry.floor.entrances.map(\.point),
-          extent: entry.floor.extent,
+          exits: exits[number],
+          reach: Double(rules.connectorReach),
           radio: radio.floors.firstIndex(of: entry.id)
         )
-        floor.exits = exits[number]
-        return floor
       }
       priors = floors.map { $0.priors(radio, rules) }
       hasConnectors = exits.contains { !$0.isEmpty }
       neighbours = all.indices.map { Ground.neighbours(of: $0, in: all.map { ($0.id, $0.floor.plane) }) }
+    }
+
+    /// The number of an emitter in the radio map; asked here, since to hand out the map costs more than the answer.
+    func emitter(_ emitter: Emitter) -> Int32? { radio.emitter(emitter) }
+
+    /// The number of a beacon that was heard with an address.
+    func emitter(ofBeacon beacon: BeaconID, address: DeviceAddress?) -> Int32? {
+      radio.emitter(ofBeacon: beacon, address: address)
     }
 
     /// How far a place is from the nearest surveyed one, in metres; 0 where there was no survey.

@@ -2,7 +2,9 @@ import PharosPlaces
 import PharosReports
 
 /// A floor made ready for particles.
-struct GroundFloor: Sendable {
+///
+/// A class, since every particle asks its own floor at every step, and a copy would cost more than the answer.
+final class GroundFloor: Sendable {
   /// A way to another floor.
   struct Exit: Sendable {
     /// Where it begins on this floor.
@@ -20,13 +22,25 @@ struct GroundFloor: Sendable {
   let raster: WalkRaster
   let space: FloorSpace
   /// The ways to other floors.
-  var exits: [Exit] = []
+  let exits: [Exit]
   /// The doors to the outdoors.
   let entrances: [Point]
   /// The rectangle around all that is drawn; nil where nothing is.
   let extent: Extent?
   /// The floor's place in the radio map; nil where that does not know it.
   let radio: Int?
+
+  /// Makes a floor ready from which some ways lead to others.
+  init(_ floor: Floor, id: FloorID, exits: [Exit], reach: Double, radio: Int?) {
+    self.id = id
+    plane = floor.plane
+    space = FloorSpace(floor)
+    raster = WalkRaster(floor, space: space, stops: exits.map(\.point), reach: reach)
+    self.exits = exits
+    entrances = floor.entrances.map(\.point)
+    extent = floor.extent
+    self.radio = radio
+  }
 
   /// Whether a place lies within what is drawn of the floor, or within some metres around it.
   func holds(_ point: Point, margin: Double) -> Bool {

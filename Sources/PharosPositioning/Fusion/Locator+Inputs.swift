@@ -11,7 +11,7 @@ extension Locator {
     case .accessPoints(let points):
       for point in points { take(point, told: sensing.time) }
     case .beacon(let beacon, let address, let rssi, accuracy: _):
-      guard let emitter = content.radio.emitter(ofBeacon: beacon, address: address) else {
+      guard let emitter = content.emitter(ofBeacon: beacon, address: address) else {
         counters.unknown += 1
         return
       }
@@ -44,7 +44,7 @@ extension Locator {
     decidedAt: Timestamp
   ) {
     process(through: decidedAt - rules.lag)
-    guard let emitter = content.radio.emitter(.observer(observer)) else {
+    guard let emitter = content.emitter(.observer(observer)) else {
       counters.unknown += 1
       return
     }
@@ -54,7 +54,7 @@ extension Locator {
 
   private mutating func take(_ point: AccessPoint, told time: Timestamp) {
     guard let rssi = point.rssi else { return }
-    guard let emitter = content.radio.emitter(.accessPoint(point.bssid)) else {
+    guard let emitter = content.emitter(.accessPoint(point.bssid)) else {
       counters.unknown += 1
       return
     }

@@ -91,11 +91,12 @@ extension Locator {
     to sums: inout [Float],
     _ field: inout RadioField
   ) {
-    for (number, floor) in content.floors.enumerated() {
-      guard let radio = floor.radio else { continue }
+    for number in cloud.floors() {
+      guard let radio = content.floors[number].radio else { continue }
       let grid = content.radio.grids[radio]
       let (west, south, perMeter) = (Float(grid.corner.x), Float(grid.corner.y), 1 / grid.cell)
       var places: [(index: Int, column: Float, row: Float)] = []
+      places.reserveCapacity(cloud.count)
       var low: (column: Float, row: Float) = (.infinity, .infinity)
       var high: (column: Float, row: Float) = (-.infinity, -.infinity)
       for index in 0..<cloud.count where Int(cloud.floor[index]) == number {
@@ -109,7 +110,6 @@ extension Locator {
         low = (min(low.column, column), min(low.row, row))
         high = (max(high.column, column), max(high.row, row))
       }
-      guard !places.isEmpty else { continue }
       field.sum(
         terms[...],
         floor: radio,

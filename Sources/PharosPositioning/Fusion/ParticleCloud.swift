@@ -50,6 +50,13 @@ struct ParticleCloud: Sendable, Hashable {
     weight.append(0)
   }
 
+  /// The floors on which any are, in their order.
+  func floors() -> [Int] {
+    var isHeld = [Bool](repeating: false, count: 256)
+    for number in floor { isHeld[Int(number)] = true }
+    return isHeld.indices.filter { isHeld[$0] }
+  }
+
   /// The weights themselves, with a sum of one.
   func shares() -> [Float] {
     let best = weight.max() ?? 0

@@ -8,13 +8,10 @@ import PharosReports
 ///
 /// - Shape: a number for each cell of each floor of the radio map.
 struct UnlistedField: Sendable {
-  /// The logarithm of how probable it is that a scan misses an access point, by the level expected of it as the map's bytes have
-  /// it.
-  private let silences: [Float]
-  /// For each emitter how much its silence counts: radios of one box are silent together.
-  private let shares: [Float]
   /// For each patch of the map the cells of its floor's grid in which its access point is so loud that its silence tells anything.
   private let windows: [Window]
+  /// What silence tells in the cells of the windows, window after window and row by row: logarithms of how probable it is.
+  private let silences: [Float]
   /// For each floor of the map and each cell what a scan says that lists nothing.
   private let sums: [[Float]]
 
@@ -27,6 +24,8 @@ struct UnlistedField: Sendable {
   private struct Window: Sendable {
     var columns: Range<Int32> = 0..<0
     var rows: Range<Int32> = 0..<0
+    /// Where its cells begin among all.
+    var start = 0
 
     /// Makes room for a cell.
     mutating func include(column: Int32, row: Int32) {
@@ -38,44 +37,52 @@ struct UnlistedField: Sendable {
 
   /// Sums over all access points of a map.
   init(_ radio: RadioMap, _ rules: FusionRules) {
-    let silences = (0...255).map { byte -> Float in
+    let silenceOfByte = (0...255).map { byte -> Float in
       let distance = (RadioMap.level(UInt8(byte)) - rules.listedLevel) / rules.listedSlope
       let listed = rules.listedMost / (1 + FusionMath.exponential(-distance))
       return listed < UnlistedField.leastListed ? 0 : Float(RadioMath.naturalLog(Double(1 - listed)))
     }
-    var members: [Int32: Float] = [:]
-    for group in radio.groups { members[group, default: 0] += 1 }
-    let shares = radio.emitters.indices.map { emitter -> Float in
-      guard case .accessPoint = radio.emitters[emitter] else { return 0 }
-      let count = Double(members[radio.groups[emitter]] ?? 1)
-      return rules.unlistedShare * Float(RadioMath.power(count, -Double(rules.groupShare)))
-    }
+    let shares = UnlistedField.shares(radio, rules)
     var sums = radio.grids.map { [Float](repeating: 0, count: $0.count) }
+    var silences: [Float] = []
     windows = radio.patches.map { patch in
-      var window = Window()
       let share = shares[Int(patch.emitter)]
-      guard share > 0 else { return window }
-      let floor = Int(patch.floor)
+      guard share > 0 else { return Window() }
+      // One standard deviation below what is expected is what can be counted on.
+      let silence = { (column: Int32, row: Int32) -> Float in
+        let place = Int(patch.offset + (row - patch.row) * patch.columns + column - patch.column)
+        return share * silenceOfByte[max(0, Int(radio.levels[place]) - Int(radio.deviations[place]) / 5)]
+      }
+      var window = Window(start: silences.count)
       for row in patch.row..<patch.row + patch.rows {
-        for column in patch.column..<patch.column + patch.columns {
-          let source = Int(patch.offset + (row - patch.row) * patch.columns + column - patch.column)
-          let silence = silences[UnlistedField.byte(radio.levels[source], radio.deviations[source])]
-          guard silence < 0 else { continue }
-          sums[floor][Int(row) * radio.grids[floor].columns + Int(column)] += share * silence
+        for column in patch.column..<patch.column + patch.columns where silence(column, row) < 0 {
           window.include(column: column, row: row)
+        }
+      }
+      for row in window.rows {
+        for column in window.columns {
+          silences.append(silence(column, row))
+          sums[Int(patch.floor)][Int(row) * radio.grids[Int(patch.floor)].columns + Int(column)] += silence(
+            column,
+            row
+          )
         }
       }
       return window
     }
     self.silences = silences
-    self.shares = shares
     self.sums = sums
   }
 
-  /// The byte of the level that can be counted on: one standard deviation below what is expected.
-  @inline(__always)
-  private static func byte(_ level: UInt8, _ deviation: UInt8) -> Int {
-    max(0, Int(level) - Int(deviation) / 5)
+  /// For each emitter how much its silence counts: radios of one box are silent together.
+  private static func shares(_ radio: RadioMap, _ rules: FusionRules) -> [Float] {
+    var members: [Int32: Float] = [:]
+    for group in radio.groups { members[group, default: 0] += 1 }
+    return radio.emitters.indices.map { emitter -> Float in
+      guard case .accessPoint = radio.emitters[emitter] else { return 0 }
+      let count = Double(members[radio.groups[emitter]] ?? 1)
+      return rules.unlistedShare * Float(RadioMath.power(count, -Double(rules.groupShare)))
+    }
   }
 
   /// Adds to a window of a floor what a scan says that lists some emitters and no others.
@@ -96,11 +103,8 @@ struct UnlistedField: Sendable {
     let width = window.columns.count
     let columns = radio.grids[floor].columns
     let (sumList, silenceList) = (sums[floor], silences)
-    let (levelList, deviationList) = (radio.levels, radio.deviations)
     let all = sumList.span
     let silences = silenceList.span
-    let levels = levelList.span
-    let deviations = deviationList.span
     var cells = values.mutableSpan
     for row in window.rows {
       let source = row * columns + window.columns.lowerBound
@@ -108,21 +112,17 @@ struct UnlistedField: Sendable {
       for column in 0..<width { cells[target + column] += all[source + column] }
     }
     for emitter in listed {
-      for place in radio.patchRange(of: emitter) where !windows[place].columns.isEmpty {
-        let patch = radio.patches[place]
-        guard Int(patch.floor) == floor else { continue }
-        let share = shares[Int(emitter)]
-        let across = window.columns.clamped(to: windows[place].columns.cells)
-        for row in window.rows.clamped(to: windows[place].rows.cells) {
-          var source = Int(patch.offset) + (row - Int(patch.row)) * Int(patch.columns)
-          source += across.lowerBound - Int(patch.column)
-          var target = (row - window.rows.lowerBound) * width - window.columns.lowerBound + across.lowerBound
-          // Without checks, which cost as much as the sum: cells are those of both patch and window, a byte is below 256.
-          for _ in 0..<across.count {
-            let byte = unsafe UnlistedField.byte(levels[unchecked: source], deviations[unchecked: source])
-            unsafe cells[unchecked: target] -= share * silences[unchecked: byte]
-            source += 1
-            target += 1
+      for place in radio.patchRange(of: emitter) where Int(radio.patches[place].floor) == floor {
+        let telling = windows[place]
+        let across = window.columns.clamped(to: telling.columns.cells)
+        guard !across.isEmpty else { continue }
+        for row in window.rows.clamped(to: telling.rows.cells) {
+          var source = telling.start + (row - Int(telling.rows.lowerBound)) * telling.columns.count
+          source += across.lowerBound - Int(telling.columns.lowerBound)
+          let target = (row - window.rows.lowerBound) * width - window.columns.lowerBound + across.lowerBound
+          // Without checks, which cost more than the sum: cells are those of both windows.
+          for step in 0..<across.count {
+            unsafe cells[unchecked: target + step] -= silences[unchecked: source + step]
           }
         }
       }

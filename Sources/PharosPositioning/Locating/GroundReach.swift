@@ -40,13 +40,13 @@ struct GroundReach {
       let some = points.prefix(GroundReach.mostLookedUp)
       self.init(
         known: grounds.map { ground in
-          some.count { ground.radio.emitter(.accessPoint($0.bssid)) != nil }
+          some.count { ground.content.emitter(.accessPoint($0.bssid)) != nil }
         },
         isTelling: true
       )
     case .beacon(let beacon, let address, rssi: _, accuracy: _):
       self.init(
-        known: grounds.map { $0.radio.emitter(ofBeacon: beacon, address: address) == nil ? 0 : 1 },
+        known: grounds.map { $0.content.emitter(ofBeacon: beacon, address: address) == nil ? 0 : 1 },
         isTelling: true
       )
     case .outside(let fix):
@@ -65,7 +65,7 @@ struct GroundReach {
   /// Which grounds know a fixed observer.
   init(_ observer: ObserverID, _ grounds: [Ground]) {
     self.init(
-      known: grounds.map { $0.radio.emitter(.observer(observer)) == nil ? 0 : 1 },
+      known: grounds.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
       isTelling: grounds.count > 1
     )
   }

@@ -34,7 +34,7 @@ public enum Bearing {
   ///   10⁻⁹.
   @inlinable
   public static func eastAndNorth(_ angle: Float) -> (east: Float, north: Float) {
-    let quarters = (angle * (2 / .pi)).rounded()
+    let quarters = (angle * (2 / .pi)).nearestWhole
     guard quarters.magnitude < 10_000 else { return (0, 1) }
     // π/2 in two parts, the first exact in few bits, so that the rest keeps its own.
     let rest = (angle - quarters * 1.570_312_5) - quarters * 4.838_267_94e-4
@@ -57,4 +57,13 @@ public enum Bearing {
     guard angle.magnitude > .pi else { return angle }
     return angle - (angle / (2 * .pi)).rounded() * (2 * .pi)
   }
+}
+
+extension Float {
+  /// The nearest whole number, of two the even one, of a number of at most four million.
+  ///
+  /// A sum so large that it has no bits left for parts. `rounded()` calls the C library where the processor is not known to
+  /// have an instruction for it, which takes as long as the rest of an exponential.
+  @inlinable
+  var nearestWhole: Float { (self + 0x1.8p23) - 0x1.8p23 }
 }
