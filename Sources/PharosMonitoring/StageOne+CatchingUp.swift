@@ -120,11 +120,13 @@ extension StageOne {
   private mutating func shiftConcerned(by number: Int, of index: Int, into output: inout StageOutput) -> Int {
     // All are looked at before the first is changed: in place, since an observer that is asked is copied.
     let tracks = states[index].tracks.borrowed()
+    // Once for all, since every track is held against every change.
+    let constraints = pendingChanges[number].constraints
     var hits: [(place: Int32, fulfilled: UInt64)] = []
     var hasListed = false
     for place in concerned {
       guard let track = tracks[place], track.pointee.isLive else { continue }
-      let fulfilled = pendingChanges[number].fulfilled(by: track.pointee.beacon)
+      let fulfilled = constraints.fulfilled(by: track.pointee.beacon)
       guard fulfilled != 0 else { continue }
       hasListed = track.pointee.isListed || hasListed
       hits.append((place, fulfilled))
@@ -219,12 +221,12 @@ extension StageOne {
   }
 }
 
-extension PendingChange {
+extension [BeaconConstraint] {
   /// Bits of the constraints that a beacon fulfils; what comes behind the 64th shares its bit.
-  func fulfilled(by beacon: BeaconID) -> UInt64 {
+  fileprivate func fulfilled(by beacon: BeaconID) -> UInt64 {
     var bits: UInt64 = 0
-    for place in constraints.indices where constraints[place].matches(beacon) {
-      bits |= 1 << UInt64(min(place, 63))
+    for place in indices where self[place].matches(beacon) {
+      bits |= 1 << UInt64(Swift.min(place, 63))
     }
     return bits
   }
