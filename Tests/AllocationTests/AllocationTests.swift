@@ -4,7 +4,7 @@ import PharosReports
 import Testing
 
 /// What an advert's path asks the allocator for, counted in front of the C library.
-@Suite("Allocations")
+@Suite("Allocations", .enabled(if: allocations_are_counted(), "a sanitizer has the allocator"))
 struct AllocationTests {
   /// An iBeacon as most of them advertise, behind its flags.
   static let payload: [UInt8] =

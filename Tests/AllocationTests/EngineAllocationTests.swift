@@ -5,7 +5,7 @@ import PharosReports
 import Testing
 
 /// What stage one asks the allocator for once it knows the beacons that it hears.
-@Suite("Allocations of stage one")
+@Suite("Allocations of stage one", .enabled(if: allocations_are_counted(), "a sanitizer has the allocator"))
 struct EngineAllocationTests {
   static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import PharosIngest
 
 /// What waking a thread asks the allocator for.
-@Suite("Allocations of wake-ups")
+@Suite("Allocations of wake-ups", .enabled(if: allocations_are_counted(), "a sanitizer has the allocator"))
 struct WakeAllocationTests {
   @Test("a signal allocates nothing, and the thousandth does what the first did")
   func signals() {

@@ -4,6 +4,17 @@
 #include <errno.h>
 #include <stddef.h>
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+
+/* A sanitizer stands there itself. */
+bool allocations_are_counted(void) { return false; }
+
+uint64_t allocation_count_of_this_thread(void) { return 0; }
+
+#else
+
+bool allocations_are_counted(void) { return true; }
+
 /* glibc's own entry points, to which everything is passed on. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
@@ -42,3 +53,5 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
   *result = memory;
   return 0;
 }
+
+#endif

@@ -1,7 +1,11 @@
 #ifndef CALLOCATIONCOUNTER_H
 #define CALLOCATIONCOUNTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/// Whether allocations are counted: not where a sanitizer has taken the place of the allocator.
+bool allocations_are_counted(void);
 
 /// How many times the calling thread has asked for memory since it started.
 ///
