@@ -90,13 +90,14 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   /// Makes a point in time from nanoseconds since the Unix epoch.
   @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// Makes a point in time from seconds since the Unix epoch and a fraction in nanoseconds.
+  /// Makes a point in time from seconds since the Unix epoch and a fraction in nanoseconds, held at the ends of the range.
   public init(seconds: Int64, nanoseconds: Int64 = 0) {
-    self.nanoseconds = saturatingAdd(
-      seconds.multipliedReportingOverflow(by: 1_000_000_000).overflow
-        ? (seconds < 0 ? .min : .max) : seconds &* 1_000_000_000,
-      nanoseconds
-    )
+    // Before the epoch a second may lie beyond the range that its end lies in.
+    let isEarly = seconds < 0 && nanoseconds > 0
+    let whole = isEarly ? seconds + 1 : seconds
+    let fraction = isEarly ? nanoseconds - 1_000_000_000 : nanoseconds
+    let (product, isBeyond) = whole.multipliedReportingOverflow(by: 1_000_000_000)
+    self.nanoseconds = isBeyond ? (whole < 0 ? .min : .max) : saturatingAdd(product, fraction)
   }
 
   /// Before everything.

@@ -37,12 +37,25 @@ struct TimestampTests {
     #expect(Timestamp(nanoseconds: -1).epochText == "-1.999999999")
   }
 
+  @Test(
+    "are made of seconds and a fraction up to both ends of the range",
+    arguments: [Int64.min, .min + 1, .min + 145_224_191, .min + 145_224_193, -1, 0, 1, .max - 1, .max]
+  )
+  func halves(nanoseconds: Int64) {
+    let (second, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    let floor = fraction < 0 ? second - 1 : second
+    let made = Timestamp(seconds: floor, nanoseconds: nanoseconds &- floor &* 1_000_000_000)
+    #expect(made.nanoseconds == nanoseconds)
+  }
+
   @Test("saturate instead of wrapping around")
   func saturation() {
     #expect(Timestamp.distantFuture + .seconds(1) == .distantFuture)
     #expect(Timestamp.distantPast - .seconds(1) == .distantPast)
     #expect(Timestamp.distantPast - Timestamp.distantFuture == TimeSpan(nanoseconds: .min))
     #expect(Timestamp(seconds: .max) == .distantFuture)
+    #expect(Timestamp(seconds: -9_223_372_038, nanoseconds: 999_999_999) == .distantPast)
+    #expect(Timestamp(seconds: .min, nanoseconds: 1) == .distantPast)
     #expect(TimeSpan.seconds(.infinity) == .forever)
     #expect(TimeSpan.seconds(.nan) == .zero)
   }
