@@ -59,13 +59,12 @@ struct UnlistedField: Sendable {
           window.include(column: column, row: row)
         }
       }
+      let width = radio.grids[Int(patch.floor)].columns
       for row in window.rows {
         for column in window.columns {
-          silences.append(silence(column, row))
-          sums[Int(patch.floor)][Int(row) * radio.grids[Int(patch.floor)].columns + Int(column)] += silence(
-            column,
-            row
-          )
+          let told = silence(column, row)
+          silences.append(told)
+          sums[Int(patch.floor)][Int(row) * width + Int(column)] += told
         }
       }
       return window
