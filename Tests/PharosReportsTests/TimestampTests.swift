@@ -37,15 +37,19 @@ struct TimestampTests {
     #expect(Timestamp(nanoseconds: -1).epochText == "-1.999999999")
   }
 
-  @Test(
-    "are made of seconds and a fraction up to both ends of the range",
-    arguments: [Int64.min, .min + 1, .min + 145_224_191, .min + 145_224_193, -1, 0, 1, .max - 1, .max]
-  )
-  func halves(nanoseconds: Int64) {
-    let (second, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    let floor = fraction < 0 ? second - 1 : second
-    let made = Timestamp(seconds: floor, nanoseconds: nanoseconds &- floor &* 1_000_000_000)
-    #expect(made.nanoseconds == nanoseconds)
+  @Test("are made of seconds and a fraction up to both ends of the range")
+  func halves() {
+    let steps: [Int64] = [0, 1, 145_224_191, 145_224_192, 145_224_193, 1_000_000_000]
+    for step in steps {
+      for nanoseconds in [Int64.min + step, Int64.max - step, step, -step] {
+        let (second, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let made =
+          fraction < 0
+          ? Timestamp(seconds: second - 1, nanoseconds: fraction + 1_000_000_000)
+          : Timestamp(seconds: second, nanoseconds: fraction)
+        #expect(made.nanoseconds == nanoseconds)
+      }
+    }
   }
 
   @Test("saturate instead of wrapping around")
