@@ -39,7 +39,8 @@ struct TimestampTests {
 
   @Test("are made of seconds and a fraction up to both ends of the range")
   func halves() {
-    let steps: [Int64] = [0, 1, 145_224_191, 145_224_192, 145_224_193, 1_000_000_000]
+    // Both ends lie 854,775,808 ns, or one less, beyond their nearest whole second.
+    let steps: [Int64] = [0, 1, 854_775_807, 854_775_808, 854_775_809, 1_000_000_000]
     for step in steps {
       for nanoseconds in [Int64.min + step, Int64.max - step, step, -step] {
         let (second, fraction) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
