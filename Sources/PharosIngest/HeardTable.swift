@@ -8,7 +8,7 @@ import PharosWire
 ///
 /// It must cost the path of an advert next to nothing: the loop lets it look at some adverts of some receive calls
 /// and says how many those stand for. A payload is decoded when it is the first of a device, or says more than the one before.
-/// When a table is full, the eighth of it that was heard longest ago makes room.
+/// When a table is full, what was heard longest ago makes room: little at a time, since the loop waits.
 ///
 /// Of a device that nobody asked about neither address, name nor payload is kept, but a pseudonym in place of the address and
 /// what public beacon frames say; and ``memory`` after it was last heard it is forgotten.
@@ -72,6 +72,8 @@ struct HeardTable {
   private var beaconPlaces: [BeaconKey: Int] = [:]
   /// How many entries were forgotten to make room.
   private(set) var evictions: UInt64 = 0
+  /// Where room is looked for next.
+  private var hand = 0
   /// When room was last made.
   private var evicted = Timestamp.distantPast
 
@@ -165,7 +167,10 @@ struct HeardTable {
   }
 
   /// All entries, decoded for people.
-  func heard(at time: Timestamp) -> Heard {
+  func heard(at time: Timestamp) -> Heard { Heard(merging: [unsorted(at: time)]) }
+
+  /// All entries as they lie: the loop that hands them over waits for no sorting.
+  func unsorted(at time: Timestamp) -> Heard {
     var heard = Heard()
     heard.observers = observers.map { observer in
       HeardObserver(
@@ -183,7 +188,7 @@ struct HeardTable {
       guard showsStrangers || beacon.isKnown || beacon.lastHeard >= cutoff else { return nil }
       return ids[beacon.key.observer].map { entry(beacon, heardBy: $0, at: time) }
     }
-    return Heard(merging: [heard])
+    return heard
   }
 
   private func entry(_ beacon: Beacon, heardBy observer: ObserverID, at time: Timestamp) -> HeardBeacon {
@@ -313,7 +318,7 @@ struct HeardTable {
       beacons[place].adverts.note(at: time, weight: weight)
       return place
     }
-    if beacons.count >= capacity { evictBeacons(at: time) }
+    if beacons.count >= capacity { evictBeacon(at: time) }
     var adverts = DecayingRate(at: time)
     adverts.note(at: time, weight: weight)
     beaconPlaces[key] = beacons.count
@@ -325,42 +330,58 @@ struct HeardTable {
 }
 
 extension HeardTable {
+  /// Among how many beacons that lie side by side the one that was heard longest ago makes room.
+  ///
+  /// Of eight the stalest is nearly always one of the stalest eighth of all. To find that eighth, everything that was received
+  /// waited for ten milliseconds, once or more a second.
+  private static let compared = 8
+  /// What share of the observers makes room at a time: to find out what only they heard takes a look at all that is heard.
+  private static let evictedShare = 64
+
+  private mutating func evictBeacon(at time: Timestamp) {
+    evicted = time
+    evictions += 1
+    if hand >= beacons.count { hand = 0 }
+    var stalest = hand
+    for place in hand..<min(hand + HeardTable.compared, beacons.count)
+    where beacons[place].lastHeard < beacons[stalest].lastHeard {
+      stalest = place
+    }
+    hand += HeardTable.compared
+    remove([stalest])
+  }
+
   private mutating func evictObservers(at time: Timestamp) {
     evicted = time
-    let count = observers.count + beacons.count
-    observers.sort { ($0.lastHeard, $0.number) > ($1.lastHeard, $1.number) }
-    observers.removeLast(min(observers.count, max(1, capacity / 8)))
-    let kept = Set(observers.map(\.number))
-    beacons.removeAll { !kept.contains($0.key.observer) }
-    findPlaces(count)
-  }
-
-  private mutating func evictBeacons(at time: Timestamp) {
-    evicted = time
-    let order = beacons.indices.sorted {
-      (beacons[$0].lastHeard, beacons[$0].key.observer, beacons[$0].key.device?.bits ?? 0)
-        < (beacons[$1].lastHeard, beacons[$1].key.observer, beacons[$1].key.device?.bits ?? 0)
+    var order: [(heard: Timestamp, place: Int)] = []
+    order.reserveCapacity(observers.count)
+    for place in observers.indices { order.append((observers[place].lastHeard, place)) }
+    order.sort { $0 < $1 }
+    var gone: Set<UInt64> = []
+    for place in order.prefix(max(1, capacity / HeardTable.evictedShare)).map(\.place).sorted(by: >) {
+      gone.insert(observers[place].number)
+      observerPlaces[observers[place].id] = nil
+      let last = observers.removeLast()
+      guard place < observers.count else { continue }
+      observers[place] = last
+      observerPlaces[last.id] = place
     }
-    let stalest = order.prefix(max(1, capacity / 8))
-    evictions += UInt64(stalest.count)
-    remove(Array(stalest))
+    var theirs: [Int] = []
+    for place in beacons.indices where gone.contains(beacons[place].key.observer) { theirs.append(place) }
+    evictions += UInt64(gone.count + theirs.count)
+    remove(theirs)
   }
 
+  /// Takes out the entries at places in ascending order.
+  ///
   /// The gaps are filled from the end, so that only what moves needs a new place.
   private mutating func remove(_ places: [Int]) {
-    for place in places.sorted(by: >) {
+    for place in places.reversed() {
       beaconPlaces.removeValue(forKey: beacons[place].key)
       let last = beacons.removeLast()
       guard place < beacons.count else { continue }
       beacons[place] = last
       beaconPlaces[last.key] = place
     }
-  }
-
-  /// Counts what has gone of so many entries, and finds the places of those that stay.
-  private mutating func findPlaces(_ before: Int) {
-    evictions += UInt64(before - observers.count - beacons.count)
-    observerPlaces = Dictionary(uniqueKeysWithValues: observers.enumerated().map { ($1.id, $0) })
-    beaconPlaces = Dictionary(uniqueKeysWithValues: beacons.enumerated().map { ($1.key, $0) })
   }
 }

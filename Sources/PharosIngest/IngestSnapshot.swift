@@ -77,6 +77,7 @@ struct LoopSnapshot: Sendable {
   var shardWaits: UInt64
   var monitoring: MonitoringCounters
   var observers: [ObserverStatus]
+  /// In no order.
   var heard: Heard
 }
 
@@ -93,7 +94,7 @@ extension ReadingLoop {
       shardWaits: shard.waits,
       monitoring: shard.engine.counters,
       observers: shard.engine.observers(),
-      heard: intake.heard.heard(at: clock.last)
+      heard: intake.heard.unsorted(at: clock.last)
     )
   }
 }

@@ -98,6 +98,27 @@ struct HeardTableTests {
     #expect(table.evictions > 0)
   }
 
+  @Test("whoever is heard all the time stays while hundreds of others come and go")
+  func keepsTheLively() {
+    var table = HeardTable(iBeaconCompanies: [], capacity: 64)
+    table.recognise(Site(), applications: [], showsStrangers: true)
+    let residents = 0..<24
+    for number in 0..<2_000 {
+      var batch = ReportBatch()
+      let time = start + .milliseconds(Int64(number))
+      for resident in residents {
+        batch.appendAdvert(by: gateway, address: UInt64(resident), rssi: -60, data: [2, 1, 6], at: time)
+      }
+      batch.appendAdvert(by: gateway, address: UInt64(1_000 + number), rssi: -60, data: [2, 1, 6], at: time)
+      note(batch, in: &table)
+    }
+    let heard = Set(table.heard(at: start + .seconds(2)).beacons.compactMap { $0.address?.bits })
+    #expect(heard.count == 64)
+    #expect(residents.allSatisfy { heard.contains(UInt64($0)) })
+    // Where eight residents lie side by side one of them goes, and comes back elsewhere.
+    #expect((1_960...1_984).contains(table.evictions))
+  }
+
   @Test("looks at no more adverts than the budget allows")
   func keepsToItsBudget() {
     var table = HeardTable(iBeaconCompanies: [])
