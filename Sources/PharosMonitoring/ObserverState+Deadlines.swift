@@ -62,7 +62,7 @@ extension ObserverState {
       place,
       silenceFrom: silenceFrom,
       stretch: stretch,
-      rules: catalog.policies[track.pointee.policy(at: place)]
+      rules: catalog.policies[place == 0 ? Int(track.pointee.policy) : track.pointee.policy(at: place)]
     )
     guard let deadline, !deadline.isLevel else { return deadline }
     return (deadline.time + life.reception.spans.credit(since: since), false)

@@ -57,7 +57,11 @@ extension ObserverState {
           track.pointee.isKnown(as: ahead.pointee.beacon, epoch: epoch), let age = promptAge(ahead)
         else { return false }
         let time = note(ahead, age, &run)
-        switch filter == .kalman ? hearPlainly(track, at: time, ahead) : .rest {
+        var plain = filter == .kalman ? hearPlainly(track, at: time, ahead) : .rest
+        if plain == .rest, filter == .kalman, track.pointee.needsSeconds {
+          plain = hearAndKeep(track, at: time, ahead)
+        }
+        switch plain {
         case .settled: break
         case .joined: run.joined += 1
         case .rest:
@@ -143,6 +147,24 @@ extension ObserverState {
       key: ahead.pointee.sampleKey,
       power: ahead.pointee.hasPower ? Float(ahead.pointee.power) : .nan,
       silenceFrom: max(silenceFrom, life.reception.teachesFrom)
+    )
+  }
+
+  /// The same for a beacon whose seconds are kept.
+  @inline(never)
+  private mutating func hearAndKeep(
+    _ track: UnsafeMutablePointer<Track>,
+    at time: Timestamp,
+    _ ahead: UnsafePointer<Ahead>
+  ) -> Track.Plain {
+    guard ahead.pointee.hasLevel else { return .rest }
+    return track.pointee.heardAndKept(
+      at: time,
+      level: Double(ahead.pointee.level) + rssiOffset,
+      key: ahead.pointee.sampleKey,
+      power: ahead.pointee.hasPower ? Float(ahead.pointee.power) : .nan,
+      silenceFrom: max(silenceFrom, life.reception.teachesFrom),
+      second: second(of: time)
     )
   }
 

@@ -9,11 +9,7 @@ extension StageOne {
     for application in catalog.rotatedApplications {
       rotate(application, of: index, at: time, into: &output)
     }
-    for slot in catalog.slots.indices {
-      let entry = catalog.slots[slot]
-      guard entry.isLive, entry.assumed == .inside, entry.region.subject == .observer else { continue }
-      _ = row(of: Int32(slot), observer: index, at: time)
-    }
+    for slot in catalog.assumedInside { _ = row(of: slot, observer: index, at: time) }
     watch(index)
   }
 

@@ -65,18 +65,21 @@ extension StageOne {
       StageOne.handOver(&summary, to: &output)
       rematch(track: track, of: index, into: &output)
     }
-    guard states[index].tracks[track].isLive else { return false }
-    let number = Int(states[index].tracks[track].matchSet)
-    let bucket = states[index].tracks[track].closeSecond(through: second)
-    if catalog.sets[number].isZoned, let bucket, let mean = bucket.mean {
-      summarise(bucket, mean: mean, track: track, of: index, into: &summary)
+    // In place: what is asked of a track by its number is given a copy of the observer.
+    guard let entry = states[index].tracks.borrowed()[Int32(track)], entry.pointee.isLive else {
+      return false
     }
-    let silence = end - states[index].tracks[track].lastHeard
-    guard silence <= StageOne.rangingMemory || silence <= rangingMemory(track: track, of: index),
+    let number = Int(entry.pointee.matchSet)
+    let bucket = entry.pointee.closeSecond(through: second)
+    if catalog.sets[number].isZoned, let bucket, let mean = bucket.mean {
+      summarise(bucket, mean: mean, beacon: entry.pointee.beacon, of: index, into: &summary)
+    }
+    let silence = end - entry.pointee.lastHeard
+    guard silence <= StageOne.rangingMemory || silence <= entry.pointee.rangingMemory(),
       catalog.sets[number].needsSeconds
     else { return false }
     guard !catalog.sets[number].rangings.isEmpty else { return true }
-    let reading = reading(of: bucket, track: track, of: index)
+    let reading = entry.pointee.ranged(by: bucket, filter: filter, distance: distance)
     if readings.isEmpty { readings.reserveCapacity(states[index].tracks.count) }
     for request in catalog.sets[number].rangings {
       readings.append(RequestedReading(request: request, reading: reading))
@@ -84,20 +87,10 @@ extension StageOne {
     return true
   }
 
-  /// How long a beacon that is not heard stays: three of its intervals, learned or declared.
-  private func rangingMemory(track: Int, of index: Int) -> TimeSpan {
-    let learned = states[index].tracks[track].intervals.interval
-    let interval = max(learned, states[index].tracks[track].declaredInterval ?? 0)
-    return min(
-      max(StageOne.rangingMemory, .seconds(Double(interval) * 3)),
-      StageOne.longestRangingMemory
-    )
-  }
-
   private mutating func summarise(
     _ bucket: SecondBucket,
     mean: Double,
-    track: Int,
+    beacon: BeaconID,
     of index: Int,
     into summary: inout SecondSummary
   ) {
@@ -105,7 +98,7 @@ extension StageOne {
     if summary.beacons.isEmpty { summary.ordinal = ordinal }
     summary.beacons.append(
       BeaconSummary(
-        beacon: states[index].tracks[track].beacon,
+        beacon: beacon,
         count: bucket.count,
         mean: mean,
         variance: bucket.variance,
@@ -119,30 +112,6 @@ extension StageOne {
     guard !summary.beacons.isEmpty else { return }
     output.links.append(.second(summary))
     summary.beacons.removeAll()
-  }
-
-  private mutating func reading(of bucket: SecondBucket?, track: Int, of index: Int) -> RangedReading {
-    var reading = RangedReading(
-      beacon: states[index].tracks[track].beacon,
-      rssi: bucket?.mean ?? 0,
-      accuracy: -1,
-      deviation: -1,
-      proximity: .unknown,
-      samples: Int(bucket?.count ?? 0)
-    )
-    guard bucket?.mean != nil else { return reading }
-    guard let level = states[index].tracks[track].level(filter),
-      let measuredPower = states[index].tracks[track].measuredPower
-    else { return reading }
-    let found = distance.distance(
-      level: level,
-      deviation: states[index].tracks[track].variance(filter).squareRoot(),
-      measuredPower: measuredPower
-    )
-    reading.proximity = states[index].tracks[track].classify(found?.meters)
-    reading.accuracy = found?.meters ?? -1
-    reading.deviation = found?.deviation ?? -1
-    return reading
   }
 
   /// Tells each request that something was heard for, or whose last event named a beacon that is gone.
@@ -223,6 +192,44 @@ extension StageOne {
       return slot.application == ranging.application
         && slot.region.constraint.normal == ranging.request.constraint.normal
     }
+  }
+}
+
+/// What a second's end asks of a track. All of it is mutating, since a track that lies behind a pointer is copied for what is not.
+extension Track {
+  /// How long a beacon that is not heard stays in ranging events: three of its intervals, learned or declared.
+  fileprivate mutating func rangingMemory() -> TimeSpan {
+    let interval = max(intervals.interval, declaredInterval ?? 0)
+    return min(
+      max(StageOne.rangingMemory, .seconds(Double(interval) * 3)),
+      StageOne.longestRangingMemory
+    )
+  }
+
+  /// How it is ranged at the end of a second.
+  fileprivate mutating func ranged(
+    by bucket: SecondBucket?,
+    filter: LevelFilterKind,
+    distance: DistanceModel
+  ) -> RangedReading {
+    var reading = RangedReading(
+      beacon: beacon,
+      rssi: bucket?.mean ?? 0,
+      accuracy: -1,
+      deviation: -1,
+      proximity: .unknown,
+      samples: Int(bucket?.count ?? 0)
+    )
+    guard bucket?.mean != nil, let level = level(filter), let measuredPower else { return reading }
+    let found = distance.distance(
+      level: level,
+      deviation: variance(filter).squareRoot(),
+      measuredPower: measuredPower
+    )
+    reading.proximity = classify(found?.meters)
+    reading.accuracy = found?.meters ?? -1
+    reading.deviation = found?.deviation ?? -1
+    return reading
   }
 }
 

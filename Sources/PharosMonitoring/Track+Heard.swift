@@ -185,6 +185,11 @@ extension Track {
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
     if !isHere, intervals.received == 0, gap > AdaptiveSilence.strangerWindow { return false }
     let allowed = allowed
+    // One interval at the usual level: nothing was lost, so the history need not be put together.
+    if gap > 0, surroundings == 0, intervals.isOneInterval(gap) {
+      intervals.learnOne(gap: gap)
+      return false
+    }
     let wasShort = gap < intervals.interval * 1.5
     var losses = history
     defer { history = losses }

@@ -64,6 +64,9 @@ extension Track {
 
     /// What is looked at for more than silence: levels, or seconds.
     static var watched: Standing { Standing(rawValue: 4 + 8) }
+    /// What tells whether nothing matters beyond the usual but its seconds, and how it is then.
+    static var kept: Standing { Standing(rawValue: 1 + 4 + 8 + 32) }
+    static var plainButKept: Standing { Standing(rawValue: 1 + 8 + 32) }
     /// What makes it unsure that the beacon is here for all who ask.
     static var unsure: Standing { Standing(rawValue: 64 + 1_024) }
     /// What a deadline depends on beyond the track itself.

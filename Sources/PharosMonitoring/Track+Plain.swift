@@ -34,8 +34,56 @@ extension Track {
     power: Float,
     silenceFrom: Timestamp
   ) -> Plain {
+    guard marks.isPlain else { return .rest }
+    return heardAsUsual(
+      at: reported,
+      level: level,
+      key: key,
+      power: power,
+      silenceFrom: silenceFrom
+    )
+  }
+
+  /// The same for a beacon whose seconds are kept, for ranging or for a zone; the level must be a number, and `second` is the
+  /// one of the observer's count that the advert belongs to.
+  mutating func heardAndKept(
+    at reported: Timestamp,
+    level: Double,
+    key: UInt64,
+    power: Float,
+    silenceFrom: Timestamp,
+    second: Int64
+  ) -> Plain {
+    guard marks.isPlainButKept, standing.isPlainButKept else { return .rest }
+    let before = sampleLevel
+    let plain = heardAsUsual(
+      at: reported,
+      level: Float(level),
+      key: key,
+      power: power,
+      silenceFrom: silenceFrom
+    )
+    switch plain {
+    case .settled:
+      let time = lastHeard
+      change { $0.seconds.add(second: second, at: time, level: level) }
+    case .joined where sampleLevel > before:
+      change { $0.seconds.raise(second: second, from: Double(before), to: level) }
+    case .joined, .rest: break
+    }
+    return plain
+  }
+
+  @inline(__always)
+  private mutating func heardAsUsual(
+    at reported: Timestamp,
+    level: Float,
+    key: UInt64,
+    power: Float,
+    silenceFrom: Timestamp
+  ) -> Plain {
     let since = sample.number
-    guard marks.isPlain, key == sampleKey, since != Track.noSample,
+    guard key == sampleKey, since != Track.noSample,
       !(level - sampleLevel - kalman.estimate).isNaN,
       isPowerDeclared || Float(wholePower) == power
     else { return .rest }
@@ -104,4 +152,14 @@ extension Track.Marks {
   /// Whether the track is in the usual state, the level is at the usual, and all addresses are told apart.
   @inline(__always)
   fileprivate var isPlain: Bool { intersection(.decisive) == .usual }
+
+  /// The same, but for its seconds, which are kept.
+  @inline(__always)
+  fileprivate var isPlainButKept: Bool { intersection(.decisive) == .live }
+}
+
+extension Track.Standing {
+  /// Whether one policy is sure that it is here, no level matters, and the second's end looks at it in any case.
+  @inline(__always)
+  fileprivate var isPlainButKept: Bool { intersection(.kept) == .plainButKept }
 }

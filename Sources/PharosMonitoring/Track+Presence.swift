@@ -131,8 +131,10 @@ extension Track {
   func policy(at place: Int) -> Int { Int(place == 0 ? policy : presences[place].policy) }
 
   /// The deadline of a presence: see ``Presence/deadline(lastHeard:other:silenceFrom:stretch:dwell:)``.
+  ///
+  /// Mutating, as otherwise it would be given a copy of the track.
   @inline(never)
-  func deadline(
+  mutating func deadline(
     _ place: Int,
     silenceFrom: Timestamp,
     stretch: Double,

@@ -44,8 +44,35 @@ struct PlainTrackTests {
     return writer.bytes
   }
 
-  @Test("comes to the same as the long way, or changes nothing", arguments: 0..<24)
-  func same(seed: Int) throws {
+  /// The straight line of a track: that of those whose seconds are kept, or that of all others.
+  static func plainly(
+    _ track: inout Track,
+    _ step: Step,
+    at time: Timestamp,
+    _ silenceFrom: Timestamp,
+    _ second: Int64
+  ) -> Track.Plain {
+    guard track.needsSeconds else {
+      return track.heardPlainly(
+        at: time,
+        level: step.level ?? .nan,
+        key: step.key,
+        power: step.power,
+        silenceFrom: silenceFrom
+      )
+    }
+    return track.heardAndKept(
+      at: time,
+      level: step.level.map { Double($0) } ?? .nan,
+      key: step.key,
+      power: step.power,
+      silenceFrom: silenceFrom,
+      second: second
+    )
+  }
+
+  @Test("comes to the same as the long way, or changes nothing", arguments: 0..<24, [false, true])
+  func same(seed: Int, keepsSeconds: Bool) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     var timeline = Timeline(
       Timeline.site([Region(identifier: "hall", constraint: .proximity(Timeline.uuid))])
@@ -54,6 +81,9 @@ struct PlainTrackTests {
     let catalog = timeline.engine.catalog
     var track = timeline.engine.states[0].tracks[0]
     try #require(track.isCalm)
+    track.needsSeconds = keepsSeconds
+    track.isListed = keepsSeconds
+    track.noteCalm()
     let key = track.sampleKey
     var time = track.lastHeard
     var plain = 0
@@ -61,13 +91,15 @@ struct PlainTrackTests {
       let step = PlainTrackTests.step(key: key, &generator)
       time = time + step.gap
       let silenceFrom = step.isNewlyTelling ? time : .distantPast
+      let second = (time - Timeline.at(0)).nanoseconds / 1_000_000_000
+      _ = track.closeSecond(through: second - 3)
       var short = track
       let outcome = track.heard(
         Track.Sample(
           time: time,
           level: step.level.map { Double($0) },
           key: step.key,
-          second: 0,
+          second: second,
           silenceFrom: silenceFrom
         ),
         power: Double(step.power),
@@ -76,13 +108,7 @@ struct PlainTrackTests {
         canTell: true
       )
       let before = PlainTrackTests.bytes(short)
-      let found = short.heardPlainly(
-        at: time,
-        level: step.level ?? .nan,
-        key: step.key,
-        power: step.power,
-        silenceFrom: silenceFrom
-      )
+      let found = PlainTrackTests.plainly(&short, step, at: time, silenceFrom, second)
       let after = PlainTrackTests.bytes(short)
       if found == .rest {
         try #require(after == before, "step \(number): something was changed although there is more to do")
@@ -100,6 +126,48 @@ struct PlainTrackTests {
       }
     }
     #expect(plain > 600, "the straight line was hardly ever taken")
+  }
+
+  @Test("seconds are kept on the straight line only where they are asked for, and no level matters")
+  func keptRefusals() throws {
+    var timeline = Timeline(
+      Timeline.site([Region(identifier: "hall", constraint: .proximity(Timeline.uuid))])
+    )
+    for second in 0..<40 { timeline.hear(at: Double(second)) }
+    var kept = timeline.engine.states[0].tracks[0]
+    kept.needsSeconds = true
+    kept.isListed = true
+    kept.noteCalm()
+    func hears(_ change: (inout Track) -> Void) -> Bool {
+      var track = kept
+      change(&track)
+      return track.heardAndKept(
+        at: Timeline.at(40),
+        level: -60,
+        key: track.sampleKey,
+        power: -59,
+        silenceFrom: .distantPast,
+        second: 40
+      ) == .settled
+    }
+    try #require(hears { _ in })
+    let changes: [(String, (inout Track) -> Void)] = [
+      ("nobody asks for seconds", { $0.needsSeconds = false }),
+      ("the second's end does not look at it", { $0.isListed = false }),
+      ("a policy looks at levels", { $0.hasLevels = true }),
+      ("its timer is not set", { $0.isArmed = false }),
+      ("it was forgotten", { $0.isLive = false }),
+      ("its level is low", { $0.surroundings = 1 }),
+    ]
+    for (name, change) in changes {
+      #expect(
+        !hears {
+          change(&$0)
+          $0.noteCalm()
+        },
+        "\(name)"
+      )
+    }
   }
 
   @Test("what needs a decision, a second, a level or a timer never goes the straight line")
