@@ -20,6 +20,9 @@ struct LatencyMeasurement {
   private static let firstRate = 240_000.0
   /// How many rates are tried at most.
   private static let mostSteps = 10
+  /// In how many parts the server hears a second of its site at the beginning: what an observer counts begins when it is first
+  /// heard, and with all of them heard at once all their seconds would end at once, ever after.
+  private static let partsOfSecond = 16
   /// How many probes a level may have: a third of all numbers there are.
   private static let probesPerLevel = SendTimes.capacity / 3
 
@@ -45,9 +48,13 @@ struct LatencyMeasurement {
     let sender = try MeterSender(to: server.socket.port)
     for _ in 0..<seconds {
       let second = site.nextSecond(adverts: 24)
-      server.clock.leap(HeldClock.second)
-      try await sending.run { try sender.send(second.bytes, length: second.length) }
-      try await server.socket.untilEmpty()
+      let part = second.bytes.count / second.length / partsOfSecond * second.length
+      for start in stride(from: 0, to: second.bytes.count, by: part) {
+        let bytes = second.bytes[start..<min(start + part, second.bytes.count)]
+        server.clock.leap(HeldClock.second / Int64(partsOfSecond))
+        try await sending.run { try sender.send(bytes, length: second.length) }
+        try await server.socket.untilEmpty()
+      }
     }
   }
 

@@ -2,6 +2,9 @@ import CSocketMeter
 import SocketTraffic
 
 /// Sends a site's traffic at a steady rate, in small trains, with probes among it.
+///
+/// The server's time passes with the traffic, train by train: many times as fast as ours, but evenly, since a leap would make all
+/// due at once that falls due in the course of a second.
 struct PacedSender {
   /// What was sent.
   struct Sent: Sendable {
@@ -53,12 +56,12 @@ struct PacedSender {
     var sent = Sent()
     var dice: UInt64 = 0x9E37_79B9_7F4A_7C15
     let length = traffic.length
+    let span = HeldClock.second / Int64(traffic.datagrams)
     let least = min(PacedSender.leastProbes, probes.count)
     let start = meter_now()
     var last = start
     var credit = 0.0
     while last - start < duration || sent.probes < least {
-      clock.leap(HeldClock.second)
       try traffic.withNextSecond { bytes in
         var position = 0
         while position < bytes.count, last - start < duration || sent.probes < least {
@@ -66,6 +69,7 @@ struct PacedSender {
           credit = min(credit + rate * Double(now - last) / 1e9, rate * PacedSender.catchUp)
           last = now
           let end = min(position + Int(credit) * length, bytes.count)
+          clock.leap(Int64((end - position) / length) * span)
           if end > position { try sender.send(bytes[position..<end], length: length) }
           credit -= Double((end - position) / length)
           sent.datagrams += (end - position) / length
