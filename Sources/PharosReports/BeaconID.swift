@@ -92,6 +92,11 @@ public struct BeaconID: Hashable, Sendable {
     BeaconID(kind: kind, high: high, low: low, tail: tail, addressWord: BeaconID.word(of: address))
   }
 
+  /// The same identity without an address in the key; a device that is known by its address alone stays as it is.
+  public var unkeyed: BeaconID {
+    kind == .address ? self : BeaconID(kind: kind, high: high, low: low, tail: tail, addressWord: 0)
+  }
+
   /// The proximity UUID, if the identity has one.
   public var uuid: UUID128? { kind == .proximity ? UUID128(high: high, low: low) : nil }
   /// The major number, if the identity has one.

@@ -11,6 +11,11 @@ struct EmitterCensus {
   ///
   /// - Units: dB.
   static let strongSpan: Float = 10
+  /// How far apart such readings of one beacon may lie.
+  ///
+  /// - Units: metres. Of 67 identities on the surveyed malls 60 stay within 57 m; the others, of several beacons or of phones, spread
+  ///   over 63 to 225 m.
+  static let strongSpread: Float = 60
   /// How near another walk must have come to such a reading to be a witness.
   ///
   /// - Units: metres.
@@ -30,10 +35,15 @@ struct EmitterCensus {
   /// - Units: dBm.
   static let loudLevel: Float = -68
 
-  /// Looks through all emitters.
-  init(_ found: [Emitter: EmitterReadings], floors: [FloorSurvey], rules: SurveyRules) {
-    let merged = EmitterCensus.merged(found)
+  /// Looks through all emitters, the identities being known that several beacons share.
+  init(
+    _ found: [Emitter: EmitterReadings],
+    shared: Set<BeaconID>,
+    floors: [FloorSurvey],
+    rules: SurveyRules
+  ) {
     let witnesses = floors.map { WitnessGrid($0) }
+    let merged = EmitterCensus.merged(found, shared, witnesses, rules)
     for (emitter, readings) in merged.sorted(by: { $0.key < $1.key }) {
       if let reason = EmitterCensus.reason(emitter, readings, witnesses, rules) {
         leftOut[reason, default: 0] += 1
@@ -45,9 +55,45 @@ struct EmitterCensus {
     }
   }
 
-  /// Beacons of one identity under one address or under changing ones: the address leaves the key where it tells nothing.
-  private static func merged(_ found: [Emitter: EmitterReadings]) -> [Emitter: EmitterReadings] {
-    found
+  /// The same emitters, with those beacons under their identity alone that are one under whatever address.
+  ///
+  /// An address tells several beacons of one identity from each other. Where there is one, it tells nothing, and where
+  /// that one changes it, each address would be another beacon, and a stranger when the next walk meets it: on the surveyed malls 29
+  /// of 67 identities were heard in one place under two to seven addresses.
+  private static func merged(
+    _ found: [Emitter: EmitterReadings],
+    _ shared: Set<BeaconID>,
+    _ witnesses: [WitnessGrid],
+    _ rules: SurveyRules
+  ) -> [Emitter: EmitterReadings] {
+    var names: [BeaconID: [Emitter]] = [:]
+    for emitter in found.keys.sorted() {
+      guard case .beacon(let beacon) = emitter, beacon.kind != .address, !shared.contains(beacon.unkeyed)
+      else {
+        continue
+      }
+      names[beacon.unkeyed, default: []].append(emitter)
+    }
+    var merged = found
+    for (identity, names) in names {
+      var all = EmitterReadings()
+      for name in names { all.add(found[name] ?? EmitterReadings()) }
+      let emitter = Emitter.beacon(identity)
+      guard isInOnePlace(all), reason(emitter, all, witnesses, rules) == nil else { continue }
+      for name in names { merged[name] = nil }
+      merged[emitter] = all
+    }
+    return merged
+  }
+
+  /// Whether nothing tells that readings come from more than one place.
+  private static func isInOnePlace(_ readings: EmitterReadings) -> Bool {
+    let strongest = readings.readings.map(\.level).max() ?? 0
+    let strong = readings.readings.filter { $0.level >= strongest - strongSpan }
+    guard let west = strong.map(\.x).min(), let east = strong.map(\.x).max(),
+      let south = strong.map(\.y).min(), let north = strong.map(\.y).max()
+    else { return false }
+    return max(east - west, north - south) <= strongSpread
   }
 
   /// Why an emitter is left out; nil if it is kept.

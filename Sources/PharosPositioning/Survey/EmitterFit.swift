@@ -151,7 +151,8 @@ struct EmitterFit {
     else { return nil }
     let margin = rules.margin / grid.cell
     func range(_ low: Float, _ high: Float, _ count: Int) -> Range<Int> {
-      let first = max(0, Int(max(0, low - margin)))
+      // What was heard beyond the grid alone has no cell of it.
+      let first = min(count, Int(max(0, low - margin)))
       return first..<min(count, max(first + 1, Int(max(0, high + margin)) + 1))
     }
     let columns = range(west, east, grid.columns)

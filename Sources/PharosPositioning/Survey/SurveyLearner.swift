@@ -13,6 +13,8 @@ public struct SurveyLearner: Sendable {
   private var floors: [FloorSurvey] = []
   private var floorNumbers: [FloorID: Int] = [:]
   private var emitters: [Emitter: EmitterReadings] = [:]
+  /// Identities of which a walk heard several addresses in turns: there are as many beacons.
+  private var sharedIdentities: Set<BeaconID> = []
   private var report = SurveyReport()
   private var walkCount: Int32 = 0
 
@@ -118,6 +120,7 @@ public struct SurveyLearner: Sendable {
     floor: Int,
     number: Int32
   ) {
+    noteShared(of: walk)
     for entry in walk.beacons {
       guard let point = path.position(at: entry.time + rules.beaconDelay) else {
         report.placelessReadings += 1
@@ -136,6 +139,20 @@ public struct SurveyLearner: Sendable {
     }
   }
 
+  /// Finds the identities of which an address comes back after another: one beacon that changes its address never returns to an
+  /// old one.
+  private mutating func noteShared(of walk: SurveyWalk) {
+    var heard: [BeaconID: [UInt64]] = [:]
+    for entry in walk.beacons.sorted(by: { $0.time < $1.time }) {
+      guard let address = entry.address?.bits else { continue }
+      let identity = entry.beacon.unkeyed
+      let before = heard[identity] ?? []
+      guard before.last != address else { continue }
+      if before.contains(address) { sharedIdentities.insert(identity) }
+      heard[identity] = before.filter { $0 != address } + [address]
+    }
+  }
+
   /// The map that the walks give, and what they covered.
   public func learned() -> (map: RadioMap, report: SurveyReport) {
     var report = report
@@ -146,7 +163,7 @@ public struct SurveyLearner: Sendable {
       walked: floors.map(\.passes)
     )
     for number in floors.indices { floors[number].findFarCells() }
-    let census = EmitterCensus(emitters, floors: floors, rules: rules)
+    let census = EmitterCensus(emitters, shared: sharedIdentities, floors: floors, rules: rules)
     report.leftOut = census.leftOut
     let neighbours = FloorNeighbours(floors, emitters: census.kept.map(\.readings))
     let carrying = FloorCarrying(floors: floors, neighbours: neighbours, rules: rules)

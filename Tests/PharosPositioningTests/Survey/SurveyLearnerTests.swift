@@ -138,7 +138,70 @@ struct SurveyLearnerTests {
     }
     let beacon = BeaconID.proximity(UUID128(high: 1, low: 1), major: 0, minor: 0)
     #expect(map.emitter(ofBeacon: beacon, address: DeviceAddress(bits: 0xB0, kind: .random)) != nil)
-    #expect(map.emitter(ofBeacon: beacon, address: nil) == nil)
+  }
+
+  /// Walks with the beacon under other addresses: what is heard of it, with the walk's number and its own.
+  private static func hall(
+    seed: UInt64,
+    address: (_ walk: Int, _ reading: Int) -> UInt64
+  ) throws -> (hall: SurveyedHall, walks: [SurveyWalk]) {
+    var hall = try SurveyedHall(seed: seed)
+    var walks = hall.walks()
+    for walk in walks.indices {
+      for reading in walks[walk].beacons.indices {
+        walks[walk].beacons[reading].address = DeviceAddress(bits: address(walk, reading), kind: .random)
+      }
+    }
+    return (hall, walks)
+  }
+
+  private static let beacon = BeaconID.proximity(UUID128(high: 1, low: 1), major: 0, minor: 0)
+
+  @Test("a beacon that changes its address is one, and is known under an address that nobody met")
+  func changingAddress() throws {
+    // Another with each walk, and in the third one half-way.
+    let (hall, walks) = try Self.hall(seed: 4) { walk, reading in
+      UInt64(0xB0 + (walk == 2 && reading > 4 ? 100 : walk))
+    }
+    let (map, report) = Self.learned(walks, venue: hall.venue)
+    #expect(report.beacons == 1)
+    let number = try #require(map.emitter(.beacon(Self.beacon)))
+    for address in [DeviceAddress(bits: 0xB3, kind: .random), DeviceAddress(bits: 0xFFF, kind: .random), nil]
+    {
+      #expect(map.emitter(ofBeacon: Self.beacon, address: address) == number)
+    }
+    let anchor = try #require(map.anchors.first { $0.emitter == number })
+    #expect(anchor.point.distance(to: Point(x: 50, y: 10)) < max(6, 2.5 * Double(anchor.deviation)))
+  }
+
+  @Test("beacons of one identity that are heard in turns stay apart, however near")
+  func sharedIdentity() throws {
+    let (hall, walks) = try Self.hall(seed: 5) { _, reading in reading.isMultiple(of: 2) ? 0xB0 : 0xB1 }
+    let (map, report) = Self.learned(walks, venue: hall.venue)
+    #expect(report.beacons == 2)
+    #expect(map.emitter(.beacon(Self.beacon)) == nil)
+    let numbers = [0xB0, 0xB1].map {
+      map.emitter(ofBeacon: Self.beacon, address: DeviceAddress(bits: $0, kind: .random))
+    }
+    #expect(numbers.allSatisfy { $0 != nil } && numbers[0] != numbers[1])
+  }
+
+  @Test("beacons of one identity far from each other stay apart, though no walk meets both")
+  func distantTwins() throws {
+    var hall = try SurveyedHall(seed: 6)
+    var walks = hall.walks()
+    // The same corridors again, as if a second hall stood 200 m to the east.
+    walks += walks.enumerated().map { number, walk in
+      var other = walk
+      other.name = "far \(number)"
+      for place in other.waypoints.indices { other.waypoints[place].point.x += 200 }
+      for reading in other.beacons.indices {
+        other.beacons[reading].address = DeviceAddress(bits: 0xB1, kind: .random)
+      }
+      return other
+    }
+    let (map, _) = Self.learned(walks, venue: hall.venue)
+    #expect(map.emitter(.beacon(Self.beacon)) == nil)
   }
 
   @Test("a phone that walks along, and one that was met once, are left out and counted")
