@@ -15,10 +15,11 @@ extension Locator {
     if born == nil || cloud.isEmpty { born = time }
     let readings = recent
     let worths = worths(of: readings, at: time)
+    let surprises = surprises(of: readings)
     let trials = offset.trials
     let priors = priors(listed)
     let fields = trials.map { trial in
-      everywhere(readings, worths, from: priors, louder: trial.decibels, at: time)
+      everywhere(readings, worths, surprises: surprises, from: priors, louder: trial.decibels, at: time)
     }
     var scores = zip(fields, trials).map { $0.sum + $1.prior }
     let best = scores.max() ?? 0

@@ -31,6 +31,19 @@ extension Locator {
     return worths
   }
 
+  /// How much it says of each reading's place that its emitter was heard at all; nil where scans tell more.
+  ///
+  /// The first reading of each beacon says it: that it was heard again says little more.
+  func surprises(of readings: [RadioReading]) -> [Float]? {
+    let beacons = Set(readings.lazy.filter { $0.kind == .beacon }.map(\.emitter))
+    guard !beacons.isEmpty, !readings.contains(where: { $0.kind == .accessPoint }) else { return nil }
+    let surprise = min(rules.beaconSurprise, rules.mostBeaconSurprise / Float(beacons.count))
+    var met: Set<Int32> = []
+    return readings.map { reading in
+      reading.kind == .beacon && met.insert(reading.emitter).inserted ? surprise : 0
+    }
+  }
+
   /// How much less certain a reading is for its age.
   ///
   /// A walk's first scans list what was heard up to 30 s before it, and nobody's steps tell from where.
@@ -92,6 +105,7 @@ extension Locator {
     _ readings: [RadioReading],
     _ range: Range<Int>,
     _ worths: [Float],
+    surprises: [Float]? = nil,
     louder offset: Float,
     at time: Timestamp
   ) -> [RadioField.Term] {
@@ -103,7 +117,8 @@ extension Locator {
         emitter: reading.emitter,
         level: Int32(RadioMap.byte(level: reading.level - offset)),
         noise: Int32(LevelTable.number(ofNoise: (noise * noise + stale * stale).squareRoot())),
-        worth: worths[index]
+        worth: worths[index],
+        surprise: surprises?[index] ?? 0
       )
     }
   }

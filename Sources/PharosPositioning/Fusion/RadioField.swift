@@ -12,6 +12,8 @@ struct RadioField: Sendable {
     var noise: Int32
     /// How much it counts.
     var worth: Float
+    /// How much less probable it is to be heard at all where the map does not expect it: a logarithm.
+    var surprise: Float = 0
   }
 
   /// The window's cells within the floor's grid.
@@ -45,7 +47,8 @@ struct RadioField: Sendable {
     values.append(contentsOf: repeatElement(0, count: columns * rows))
     var everywhere: Float = 0
     for term in terms {
-      let nowhere = term.worth * content.unexpected(level: Int(term.level), noise: Int(term.noise))
+      let nowhere =
+        term.worth * content.unexpected(level: Int(term.level), noise: Int(term.noise)) - term.surprise
       everywhere += nowhere
       guard let patch = content.radio.patch(of: term.emitter, floor: floor) else { continue }
       add(term, patch, less: nowhere, content)

@@ -45,13 +45,16 @@ extension Locator {
   func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
+    surprises: [Float]? = nil,
     from priors: [[Float]],
     louder offset: Float,
     at time: Timestamp
   ) -> VenueField {
     var found = VenueField(values: priors)
     let bunches = bunches(of: readings, apart: Locator.wideBunch, at: time)
-    let bunchTerms = bunches.map { terms(readings, $0.readings, worths, louder: offset, at: time) }
+    let bunchTerms = bunches.map {
+      terms(readings, $0.readings, worths, surprises: surprises, louder: offset, at: time)
+    }
     var field = RadioField()
     for (radio, grid) in content.radio.grids.enumerated() where content.floorOfRadio[radio] != nil {
       for (bunch, terms) in zip(bunches, bunchTerms) {
