@@ -78,9 +78,15 @@ extension ServeRunner {
         NotifyService(notifier: notifier, server: parts.server, ready: { try await status.places() })
       )
     }
-    var configured = services.map { ServiceGroupConfiguration.ServiceConfiguration(service: $0) }
-    configured.append(.init(service: stop, successTerminationBehavior: .gracefullyShutdownGroup))
-    if options.isDemo { configured.append(.init(service: DemoService(server: parts.server, scene: .demo))) }
+    var configured: [ServiceGroupConfiguration.ServiceConfiguration] = []
+    for service in services { configured.append(.init(service: NamedService(service))) }
+    configured.append(
+      .init(service: NamedService(stop), successTerminationBehavior: .gracefullyShutdownGroup)
+    )
+    if options.isDemo {
+      let demo = DemoService(server: parts.server, scene: .demo)
+      configured.append(.init(service: NamedService(demo)))
+    }
     return configured
   }
 
