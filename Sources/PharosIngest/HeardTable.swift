@@ -332,8 +332,8 @@ struct HeardTable {
 extension HeardTable {
   /// Among how many beacons that lie side by side the one that was heard longest ago makes room.
   ///
-  /// Of eight the stalest is nearly always one of the stalest eighth of all. To find that eighth, everything that was received
-  /// waited for ten milliseconds, once or more a second.
+  /// Of eight the stalest is one of the stalest third of all in 96 cases of 100. To find the stalest eighth at once, everything that
+  /// was received waited for ten milliseconds, once or more a second.
   private static let compared = 8
   /// What share of the observers makes room at a time: to find out what only they heard takes a look at all that is heard.
   private static let evictedShare = 64
