@@ -58,6 +58,7 @@ extension ObserverState {
     since: Timestamp,
     catalog: borrowing RegionCatalog
   ) -> (time: Timestamp, isLevel: Bool)? {
+    // The first policy is read here, since to ask a track behind a pointer for one copies the track.
     let deadline = track.pointee.deadline(
       place,
       silenceFrom: silenceFrom,

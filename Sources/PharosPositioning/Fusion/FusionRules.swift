@@ -46,16 +46,16 @@ public struct FusionRules: Hashable, Sendable {
   public var groupShare: Float = 0.5
   /// The share that each reading of a beacon counts: a few a second, of which neighbours in time err together.
   public var beaconShare: Float = 0.5
-  /// How much it says that a beacon is heard at all, beside how loud, as long as no access point was: the logarithm of how much more
-  /// probable that is where the map expects it.
+  /// How much it says that a beacon is heard at all, beside how loud, as long as no access point was: how much more probable that is
+  /// where the map expects it.
   ///
-  /// 4: within 18 m of where the survey heard them, beacons of walks held back were heard in 4 to 10 % of all seconds, elsewhere in
+  /// - Units: natural logarithm. Within 18 m of where the survey heard them, beacons of walks held back were heard in 4 to 10 % of all seconds, elsewhere in
   /// 0.04 to 0.07 %; 58 to 280 times as often, the louder the more. Where scans tell more, it places walks worse, since it holds
   /// against places where nobody surveyed what is no fault of theirs.
   public var beaconSurprise: Float = 4
   /// How much that says at most of all beacons together, since those that hang side by side are heard together.
   ///
-  /// 8: with 4 walks are placed as well.
+  /// - Units: natural logarithm. With 4 walks are placed as well.
   public var mostBeaconSurprise: Float = 8
   /// How much less certain a reading is for each second of its age, where steps tell how far it was carried.
   ///

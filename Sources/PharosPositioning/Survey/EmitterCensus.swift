@@ -68,10 +68,9 @@ struct EmitterCensus {
   ) -> [Emitter: EmitterReadings] {
     var names: [BeaconID: [Emitter]] = [:]
     for emitter in found.keys.sorted() {
-      guard case .beacon(let beacon) = emitter, beacon.kind != .address, !shared.contains(beacon.unkeyed)
-      else {
-        continue
-      }
+      guard case .beacon(let beacon) = emitter, beacon.kind != .address,
+        !shared.contains(beacon.unkeyed)
+      else { continue }
       names[beacon.unkeyed, default: []].append(emitter)
     }
     var merged = found
@@ -90,10 +89,15 @@ struct EmitterCensus {
   private static func isInOnePlace(_ readings: EmitterReadings) -> Bool {
     let strongest = readings.readings.map(\.level).max() ?? 0
     let strong = readings.readings.filter { $0.level >= strongest - strongSpan }
-    guard let west = strong.map(\.x).min(), let east = strong.map(\.x).max(),
-      let south = strong.map(\.y).min(), let north = strong.map(\.y).max()
-    else { return false }
-    return max(east - west, north - south) <= strongSpread
+    return spread(of: strong) <= strongSpread
+  }
+
+  /// How far apart readings lie, from west to east or from south to north.
+  private static func spread(of readings: [EmitterReadings.Reading]) -> Float {
+    guard let west = readings.map(\.x).min(), let east = readings.map(\.x).max(),
+      let south = readings.map(\.y).min(), let north = readings.map(\.y).max()
+    else { return 0 }
+    return max(east - west, north - south)
   }
 
   /// Why an emitter is left out; nil if it is kept.
@@ -107,11 +111,7 @@ struct EmitterCensus {
     guard all.count >= rules.fewestReadings, let strongest = all.map(\.level).max() else { return .tooFew }
     let loud = all.filter { $0.level >= loudLevel }
     for floor in Set(loud.map(\.floor)).sorted() {
-      let here = loud.filter { $0.floor == floor }
-      guard let x = here.map(\.x).max(), let y = here.map(\.y).max(), let west = here.map(\.x).min(),
-        let south = here.map(\.y).min()
-      else { continue }
-      if max(x - west, y - south) > loudSpread { return .moving }
+      if spread(of: loud.filter { $0.floor == floor }) > loudSpread { return .moving }
     }
     let strong = all.filter { $0.level >= strongest - strongSpan }
     var near: Set<Int32> = []
