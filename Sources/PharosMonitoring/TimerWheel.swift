@@ -14,12 +14,11 @@ struct TimerWheel: Sendable {
   private static let shift: UInt64 = 22
   private static let levels = 6
   private static let fanout = 256
-  /// The most chunks that are kept for later: 1 MiB, what a second of a busy engine needs.
-  private static let mostSpare = 4_096
 
-  private var slots: [TimerSlot] = Array(repeating: TimerSlot(), count: levels * fanout)
+  /// The list of each slot's timers.
+  private var slots: [Int32] = Array(repeating: TimerChunks.none, count: levels * fanout)
+  private var chunks = TimerChunks()
   private var occupied: [UInt64] = Array(repeating: 0, count: levels * fanout / 64)
-  private var spare: [[TimerEntry]] = []
   /// The timers of the tick that is at hand, as a heap.
   private(set) var near: [TimerEntry] = []
   /// Whether timers have come near since somebody asked.
@@ -75,22 +74,19 @@ struct TimerWheel: Sendable {
     }
     let level = (63 - (wanted ^ tick).leadingZeroBitCount) / 8
     let slot = level * TimerWheel.fanout + Int(wanted >> UInt64(level * 8) & 255)
-    slots[slot].append(entry, &spare)
+    chunks.append(entry, to: &slots[slot])
     occupied[slot / 64] |= 1 << UInt64(slot % 64)
   }
 
   /// Moves what a slot holds to where it belongs now that its time has begun, chunk by chunk, so that one that is emptied
   /// is at hand for the next.
   private mutating func empty(_ slot: Int) {
-    var taken = TimerSlot()
-    swap(&taken, &slots[slot])
-    while var chunk = taken.takeChunk() {
-      putAll(chunk)
-      guard spare.count < TimerWheel.mostSpare else { continue }
-      chunk.removeAll(keepingCapacity: true)
-      spare.append(chunk)
+    var list = TimerChunks.none
+    swap(&list, &slots[slot])
+    while let entries = chunks.takeFirst(of: list) {
+      putAll(entries)
+      chunks.giveBack(entries, firstOf: &list)
     }
-    swap(&taken, &slots[slot])
   }
 
   /// By index, as an iterator of an unoptimised build would allocate.
@@ -151,34 +147,5 @@ struct TimerWheel: Sendable {
       parent = child
     }
     return first
-  }
-}
-
-/// The timers of one slot: full chunks, and the one that is being filled.
-///
-/// Chunks wander between slots, so that none keeps the room that it once needed, and none has to ask for it anew.
-private struct TimerSlot: Sendable {
-  /// Timers in a chunk of 256 bytes; all are of one size, so that whichever is taken is never too small.
-  private static let capacity = 16
-
-  private(set) var full: [[TimerEntry]] = []
-  private(set) var last: [TimerEntry] = []
-
-  mutating func append(_ entry: TimerEntry, _ spare: inout [[TimerEntry]]) {
-    if last.isEmpty {
-      if let chunk = spare.popLast() { last = chunk } else { last.reserveCapacity(TimerSlot.capacity) }
-    }
-    last.append(entry)
-    guard last.count == TimerSlot.capacity else { return }
-    full.append(last)
-    last = []
-  }
-
-  /// Takes one of the slot's chunks out; nil if none is left.
-  mutating func takeChunk() -> [TimerEntry]? {
-    if let chunk = full.popLast() { return chunk }
-    guard !last.isEmpty else { return nil }
-    defer { last = [] }
-    return last
   }
 }

@@ -61,7 +61,7 @@ struct EngineAllocationTests {
     let site = Site(applications: [Application(identifier: "gallery", regions: [region])])
     let counts = Self.play(site, seconds: 120)
     let steady = counts.suffix(40)
-    // Timers may, once in about half a minute for each beacon, until every slot of their wheel has been used.
-    #expect(steady.count { $0 == 0 } >= 20, "allocations in each second of 250 adverts: \(steady)")
+    // Where two timers of the wheel's heap change places an unoptimised build allocates; `scale` counts in an optimised one.
+    #expect(steady.count { $0 == 0 } >= 28, "allocations in each second of 250 adverts: \(steady)")
   }
 }

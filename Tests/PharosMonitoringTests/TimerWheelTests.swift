@@ -64,6 +64,31 @@ struct TimerWheelTests {
     #expect(wheel.next(through: Timestamp(seconds: 40)) == nil)
   }
 
+  @Test("more timers of one second than room is kept for fire in order, and again in the room that is left")
+  func storm() {
+    var generator = SeededGenerator(seed: 7)
+    var wheel = TimerWheel()
+    let count: Int32 = 70_000
+    for round in Int64(1)...2 {
+      for place in 0..<count {
+        let offset = Int64.random(in: 0..<1_000_000_000, using: &generator)
+        let due = Timestamp(seconds: round * 100_000) + TimeSpan(nanoseconds: offset)
+        wheel.set(TimerEntry(due: due, observer: 0, target: .page(place)))
+      }
+      var seen = Array(repeating: false, count: Int(count))
+      var last = Timestamp.distantPast
+      while let entry = wheel.next(through: Timestamp(seconds: round * 100_000 + 1)) {
+        guard case .page(let place) = entry.target, !seen[Int(place)], entry.due >= last else {
+          Issue.record("\(entry) after \(last)")
+          return
+        }
+        seen[Int(place)] = true
+        last = entry.due
+      }
+      #expect(!seen.contains(false))
+    }
+  }
+
   @Test(
     "the table finds what was put in and not taken out, whatever the hashes",
     arguments: [UInt64.max, 0xF]
