@@ -159,9 +159,15 @@ public struct StageOutput: Sendable {
   /// Whether there is nothing in it.
   public var isEmpty: Bool { events.isEmpty && links.isEmpty }
 
-  /// Empties it and keeps its storage.
+  /// How many events or links room is kept for: many times what a batch usually brings.
+  ///
+  /// A batch in which thousands of beacons come at once leaves room for thousands behind, 3 MiB of it, and a server keeps
+  /// several outputs.
+  private static let mostKept = 256
+
+  /// Empties it and keeps its storage, unless that is much more than is usually needed.
   public mutating func removeAll() {
-    events.removeAll(keepingCapacity: true)
-    links.removeAll(keepingCapacity: true)
+    events.removeAll(keepingCapacity: events.capacity <= StageOutput.mostKept)
+    links.removeAll(keepingCapacity: links.capacity <= StageOutput.mostKept)
   }
 }
