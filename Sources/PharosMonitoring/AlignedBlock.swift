@@ -23,6 +23,11 @@ struct AlignedBlock {
     return (memory.alignedUp(toMultipleOf: alignment), AlignedBlock(memory: memory))
   }
 
+  /// How many bytes lie before those that were asked for.
+  ///
+  /// Together with those that lie behind them they are 16 fewer than the alignment.
+  func lead(of start: UnsafeMutableRawPointer) -> Int { start - memory }
+
   /// Gives the bytes back; to be called once.
   func free() { memory.deallocate() }
 }

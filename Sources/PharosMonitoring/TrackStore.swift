@@ -4,7 +4,7 @@ import PharosReports
 ///
 /// An array would copy all tracks when it grows, which takes milliseconds at tens of thousands; its elements would begin
 /// in the middle of a cache line; and it would keep up to twice the room that it needs. A page begins
-/// at a cache line and holds eight tracks, and behind them a cache line of their due times, so that one timer serves
+/// at a cache line and holds eight tracks, and beside them a cache line of their due times, so that one timer serves
 /// them all: see `StageOne.arm(track:of:for:)`.
 /// A copy of the store shares the pages until one of the two is changed.
 struct TrackStore: RandomAccessCollection, @unchecked Sendable {
@@ -15,12 +15,14 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   fileprivate static let mask = 1 << shift - 1
   /// Two cache lines, which processors load together.
   private static let alignment = 128
-  /// Where a page's due times begin: behind its tracks, at a cache line.
-  private static let duesOffset = (MemoryLayout<Track>.stride << shift + 63) & ~63
+  /// The bytes of a page's tracks, to the end of a cache line.
+  private static let tracksSize = (MemoryLayout<Track>.stride << shift + 63) & ~63
+  /// The bytes of its due times: a cache line.
+  private static let duesSize = MemoryLayout<Timestamp>.stride << shift
 
   /// One page, as the directory knows it.
   struct Page {
-    /// Its tracks; their due times lie behind them.
+    /// Its tracks.
     fileprivate let tracks: UnsafeMutablePointer<Track>
     private let block: AlignedBlock
     /// When the wheel entry of the page is due; what fires at another time is stale.
@@ -28,19 +30,26 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
     /// Bits of the sorts of identity that lie on it or once did, so that a change of regions passes over most pages.
     fileprivate var scopes: UInt64 = 0
 
+    /// Their due times, before or behind them: of the bytes that aligning a block costs, one side always has a cache line.
     fileprivate var dues: UnsafeMutablePointer<Timestamp> {
-      (UnsafeMutableRawPointer(tracks) + TrackStore.duesOffset).assumingMemoryBound(to: Timestamp.self)
+      duesAddress.assumingMemoryBound(to: Timestamp.self)
+    }
+
+    private var duesAddress: UnsafeMutableRawPointer {
+      let start = UnsafeMutableRawPointer(tracks)
+      return block.lead(of: start) >= TrackStore.duesSize
+        ? start - TrackStore.duesSize : start + TrackStore.tracksSize
     }
 
     /// A page on which nothing lies and nothing is due.
     fileprivate init() {
       let start: UnsafeMutableRawPointer
       (start, block) = AlignedBlock.allocate(
-        byteCount: TrackStore.duesOffset + MemoryLayout<Timestamp>.stride << TrackStore.shift,
+        byteCount: TrackStore.tracksSize,
         alignment: TrackStore.alignment
       )
       tracks = start.bindMemory(to: Track.self, capacity: 1 << TrackStore.shift)
-      (start + TrackStore.duesOffset)
+      duesAddress
         .initializeMemory(as: Timestamp.self, repeating: .distantFuture, count: 1 << TrackStore.shift)
     }
 

@@ -53,6 +53,31 @@ struct TrackStoreTests {
     #expect(copy[39].lastHeard == Timestamp(seconds: 39))
   }
 
+  @Test("due times lie beside tracks, never on them, wherever the allocator puts a page")
+  func dues() {
+    var stores: [TrackStore] = []
+    var neighbours: [(bytes: [UInt8], value: UInt8)] = []
+    for number in 0..<60 {
+      var store = TrackStore()
+      for place in 0..<25 {
+        store.append(TrackStoreTests.track(place))
+        // Pages begin at other distances from a cache line each time.
+        neighbours.append((Array(repeating: UInt8(number), count: 16 * (number + place)), UInt8(number)))
+      }
+      for place in store.indices { store.setDue(Timestamp(seconds: Int64(number * 100 + place)), of: place) }
+      stores.append(store)
+    }
+    for (number, store) in stores.enumerated() {
+      for place in store.indices {
+        #expect(store.due(of: place) == Timestamp(seconds: Int64(number * 100 + place)))
+        #expect(store[place].lastHeard == Timestamp(seconds: Int64(place)))
+      }
+      #expect(store.firstDue(inPage: 2)?.place == 16)
+      #expect(store.firstDue(inPage: 3)?.due == Timestamp(seconds: Int64(number * 100 + 24)))
+    }
+    for neighbour in neighbours { #expect(neighbour.bytes.allSatisfy { $0 == neighbour.value }) }
+  }
+
   @Test("identities that differ in every part together get hashes of their own")
   func hashes() {
     let hash = KeyedHash()
