@@ -10,11 +10,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__linux__)
+#include <linux/filter.h>
+#endif
+
 #include "addresses.h"
 
 /* Since Linux 4.12; the C library's headers of some systems do not name it. */
 #if defined(__linux__) && !defined(SO_MEMINFO)
 #define SO_MEMINFO 55
+#endif
+
+/* Since Linux 4.5. */
+#if defined(__linux__) && !defined(SO_ATTACH_REUSEPORT_CBPF)
+#define SO_ATTACH_REUSEPORT_CBPF 51
 #endif
 
 /* The place of the drop counter among the numbers of SO_MEMINFO (linux/sock_diag.h). */
@@ -82,6 +91,66 @@ int64_t pharos_kernel_drops(int descriptor) {
 int pharos_set_reuse_port(int descriptor) {
   int yes = 1;
   return result_of(setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes));
+}
+
+int pharos_steer_by_observer(int descriptor, uint32_t sockets, const uint32_t factors[3], uint32_t cell_bits) {
+#if defined(__linux__)
+  /* The head of a Pharos datagram: its magic at 0, kind and length of the observer at 28, its octets from 30 on. They are
+     taken four at a time, those of an EUI-48 two and four. A jump's numbers say how many instructions it passes over. */
+  const uint32_t join = factors[0];
+  struct sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 36, 0, 37),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x50484152, 0, 35),
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 28),
+      /* EUI-48 */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0106, 0, 5),
+      BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 30),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 32),
+      BPF_STMT(BPF_JMP | BPF_JA, 19),
+      /* EUI-64 */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0208, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 30),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 34),
+      BPF_STMT(BPF_JMP | BPF_JA, 13),
+      /* UUID */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0310, 0, 21),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 30),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 34),
+      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 38),
+      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 42),
+      /* The last word, and the mixing. */
+      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, factors[1]),
+      BPF_STMT(BPF_MISC | BPF_TAX, 0),
+      BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 15),
+      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, factors[2]),
+      BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 32 - cell_bits),
+      BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, sockets),
+      BPF_STMT(BPF_RET | BPF_A, 0),
+      /* No socket has this number: the kernel goes by the sender. */
+      BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+  };
+  struct sock_fprog filter = {.len = sizeof program / sizeof program[0], .filter = program};
+  return result_of(setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &filter, sizeof filter));
+#else
+  (void)descriptor, (void)sockets, (void)factors, (void)cell_bits;
+  return -ENOTSUP;
+#endif
 }
 
 int pharos_probe_bind(const pharos_address *address) {

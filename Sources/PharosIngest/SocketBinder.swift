@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PharosCaptures
+import PharosReports
 
 /// Opens the sockets of the listeners and gives them to the loops.
 struct SocketBinder {
@@ -12,12 +13,12 @@ struct SocketBinder {
 
   /// Opens all sockets.
   ///
-  /// An address has a socket on each loop, among which the kernel spreads the senders; a multicast listener or a
-  /// socket from elsewhere is read by one loop.
+  /// An address has a socket on each loop, among which the kernel spreads the observers, or where it cannot tell them the
+  /// senders; a multicast listener or a socket from elsewhere is read by one loop.
   ///
   /// - Throws: ``IngestError``.
   func bindAll() async throws -> [SocketStatus] {
-    var sockets: [SocketStatus] = []
+    var sockets: [InstalledSocket] = []
     for (position, listener) in configuration.listeners.enumerated() {
       let single = loops[position % loops.count]
       switch listener.socket {
@@ -32,7 +33,36 @@ struct SocketBinder {
         sockets += try await bind(address, listener, on: readers)
       }
     }
-    return sockets
+    steer(sockets)
+    return sockets.map(\.status)
+  }
+
+  /// A socket that its loop reads.
+  private struct InstalledSocket {
+    let status: SocketStatus
+    let descriptor: CInt
+  }
+
+  /// Has the kernel give each observer's datagrams to the loop that decides about it, at every address that has a socket on each
+  /// loop; those from elsewhere are taken to have been bound in the order in which they are given.
+  private func steer(_ sockets: [InstalledSocket]) {
+    guard loops.count > 1 else { return }
+    for (address, group) in Dictionary(grouping: sockets, by: \.status.address) {
+      guard let first = group.first, group.map(\.status.loop) == Array(loops.indices) else { continue }
+      let outcome = pharos_steer_by_observer(
+        first.descriptor,
+        UInt32(loops.count),
+        ObserverID.cellFactors,
+        UInt32(ObserverID.cellBits)
+      )
+      guard outcome < 0 else { continue }
+      logger.info(
+        "the kernel cannot tell observers: it spreads senders over the loops, which hand over what is not theirs",
+        metadata: [
+          LogKey.listener: "\(address)", LogKey.reason: "\(IngestError.Reason.system(errno: -outcome))",
+        ]
+      )
+    }
   }
 
   private func resolve(_ host: String, _ port: Int, _ listener: ListenAddress) throws -> SocketAddress {
@@ -48,7 +78,7 @@ struct SocketBinder {
     _ descriptor: Int32,
     _ listener: ListenAddress,
     on loop: NIOLoopBound<ReadingLoop>
-  ) async throws -> SocketStatus {
+  ) async throws -> InstalledSocket {
     let channel = try await translating(listener) {
       try await bootstrap(on: loop, isShared: false).withBoundSocket(descriptor).get()
     }
@@ -59,11 +89,11 @@ struct SocketBinder {
     _ wanted: SocketAddress,
     _ listener: ListenAddress,
     on readers: [NIOLoopBound<ReadingLoop>]
-  ) async throws -> [SocketStatus] {
+  ) async throws -> [InstalledSocket] {
     let isShared = readers.count > 1
     var address = wanted
     if isShared { try probe(address, listener) }
-    var sockets: [SocketStatus] = []
+    var sockets: [InstalledSocket] = []
     for loop in readers {
       let target = address
       let channel = try await translating(listener) {
@@ -121,9 +151,9 @@ struct SocketBinder {
     _ listener: ListenAddress,
     on loop: NIOLoopBound<ReadingLoop>,
     isFirst: Bool
-  ) async throws -> SocketStatus {
+  ) async throws -> InstalledSocket {
     let asked = configuration.receiveBuffer
-    let status = try await channel.eventLoop.submit {
+    let socket = try await channel.eventLoop.submit {
       let facts = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
         of: NIOBSDSocket.Handle.self
       ) { descriptor in
@@ -144,10 +174,11 @@ struct SocketBinder {
       try channel.pipeline.syncOperations.addHandler(DrainHandler(loop: loop.value, listener: reader))
       loop.value.listeners.append(reader)
       try channel.syncOptions?.setOption(.autoRead, value: true)
-      return SocketStatus(address: address, loop: loop.value.index, receiveBuffer: buffer)
+      let status = SocketStatus(address: address, loop: loop.value.index, receiveBuffer: buffer)
+      return InstalledSocket(status: status, descriptor: descriptor)
     }.get()
-    if isFirst, status.receiveBuffer < asked { warn(status, asked: asked) }
-    return status
+    if isFirst, socket.status.receiveBuffer < asked { warn(socket.status, asked: asked) }
+    return socket
   }
 
   private func warn(_ status: SocketStatus, asked: Int) {

@@ -53,12 +53,39 @@ public enum ObserverID: Hashable, Sendable {
   }
 
   /// How many cells observers are spread over, whatever the number of shards.
-  public static let cells = 64
+  public static let cells = 1 << cellBits
+  /// The bits of a cell's number.
+  public static let cellBits = 6
+  /// What words of an identity are multiplied by on the way to its cell: the first as each further one comes, the others at
+  /// the end.
+  ///
+  /// Of 32 bits, so that a packet filter of the kernel can give an observer's datagrams to the loop that decides about it.
+  ///
+  /// - Source: the first prime of xxHash (Collet); the factors of MurmurHash3's finaliser (Appleby).
+  public static let cellFactors: [UInt32] = [0x9E37_79B1, 0x85EB_CA6B, 0xC2B2_AE35]
 
   /// The cell of the observer: what is bounded for many observers together is bounded for each cell by itself.
   ///
   /// All observers of a cell are in one shard, so that such a bound bites alike at any number of shards.
-  public var cell: Int { Int(stableHash % UInt64(ObserverID.cells)) }
+  public var cell: Int {
+    switch self {
+    case .eui48(let bits), .eui64(let bits): ObserverID.cell(of: ObserverID.joined(0, bits))
+    case .uuid(let uuid): ObserverID.cell(of: ObserverID.joined(ObserverID.joined(0, uuid.high), uuid.low))
+    case .name: Int(stableHash % UInt64(ObserverID.cells))
+    }
+  }
+
+  /// Two further words of 32 bits of an identity.
+  private static func joined(_ hash: UInt32, _ words: UInt64) -> UInt32 {
+    let first = hash &* cellFactors[0] ^ UInt32(truncatingIfNeeded: words >> 32)
+    return first &* cellFactors[0] ^ UInt32(truncatingIfNeeded: words)
+  }
+
+  private static func cell(of hash: UInt32) -> Int {
+    let mixed = hash &* cellFactors[1]
+    let last = (mixed ^ mixed >> 15) &* cellFactors[2]
+    return Int(last >> (32 - UInt32(cellBits)))
+  }
 
   /// The shard, of so many, that the observer's reports reach; of more shards than cells the rest stay idle.
   public func shard(of count: Int) -> Int { count > 1 ? cell % count : 0 }

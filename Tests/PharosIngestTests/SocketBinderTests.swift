@@ -2,6 +2,7 @@ import CPharos
 import Foundation
 import PharosCaptures
 import PharosReports
+import PharosTestSupport
 import PharosWire
 import Testing
 
@@ -29,6 +30,56 @@ struct SocketBinderTests {
     #expect(harness.server.sockets.map(\.loop) == [0, 1, 2])
     #expect(harness.server.localAddresses.count == 1)
     await harness.server.shutdown()
+  }
+
+  @Test("give an observer's datagrams to the loop that decides about it", arguments: [2, 3, 8])
+  func steers(loops: Int) async throws {
+    let harness = try await ServerHarness.start { $0.loops = loops }
+    let sender = try harness.sender()
+    var generator = SeededGenerator(seed: UInt64(loops))
+    // One sender, whom the kernel alone would give to one loop.
+    for number in 0..<96 as Range<UInt64> {
+      let id: ObserverID =
+        switch number % 3 {
+        case 0: .eui48(generator.next() & 0xFFFF_FFFF_FFFF)
+        case 1: .eui64(generator.next())
+        default: .uuid(UUID128(high: generator.next(), low: generator.next()))
+        }
+      try sender.sendWaiting(SocketBinderTests.heartbeat(of: id))
+    }
+    let steered = await harness.snapshot(datagrams: 96)
+    let isSteered = !harness.logs.lines.contains { $0.contains("the kernel cannot tell observers") }
+    if isSteered {
+      #expect(steered.forwarded == 0)
+    } else {
+      print("skipped that datagrams go to the loop of their observer: the kernel takes no packet filter")
+    }
+    // Who has a name, and who writes in another format, is told by loops that hand over what is not theirs.
+    for number in 0..<48 as Range<UInt64> {
+      try sender.sendWaiting(SocketBinderTests.heartbeat(of: .name("gate \(number)")))
+      try sender.sendWaiting(Samples.raddec(observer: number, minor: 1))
+    }
+    for length in 1..<36 { try sender.sendWaiting([UInt8](repeating: 0x50, count: length)) }
+    var all = await harness.snapshot(datagrams: 96 + 96 + 35)
+    while all.observers.count < 96 + 96 {
+      await Task.yield()
+      all = await harness.server.snapshot()
+    }
+    #expect(all.datagrams == 96 + 96 + 35)
+    #expect(all.forwarded > 0)
+    await harness.server.shutdown()
+  }
+
+  private static func heartbeat(of observer: ObserverID) -> [UInt8] {
+    var batch = ReportBatch()
+    let place = batch.index(of: observer)
+    batch.append(
+      Report(observer: place, received: .distantPast, timing: .received, body: .heartbeat(Heartbeat()))
+    )
+    var encoder = PharosDatagramEncoder(observer: observer, bootID: 1)
+    let fits = encoder.append(batch.reports[0], from: batch)
+    #expect(fits)
+    return Array(encoder.finish(uptime: .zero))
   }
 
   @Test("are refused in words where they cannot be")

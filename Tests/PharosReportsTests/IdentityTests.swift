@@ -27,6 +27,30 @@ struct IdentityTests {
     #expect(ObserverID(canonical) == id)
   }
 
+  @Test(
+    "an observer's cell is the same everywhere and for ever, since kernels work it out as well",
+    arguments: [
+      (ObserverID.eui48(1), 29), (.eui48(0xAC23_3FA0_0001), 53), (.eui48(0xFFFF_FFFF_FFFF), 2),
+      (.eui64(0x001B_C509_4081_0000), 61),
+      (.uuid(UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)), 56),
+      (.name("front desk"), 8),
+    ]
+  )
+  func cell(id: ObserverID, expected: Int) { #expect(id.cell == expected) }
+
+  @Test("observers that are numbered one after the other are spread over all cells", arguments: [1, 256])
+  func spread(step: UInt64) {
+    var eui48 = Array(repeating: 0, count: ObserverID.cells)
+    var uuid = eui48
+    for number in 0..<64_000 as Range<UInt64> {
+      eui48[ObserverID.eui48(0xAC23_3F00_0000 + number * step).cell] += 1
+      uuid[ObserverID.uuid(UUID128(high: 7, low: number * step)).cell] += 1
+    }
+    // A thousand each; chance makes 130 more or less of the extreme one of so many.
+    #expect(eui48.allSatisfy { (800...1_200).contains($0) }, "\(eui48)")
+    #expect(uuid.allSatisfy { (800...1_200).contains($0) }, "\(uuid)")
+  }
+
   @Test("an observer's name has 1 to 64 bytes")
   func nameLength() {
     #expect(ObserverID("") == nil)

@@ -11,7 +11,7 @@ struct CoresRun {
     var two = Spent()
   }
 
-  /// How many sources send: enough for an even share of each of two sockets.
+  /// How many sources send: enough for an even share of each of two sockets where the kernel goes by the source.
   private static let sources = 16
   /// Holds a second of the site's traffic at one advert a datagram.
   ///
@@ -100,7 +100,7 @@ struct CoresRun {
     return trains
   }
 
-  /// Senders half of whose datagrams the kernel gives to each socket.
+  /// Senders half of whose datagrams the kernel gives to each socket, before a server has it go by observers.
   private static func evenSenders(to first: MeterSocket, _ second: MeterSocket) throws -> [MeterSender] {
     var kept: [[MeterSender]] = [[], []]
     // Closed at the end only, so that no port comes twice.
