@@ -19,7 +19,16 @@ extension Locator {
     let trials = offset.trials
     let priors = priors(listed)
     let fields = trials.map { trial in
-      everywhere(readings, worths, surprises: surprises, from: priors, louder: trial.decibels, at: time)
+      var field = everywhere(
+        readings,
+        worths,
+        surprises: surprises,
+        from: priors,
+        louder: trial.decibels,
+        at: time
+      )
+      field.addUp()
+      return field
     }
     var scores = zip(fields, trials).map { $0.sum + $1.prior }
     let best = scores.max() ?? 0
@@ -59,9 +68,14 @@ extension Locator {
     let chosen = recent.indices.sorted { (recent[$0].level, $1) > (recent[$1].level, $0) }
       .prefix(Locator.mostAudited).sorted().map { recent[$0] }
     let worths = worths(of: chosen, at: time)
-    let field = everywhere(chosen, worths, from: priors(listed), louder: offset.decibels, at: time)
-    let margin = field.best - likelihood(of: chosen, worths, listed, at: time)
+    let own = likelihood(of: chosen, worths, listed, at: time)
+    // Nearly always the belief is as good as any other place, which is found out at a fraction of what the whole field costs.
+    let levels = everywhere(chosen, worths, from: priors(nil), louder: offset.decibels, at: time)
+    guard isBeaten(own + rules.lostMargin, by: levels, listed) else { return }
+    var field = everywhere(chosen, worths, from: priors(listed), louder: offset.decibels, at: time)
+    let margin = field.best - own
     guard margin > rules.lostMargin else { return }
+    field.addUp()
     counters.recoveries += 1
     let moved = min(0.5, rules.recoveryShare * margin / rules.lostMargin)
     let count = Int(Float(cloud.count) * moved)

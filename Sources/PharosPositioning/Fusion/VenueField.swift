@@ -10,9 +10,11 @@ struct VenueField {
   /// The logarithm of the sum of all.
   var sum: Float = -.infinity
 
-  /// Works out best and sum.
-  mutating func finish() {
-    best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity
+  /// Works out the best.
+  mutating func findBest() { best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity }
+
+  /// Works out the sum, which takes as long as all the rest.
+  mutating func addUp() {
     guard best > -.infinity else { return }
     var total: Float = 0
     for floor in values { for value in floor { total += FusionMath.exponential(value - best) } }
@@ -69,8 +71,26 @@ extension Locator {
         field.add(to: &found.values[radio], east: east, north: north)
       }
     }
-    found.finish()
+    found.findBest()
     return found
+  }
+
+  /// Whether some place of a field is better than a value even when what scans do not list is counted in.
+  ///
+  /// That only ever speaks against a place, so it is asked of those alone that are better without it, and their surroundings.
+  func isBeaten(_ value: Float, by field: VenueField, _ listed: [Int32]?) -> Bool {
+    guard field.best > value else { return false }
+    guard let listed else { return true }
+    for (radio, values) in field.values.enumerated() {
+      let grid = content.radio.grids[radio]
+      guard let window = grid.window(of: values, above: value) else { continue }
+      var told = window.rows.flatMap { row in
+        window.columns.map { values[row * grid.columns + $0] }
+      }
+      content.unlisted.add(listed: listed, to: &told, window, floor: radio, content.radio)
+      if told.contains(where: { $0 > value }) { return true }
+    }
+    return false
   }
 
   /// Draws places as often as a field says.
@@ -127,5 +147,21 @@ extension RadioField {
         sums[row * columns + column] += value(column: Float(column) - east, row: Float(row) - north)
       }
     }
+  }
+}
+
+extension RadioGrid {
+  /// The smallest window that holds all cells whose value is above another; nil if none is.
+  fileprivate func window(
+    of values: [Float],
+    above value: Float
+  ) -> (columns: Range<Int>, rows: Range<Int>)? {
+    var (west, east, south, north) = (columns, 0, rows, 0)
+    for (index, other) in values.enumerated() where other > value {
+      let (row, column) = index.quotientAndRemainder(dividingBy: columns)
+      (west, east) = (min(west, column), max(east, column + 1))
+      (south, north) = (min(south, row), max(north, row + 1))
+    }
+    return west < east ? (west..<east, south..<north) : nil
   }
 }
