@@ -100,10 +100,10 @@ int64_t pharos_kernel_drops(int descriptor);
 /* Lets several sockets of this process share a port, the kernel spreading senders over them: 0 or -errno. */
 int pharos_set_reuse_port(int descriptor);
 
-/* Has the kernel choose among the sockets that share a descriptor's port by the observer that a datagram names, where it is
-   a Pharos datagram (its layout: PharosWire) of an observer without a name of its own; others go by their sender. The socket
-   that was bound n-th gets the observers whose cell (`ObserverID.cell` of PharosReports, which has the factors) is n modulo
-   the number of sockets. 0 or -errno. */
+/* Has the kernel choose among the sockets that share a descriptor's port by the observer that a datagram names: in a Pharos
+   datagram (its layout: PharosWire) an EUI or a UUID; whatever else comes goes by its sender. The socket that was bound n-th,
+   counted from 0, gets the observers whose cell (`ObserverID.cell` of PharosReports, which has the factors) is n modulo the
+   number of sockets. 0 or -errno. */
 int pharos_steer_by_observer(int descriptor, uint32_t sockets, const uint32_t factors[3], uint32_t cell_bits);
 
 /* Whether an address can be bound by a socket that shares with nobody: 0 or -errno. */
