@@ -93,47 +93,40 @@ int pharos_set_reuse_port(int descriptor) {
   return result_of(setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes));
 }
 
+#if defined(__linux__)
+/* Joins the word at an offset to what was read of an identity before it: four instructions. */
+#define PHAROS_JOIN(offset, factor)                                                                         \
+  BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, factor), BPF_STMT(BPF_MISC | BPF_TAX, 0),                             \
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset), BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0)
+#endif
+
 int pharos_steer_by_observer(int descriptor, uint32_t sockets, const uint32_t factors[3], uint32_t cell_bits) {
 #if defined(__linux__)
   /* The head of a Pharos datagram: its magic at 0, kind and length of the observer at 28, its octets from 30 on. They are
      taken four at a time, those of an EUI-48 two and four. A jump's numbers say how many instructions it passes over. */
-  const uint32_t join = factors[0];
   struct sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_LEN, 0),
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 36, 0, 37),
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 36, 0, 39),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x50484152, 0, 35),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x50484152, 0, 37),
       BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 28),
       /* EUI-48 */
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0106, 0, 5),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0106, 0, 6),
       BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 30),
-      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 32),
-      BPF_STMT(BPF_JMP | BPF_JA, 19),
+      PHAROS_JOIN(32, factors[0]),
+      BPF_STMT(BPF_JMP | BPF_JA, 21),
       /* EUI-64 */
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0208, 0, 5),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0208, 0, 6),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 30),
-      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 34),
-      BPF_STMT(BPF_JMP | BPF_JA, 13),
+      PHAROS_JOIN(34, factors[0]),
+      BPF_STMT(BPF_JMP | BPF_JA, 14),
       /* UUID */
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0x0310, 0, 21),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 30),
-      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 34),
-      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
-      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 38),
-      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
-      BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, join),
-      BPF_STMT(BPF_MISC | BPF_TAX, 0),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 42),
-      /* The last word, and the mixing. */
-      BPF_STMT(BPF_ALU | BPF_XOR | BPF_X, 0),
+      PHAROS_JOIN(34, factors[0]),
+      PHAROS_JOIN(38, factors[0]),
+      PHAROS_JOIN(42, factors[0]),
+      /* All are mixed alike. */
       BPF_STMT(BPF_ALU | BPF_MUL | BPF_K, factors[1]),
       BPF_STMT(BPF_MISC | BPF_TAX, 0),
       BPF_STMT(BPF_ALU | BPF_RSH | BPF_K, 15),

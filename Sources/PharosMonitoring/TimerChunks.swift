@@ -34,7 +34,7 @@ struct TimerChunks: Sendable {
 
   /// Takes the timers of a list's first chunk out; nil at the list's end.
   ///
-  /// The chunk stays as it is until it is given back.
+  /// The chunk stays the list's first until it is given back.
   mutating func takeFirst(of list: Int32) -> [TimerEntry]? {
     guard list != TimerChunks.none else { return nil }
     var entries: [TimerEntry] = []

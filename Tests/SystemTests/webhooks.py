@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from harness import Radio, Server, advert, region_site, seeded
 
 
-# How often in a row one event is refused. The server doubles its waits up to a quarter of an hour: of 66 events that are
+# How often one event is refused at most. The server doubles its waits up to a quarter of an hour: of 66 events that are
 # refused by a coin alone, one in 15 runs has one that nobody sends for five minutes. Six waits are at most 63 s.
 MOST_REFUSALS = 6
 
