@@ -87,6 +87,6 @@ extension Locator {
         cloud.weight[index] -= 3
       }
     }
-    cloud.resample(&noise)
+    cloud.resample(rules, &noise)
   }
 }

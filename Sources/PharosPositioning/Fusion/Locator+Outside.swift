@@ -28,7 +28,7 @@ extension Locator {
       let north = cloud.north[index] - Float(place.y)
       cloud.weight[index] += max(-6, factor * (east * east + north * north))
     }
-    cloud.resample(&noise)
+    cloud.resample(rules, &noise)
   }
 
   /// A floor that one comes onto from outside, and the place there.

@@ -33,7 +33,7 @@ extension Locator {
     cloud.weight = weights
     learn(at: time)
     audit(listed, at: time)
-    cloud.resample(&noise)
+    cloud.resample(rules, &noise)
   }
 
   /// Whether some readings are a scan: enough access points that were just heard.

@@ -22,10 +22,12 @@ struct UnlistedField: Sendable {
 
   /// The cells of a patch that tell anything; none where either range is empty.
   private struct Window: Sendable {
+    /// The floor, as its place in the map: it is asked for each access point of a scan, and the patch lies elsewhere in memory.
+    let floor: Int32
     var columns: Range<Int32> = 0..<0
     var rows: Range<Int32> = 0..<0
     /// Where its cells begin among all.
-    var start = 0
+    let start: Int32
 
     /// Makes room for a cell.
     mutating func include(column: Int32, row: Int32) {
@@ -47,13 +49,13 @@ struct UnlistedField: Sendable {
     var silences: [Float] = []
     windows = radio.patches.map { patch in
       let share = shares[Int(patch.emitter)]
-      guard share > 0 else { return Window() }
+      guard share > 0 else { return Window(floor: patch.floor, start: 0) }
       // One standard deviation below what is expected is what can be counted on.
       let silence = { (column: Int32, row: Int32) -> Float in
         let place = Int(patch.offset + (row - patch.row) * patch.columns + column - patch.column)
         return share * silenceOfByte[max(0, Int(radio.levels[place]) - Int(radio.deviations[place]) / 5)]
       }
-      var window = Window(start: silences.count)
+      var window = Window(floor: patch.floor, start: Int32(silences.count))
       for row in patch.row..<patch.row + patch.rows {
         for column in patch.column..<patch.column + patch.columns where silence(column, row) < 0 {
           window.include(column: column, row: row)
@@ -108,15 +110,15 @@ struct UnlistedField: Sendable {
     for row in window.rows {
       let source = row * columns + window.columns.lowerBound
       let target = (row - window.rows.lowerBound) * width
-      for column in 0..<width { cells[target + column] += all[source + column] }
+      for column in 0..<width { unsafe cells[unchecked: target + column] += all[unchecked: source + column] }
     }
     for emitter in listed {
-      for place in radio.patchRange(of: emitter) where Int(radio.patches[place].floor) == floor {
+      for place in radio.patchRange(of: emitter) where Int(windows[place].floor) == floor {
         let telling = windows[place]
         let across = window.columns.clamped(to: telling.columns.cells)
         guard !across.isEmpty else { continue }
         for row in window.rows.clamped(to: telling.rows.cells) {
-          var source = telling.start + (row - Int(telling.rows.lowerBound)) * telling.columns.count
+          var source = Int(telling.start) + (row - Int(telling.rows.lowerBound)) * telling.columns.count
           source += across.lowerBound - Int(telling.columns.lowerBound)
           let target = (row - window.rows.lowerBound) * width - window.columns.lowerBound + across.lowerBound
           // Without checks, which cost more than the sum: cells are those of both windows.

@@ -15,6 +15,7 @@ struct GridReferenceTests {
   private static func hall(seed: UInt64) throws -> FusionHall {
     try FusionHall(seed: seed, size: size) { rules in
       rules.particles = 2_000
+      rules.fewestParticles = 2_000
       rules.youth = .zero
       rules.auditInterval = .seconds(3_600)
       rules.receiverDeviation = 0
