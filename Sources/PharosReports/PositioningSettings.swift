@@ -4,7 +4,7 @@ public struct PositioningSettings: Hashable, Sendable {
   public var interval: TimeSpan
   /// How long a fix waits for what is still on its way.
   public var lag: TimeSpan
-  /// How many places are weighed against each other for one subject, or nil for the usual number.
+  /// How many places are weighed against each other for one subject at most, or nil for the usual number.
   public var particles: Int?
   /// The beacons that are located as tags; empty means all that some region asks about.
   public var tags: [BeaconConstraint]

@@ -32,7 +32,7 @@ struct SurveyLocateCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How far apart fixes are at least.", valueName: "time"))
   var interval: TimeSpan = SurveyLocateRunner.Options.defaultInterval
 
-  @Option(help: ArgumentHelp("How many places are weighed. (default: the server's)", valueName: "n"))
+  @Option(help: ArgumentHelp("How many places are weighed at most. (default: the server's)", valueName: "n"))
   var particles: Int?
 
   @Option(

@@ -200,7 +200,7 @@ public struct FusionRules: Hashable, Sendable {
 
   /// How often the belief is compared with all other places.
   ///
-  /// 12 s: 6 and 8 s place walks held back no better, and one comparison costs as much as three fixes.
+  /// 12 s: 6 and 8 s place walks held back no better, and one comparison costs as much as a fix.
   public var auditInterval: TimeSpan = .seconds(12)
   /// How much better the best place elsewhere must explain a look, in nats, before some of the belief moves there.
   public var lostMargin: Float = 6

@@ -110,6 +110,7 @@ struct UnlistedField: Sendable {
     for row in window.rows {
       let source = row * columns + window.columns.lowerBound
       let target = (row - window.rows.lowerBound) * width
+      // Without checks, as below: a window's cells are the grid's.
       for column in 0..<width { unsafe cells[unchecked: target + column] += all[unchecked: source + column] }
     }
     for emitter in listed {

@@ -26,7 +26,7 @@ public struct SurveyLocateRunner: Sendable {
     public var interval: TimeSpan
     /// How long a fix waits for what is late; nil for the usual time.
     public var lag: TimeSpan?
-    /// How many places are weighed against each other; nil for the usual number.
+    /// How many places are weighed against each other at most; nil for the usual number.
     public var particles: Int?
     /// What of the traces is left out.
     public var thinning: TraceThinning
