@@ -98,9 +98,9 @@ struct FixServingTests {
         )
       }
       _ = await harness.snapshot(datagrams: UInt64((round + 1) * encoders.count))
-      clock.pass(.milliseconds(500))
+      await harness.pass(.milliseconds(500), on: clock)
     }
-    clock.pass(.seconds(5))
+    await harness.pass(.seconds(5), on: clock)
     await harness.server.shutdown()
     let served = harness.output.all
     let fixes = served.filter { $0.kind == .fix }

@@ -37,7 +37,7 @@ struct RestartTests {
       try sender.sendWaiting(Samples.raddec(observer: UInt64(minor), minor: minor))
     }
     await harness.output.wait { enters($0).count == 10 }
-    clock.pass(.seconds(1))
+    await harness.pass(.seconds(1), on: clock)
     try await harness.server.checkpoint()
     for minor in behind { try sender.sendWaiting(Samples.raddec(observer: UInt64(minor), minor: minor)) }
     await harness.output.wait { enters($0).count == 10 + 2 * behind.count }
@@ -69,11 +69,13 @@ struct RestartTests {
     }
     try sender.sendWaiting(Samples.raddec(observer: 8, minor: 8))
     await harness.output.wait { enters($0).count >= 2 }
+    // Of those that had entered before nothing is told: they have to be waited for too.
+    _ = await harness.snapshot(datagrams: 8)
     // 15 minutes of silence later all of them have left, each once.
-    clock.pass(.seconds(899))
+    await harness.pass(.seconds(899), on: clock)
     for minor in UInt64(1)...8 { try sender.sendWaiting(Samples.raddec(observer: minor, minor: 99)) }
     _ = await harness.snapshot(datagrams: 16)
-    clock.pass(.seconds(20))
+    await harness.pass(.seconds(20), on: clock)
     for minor in UInt64(1)...8 { try sender.sendWaiting(Samples.raddec(observer: minor, minor: 99)) }
     await harness.output.wait { events in events.count { $0.kind == .regionExit } >= 8 }
     await harness.server.shutdown()
@@ -115,7 +117,7 @@ struct RestartTests {
     edited.applications[0].regions[0].presence.silence = .fixed(.seconds(1_000))
     try await harness.server.adopt(edited)
     for second in 0..<4 {
-      clock.pass(.seconds(300))
+      await harness.pass(.seconds(300), on: clock)
       try sender.sendWaiting(Samples.raddec(observer: UInt64(second), minor: 1))
       _ = await harness.snapshot(datagrams: UInt64(10 + second))
     }
@@ -155,21 +157,21 @@ struct RestartTests {
       $0.checkpointInterval = .seconds(30)
       $0.checkpoint = { held.take($0) }
     }
-    clock.pass(.seconds(2))
+    await harness.pass(.seconds(2), on: clock)
     let sender = try harness.sender()
     try sender.sendWaiting(Samples.raddec(observer: 1, minor: 1))
     await harness.output.wait { enters($0).count == 2 }
-    clock.pass(.seconds(31))
+    await harness.pass(.seconds(31), on: clock)
     await held.wait(for: 1)
     // As long as the first one is held there is no second one, however much time passes.
     for round in 0..<3 {
-      clock.pass(.seconds(31))
+      await harness.pass(.seconds(31), on: clock)
       try sender.sendWaiting(Samples.raddec(observer: 1, minor: UInt16(round + 2)))
       await harness.output.wait { enters($0).count == 3 + round }
     }
     #expect(held.count == 1)
     held.letGo()
-    clock.pass(.seconds(31))
+    await harness.pass(.seconds(31), on: clock)
     await held.wait(for: 2)
     await harness.server.shutdown()
   }

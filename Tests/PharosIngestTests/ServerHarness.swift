@@ -97,6 +97,15 @@ final class ServerHarness: Sendable {
     }
   }
 
+  /// Lets time pass, and waits until no loop is still at work with a time that it read before.
+  ///
+  /// What is sent behind it is received at the new time; what was sent before it is received at the old one only if that has
+  /// been waited for.
+  func pass(_ span: TimeSpan, on clock: ManualClock) async {
+    clock.pass(span)
+    _ = await server.snapshot()
+  }
+
   /// The events that one thread makes of the recording.
   func replayed(shards: Int, on grounds: [Ground] = []) throws -> [Event] {
     var feed = CaptureFeed(observer: .name("none"))

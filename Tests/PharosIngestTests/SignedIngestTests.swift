@@ -271,7 +271,7 @@ struct SignedIngestTests {
     #expect(snapshot.decoding.totalDatagrams == 3)
     try sender.sendWaiting(late)
     _ = await settled(harness, 4)
-    clock.pass(.seconds(61))
+    await harness.pass(.seconds(61), on: clock)
     try sender.sendWaiting(device.datagram(minor: 1, uptime: .seconds(73)))
     snapshot = await settled(harness, 5)
     #expect(refusals(snapshot, .replayed) == 1)
@@ -296,7 +296,7 @@ struct SignedIngestTests {
       datagrams.append(device.datagram(minor: 1, uptime: .seconds(10 + Double(number) / 10)))
       try sender.sendWaiting(datagrams[number])
       // Time passes with the gateway's uptime.
-      clock.pass(.milliseconds(100))
+      await first.pass(.milliseconds(100), on: clock)
       _ = await settled(first, UInt64(number + 1))
     }
     if isKilled { await first.server.stopAtOnce() } else { await first.server.shutdown() }
@@ -307,7 +307,7 @@ struct SignedIngestTests {
     for datagram in datagrams { try again.sendWaiting(datagram) }
     var snapshot = await settled(second, 50)
     #expect(refusals(snapshot, .replayed) == 50)
-    clock.pass(.milliseconds(100))
+    await second.pass(.milliseconds(100), on: clock)
     try again.sendWaiting(device.datagram(minor: 1, uptime: .seconds(15.4)))
     snapshot = await settled(second, 51)
     #expect(snapshot.decoding.totalDatagrams == 1)
@@ -318,7 +318,7 @@ struct SignedIngestTests {
     let third = try await start(machineStart: "b")
     let last = try third.sender()
     for datagram in datagrams { try last.sendWaiting(datagram) }
-    clock.pass(.milliseconds(100))
+    await third.pass(.milliseconds(100), on: clock)
     try last.sendWaiting(device.datagram(minor: 1, uptime: .seconds(26.5)))
     snapshot = await settled(third, 51)
     #expect(refusals(snapshot, .replayed) == 50)
