@@ -113,11 +113,13 @@ public struct RegionRegistry: Sendable {
         throw .crossedDistances(application: name, identifier: region.identifier, enter: enter, exit: exit)
       }
     }
-    guard application.regions.count <= application.regionLimit else {
+    // A recording may hold any number; less than none is none.
+    let limit = max(0, application.regionLimit)
+    guard application.regions.count <= limit else {
       throw .regionLimitExceeded(
-        limit: application.regionLimit,
+        limit: limit,
         application: name,
-        identifier: application.regions[application.regionLimit].identifier
+        identifier: application.regions[limit].identifier
       )
     }
   }

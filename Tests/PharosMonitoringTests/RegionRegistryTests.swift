@@ -25,6 +25,16 @@ struct RegionRegistryTests {
     try registry.accept(.startMonitoring(application: "shop", Timeline.region("r21")))
   }
 
+  @Test("a limit below none, as a damaged recording may have it, holds none", arguments: [-1, Int.min, 0])
+  func negativeLimit(limit: Int) throws {
+    let region = Region(identifier: "r", constraint: .proximity(UUID128(high: 1, low: 2)))
+    let full = Site(applications: [Application(identifier: "a", regions: [region], regionLimit: limit)])
+    #expect(throws: RegionRefusal.regionLimitExceeded(limit: 0, application: "a", identifier: "r")) {
+      _ = try RegionRegistry(site: full)
+    }
+    _ = try RegionRegistry(site: Site(applications: [Application(identifier: "a", regionLimit: limit)]))
+  }
+
   @Test("replacing an identifier at the limit is accepted, and stopping one makes room")
   func replacing() throws {
     var registry = try RegionRegistryTests.full()

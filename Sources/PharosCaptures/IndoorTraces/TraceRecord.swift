@@ -126,7 +126,8 @@ extension TraceFields {
 
   /// A finite number.
   func measure(_ column: Int, of bytes: RawSpan) throws(TraceRecord.Damage) -> Double {
-    guard let value = decimal(column, of: bytes) else { throw .number }
+    // What a handset senses is told in four bytes: beyond them it is no measure.
+    guard let value = decimal(column, of: bytes), Float(value).isFinite else { throw .number }
     return value
   }
 }

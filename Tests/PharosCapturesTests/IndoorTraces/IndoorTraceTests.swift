@@ -101,6 +101,7 @@ struct IndoorTraceTests {
       ("1574561333388\tTYPE_WAYPOINT\t-\t2", .numbers),
       ("1574561333388\tTYPE_WAYPOINT\tnan\t2", .numbers),
       ("1574561333388\tTYPE_WAYPOINT\t1e999\t2", .numbers),
+      ("5\tTYPE_ACCELEROMETER\t1e39\t0\t0\t3", .numbers),
       ("\tTYPE_WAYPOINT\t1\t2", .numbers),
       ("99999999999999\tTYPE_WAYPOINT\t1\t2", .numbers),
       ("-5\tTYPE_WAYPOINT\t1\t2", .numbers),
