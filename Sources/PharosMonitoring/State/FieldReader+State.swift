@@ -49,7 +49,8 @@ extension FieldReader {
   /// Reads a finite number.
   mutating func finite(_ field: String) throws(FieldError) -> Double {
     let number = try double()
-    guard number.magnitude <= 1e18 else { throw failure(.outOfRange(field: field)) }
+    // Spans in nanoseconds, the longest of which is 9.2e18, are the greatest numbers that are kept.
+    guard number.magnitude <= 1e19 else { throw failure(.outOfRange(field: field)) }
     return number
   }
 
