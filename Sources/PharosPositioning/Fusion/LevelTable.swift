@@ -19,22 +19,24 @@ struct LevelTable: Hashable, Sendable {
 
   /// Rows of differences.
   let values: [Float]
+  /// The same rows with what it takes to leave open how loud the whole look is.
+  let looks: [LookEvidence]
   /// For each noise, and for each byte of the map's own deviation, where the row of both begins.
   let rowStarts: [UInt16]
 
   /// Makes the table for Student's distribution with some degrees of freedom.
   init(freedom: Float) {
-    var values: [Float] = []
-    values.reserveCapacity(LevelTable.rows * LevelTable.columns)
+    var looks: [LookEvidence] = []
+    looks.reserveCapacity(LevelTable.rows * LevelTable.columns)
     for row in 0..<LevelTable.rows {
       let deviation = Double(LevelTable.least + LevelTable.step * Float(row))
       for column in 0..<LevelTable.columns {
-        let score = Double(column - LevelTable.columns / 2) / 2 / deviation
-        let tail = RadioMath.naturalLog(1 + score * score / Double(freedom))
-        values.append(Float(-RadioMath.naturalLog(deviation) - (Double(freedom) + 1) / 2 * tail))
+        let difference = Double(column - LevelTable.columns / 2) / 2
+        looks.append(LookEvidence(difference: difference, deviation: deviation, freedom: Double(freedom)))
       }
     }
-    self.values = values
+    self.looks = looks
+    values = looks.map(\.likelihood)
     rowStarts = (0..<LevelTable.noises).flatMap { noise -> [UInt16] in
       (0..<256).map { byte in
         LevelTable.start(deviation: Float(byte) / 10, noise: LevelTable.noise(of: noise))
@@ -53,16 +55,16 @@ struct LevelTable: Hashable, Sendable {
     return UInt16(row * columns)
   }
 
-  /// The value where the map expects nothing.
+  /// Where the value stands where the map expects nothing.
   ///
   /// - Parameters:
   ///   - level: the reading as a byte of the map.
   ///   - expected: what is taken for the level, as a byte of the map.
   ///   - deviation: how far that may be off, in dB.
   ///   - noise: the number of the reading's noise.
-  /// - Returns: the logarithm of the likelihood.
-  func value(level: Int, expected: UInt8, deviation: Float, noise: Int) -> Float {
+  /// - Returns: its place in ``values`` and ``looks``.
+  func place(level: Int, expected: UInt8, deviation: Float, noise: Int) -> Int {
     let byte = min(255, max(0, Int((deviation * 10).rounded())))
-    return values[Int(rowStarts[noise << 8 | byte]) + level - Int(expected) + LevelTable.columns / 2]
+    return Int(rowStarts[noise << 8 | byte]) + level - Int(expected) + LevelTable.columns / 2
   }
 }

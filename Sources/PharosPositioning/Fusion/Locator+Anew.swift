@@ -18,20 +18,25 @@ extension Locator {
     let surprises = surprises(of: readings)
     let trials = offset.trials
     let priors = priors(listed)
-    let fields = trials.map { trial in
-      var field = everywhere(
+    // The most probable trial looks at all floors, the others at those that are still in question: few are.
+    var likelyFloors: [Bool]?
+    var shares = [VenueShares](repeating: VenueShares(VenueField()), count: trials.count)
+    for place in trials.indices.sorted(by: { trials[$0].prior > trials[$1].prior }) {
+      let field = everywhere(
         readings,
         worths,
         surprises: surprises,
         from: priors,
-        louder: trial.decibels,
+        on: likelyFloors,
+        louder: trials[place].decibels,
         at: time
       )
-      field.addUp()
-      return field
+      likelyFloors = likelyFloors ?? field.likelyFloors
+      shares[place] = VenueShares(field)
     }
-    var scores = zip(fields, trials).map { $0.sum + $1.prior }
-    let best = scores.max() ?? 0
+    var scores = zip(shares, trials).map { $0.evidence + $1.prior }
+    // A map of other floors than the venue has leaves no place to be at.
+    guard let best = scores.max(), best > -.infinity else { return cloud.removeAll() }
     scores = scores.map { FusionMath.exponential($0 - best) }
     let sum = scores.reduce(0, +)
     cloud.removeAll()
@@ -41,14 +46,14 @@ extension Locator {
       mean += trials[place].decibels * score / sum
       let isLast = place == scores.count - 1
       let wanted = Int(Float(rules.particles) * score / sum)
-      plant(isLast ? rules.particles - cloud.count : wanted, from: fields[place])
+      plant(isLast ? rules.particles - cloud.count : wanted, from: shares[place])
     }
     offset.guess(mean)
     evidence.audited = time
   }
 
-  private mutating func plant(_ count: Int, from field: VenueField) {
-    for place in draw(count, from: field) {
+  private mutating func plant(_ count: Int, from shares: VenueShares) {
+    for place in draw(count, from: shares) {
       cloud.append(
         east: place.east,
         north: place.north,
@@ -72,17 +77,16 @@ extension Locator {
     // Nearly always the belief is as good as any other place, which is found out at a fraction of what the whole field costs.
     let levels = everywhere(chosen, worths, from: priors(nil), louder: offset.decibels, at: time)
     guard isBeaten(own + rules.lostMargin, by: levels, listed) else { return }
-    var field = everywhere(chosen, worths, from: priors(listed), louder: offset.decibels, at: time)
+    let field = everywhere(chosen, worths, from: priors(listed), louder: offset.decibels, at: time)
     let margin = field.best - own
     guard margin > rules.lostMargin else { return }
-    field.addUp()
     counters.recoveries += 1
-    let moved = min(0.5, rules.recoveryShare * margin / rules.lostMargin)
+    let moved = min(Locator.mostMoved, rules.recoveryShare * margin / rules.lostMargin)
     let count = Int(Float(cloud.count) * moved)
     let shares = cloud.shares()
     let weakest = shares.indices.sorted { (shares[$0], $0) < (shares[$1], $1) }.prefix(count)
     let weight = cloud.weight.max() ?? 0
-    for (index, place) in zip(weakest, draw(count, from: field)) {
+    for (index, place) in zip(weakest, draw(count, from: VenueShares(field))) {
       cloud.east[index] = place.east
       cloud.north[index] = place.north
       cloud.floor[index] = UInt8(truncatingIfNeeded: place.floor)
@@ -95,6 +99,11 @@ extension Locator {
   static let leastAudited = 6
   /// How many of them are compared.
   static let mostAudited = 60
+  /// The share of the particles that moves at most.
+  ///
+  /// 0.95: what is 30 nats behind is not kept as one half of the belief until the next look; walks held back are placed as
+  /// well as with a half.
+  private static let mostMoved: Float = 0.95
 
   /// How well the belief explains readings: the logarithm of the mean over all particles.
   private func likelihood(
@@ -106,12 +115,12 @@ extension Locator {
     let shares = cloud.shares()
     var values = [Float](repeating: 0, count: cloud.count)
     let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
-    var field = RadioField()
+    var field = RadioField<Float>()
     for bunch in bunches(of: readings, apart: Locator.wideBunch, at: time) {
       let terms = terms(readings, bunch.readings, worths, louder: offset.decibels, at: time)
       add(terms, way: bunch.way, turned: turned, to: &values, &field)
     }
-    if let listed { add([], listed, way: (0, 0), turned: turned, to: &values, &field) }
+    if let listed { addUnlisted(but: listed, to: &values) }
     let best = values.max() ?? 0
     var sum: Float = 0
     for index in values.indices { sum += shares[index] * FusionMath.exponential(values[index] - best) }

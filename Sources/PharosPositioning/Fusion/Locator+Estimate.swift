@@ -16,14 +16,15 @@ extension Locator {
   }
 
   /// The middle of the belief; nil while there is none.
-  func middle() -> Middle? {
+  ///
+  /// A floor that was told is kept to unless another one is far more probable.
+  func middle(keepingTo told: Int? = nil) -> Middle? {
     guard !cloud.isEmpty else { return nil }
     let shares = cloud.shares()
     var floors = [Float](repeating: 0, count: content.floors.count)
     for index in 0..<cloud.count { floors[Int(cloud.floor[index])] += shares[index] }
-    guard let floor = floors.indices.max(by: { floors[$0] < floors[$1] }), floors[floor] > 0 else {
-      return nil
-    }
+    guard let best = floors.indices.max(by: { floors[$0] < floors[$1] }), floors[best] > 0 else { return nil }
+    let floor = told.flatMap { floors[best] < rules.floorMargin * floors[$0] ? $0 : nil } ?? best
     var (east, north): (Float, Float) = (0, 0)
     for index in 0..<cloud.count where Int(cloud.floor[index]) == floor {
       east += shares[index] * cloud.east[index]
@@ -67,17 +68,21 @@ extension Locator {
         satellites: .needed
       )
     }
-    guard let middle = middle(), middle.building >= Locator.leastBuilding else { return nil }
+    guard let middle = middle(keepingTo: evidence.toldFloor), middle.building >= Locator.leastBuilding else {
+      return nil
+    }
     let floor = content.floors[middle.floor]
     let radius = radius(of: middle)
     guard radius <= rules.vaguest else { return nil }
+    evidence.toldFloor = middle.floor
     let course = isWalking ? course() : nil
     let isOutside = sky.isOutside
+    let point = isOutside ? middle.point : geometricMedian(from: middle)
     return FixEstimate(
       time: time,
       floor: isOutside ? nil : floor.id,
-      point: isOutside ? .origin : middle.point,
-      coordinate: floor.plane.coordinate(of: middle.point),
+      point: isOutside ? .origin : point,
+      coordinate: floor.plane.coordinate(of: point),
       horizontalAccuracy: Double(radius),
       speed: speed,
       course: course,
@@ -86,6 +91,43 @@ extension Locator {
       satellites: sky.advice
     )
   }
+
+  /// The place whose mean distance from all particles of the middle's floor is the least: their geometric median.
+  ///
+  /// Who believes in two corridors is told the more probable one, instead of a place between them where nobody is. Mean errors of
+  /// walks held back are 1 % smaller than those of the middle itself, their medians 2 %; what the filter learns goes by the middle.
+  ///
+  /// - Source: Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", Tôhoku Math. J. 43
+  ///   (1937).
+  private func geometricMedian(from middle: Middle) -> Point {
+    let shares = cloud.shares()
+    var east = Float(middle.point.x)
+    var north = Float(middle.point.y)
+    for _ in 0..<Locator.medianRounds {
+      var (eastSum, northSum, sum): (Float, Float, Float) = (0, 0, 0)
+      for index in 0..<cloud.count where Int(cloud.floor[index]) == middle.floor {
+        let (dx, dy) = (cloud.east[index] - east, cloud.north[index] - north)
+        let square = dx * dx + dy * dy + Locator.leastApart * Locator.leastApart
+        let weight = shares[index] / square.squareRoot()
+        eastSum += weight * cloud.east[index]
+        northSum += weight * cloud.north[index]
+        sum += weight
+      }
+      guard sum > 0 else { break }
+      east = eastSum / sum
+      north = northSum / sum
+    }
+    return Point(x: Double(east), y: Double(north))
+  }
+
+  /// How often the geometric median is drawn nearer.
+  ///
+  /// 6: enough for fixes to gain by it; others were not tried.
+  private static let medianRounds = 6
+  /// The least that a particle's distance counts as, so that one right there does not take all the weight.
+  ///
+  /// - Units: metres. 3 m place walks held back as well.
+  private static let leastApart: Float = 1
 
   /// The radius meant to hold 68 % of truths.
   ///

@@ -23,13 +23,16 @@ extension Locator {
     if isYoung(at: time) { return grow(listed, at: time) }
     let worths = worths(of: pool, at: time)
     let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
-    var field = RadioField()
-    var weights = cloud.weight
+    var field = RadioField<LookEvidence>()
+    var look = [LookEvidence](repeating: .none, count: cloud.count)
     for bunch in bunches(of: pool, apart: Locator.bunchWay, at: time) {
       let terms = terms(pool, bunch.readings, worths, louder: offset.decibels, at: time)
-      add(terms, way: bunch.way, turned: turned, to: &weights, &field)
+      add(terms, way: bunch.way, turned: turned, to: &look, &field)
     }
-    if isScan { add([], listed, way: (0, 0), turned: turned, to: &weights, &field) }
+    let variance = rules.lookDeviation * rules.lookDeviation
+    var weights = cloud.weight
+    for index in weights.indices { weights[index] += look[index].marginal(variance) }
+    if isScan, let listed { addUnlisted(but: listed, to: &weights) }
     cloud.weight = weights
     learn(at: time)
     audit(listed, at: time)
@@ -81,45 +84,83 @@ extension Locator {
     }
   }
 
-  /// Adds for every particle what readings say of where it was when they were heard, and what a scan says by what it does not
-  /// list.
-  func add(
-    _ terms: [RadioField.Term],
-    _ listed: [Int32]? = nil,
+  /// Adds for every particle what readings say of where it was when they were heard.
+  func add<Cell: CellEvidence>(
+    _ terms: [RadioTerm],
     way: (east: Float, north: Float),
     turned: [(east: Float, north: Float)],
-    to sums: inout [Float],
-    _ field: inout RadioField
+    to sums: inout [Cell],
+    _ field: inout RadioField<Cell>
   ) {
     for number in cloud.floors() {
       guard let radio = content.floors[number].radio else { continue }
       let grid = content.radio.grids[radio]
-      let (west, south, perMeter) = (Float(grid.corner.x), Float(grid.corner.y), 1 / grid.cell)
-      var places: [(index: Int, column: Float, row: Float)] = []
-      places.reserveCapacity(cloud.count)
-      var low: (column: Float, row: Float) = (.infinity, .infinity)
-      var high: (column: Float, row: Float) = (-.infinity, -.infinity)
-      for index in 0..<cloud.count where Int(cloud.floor[index]) == number {
+      let places = places(on: number, grid) { index in
         let (sine, cosine) = turned[index]
         let scale = cloud.scale[index]
-        let east = cloud.east[index] - (way.east * cosine + way.north * sine) * scale
-        let north = cloud.north[index] - (way.north * cosine - way.east * sine) * scale
-        let column = (east - west) * perMeter - 0.5
-        let row = (north - south) * perMeter - 0.5
-        places.append((index, column, row))
-        low = (min(low.column, column), min(low.row, row))
-        high = (max(high.column, column), max(high.row, row))
+        return (
+          cloud.east[index] - (way.east * cosine + way.north * sine) * scale,
+          cloud.north[index] - (way.north * cosine - way.east * sine) * scale
+        )
       }
-      field.sum(
-        terms[...],
-        floor: radio,
-        columns: Locator.cells(low.column, high.column, of: grid.columns),
-        rows: Locator.cells(low.row, high.row, of: grid.rows),
-        content
-      )
-      if let listed { field.addUnlisted(but: listed, floor: radio, content) }
-      for place in places { sums[place.index] += field.value(column: place.column, row: place.row) }
+      field.sum(terms[...], floor: radio, columns: places.columns, rows: places.rows, content)
+      for place in places.all {
+        sums[place.index] = sums[place.index] + field.value(column: place.column, row: place.row)
+      }
     }
+  }
+
+  /// Adds for every particle what a scan says of where it is by what it does not list.
+  func addUnlisted(but listed: [Int32], to sums: inout [Float]) {
+    var field = RadioField<Float>()
+    for number in cloud.floors() {
+      guard let radio = content.floors[number].radio else { continue }
+      let grid = content.radio.grids[radio]
+      let places = places(on: number, grid) { (cloud.east[$0], cloud.north[$0]) }
+      field.open(columns: places.columns, rows: places.rows, of: grid)
+      field.addUnlisted(but: listed, floor: radio, content)
+      for place in places.all { sums[place.index] += field.value(column: place.column, row: place.row) }
+    }
+  }
+
+  /// The particles of a floor as cells of its grid, and the window that holds them.
+  private struct Places {
+    var all: [(index: Int, column: Float, row: Float)]
+    var columns: ClosedRange<Int>
+    var rows: ClosedRange<Int>
+  }
+
+  /// Where the particles of a floor lie in its grid.
+  ///
+  /// - Parameters:
+  ///   - number: the floor.
+  ///   - grid: its grid.
+  ///   - place: the place that is asked for, of the particle of an index.
+  /// - Returns: the places, counted in cells from the middle of the grid's first one, and a window around them.
+  @inline(__always)
+  private func places(
+    on number: Int,
+    _ grid: RadioGrid,
+    _ place: (_ index: Int) -> (east: Float, north: Float)
+  ) -> Places {
+    let (west, south, perMeter) = (Float(grid.corner.x), Float(grid.corner.y), 1 / grid.cell)
+    var all: [(index: Int, column: Float, row: Float)] = []
+    all.reserveCapacity(cloud.count)
+    var low: (column: Float, row: Float) = (.infinity, .infinity)
+    var high: (column: Float, row: Float) = (-.infinity, -.infinity)
+    for index in 0..<cloud.count where Int(cloud.floor[index]) == number {
+      let (east, north) = place(index)
+      let column = (east - west) * perMeter - 0.5
+      let row = (north - south) * perMeter - 0.5
+      all.append((index, column, row))
+      low = (min(low.column, column), min(low.row, row))
+      high = (max(high.column, column), max(high.row, row))
+    }
+    return Places(
+      all: all,
+      columns: Locator.cells(low.column, high.column, of: grid.columns),
+      rows: Locator.cells(low.row, high.row, of: grid.rows)
+    )
   }
 
   /// The cells around an interval, held within a grid.

@@ -108,12 +108,12 @@ extension Locator {
     surprises: [Float]? = nil,
     louder offset: Float,
     at time: Timestamp
-  ) -> [RadioField.Term] {
+  ) -> [RadioTerm] {
     range.map { index in
       let reading = readings[index]
       let stale = staleness(of: reading, at: time)
       let noise = content.radio.noises[Int(reading.emitter)]
-      return RadioField.Term(
+      return RadioTerm(
         emitter: reading.emitter,
         level: Int32(RadioMap.byte(level: reading.level - offset)),
         noise: Int32(LevelTable.number(ofNoise: (noise * noise + stale * stale).squareRoot())),

@@ -9,6 +9,8 @@ struct LocatorEvidence: Sendable, Hashable {
   var newest = Timestamp.distantPast
   /// When the last scan was weighed.
   var scanned = Timestamp.distantPast
+  /// The floor that the last fix told.
+  var toldFloor: Int?
   /// When the belief was last compared with everywhere else.
   var audited = Timestamp.distantPast
   /// How badly readings fit the map where the belief is: the mean of squared deviations from what is expected there, each in

@@ -7,18 +7,50 @@ struct VenueField {
   var values: [[Float]] = []
   /// The largest of them.
   var best: Float = -.infinity
-  /// The logarithm of the sum of all.
-  var sum: Float = -.infinity
+
+  /// The floors on which some place may count for something, if everything is a little louder or fainter too.
+  var likelyFloors: [Bool] {
+    values.map { floor in floor.max().map { $0 > best - VenueField.farBehind } ?? false }
+  }
+
+  /// How far behind the best place of all the best one of a floor has to be for the whole floor to be out of the question.
+  ///
+  /// 40 nats: the 25 at which a place counts for nothing, and more than a few decibels make up for.
+  private static let farBehind: Float = 40
 
   /// Works out the best.
   mutating func findBest() { best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity }
+}
 
-  /// Works out the sum, which takes as long as all the rest.
-  mutating func addUp() {
-    guard best > -.infinity else { return }
+/// How probable each place of a venue is beside the best one.
+struct VenueShares {
+  /// Cell by cell, floor by floor of the radio map; 0 for what counts for nothing.
+  let values: [[Float]]
+  /// Their sum.
+  let total: Float
+  /// The logarithm of the sum of all likelihoods.
+  let evidence: Float
+
+  /// How far behind the best a cell counts for nothing: most of a venue, whose exponentials would take longer than all the rest.
+  ///
+  /// - Units: nats. A quarter of a million such cells, the most that a floor has, are 4 in a million of all.
+  private static let leastCounted: Float = 25
+
+  /// Works out what the logarithms of a field come to.
+  init(_ field: VenueField) {
+    let best = field.best
     var total: Float = 0
-    for floor in values { for value in floor { total += FusionMath.exponential(value - best) } }
-    sum = best + Float(RadioMath.naturalLog(Double(total)))
+    values = field.values.map { floor in
+      floor.map { value in
+        let behind = value - best
+        guard behind > -VenueShares.leastCounted else { return 0 }
+        let share = FusionMath.exponential(behind)
+        total += share
+        return share
+      }
+    }
+    self.total = total
+    evidence = total > 0 ? best + Float(RadioMath.naturalLog(Double(total))) : -.infinity
   }
 }
 
@@ -44,11 +76,14 @@ extension Locator {
 
   /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in, on top
   /// of what was known before: ``priors(_:)``.
+  ///
+  /// Floors that are left out, where not all are asked about, have no values.
   func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
     surprises: [Float]? = nil,
     from priors: [[Float]],
+    on floors: [Bool]? = nil,
     louder offset: Float,
     at time: Timestamp
   ) -> VenueField {
@@ -57,8 +92,12 @@ extension Locator {
     let bunchTerms = bunches.map {
       terms(readings, $0.readings, worths, surprises: surprises, louder: offset, at: time)
     }
-    var field = RadioField()
+    var field = RadioField<Float>()
     for (radio, grid) in content.radio.grids.enumerated() where content.floorOfRadio[radio] != nil {
+      guard floors?[radio] ?? true else {
+        found.values[radio] = []
+        continue
+      }
       for (bunch, terms) in zip(bunches, bunchTerms) {
         field.sum(
           terms[...],
@@ -93,22 +132,22 @@ extension Locator {
     return false
   }
 
-  /// Draws places as often as a field says.
+  /// Draws places as often as they are probable.
   mutating func draw(
     _ count: Int,
-    from field: VenueField
+    from shares: VenueShares
   ) -> [(floor: Int, east: Float, north: Float)] {
     var places: [(floor: Int, east: Float, north: Float)] = []
-    guard field.best > -.infinity, count > 0 else { return places }
+    guard shares.total > 0, count > 0 else { return places }
     places.reserveCapacity(count)
-    let step = FusionMath.exponential(field.sum - field.best) / Float(count)
+    let step = shares.total / Float(count)
     var pointer = noise.share() * step
     var sum: Float = 0
-    for (radio, values) in field.values.enumerated() {
+    for (radio, values) in shares.values.enumerated() {
       guard let number = content.floorOfRadio[radio] else { continue }
       let grid = content.radio.grids[radio]
-      for (index, value) in values.enumerated() {
-        sum += FusionMath.exponential(value - field.best)
+      for (index, share) in values.enumerated() where share > 0 {
+        sum += share
         while sum > pointer, places.count < count {
           let place = place(in: index, of: grid, floor: number)
           places.append((number, place.east, place.north))
@@ -135,17 +174,18 @@ extension Locator {
   }
 }
 
-extension RadioField {
+extension RadioField<Float> {
   /// Adds the field of a whole floor, moved by a way that is counted in cells.
   func add(to sums: inout [Float], east: Float, north: Float) {
     guard east.magnitude > 0.1 || north.magnitude > 0.1 else {
       for index in sums.indices { sums[index] += values[index] }
       return
     }
+    // All places of a row lie between the same two rows, and those of a column between the same two columns.
+    let across = (0..<columns).map { RadioField.cells(at: Float($0) - east, of: columns) }
     for row in 0..<rows {
-      for column in 0..<columns {
-        sums[row * columns + column] += value(column: Float(column) - east, row: Float(row) - north)
-      }
+      let up = RadioField.cells(at: Float(row) - north, of: rows)
+      for column in 0..<columns { sums[row * columns + column] += value(between: across[column], up) }
     }
   }
 }

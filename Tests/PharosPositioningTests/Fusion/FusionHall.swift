@@ -71,12 +71,17 @@ struct FusionHall {
     return RSSI(dBm: Int8(max(-110, min(-20, (expected.level + noise).rounded()))))
   }
 
-  /// Adds a scan of all access points.
-  mutating func scan(at point: Point, _ seconds: Double) {
+  /// Adds a scan of all access points, all of them some decibels louder than they are.
+  mutating func scan(at point: Point, _ seconds: Double, louder: Int8 = 0) {
     let points = (0..<8).compactMap { index -> AccessPoint? in
       let rssi = level(of: index, at: point)
       return rssi.map {
-        AccessPoint(bssid: FusionHall.address(index), rssi: $0, frequency: 2_412, lastHeard: .zero)
+        AccessPoint(
+          bssid: FusionHall.address(index),
+          rssi: RSSI(dBm: $0.dBm + louder),
+          frequency: 2_412,
+          lastHeard: .zero
+        )
       }
     }
     add(.accessPoints(points), at: seconds)

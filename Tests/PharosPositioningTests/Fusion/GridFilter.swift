@@ -6,8 +6,8 @@ import PharosReports
 /// small hall, and for every heading bias in steps of 4°.
 ///
 /// It takes each reading's likelihood straight from the map and Student's distribution, without tables, windows, bunches or
-/// chance. It knows no offsets, walls, floors or recovery: the tests switch these off in the filter that it is held against. Nor
-/// does it know what scans leave out: theirs list all that there is.
+/// chance, and tries one loudness of a look after the other. It knows no offsets that last, walls, floors or recovery: the tests
+/// switch these off in the filter that it is held against. Nor does it know what scans leave out: theirs list all that there is.
 struct GridFilter {
   /// - Units: radians.
   private static let biasStep: Float = 0.07
@@ -20,6 +20,9 @@ struct GridFilter {
 
   private let size: Point
   private let rules: FusionRules
+  /// How much louder a look may be as a whole, in dB; the first one, from which the filter draws its belief, is as loud as
+  /// expected.
+  private var louder: [Double] = [0]
   /// The biases, in steps; one where there is none.
   private let biases: ClosedRange<Int>
   private let columns: Int
@@ -60,20 +63,25 @@ struct GridFilter {
     let worth = Double(min(1, rules.mostWorth / (rules.halfWorth + Float(readings.count))))
     let freedom = Double(rules.tailFreedom)
     for index in 0..<columns * rows {
-      var sum = 0.0
-      for (emitter, level) in readings {
-        let expected =
-          map.prediction(of: emitter, floor: 0, at: point(index))
-          ?? (rules.unexpectedLevel, rules.unexpectedDeviation)
-        let noise = map.noises[Int(emitter)]
-        let deviation = Double(expected.deviation * expected.deviation + noise * noise).squareRoot()
-        let score = Double(level - expected.level) / deviation
-        sum -= RadioMath.naturalLog(deviation)
-        sum -= (freedom + 1) / 2 * RadioMath.naturalLog(1 + score * score / freedom)
+      var likelihood = 0.0
+      for louder in louder {
+        let offset = louder / Double(rules.lookDeviation)
+        var sum = -offset * offset / 2
+        for (emitter, level) in readings {
+          let expected =
+            map.prediction(of: emitter, floor: 0, at: point(index))
+            ?? (rules.unexpectedLevel, rules.unexpectedDeviation)
+          let noise = map.noises[Int(emitter)]
+          let deviation = Double(expected.deviation * expected.deviation + noise * noise).squareRoot()
+          let score = (Double(level - expected.level) - louder) / deviation
+          sum -= worth * RadioMath.naturalLog(deviation)
+          sum -= worth * (freedom + 1) / 2 * RadioMath.naturalLog(1 + score * score / freedom)
+        }
+        likelihood += RadioMath.exponential(sum)
       }
-      let likelihood = RadioMath.exponential(worth * sum)
       for layer in layers.indices { layers[layer][index] *= likelihood }
     }
+    louder = stride(from: -9.0, through: 9, by: 1.5).map { $0 }
     let total = layers.reduce(0) { $0 + $1.reduce(0, +) }
     for layer in layers.indices { for index in layers[layer].indices { layers[layer][index] /= total } }
   }
