@@ -98,6 +98,18 @@ extension StageTwo {
     }
   }
 
+  /// An observer is known to have lived up to a time: its silence counts up to then.
+  ///
+  /// Where nothing was known of it for long, the beacons that it heard are looked at seldom, and are due now.
+  mutating func prove(_ observer: Int, through time: Timestamp) {
+    let before = around.proofs[observer]
+    around.proofs[observer] = time
+    guard (time - before).seconds * around.rules.silentPause > around.rules.period.seconds else { return }
+    for place in tags.slots where tags.isTaken(place) {
+      if tags.store[place].zone.comeUp(for: observer, at: now, around.rules) { touch(place) }
+    }
+  }
+
   /// Tells that a beacon left a zone, came into one, or both.
   func tell(
     _ move: ZoneTrack.Move,

@@ -95,9 +95,7 @@ public struct StageTwo: Sendable {
       counted.sensings &+= 1
       locators?.take(sensing, into: &events)
     case .life(let life):
-      if let observer = around.plan.place(of: life.observer) {
-        around.proofs[observer] = life.provenThrough
-      }
+      if let observer = around.plan.place(of: life.observer) { prove(observer, through: life.provenThrough) }
     }
   }
 

@@ -52,6 +52,11 @@ public struct ZoneRules: Hashable, Sendable {
   ///
   /// Every half second: summaries come once a second from each observer, each at its own phase.
   public var period = TimeSpan.milliseconds(500)
+  /// The longest time between looks at a beacon that nobody hears, as a share of its silence.
+  ///
+  /// A thousandth: after 15 minutes it is looked at every 0.9 s, and what silence decides then is told a thousandth later at most. Where
+  /// time jumps by years, as in captures of devices that learn the date late, some thousand looks lie on the way.
+  public var silentPause = 0.001
 
   // MARK: How beacons move
 

@@ -17,7 +17,7 @@ extension ZoneTrack {
   /// Decides what a look has made of the zones.
   mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
     let ground = around.ground
-    nextLook = isIdle ? .distantFuture : instant + ground.rules.period
+    nextLook = isIdle ? .distantFuture : instant + pause(at: instant, ground.rules)
     if heldUntil > instant {
       guard weighing.candidates.contains(where: \.isLive) else { return nil }
       heldUntil = .distantPast
@@ -38,6 +38,12 @@ extension ZoneTrack {
     }
     candidate = nil
     return doubt(at: instant, ground, weighing)
+  }
+
+  /// How long until the next look: longer for a beacon that nobody has heard for long.
+  private func pause(at instant: Timestamp, _ rules: ZoneRules) -> TimeSpan {
+    guard let toldAt = levels.lazy.map(\.toldAt).max() else { return rules.period }
+    return max(rules.period, .seconds((instant - toldAt).seconds * rules.silentPause))
   }
 
   /// Whether what speaks for a change is more than an advert or two.

@@ -89,7 +89,8 @@ struct ZoneTrack: Sendable {
     lag = max(.zero, instant - end)
     heardOnTheMove += Double(summary.count)
     isFresh = true
-    if nextLook == .distantFuture { nextLook = instant }
+    // Soon, unless a look is due anyway: a beacon that was silent for long is looked at seldom.
+    if nextLook > instant + ground.rules.period { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
       // A gap that an outage or a restart has torn says nothing about losses.
       if !levels[index].isBack, !levels[index].isTorn {
@@ -114,6 +115,7 @@ struct ZoneTrack: Sendable {
     guard let index = levels.firstIndex(where: { $0.observer == observer }) else { return false }
     outageTime = time
     levels[index].isDark = true
+    nextLook = min(nextLook, instant + around.rules.period)
     for other in levels.indices where other != index && !levels[other].isDark {
       levels[other].levelAtOutage = current(other, at: instant, around)
     }
@@ -125,6 +127,13 @@ struct ZoneTrack: Sendable {
     guard let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) else { return false }
     levels[index].recover(at: instant)
     nextLook = min(nextLook, instant)
+    return true
+  }
+
+  /// An observer's silence counts that did not for long: the next look is soon; false if it does not hear the beacon.
+  mutating func comeUp(for observer: Int, at instant: Timestamp, _ rules: ZoneRules) -> Bool {
+    guard levels.contains(where: { $0.observer == observer }) else { return false }
+    nextLook = min(nextLook, instant + rules.period)
     return true
   }
 

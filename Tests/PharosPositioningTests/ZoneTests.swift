@@ -85,6 +85,29 @@ struct ZoneTests {
     #expect(Self.words(events) == ["+a@0"])
   }
 
+  @Test("where time jumps by a century nothing is looked at on the way, and a proof of life settles it soon")
+  func silenceOfACentury() {
+    let century = 3.2e9
+    var links = (0..<6).map { LinkScript.summary("a", -50, at: Double($0)) }
+    links.append(LinkScript.life("a", at: 6))
+    let site = LinkScript.site(zones: Self.zones())
+    // Nobody knows whether the observer lives, so its silence says nothing.
+    #expect(Self.words(LinkScript.events(site, links, until: century)) == ["+a@0"])
+    links.append(LinkScript.life("a", at: century))
+    #expect(Self.words(LinkScript.events(site, links, until: century)) == ["+a@0"])
+    let events = LinkScript.events(site, links, until: century + 1)
+    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a"])
+    #expect(events.last?.move?.reason == .silence)
+    // Who hears it again after all that time is believed at once.
+    links.append(LinkScript.link("a", isUp: false, at: 7))
+    links += (0..<6).map { LinkScript.summary("b", -50, at: century + Double($0)) }
+    let handed = LinkScript.events(site, links, until: century + 10)
+    #expect(Self.words(handed).map { $0.prefix(2) } == ["+a", "-a", "+b"])
+    #expect(handed[1].move?.reason == .observerDown)
+    #expect(handed[1].decidedAt <= LinkScript.time(8))
+    #expect(handed[2].decidedAt <= LinkScript.time(century + 3))
+  }
+
   @Test("a single loud advert changes nothing")
   func spike() {
     var links = (0..<20).map { LinkScript.summary("a", -70, at: Double($0)) }

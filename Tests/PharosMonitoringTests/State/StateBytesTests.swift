@@ -76,6 +76,18 @@ struct StateBytesTests {
     #expect(timeline.engine.standings().map(\.state) == [.inside])
   }
 
+  @Test("a gap as long as time allows can be kept", arguments: [31.0, 32, 100, 238])
+  func longGap(years: Double) throws {
+    let site = Timeline.site([Timeline.region()])
+    var timeline = Timeline(site)
+    let time = years * 31_557_600
+    for second in 0..<4 { timeline.hear(at: Double(second)) }
+    timeline.hear(at: time)
+    try timeline.restart(from: timeline.checkpoint(at: time + 1), at: time + 2, site: site)
+    timeline.hear(at: time + 3)
+    #expect(timeline.engine.standings().map(\.state) == [.inside])
+  }
+
   @Test(
     "an offset that no receiver has is held, and makes no state that cannot be read",
     arguments: [1e300, -.infinity, .nan]
