@@ -45,7 +45,8 @@ extension StageOne {
       view[unchecked: index].received = report.received
       view[unchecked: index].track = -1
       view[unchecked: index].way = .long
-      guard observer >= 0 else { continue }
+      // A time that no clock means is held on the long way.
+      guard observer >= 0, StageOne.times.contains(report.received) else { continue }
       guard case .advert(let advert) = report.body else {
         if case .transmission = report.body { view[unchecked: index].way = .head }
         continue

@@ -65,6 +65,29 @@ struct BatchTests {
     #expect(whole.observers() == cut.observers())
   }
 
+  @Test("times that no clock means are held in a batch as they are one by one", arguments: 0..<4)
+  func farTimes(seed: Int) {
+    var world = BatchWorld(seed: UInt64(seed))
+    var together = StageOne(site: world.site, limits: world.limits)
+    var single = together
+    var outputs = (StageOutput(), StageOutput())
+    for step in 0..<90 {
+      if step == 30 { world.jump(toYear: 2_116) }
+      if step == 60 { world.jump(toYear: 2_217) }
+      let batch = world.nextBatch()
+      together.ingest(batch, into: &outputs.0)
+      for report in batch.reports { single.ingest(report, in: batch, into: &outputs.1) }
+      #expect(outputs.0.events == outputs.1.events)
+      #expect(outputs.0.links == outputs.1.links)
+      #expect(together.counters == single.counters)
+    }
+    together.advance(to: world.now, into: &outputs.0)
+    single.advance(to: world.now, into: &outputs.1)
+    #expect(outputs.0.events == outputs.1.events)
+    #expect(outputs.0.events.count > 50)
+    #expect(together.observers() == single.observers())
+  }
+
   @Test("a copy of an engine goes its own way")
   func copies() {
     var world = BatchWorld(seed: 77)
@@ -99,6 +122,9 @@ private struct BatchWorld {
   }
 
   var now: Timestamp { Timestamp(nanoseconds: time) }
+
+  /// Goes on in February of a year.
+  mutating func jump(toYear year: Int64) { time = ((year - 1_970) * 31_557_600 + 2_900_000) * 1_000_000_000 }
 
   var site: Site {
     var levels = PresencePolicy(enterRSSI: -70, exitRSSI: -75)
