@@ -1,4 +1,4 @@
-import Crypto
+import PharosCrypto
 import PharosReports
 
 /// The secret part of a token, and what is kept of it.
@@ -22,14 +22,14 @@ enum Secret {
 
   /// The SHA-256 of a secret as it is written.
   static func digest(of secret: String) -> [UInt8] {
-    Array(SHA256.hash(data: Array(secret.utf8)))
+    SHA256.hash(Array(secret.utf8))
   }
 
   /// A short text for a key of any length: 16 bytes of the SHA-256 of its fields, in hexadecimal.
   static func key(_ write: (inout FieldWriter) -> Void) -> String {
     var writer = FieldWriter()
     write(&writer)
-    return Hex.text(Array(SHA256.hash(data: writer.bytes)).prefix(16))
+    return Hex.text(SHA256.hash(writer.bytes).prefix(16))
   }
 
   /// Whether two digests are the same, in a time that does not depend on where they differ.

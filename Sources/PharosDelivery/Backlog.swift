@@ -1,15 +1,15 @@
-import PharosEvents
+package import PharosEvents
 
 /// Events and checkpoints that wait to be committed, in the order in which they came; a value without a clock.
-struct Backlog {
+package struct Backlog {
   /// What is committed together.
-  struct Group {
+  package struct Group {
     /// The events, in order.
-    var events: [Event]
+    package var events: [Event]
     /// How many events the engine has delivered up to the end of what the group was taken from.
-    var ordinal: UInt64
+    package var ordinal: UInt64
     /// The checkpoint that is due behind the group.
-    var checkpoint: TellerCheckpoint?
+    package var checkpoint: TellerCheckpoint?
   }
 
   private struct Part {
@@ -26,11 +26,11 @@ struct Backlog {
   private var stripped = 0
 
   /// How many events wait.
-  private(set) var count = 0
+  package private(set) var count = 0
   /// How many events the engine has delivered.
-  private(set) var delivered: UInt64 = 0
+  package private(set) var delivered: UInt64 = 0
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
   /// Whether neither an event nor a checkpoint waits.
   var isEmpty: Bool { head == parts.count }
@@ -38,7 +38,7 @@ struct Backlog {
   /// Appends events of the engine, or of somebody else.
   ///
   /// - Returns: how many of the oldest were given up to keep the limit.
-  mutating func append(_ events: [Event], isDelivered: Bool, inFlight: Int) -> Int {
+  package mutating func append(_ events: [Event], isDelivered: Bool, inFlight: Int) -> Int {
     if isDelivered { delivered += UInt64(events.count) }
     parts.append(Part(events: events[...], ordinal: delivered))
     count += events.count
@@ -58,12 +58,12 @@ struct Backlog {
   }
 
   /// Appends a checkpoint behind all events so far.
-  mutating func append(_ checkpoint: TellerCheckpoint) {
+  package mutating func append(_ checkpoint: TellerCheckpoint) {
     parts.append(Part(events: [], ordinal: delivered, checkpoint: checkpoint))
   }
 
   /// Takes the oldest events, at most so many, and no further than a checkpoint.
-  mutating func take(upTo most: Int) -> Group? {
+  package mutating func take(upTo most: Int) -> Group? {
     guard !isEmpty else { return nil }
     var group = Group(events: [], ordinal: parts[head].ordinal, checkpoint: nil)
     while head < parts.count, group.checkpoint == nil, group.events.count < most {
@@ -81,7 +81,7 @@ struct Backlog {
   }
 
   /// Takes out, of what came since the last call, the events that fulfil a condition.
-  mutating func strip(where isTaken: (Event) -> Bool) -> [Event] {
+  package mutating func strip(where isTaken: (Event) -> Bool) -> [Event] {
     var taken: [Event] = []
     for index in max(head, stripped)..<parts.count {
       guard parts[index].events.contains(where: isTaken) else { continue }

@@ -1,5 +1,5 @@
 import PharosEvents
-import PharosPublishing
+package import PharosPublishing
 
 /// One client's stream: a value that is offered events and asked what comes next, and acts on nothing itself.
 ///
@@ -7,17 +7,17 @@ import PharosPublishing
 /// more of it, remembers where it stopped, and when the client has taken what waits, reads on from the journal until
 /// it meets the present again. So at any time what the client still has to get is, in this order: a span of the
 /// journal, what waits, and, if it fell behind, what the journal has from there.
-struct FeedState {
+package struct FeedState {
   /// A span of sequence numbers that is to be read from the journal.
-  struct Span: Equatable {
+  package struct Span: Equatable {
     /// Read up to here already.
-    var after: Int64
+    package var after: Int64
     /// Read up to here, this one included.
-    let through: Int64
+    package let through: Int64
   }
 
   /// What comes next.
-  enum Step {
+  package enum Step {
     /// Hand these to the client.
     case deliver([FeedItem])
     /// Read the first events of this span, then say what was found.
@@ -43,27 +43,27 @@ struct FeedState {
   private var lastGiven: Duration
   private var isHeartbeatDue = false
   /// Set once the server stops.
-  var isFinished = false
+  package var isFinished = false
 
-  init(request: FeedRequest, at now: Duration) {
+  package init(request: FeedRequest, at now: Duration) {
     limit = request.limit
     readings = FeedReadings(limit: request.limit, interval: request.interval)
     lastGiven = now
   }
 
   /// How many events wait.
-  var waiting: Int { decisions.count + readings.count }
+  package var waiting: Int { decisions.count + readings.count }
 
   /// Begins with the present, or with what the journal has after a number that the client knows.
   ///
   /// A number beyond the head is of another journal, so everything that this one holds is new to the client.
-  mutating func begin(after: Int64?, published: Int64, head: Int64) {
+  package mutating func begin(after: Int64?, published: Int64, head: Int64) {
     behindAfter = after.map { $0 > head ? 0 : max(0, $0) } ?? published
     join(published: published)
   }
 
   /// Meets the present: what was published so far is read from the journal, what follows is taken as it comes.
-  mutating func join(published: Int64) {
+  package mutating func join(published: Int64) {
     guard let after = behindAfter else { return }
     if published > after { span = Span(after: after, through: published) }
     acceptsAfter = max(after, published)
@@ -76,7 +76,7 @@ struct FeedState {
   ///   - told: the event.
   ///   - hasRoom: whether one more may wait, all streams taken together.
   /// - Returns: how many were dropped.
-  mutating func take(_ told: ToldEvent, hasRoom: Bool) -> Int {
+  package mutating func take(_ told: ToldEvent, hasRoom: Bool) -> Int {
     let hasRoomHere = hasRoom && decisions.count < limit
     if let sequence = told.sequence {
       guard behindAfter == nil, sequence > acceptsAfter else { return 0 }
@@ -102,7 +102,7 @@ struct FeedState {
   /// Time has come to a point.
   ///
   /// - Returns: whether something is due for the client.
-  mutating func advance(to now: Duration, heartbeat: Duration) -> Bool {
+  package mutating func advance(to now: Duration, heartbeat: Duration) -> Bool {
     if now - lastGiven >= heartbeat { isHeartbeatDue = true }
     return isReady(at: now)
   }
@@ -114,7 +114,7 @@ struct FeedState {
   }
 
   /// What comes next.
-  mutating func next(at now: Duration) -> Step {
+  package mutating func next(at now: Duration) -> Step {
     var items: [FeedItem] = []
     if dropped > 0 { items.append(.dropped(dropped)) }
     dropped = 0
@@ -142,7 +142,12 @@ struct FeedState {
   ///   - oldest: the oldest sequence number that was kept after they were read.
   ///   - now: the time.
   /// - Returns: what to hand to the client.
-  mutating func found(_ events: [ToldEvent], isLast: Bool, oldest: Int64, at now: Duration) -> [FeedItem] {
+  package mutating func found(
+    _ events: [ToldEvent],
+    isLast: Bool,
+    oldest: Int64,
+    at now: Duration
+  ) -> [FeedItem] {
     guard let open = span else { return [] }
     var items: [FeedItem] = []
     if oldest > open.after + 1 { items.append(.gap(from: open.after + 1, to: min(oldest - 1, open.through))) }

@@ -1,11 +1,11 @@
 import PharosAdvertising
-import PharosReports
+package import PharosReports
 import PharosWire
 
 /// How adverts get into parcels and parcels into the ring.
 extension Gateway {
   /// Puts an advert of a batch into the parcel that is being filled.
-  mutating func add(_ report: Report, from batch: borrowing ReportBatch) {
+  package mutating func add(_ report: Report, from batch: borrowing ReportBatch) {
     guard case .advert(var advert) = report.body else { return }
     counters.heard += 1
     tally.hear()

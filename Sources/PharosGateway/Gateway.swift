@@ -57,13 +57,13 @@ public struct Gateway: Sendable {
   /// The present outage: since when, why, how many tries failed, and what was dropped before it.
   var outage: Outage?
   /// The parcel that is being filled.
-  var filling: Parcel
+  package var filling: Parcel
   /// The ring: parcels that wait to be sent.
-  var waiting = ParcelQueue()
+  package var waiting = ParcelQueue()
   /// The parcel whose datagram is being handed to the system.
   var inHand: Parcel?
   /// Parcels that were sent and may still come back, oldest first.
-  var recent = ParcelQueue()
+  package var recent = ParcelQueue()
   /// Whether the system has room for datagrams.
   var isBlocked = false
   /// When a datagram was sent last.

@@ -1,7 +1,7 @@
 public import ArgumentParser
 import CPharos
 import PharosFiles
-import PharosReports
+package import PharosReports
 import PharosSigning
 
 #if canImport(Glibc)
@@ -140,7 +140,7 @@ public struct GatewayCommand: ParsableCommand {
   }
 
   /// Reads where to send; port 0, which asks a system for a free one, is nowhere.
-  static func destination(_ text: String) throws -> HostPort {
+  package static func destination(_ text: String) throws -> HostPort {
     guard let destination = HostPort(text), destination.port > 0 else {
       throw ValidationError("\"\(text)\" is no HOST:PORT; an IPv6 address stands in brackets.")
     }

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// When the packets of a capture count as heard.
 public enum GatewayPace: Hashable, Sendable {
@@ -19,15 +19,15 @@ public enum GatewayPace: Hashable, Sendable {
 }
 
 /// Plays the packets of a capture at their intervals.
-struct Playback: Sendable {
+package struct Playback: Sendable {
   private let speed: Double
   private var origin: (packet: Timestamp, now: Timestamp)?
   private var latest: Timestamp?
 
-  init(speed: Double) { self.speed = speed }
+  package init(speed: Double) { self.speed = speed }
 
   /// When a packet is due; the first one now, one that goes back in time together with the one before.
-  mutating func due(_ time: Timestamp?, at now: Timestamp) -> Timestamp {
+  package mutating func due(_ time: Timestamp?, at now: Timestamp) -> Timestamp {
     guard let time = time ?? latest else { return now }
     guard let origin else {
       origin = (time, now)

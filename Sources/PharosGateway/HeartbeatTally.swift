@@ -1,24 +1,26 @@
-import PharosReports
+package import PharosReports
 
 /// What the next heartbeat will say.
-struct HeartbeatTally: Sendable {
+package struct HeartbeatTally: Sendable {
   /// Adverts heard since the last one.
   private var heard: UInt64 = 0
   /// Adverts lost since the last one.
   private var dropped: UInt64 = 0
 
-  mutating func hear() { heard += 1 }
+  package init() {}
 
-  mutating func drop(_ adverts: UInt64) { dropped += adverts }
+  package mutating func hear() { heard += 1 }
+
+  package mutating func drop(_ adverts: UInt64) { dropped += adverts }
 
   /// A heartbeat that was never sent gives back what it would have said.
-  mutating func restore(_ heartbeat: Heartbeat) {
+  package mutating func restore(_ heartbeat: Heartbeat) {
     heard += UInt64(heartbeat.advertsHeard ?? 0)
     dropped += UInt64(heartbeat.dropped)
   }
 
   /// The heartbeat of now; counting starts anew, with what a heartbeat has no room for.
-  mutating func take(scanDuty: Float?) -> Heartbeat {
+  package mutating func take(scanDuty: Float?) -> Heartbeat {
     // The highest number stands for "not counted".
     let told = (heard: min(heard, UInt64(UInt32.max - 1)), dropped: min(dropped, UInt64(UInt32.max)))
     heard -= told.heard

@@ -1,5 +1,5 @@
 import PharosFiles
-import PharosSigning
+package import PharosSigning
 
 #if canImport(Glibc)
 import Glibc
@@ -10,10 +10,16 @@ import Darwin
 #endif
 
 /// Where a gateway's key comes from: the command line, a file, or the environment, in this order.
-struct KeySource {
+package struct KeySource {
   var text: String?
   var file: String?
   var environment: String?
+
+  package init(text: String? = nil, file: String? = nil, environment: String? = nil) {
+    self.text = text
+    self.file = file
+    self.environment = environment
+  }
 
   /// The longest file that is read: a key takes 84 bytes.
   ///
@@ -23,7 +29,7 @@ struct KeySource {
   /// The key, or nil if none is given.
   ///
   /// - Throws: ``GatewayFailure``, which names the place and never a part of the key.
-  func key(say: (String) -> Void) throws -> ObserverKey? {
+  package func key(say: (String) -> Void) throws -> ObserverKey? {
     if let text { return try parse(text, from: "--key") }
     if let file { return try parse(read(file, say: say), from: file) }
     guard let environment, !environment.isEmpty else { return nil }

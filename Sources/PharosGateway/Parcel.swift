@@ -1,11 +1,11 @@
-import PharosReports
+package import PharosReports
 import PharosWire
 
 /// What one datagram carries, from its first advert until nobody can refuse it any more.
 ///
 /// A parcel keeps its contents and, once it has one, its number. When it has to be sent again only the ages are written
 /// anew: a receiver that had it already sees a number that it knows.
-struct Parcel: Sendable {
+package struct Parcel: Sendable {
   /// Its adverts; the time of receipt is when each was heard, by the gateway's own clock.
   private(set) var batch = ReportBatch()
   /// How many adverts are in it.
@@ -17,11 +17,11 @@ struct Parcel: Sendable {
   /// How many bytes its datagram takes.
   private(set) var length: Int
   /// The number of its datagram, given when it is sent first.
-  var sequence: UInt32?
+  package var sequence: UInt32?
   /// When it was sent last.
   var sentAt: Timestamp?
 
-  init(start: Timestamp, length: Int) {
+  package init(start: Timestamp, length: Int) {
     self.start = start
     self.length = length
   }
@@ -32,7 +32,7 @@ struct Parcel: Sendable {
   /// How much memory it takes, nearly.
   ///
   /// - Units: bytes.
-  var memory: Int {
+  package var memory: Int {
     MemoryLayout<Parcel>.stride + batch.reports.count * MemoryLayout<Report>.stride + batch.payloads.count
   }
 

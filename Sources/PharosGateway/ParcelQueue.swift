@@ -2,38 +2,40 @@
 ///
 /// An array with its front cut off now and then: taking the first and putting some back in front cost nothing that
 /// grows with the length.
-struct ParcelQueue: Sendable {
+package struct ParcelQueue: Sendable {
   private var items: [Parcel] = []
   private var start = 0
   /// How much memory its parcels take.
   ///
   /// - Units: bytes.
-  private(set) var memory = 0
+  package private(set) var memory = 0
+
+  package init() {}
 
   /// How many there are.
-  var count: Int { items.count - start }
+  package var count: Int { items.count - start }
 
   /// Whether there is none.
   var isEmpty: Bool { count == 0 }
 
   /// The first one.
-  var first: Parcel? { isEmpty ? nil : items[start] }
+  package var first: Parcel? { isEmpty ? nil : items[start] }
 
   /// Puts one behind all others.
-  mutating func append(_ parcel: Parcel) {
+  package mutating func append(_ parcel: Parcel) {
     items.append(parcel)
     memory += parcel.memory
   }
 
   /// Puts some in front of all others, the first of them foremost.
-  mutating func prepend(_ parcels: some Collection<Parcel>) {
+  package mutating func prepend(_ parcels: some Collection<Parcel>) {
     items.replaceSubrange(0..<start, with: parcels)
     start = 0
     for parcel in parcels { memory += parcel.memory }
   }
 
   /// Takes the first one.
-  mutating func popFirst() -> Parcel? {
+  package mutating func popFirst() -> Parcel? {
     guard start < items.count else { return nil }
     let parcel = items[start]
     // What is taken gives its memory back at once, though its place stays until the front is cut off.

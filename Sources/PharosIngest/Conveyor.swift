@@ -2,9 +2,9 @@
 ///
 /// A container that was emptied keeps its storage and is filled again, so that in the steady state nothing is
 /// allocated however much crosses.
-struct Conveyor<Load: Sendable, Container: Sendable>: Sendable {
+package struct Conveyor<Load: Sendable, Container: Sendable>: Sendable {
   /// What was loaded.
-  let full: SingleProducerRing<Load>
+  package let full: SingleProducerRing<Load>
   /// What may be filled again; the producer of `full` is the consumer here.
   let empty: SingleProducerRing<Container>
 

@@ -1,8 +1,8 @@
 import CPharos
-import PharosCaptures
+package import PharosCaptures
 
 /// The slots that one loop receives datagrams into, made once and filled again and again.
-struct DatagramDrain: ~Copyable {
+package struct DatagramDrain: ~Copyable {
   /// How many datagrams one call takes at most.
   static let slots = 64
 
@@ -12,7 +12,7 @@ struct DatagramDrain: ~Copyable {
   ///
   /// - Parameter capacity: the longest datagram, in bytes, that a slot takes whole.
   /// - Throws: ``IngestError/outOfMemory``.
-  init(capacity: Int) throws(IngestError) {
+  package init(capacity: Int) throws(IngestError) {
     guard let handle = pharos_drain_create(UInt32(DatagramDrain.slots), UInt32(capacity)) else {
       throw .outOfMemory
     }
@@ -28,12 +28,12 @@ struct DatagramDrain: ~Copyable {
   ///   - descriptor: the socket's.
   ///   - named: whether the kernel is to say who sent each, which costs it a twelfth of all that it does for one.
   /// - Returns: how many datagrams it took.
-  mutating func receive(from descriptor: Int32, named: Bool = true) -> Int {
+  package mutating func receive(from descriptor: Int32, named: Bool = true) -> Int {
     max(0, Int(pharos_drain_receive(handle, descriptor, named ? 1 : 0)))
   }
 
   /// The bytes in a slot, valid until the next call of ``receive(from:named:)``, and whether more was sent than they.
-  func datagram(_ slot: Int) -> (bytes: UnsafeRawBufferPointer, isTruncated: Bool) {
+  package func datagram(_ slot: Int) -> (bytes: UnsafeRawBufferPointer, isTruncated: Bool) {
     let datagram = pharos_drain_datagrams(handle)[slot]
     return (
       UnsafeRawBufferPointer(start: datagram.bytes, count: Int(datagram.length)), datagram.truncated != 0
@@ -41,5 +41,5 @@ struct DatagramDrain: ~Copyable {
   }
 
   /// Who sent the datagram in a slot, or an endpoint that is none if the kernel was not asked.
-  func source(_ slot: Int) -> Endpoint { Endpoint(pharos_drain_source(handle, UInt32(slot))) }
+  package func source(_ slot: Int) -> Endpoint { Endpoint(pharos_drain_source(handle, UInt32(slot))) }
 }

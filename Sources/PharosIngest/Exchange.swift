@@ -1,21 +1,21 @@
 import Atomics
-import PharosEvents
-import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// All that crosses between threads: the rings, and up to when each thread has done its part.
 ///
 /// Inputs have a total order (R, loop, sequence). Loop i publishes its input watermark: all its inputs with R up to
 /// it are in the rings. A shard, the recorder and nobody else takes inputs, merged by R and loop, up to the smallest
 /// input watermark; so neither the loops' speed nor the kernel's choice of socket shows in what they make of them.
-final class Exchange: Sendable {
+package final class Exchange: Sendable {
   /// How many loops there are, and as many shards.
   let loops: Int
   /// From each loop (first index) to each shard (second index).
-  let toShards: [[Conveyor<ShardParcel, ReportBatch>]]
+  package let toShards: [[Conveyor<ShardParcel, ReportBatch>]]
   /// From each shard to the merger.
-  let toMerger: [Conveyor<ShardResult, StageOutput>]
+  package let toMerger: [Conveyor<ShardResult, StageOutput>]
   /// Inputs other than reports, from loop 0 to the merger.
-  let serverInputs: SingleProducerRing<ServerInput>
+  package let serverInputs: SingleProducerRing<ServerInput>
   /// From each loop to the recorder; empty where nothing is recorded.
   let toRecorder: [Conveyor<RecorderParcel, DatagramLog>]
 
@@ -40,17 +40,17 @@ final class Exchange: Sendable {
   ///
   /// A loop makes at most one container for each shard and receive call of 64 datagrams: 256 of them are 16
   /// thousand datagrams, some 15 ms of a saturated loop. The recorder's are for 1,024, as discs pause longer.
-  enum Capacity {
-    static let shards = 256
+  package enum Capacity {
+    package static let shards = 256
     /// What a loop makes in a turn: ``ReadingLoop/fairShare``.
-    static let turn = 16
-    static let merger = 256
+    package static let turn = 16
+    package static let merger = 256
     static let serverInputs = 256
     static let recorder = 1_024
   }
 
   /// Makes the rings.
-  init(loops: Int, isRecording: Bool, merger: Wake) {
+  package init(loops: Int, isRecording: Bool, merger: Wake) {
     self.loops = loops
     self.merger = merger
     toShards = (0..<loops).map { _ in (0..<loops).map { _ in Conveyor(capacity: Capacity.shards) } }
@@ -65,7 +65,7 @@ final class Exchange: Sendable {
   /// Whether a loop may take a further container of inputs: each ring that it may have to push to has room.
   ///
   /// Asked before a socket is drained, so that what was taken off it always finds room behind it.
-  func hasRoom(from loop: Int) -> Bool {
+  package func hasRoom(from loop: Int) -> Bool {
     guard toShards[loop].allSatisfy({ $0.full.hasRoom }) else { return false }
     return !records || toRecorder[loop].full.hasRoom
   }
@@ -74,12 +74,12 @@ final class Exchange: Sendable {
   ///
   /// 50 ms: what an event may be late by. Where adverts are dear, as those of ever new beacons are in a full table, what
   /// rings have room for takes seconds, and everything behind it would wait for them.
-  static let mostBehind = TimeSpan.milliseconds(50)
+  package static let mostBehind = TimeSpan.milliseconds(50)
 
   /// Whether a shard has so much before it that what a loop reads for it would only wait.
   ///
   /// It had better wait in its socket: there a flood takes the room of its own socket alone.
-  func isCongested(from loop: Int, at now: Timestamp) -> Bool {
+  package func isCongested(from loop: Int, at now: Timestamp) -> Bool {
     toShards[loop].indices.contains { shard in
       toShards[loop][shard].full.holds(moreThan: Capacity.turn)
         && now - decisionsThrough(shard) > Exchange.mostBehind
@@ -87,7 +87,7 @@ final class Exchange: Sendable {
   }
 
   /// Whether it is the recorder that has no room.
-  func waitsForRecorder(_ loop: Int) -> Bool { records && !toRecorder[loop].full.hasRoom }
+  package func waitsForRecorder(_ loop: Int) -> Bool { records && !toRecorder[loop].full.hasRoom }
 
   /// Whether inputs are recorded.
   var records: Bool { isRecording.load(ordering: .relaxed) }
@@ -96,17 +96,17 @@ final class Exchange: Sendable {
   func stopRecording() { isRecording.store(false, ordering: .relaxed) }
 
   /// Says that all inputs of a loop with R up to a time are in the rings.
-  func publishInputs(of loop: Int, through time: Timestamp) {
+  package func publishInputs(of loop: Int, through time: Timestamp) {
     inputWatermarks[loop].store(time.nanoseconds, ordering: .releasing)
   }
 
   /// Up to when the inputs of all loops are in the rings.
-  var inputsThrough: Timestamp {
+  package var inputsThrough: Timestamp {
     Timestamp(nanoseconds: inputWatermarks.reduce(Int64.max) { min($0, $1.load(ordering: .acquiring)) })
   }
 
   /// Says that all decisions of a shard up to a time are in its ring.
-  func publishDecisions(of shard: Int, through time: Timestamp) {
+  package func publishDecisions(of shard: Int, through time: Timestamp) {
     // Sequentially consistent together with the merger's flag: either the shard sees that the merger waits, or the
     // merger sees this watermark.
     shardWatermarks[shard].store(time.nanoseconds, ordering: .sequentiallyConsistent)
@@ -114,7 +114,7 @@ final class Exchange: Sendable {
   }
 
   /// Up to when the decisions of a shard are in its ring.
-  func decisionsThrough(_ shard: Int) -> Timestamp {
+  package func decisionsThrough(_ shard: Int) -> Timestamp {
     Timestamp(nanoseconds: shardWatermarks[shard].load(ordering: .sequentiallyConsistent))
   }
 

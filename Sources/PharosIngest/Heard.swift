@@ -92,7 +92,7 @@ public struct Heard: Hashable, Sendable {
   public init() {}
 
   /// Puts together what several loops heard: an observer whose port has changed is heard by two.
-  init(merging parts: [Heard]) {
+  package init(merging parts: [Heard]) {
     var observers: [ObserverID: HeardObserver] = [:]
     for observer in parts.flatMap(\.observers) {
       observers[observer.id] = observers[observer.id].map { $0.merged(with: observer) } ?? observer

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// Chooses what the table of all that is heard looks at.
 ///
@@ -6,15 +6,15 @@ import PharosReports
 /// is a sample, and what is looked at stands for what came before it and was not. Gateways send in a rhythm of their own, second
 /// after second: the moments, and the part of a datagram, are drawn by chance, as otherwise the same beacons would be looked at each
 /// time and the others hardly ever.
-struct HeardSampler {
+package struct HeardSampler {
   /// The mean time after which there is a new budget.
   static let interval = TimeSpan.milliseconds(1)
   /// The same while more is heard than the table holds: whatever is new then throws out what was, at ten times the cost.
   static let crowdedInterval = TimeSpan.milliseconds(8)
   /// How many adverts may be looked at for each such time: a microsecond's work, a thousandth of the loop.
-  static let adverts = 8
+  package static let adverts = 8
   /// How many may be saved up: ten datagrams of a gateway that sends what it heard in a second.
-  static let most = 256
+  package static let most = 256
   /// The same while more is heard than the table holds: one datagram.
   static let crowdedMost = 32
 
@@ -23,9 +23,11 @@ struct HeardSampler {
   private var skipped = 0
   private var random: UInt64 = 0x9E37_79B9_7F4A_7C15
   /// How many adverts may still be looked at.
-  var budget = 0
+  package var budget = 0
   /// Whether more is heard than the table holds.
-  var isCrowded = false
+  package var isCrowded = false
+
+  package init() {}
 
   /// Whether there is a budget at some time.
   func isDue(at time: Timestamp) -> Bool { budget > 0 || time >= next }
@@ -36,7 +38,7 @@ struct HeardSampler {
   ///   - time: its R.
   ///   - isNamed: whether it is known who sent it; otherwise it is not looked at.
   /// - Returns: how many datagrams this one stands for, or nil if it is not to be looked at.
-  mutating func look(at time: Timestamp, isNamed: Bool = true) -> Double? {
+  package mutating func look(at time: Timestamp, isNamed: Bool = true) -> Double? {
     if time >= next { save(until: time) }
     skipped += 1
     guard budget > 0, isNamed else { return nil }
@@ -57,7 +59,7 @@ struct HeardSampler {
   /// The reports of a datagram that there is a budget for: each part of it as probable as any other.
   ///
   /// - Returns: which, and how many of the datagram's reports each of them stands for.
-  mutating func part(of reports: Range<Int>) -> (reports: Range<Int>, weight: Double) {
+  package mutating func part(of reports: Range<Int>) -> (reports: Range<Int>, weight: Double) {
     guard reports.count > budget, budget > 0 else { return (reports, 1) }
     let parts = (reports.count + budget - 1) / budget
     let first = reports.lowerBound + Int(draw(below: Int64(parts))) * budget

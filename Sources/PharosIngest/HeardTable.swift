@@ -1,8 +1,8 @@
 import PharosAdvertising
-import PharosCaptures
-import PharosPrivacy
-import PharosReports
-import PharosWire
+package import PharosCaptures
+package import PharosPrivacy
+package import PharosReports
+package import PharosWire
 
 /// What one loop hears, registered or not: the first thing that somebody with a new gateway wants to see.
 ///
@@ -12,9 +12,9 @@ import PharosWire
 ///
 /// Of a device that nobody asked about neither address, name nor payload is kept, but a pseudonym in place of the address and
 /// what public beacon frames say; and ``memory`` after it was last heard it is forgotten.
-struct HeardTable {
+package struct HeardTable {
   /// How many observers, and how many of their beacons, are kept.
-  static let capacity = 4_096
+  package static let capacity = 4_096
   /// For how long a device is kept that nobody asked about.
   ///
   /// Ten minutes: time to walk from a tag to a screen and back, and less than the fifteen after which telephones change their
@@ -71,14 +71,14 @@ struct HeardTable {
   private var beacons: [Beacon] = []
   private var beaconPlaces: [BeaconKey: Int] = [:]
   /// How many entries were forgotten to make room.
-  private(set) var evictions: UInt64 = 0
+  package private(set) var evictions: UInt64 = 0
   /// Where room is looked for next.
   private var hand = 0
   /// When room was last made.
   private var evicted = Timestamp.distantPast
 
   /// Makes an empty table that knows nobody.
-  init(
+  package init(
     iBeaconCompanies: [UInt16],
     capacity: Int = HeardTable.capacity,
     pseudonym: PseudonymKey = .ofProcess
@@ -95,7 +95,7 @@ struct HeardTable {
   ///   - site: what is declared.
   ///   - applications: those that came at run time, and those of the site.
   ///   - showsStrangers: whether devices that nobody asks about are shown as they are.
-  mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
+  package mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
     frames = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
     known = KnownDevices(site)
     for application in applications { known.insert(application) }
@@ -110,20 +110,20 @@ struct HeardTable {
   }
 
   /// Takes over what a change of regions asks about.
-  mutating func recognise(_ change: RegionChange) {
+  package mutating func recognise(_ change: RegionChange) {
     known.insert(change)
     for place in beacons.indices { beacons[place].payloadLength = 0 }
   }
 
   /// Forgets the devices that nobody asked about and that were not heard for ``memory``.
-  mutating func forget(at time: Timestamp) {
+  package mutating func forget(at time: Timestamp) {
     guard !showsStrangers else { return }
     let cutoff = time - HeardTable.memory
     remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].lastHeard < cutoff })
   }
 
   /// Whether more is heard than there is room for: some was made in the last ten seconds.
-  func isCrowded(at time: Timestamp) -> Bool { time - evicted < .seconds(10) }
+  package func isCrowded(at time: Timestamp) -> Bool { time - evicted < .seconds(10) }
 
   /// Notes reports of one datagram.
   ///
@@ -134,7 +134,7 @@ struct HeardTable {
   ///   - format: its format.
   ///   - weight: how many reports each of them stands for.
   ///   - budget: how many adverts may still be looked at; counted down.
-  mutating func note(
+  package mutating func note(
     _ reports: Range<Int>,
     of batch: borrowing ReportBatch,
     from source: Endpoint,
@@ -167,7 +167,7 @@ struct HeardTable {
   }
 
   /// All entries, decoded for people.
-  func heard(at time: Timestamp) -> Heard { Heard(merging: [unsorted(at: time)]) }
+  package func heard(at time: Timestamp) -> Heard { Heard(merging: [unsorted(at: time)]) }
 
   /// All entries as they lie: the loop that hands them over waits for no sorting.
   func unsorted(at time: Timestamp) -> Heard {

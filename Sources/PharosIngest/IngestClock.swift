@@ -45,13 +45,13 @@ public struct IngestClock: Sendable {
 ///
 /// The mapping is made at start and kept when somebody sets the wall clock, so that a step can neither fire a
 /// deadline nor hold one back; the merger maps what is decided later to the new time.
-struct Timeline: Sendable {
+package struct Timeline: Sendable {
   private let clock: IngestClock
   /// From the steady clock to the time of day.
   private let offset: TimeSpan
 
   /// From the steady clock to the wall clock as events tell it: what a look at the wall clock is compared with.
-  let told: TimeSpan
+  package let told: TimeSpan
 
   /// How far behind the last instant of the run before the first one lies at least.
   ///
@@ -64,7 +64,7 @@ struct Timeline: Sendable {
   ///   - clock: the clocks.
   ///   - instant: the last instant of the run before: R never goes back, whatever was done to the wall clock.
   ///   - correction: what is added to R to get the wall clock's time, as it was there.
-  init(_ clock: IngestClock, behind instant: Timestamp? = nil, correction: TimeSpan = .zero) {
+  package init(_ clock: IngestClock, behind instant: Timestamp? = nil, correction: TimeSpan = .zero) {
     self.clock = clock
     var offset = ClockWatch.offset(of: clock) - correction
     if let instant {
@@ -77,16 +77,16 @@ struct Timeline: Sendable {
   }
 
   /// The time of day by the mapping.
-  func now() -> Timestamp { Timestamp(nanoseconds: (clock.steady() + offset).nanoseconds) }
+  package func now() -> Timestamp { Timestamp(nanoseconds: (clock.steady() + offset).nanoseconds) }
 }
 
 /// R as one loop gives it out: one clock reading for each receive call, and from it an R for each of its datagrams.
 ///
 /// R alone orders all inputs. The clock is read in steps of 2,048 ns, of which each loop has 128 ns of its own: the
 /// datagrams of a call get a nanosecond each, in the order in which they came, and no two loops ever give the same R.
-struct LoopClock {
+package struct LoopClock {
   /// How many inputs one reading serves: the slots of a receive call and what NIO had read before it.
-  static let inputsPerReading: Int64 = 128
+  package static let inputsPerReading: Int64 = 128
   /// The distance between readings, which has room for the inputs of every loop.
   private static let step = inputsPerReading * Int64(IngestConfiguration.Limits.loops.upperBound)
 
@@ -97,13 +97,13 @@ struct LoopClock {
   private(set) var last = Timestamp.distantPast
 
   /// Starts on a timeline, for the loop with an index.
-  init(_ timeline: Timeline, loop: Int = 0) {
+  package init(_ timeline: Timeline, loop: Int = 0) {
     self.timeline = timeline
     offset = Int64(loop) * LoopClock.inputsPerReading
   }
 
   /// The next R, the first of ``inputsPerReading``: the time, or the next step where the clock has not moved.
-  mutating func next() -> Timestamp {
+  package mutating func next() -> Timestamp {
     let now = timeline.now().nanoseconds
     let step = LoopClock.step
     reading = max(now - (now % step + step) % step, reading == .min ? .min : reading + step)
@@ -115,19 +115,19 @@ struct LoopClock {
   static func following(_ reading: Timestamp) -> Timestamp { reading + TimeSpan(nanoseconds: step) }
 
   /// An R before all that loops give out from now on.
-  static func before(_ timeline: Timeline) -> Timestamp {
+  package static func before(_ timeline: Timeline) -> Timestamp {
     let now = timeline.now().nanoseconds
     return Timestamp(nanoseconds: now - (now % step + step) % step - 1)
   }
 
   /// The last R that a reading serves: the watermark that covers its inputs.
-  static func end(of reading: Timestamp) -> Timestamp {
+  package static func end(of reading: Timestamp) -> Timestamp {
     reading + TimeSpan(nanoseconds: inputsPerReading - 1)
   }
 }
 
 /// Notices when somebody sets the wall clock.
-struct ClockWatch {
+package struct ClockWatch {
   /// The smallest change that counts as a step.
   ///
   /// 50 ms: NTP slews what is less than 128 ms, which moves both clocks alike and so shows as nothing here, and two
@@ -142,13 +142,13 @@ struct ClockWatch {
   /// - Parameters:
   ///   - clock: the clocks.
   ///   - told: from the steady clock to the wall clock, as events tell it so far.
-  init(_ clock: IngestClock, told: TimeSpan? = nil) {
+  package init(_ clock: IngestClock, told: TimeSpan? = nil) {
     self.clock = clock
     known = told ?? ClockWatch.offset(of: clock)
   }
 
   /// By how much the wall clock was set since the last look, or nil if it was not.
-  mutating func look() -> TimeSpan? {
+  package mutating func look() -> TimeSpan? {
     let offset = ClockWatch.offset(of: clock)
     let step = offset - known
     guard abs(step.nanoseconds) >= ClockWatch.smallestStep.nanoseconds else { return nil }
@@ -158,7 +158,7 @@ struct ClockWatch {
 
   /// The distance between the two clocks, from the quickest of five readings, since the thread may lose the
   /// processor between the two.
-  static func offset(of clock: IngestClock) -> TimeSpan {
+  package static func offset(of clock: IngestClock) -> TimeSpan {
     var best = TimeSpan.forever
     var offset = TimeSpan.zero
     for _ in 0..<5 {

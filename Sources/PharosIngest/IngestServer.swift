@@ -139,7 +139,7 @@ public final class IngestServer: Sendable {
   }
 
   /// Stops at once, as if the process were killed: what is under way is not decided, told or saved.
-  func stopAtOnce() async {
+  package func stopAtOnce() async {
     guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
     await parts.dispose()
   }

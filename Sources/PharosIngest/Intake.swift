@@ -1,13 +1,13 @@
-import PharosCaptures
-import PharosReports
-import PharosWire
+package import PharosCaptures
+package import PharosReports
+package import PharosWire
 
 /// What one loop makes of datagrams: reports sorted by the shard they belong to, counters, and the tables for people.
 ///
 /// A value without sockets, rings or clocks; the loop hands it datagrams and ships what has gathered.
-struct Intake {
+package struct Intake {
   /// What there is to know of a datagram beside its bytes.
-  struct Call {
+  package struct Call {
     /// R.
     var received: Timestamp
     /// The socket that received them.
@@ -18,6 +18,20 @@ struct Intake {
     var isNamed = true
     /// Whose datagrams the socket takes.
     var policy = ListenPolicy.open
+
+    package init(
+      received: Timestamp,
+      destination: Endpoint,
+      isRecorded: Bool,
+      isNamed: Bool = true,
+      policy: ListenPolicy = ListenPolicy.open
+    ) {
+      self.received = received
+      self.destination = destination
+      self.isRecorded = isRecorded
+      self.isNamed = isNamed
+      self.policy = policy
+    }
   }
 
   /// For how long after a refusal the kernel is asked who sends, however much there is to do.
@@ -26,24 +40,24 @@ struct Intake {
   private let shard: Int
   private let shards: Int
   /// Decodes and counts.
-  private(set) var decoder = DatagramDecoder()
+  package private(set) var decoder = DatagramDecoder()
   /// Reports for the own shard.
-  var incoming = ReportBatch()
+  package var incoming = ReportBatch()
   /// Reports for the other shards; the own shard's place stays empty.
-  var outgoing: [ReportBatch]
+  package var outgoing: [ReportBatch]
   /// The own shard's reports of a datagram that also has others'.
   private var mixed = ReportBatch()
   /// What the recorder is to get.
-  var log = DatagramLog()
+  package var log = DatagramLog()
   /// Lines for the log about datagrams that were refused.
-  var lines: [RefusalTable.Line] = []
+  package var lines: [RefusalTable.Line] = []
 
   /// What has been counted.
-  private(set) var counters = IntakeCounters()
+  package private(set) var counters = IntakeCounters()
   /// All that is heard.
-  private(set) var heard: HeardTable
+  package private(set) var heard: HeardTable
   /// Who sends what is refused.
-  private(set) var refusals = RefusalTable()
+  package private(set) var refusals = RefusalTable()
   private var sampler = HeardSampler()
   /// Who may bring what.
   var gate = Gate()
@@ -53,7 +67,7 @@ struct Intake {
   private var suspiciousUntil = Timestamp.distantPast
 
   /// Makes the intake of one loop.
-  init(shard: Int, shards: Int, iBeaconCompanies: [UInt16]) {
+  package init(shard: Int, shards: Int, iBeaconCompanies: [UInt16]) {
     self.shard = shard
     self.shards = shards
     outgoing = Array(repeating: ReportBatch(), count: shards)
@@ -86,7 +100,7 @@ struct Intake {
   ///   - source: who sent it, asked only where somebody wants to know.
   /// - Returns: its format, or why it was refused.
   @discardableResult
-  mutating func take(
+  package mutating func take(
     _ bytes: UnsafeRawBufferPointer,
     isTruncated: Bool,
     of call: Call,
@@ -262,13 +276,13 @@ struct Intake {
 }
 
 /// What an intake has counted.
-struct IntakeCounters: Equatable, Sendable {
+package struct IntakeCounters: Equatable, Sendable {
   /// Datagrams that were received.
-  var datagrams: UInt64 = 0
+  package var datagrams: UInt64 = 0
   /// Their bytes.
   var bytes: UInt64 = 0
   /// Datagrams that were longer than a slot.
-  var truncated: UInt64 = 0
+  package var truncated: UInt64 = 0
   /// Reports that went to another loop's shard.
   var forwarded: UInt64 = 0
 }

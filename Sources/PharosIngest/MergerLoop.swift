@@ -1,14 +1,14 @@
 import Atomics
 import NIOCore
-import PharosEvents
+package import PharosEvents
 import PharosMonitoring
-import PharosPipeline
+package import PharosPipeline
 import PharosReports
 
 /// The one consumer of all shards: restores the order of events and delivers them.
 ///
 /// Lives on an event loop of its own, so that neither stage two nor whoever takes the events holds up a socket.
-final class MergerLoop {
+package final class MergerLoop {
   private let exchange: Exchange
   private let sense: (@Sendable ([Sensing]) -> Void)?
   private let deliver: @Sendable ([Event]) -> Void
@@ -29,7 +29,7 @@ final class MergerLoop {
   private var copies: [[EngineCopy]]
 
   /// Makes a merger.
-  init(
+  package init(
     exchange: Exchange,
     merger: EventMerger,
     sense: (@Sendable ([Sensing]) -> Void)? = nil,
@@ -48,7 +48,7 @@ final class MergerLoop {
   var releasedThrough: Timestamp { merger.released }
 
   /// Delivers what has become final.
-  func run() {
+  package func run() {
     exchange.merger.begin()
     while true {
       let marks = collect()

@@ -1,12 +1,12 @@
 import PharosCaptures
-import PharosEvents
-import PharosMonitoring
-import PharosReports
+package import PharosEvents
+package import PharosMonitoring
+package import PharosReports
 
 /// Inputs of one loop on their way to one shard, all of one reading of its clock.
-struct ShardParcel: Sendable {
+package struct ShardParcel: Sendable {
   /// What there is.
-  enum Content: Sendable {
+  package enum Content: Sendable {
     /// Reports of observers that belong to the shard.
     case reports(ReportBatch)
     /// A change of an application's regions, accepted already; every shard gets it.
@@ -23,12 +23,17 @@ struct ShardParcel: Sendable {
   var received: Timestamp
   /// What there is.
   var content: Content
+
+  package init(received: Timestamp, content: Content) {
+    self.received = received
+    self.content = content
+  }
 }
 
 /// Decisions of one shard on their way to the merger.
-struct ShardResult: Sendable {
+package struct ShardResult: Sendable {
   /// What was decided.
-  var output: StageOutput
+  package var output: StageOutput
   /// All that the shard decided up to this time has been sent with it.
   var through: Timestamp
   /// The engine as it is at that time, if a checkpoint is taken there.
@@ -36,9 +41,9 @@ struct ShardResult: Sendable {
 }
 
 /// An input that no observer sent.
-struct ServerInput: Sendable {
+package struct ServerInput: Sendable {
   /// What happened.
-  enum Content: Sendable {
+  package enum Content: Sendable {
     /// An application asked for a change of its regions, which was accepted unless there is a refusal.
     case change(RegionChange, refusal: RegionRefusal?)
     /// An edited site took the place of the one before.
@@ -55,6 +60,11 @@ struct ServerInput: Sendable {
   var received: Timestamp
   /// What happened.
   var content: Content
+
+  package init(received: Timestamp, content: Content) {
+    self.received = received
+    self.content = content
+  }
 }
 
 /// Inputs of one loop on their way to the recorder, all of one reading of its clock.
@@ -74,9 +84,9 @@ struct RecorderParcel: Sendable {
 }
 
 /// Datagrams as they were received: their bytes one behind the other.
-struct DatagramLog: Sendable {
+package struct DatagramLog: Sendable {
   /// One datagram.
-  struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// Its R.
     var received: Timestamp
     /// Who sent it.
@@ -84,13 +94,13 @@ struct DatagramLog: Sendable {
     /// The socket that received it.
     var destination: Endpoint
     /// Where its bytes end; they begin where those of the one before end.
-    var end: Int
+    package var end: Int
   }
 
   /// The datagrams in order.
-  private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
   /// Their bytes.
-  private(set) var bytes: [UInt8] = []
+  package private(set) var bytes: [UInt8] = []
 
   /// Whether there is nothing in it.
   var isEmpty: Bool { entries.isEmpty }

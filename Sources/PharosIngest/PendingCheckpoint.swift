@@ -1,4 +1,4 @@
-import NIOCore
+package import NIOCore
 import PharosMonitoring
 import PharosPipeline
 public import PharosReports
@@ -45,12 +45,19 @@ final class EngineCopy: Sendable {
 }
 
 /// Lives as long as a checkpoint that was asked for: from the marker until its bytes are written.
-final class CheckpointLease: Sendable {}
+package final class CheckpointLease: Sendable {
+  package init() {}
+}
 
 /// What passes through the shards and the merger to tell where a checkpoint is to be taken.
-struct CheckpointMarker: Sendable {
+package struct CheckpointMarker: Sendable {
   /// Lives until the checkpoint is written.
   let lease: CheckpointLease
   /// Told once the checkpoint was handed over.
   let answer: EventLoopPromise<Void>?
+
+  package init(lease: CheckpointLease, answer: EventLoopPromise<Void>?) {
+    self.lease = lease
+    self.answer = answer
+  }
 }

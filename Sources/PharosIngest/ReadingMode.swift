@@ -2,14 +2,14 @@
 ///
 /// While it is quiet, NIO waits for the socket and calls at once. When datagrams come thick, each of those calls costs
 /// more than the datagram; then NIO stops waiting and the loop looks at every tick, until it is quiet again.
-enum ReadingMode: Equatable {
+package enum ReadingMode: Equatable {
   /// NIO waits for the socket.
   case readiness
   /// The loop looks at every tick; so many ticks in a row brought little.
   case ticking(quiet: Int)
 
   /// What the listener has to do about it.
-  enum Change: Equatable {
+  package enum Change: Equatable {
     /// Let NIO stop waiting.
     case stopWaiting
     /// Let NIO wait again.
@@ -22,17 +22,17 @@ enum ReadingMode: Equatable {
   /// How many datagrams a tick may bring and still count as quiet.
   static let quiet = 1
   /// How many quiet ticks in a row end the ticking, so that a gap of 20 ms between two trains of datagrams does not.
-  static let patience = 80
+  package static let patience = 80
   /// The receive buffer below which a tick is too long to wait: it would overflow in between.
   ///
   /// - Units: bytes; 1 MiB holds some 450 datagrams of 1,200 bytes with what the kernel books for each.
-  static let smallestBuffer = 1 << 20
+  package static let smallestBuffer = 1 << 20
 
   /// Whether the loop looks at every tick.
-  var isTicking: Bool { self != .readiness }
+  package var isTicking: Bool { self != .readiness }
 
   /// A tick has passed that brought so many datagrams.
-  mutating func ticked(datagrams: Int, receiveBuffer: Int) -> Change? {
+  package mutating func ticked(datagrams: Int, receiveBuffer: Int) -> Change? {
     switch self {
     case .readiness:
       guard datagrams >= ReadingMode.busy, receiveBuffer >= ReadingMode.smallestBuffer else { return nil }
@@ -53,7 +53,7 @@ enum ReadingMode: Equatable {
   }
 
   /// What is read finds no room: the socket waits until a tick finds some.
-  mutating func blocked() -> Change? {
+  package mutating func blocked() -> Change? {
     switch self {
     case .readiness:
       self = .ticking(quiet: 0)

@@ -18,20 +18,26 @@ public struct RefusedSource: Hashable, Sendable {
 ///
 /// Bounded: strangers can send from any number of addresses. When the table is full, the eighth of it that has been
 /// quiet longest makes room, so that a flood costs a sort every hundred strangers and not one each.
-struct RefusalTable {
+package struct RefusalTable {
   /// What a line in the log says.
-  struct Line: Equatable {
-    var source: IPAddress
-    var reason: DatagramRefusal
+  package struct Line: Equatable {
+    package var source: IPAddress
+    package var reason: DatagramRefusal
     /// How many datagrams of the same sender and reason were refused since the last line about them.
-    var suppressed: UInt64
+    package var suppressed: UInt64
+
+    package init(source: IPAddress, reason: DatagramRefusal, suppressed: UInt64) {
+      self.source = source
+      self.reason = reason
+      self.suppressed = suppressed
+    }
   }
 
   /// How long after a line the next one about the same sender and reason may follow.
   static let quiet = TimeSpan.minutes(1)
   /// How many lines there may be in one such time, whoever they are about: a flood from made-up addresses must not
   /// fill the disc.
-  static let linesPerPeriod = 20
+  package static let linesPerPeriod = 20
 
   fileprivate struct Reason {
     var kind: DatagramRefusal
@@ -49,16 +55,16 @@ struct RefusalTable {
   private var periodStart = Timestamp.distantPast
   private var linesInPeriod = 0
   /// How many senders were forgotten to make room.
-  private(set) var evictions: UInt64 = 0
+  package private(set) var evictions: UInt64 = 0
 
   /// Makes an empty table.
-  init(capacity: Int = 1_024) { self.capacity = capacity }
+  package init(capacity: Int = 1_024) { self.capacity = capacity }
 
   /// The senders, the one with the most refusals first.
-  var sources: [RefusedSource] { RefusedSource.merged(entries.values.map(\.refused)) }
+  package var sources: [RefusedSource] { RefusedSource.merged(entries.values.map(\.refused)) }
 
   /// Counts a refused datagram and gives the line to log, if it is time for one.
-  mutating func note(_ reason: DatagramRefusal, from source: IPAddress, at time: Timestamp) -> Line? {
+  package mutating func note(_ reason: DatagramRefusal, from source: IPAddress, at time: Timestamp) -> Line? {
     if entries[source] == nil {
       if entries.count >= capacity { evict() }
       let refused = RefusedSource(source: source, count: 0, lastReason: reason, lastRefused: time)

@@ -1,13 +1,13 @@
-import NIOCore
-import PharosEvents
-import PharosMonitoring
-import PharosPrivacy
-import PharosReports
+package import NIOCore
+package import PharosEvents
+package import PharosMonitoring
+package import PharosPrivacy
+package import PharosReports
 
 /// One shard of stage one: takes inputs from all loops in their total order and hands on what it decides.
-struct Shard {
+package struct Shard {
   /// How much there was to do.
-  enum Progress {
+  package enum Progress {
     /// Nothing is left that may be taken yet.
     case upToDate
     /// There is more to do at once.
@@ -34,12 +34,12 @@ struct Shard {
   private var resolver: Resolver?
   private var output = StageOutput()
   /// Everything due up to this time has been decided.
-  private(set) var through = Timestamp.distantPast
+  package private(set) var through = Timestamp.distantPast
   /// How often the merger had no room.
   private(set) var waits: UInt64 = 0
 
   /// Makes a shard, whose engine may have decided something already when it went on after a restart.
-  init(
+  package init(
     index: Int,
     exchange: Exchange,
     engine: StageOne,
@@ -57,12 +57,12 @@ struct Shard {
   ///
   /// - Parameter deadline: when to stop, with more to do; nil where nobody else waits for the thread.
   /// - Returns: whether there is more to do.
-  mutating func run(until deadline: NIODeadline? = nil) -> Progress {
+  package mutating func run(until deadline: NIODeadline? = nil) -> Progress {
     run(isReading: false, until: deadline)
   }
 
   /// Takes what the loops' watermarks allow, in the middle of reading; a few decisions wait for the end of it.
-  mutating func decide() { _ = run(isReading: true, until: nil) }
+  package mutating func decide() { _ = run(isReading: true, until: nil) }
 
   private mutating func run(isReading: Bool, until deadline: NIODeadline?) -> Progress {
     let limit = exchange.inputsThrough

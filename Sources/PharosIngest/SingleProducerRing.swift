@@ -9,7 +9,7 @@ import Atomics
 /// producer writes `storage` slots from `tail` to `head + capacity` and `knownHead`; the consumer reads and empties
 /// slots from `head` to `tail` and writes `knownTail`; the two counters are atomics. Which loop is the producer and
 /// which the consumer of a ring is fixed by ``Exchange``.
-final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
+package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
   private let mask: Int
   private let storage: UnsafeMutablePointer<Element>
   /// Counts what was popped.
@@ -28,7 +28,7 @@ final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
   private var knownTail = 0
 
   /// Makes a ring with room for at least so many elements.
-  init(capacity: Int) {
+  package init(capacity: Int) {
     precondition(capacity > 0, "a ring needs room for an element")
     var size = 1
     while size < capacity { size <<= 1 }
@@ -42,10 +42,10 @@ final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
   }
 
   /// How many elements there is room for.
-  var capacity: Int { mask + 1 }
+  package var capacity: Int { mask + 1 }
 
   /// Whether a push would succeed; asked by the producer, for whom a yes stays true until it pushes.
-  var hasRoom: Bool {
+  package var hasRoom: Bool {
     // Relaxed: only the producer writes `tail`.
     let end = tail.load(ordering: .relaxed)
     if end &- knownHead <= mask { return true }
@@ -63,7 +63,7 @@ final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Appends an element, or refuses it if the ring is full; called by the producer.
-  func push(_ element: consuming Element) -> Bool {
+  package func push(_ element: consuming Element) -> Bool {
     guard hasRoom else { return false }
     let end = tail.load(ordering: .relaxed)
     (storage + (end & mask)).initialize(to: element)
@@ -72,7 +72,7 @@ final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
   }
 
   /// Whether there is nothing to pop; asked by the consumer.
-  var isEmpty: Bool {
+  package var isEmpty: Bool {
     // Relaxed: only the consumer writes `head`.
     let start = head.load(ordering: .relaxed)
     if start != knownTail { return false }
@@ -81,13 +81,13 @@ final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
   }
 
   /// What a closure makes of the element that is next to be popped, or nil if there is none; called by the consumer.
-  func withFirst<Result>(_ body: (borrowing Element) -> Result) -> Result? {
+  package func withFirst<Result>(_ body: (borrowing Element) -> Result) -> Result? {
     guard !isEmpty else { return nil }
     return body(storage[head.load(ordering: .relaxed) & mask])
   }
 
   /// Takes the oldest element, or nil if there is none; called by the consumer.
-  func pop() -> Element? {
+  package func pop() -> Element? {
     guard !isEmpty else { return nil }
     let start = head.load(ordering: .relaxed)
     let element = (storage + (start & mask)).move()

@@ -2,7 +2,7 @@ import Atomics
 import Synchronization
 
 /// Wakes the thread of a consumer, many signals for one wake-up.
-final class Wake: Sendable {
+package final class Wake: Sendable {
   private let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let action = Mutex<Callback?>(nil)
   /// Whether a wake-up is under way.
@@ -14,20 +14,22 @@ final class Wake: Sendable {
   let isWaiting = ManagedAtomic(false)
 
   /// Wakes a thread by having it execute something.
-  init(execute: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) { self.execute = execute }
+  package init(execute: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+    self.execute = execute
+  }
 
   /// Sets what the consumer does when it wakes, once, before the first signal.
-  func setAction(_ action: @escaping @Sendable () -> Void) {
+  package func setAction(_ action: @escaping @Sendable () -> Void) {
     self.action.withLock { $0 = Callback(call: action) }
   }
 
   /// Says that there is something to do; called by producers.
-  func signal() {
+  package func signal() {
     guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
     guard let action = action.withLock({ $0 }) else { return }
     execute(action.call)
   }
 
   /// Says that the consumer is about to look; called by the consumer before it does.
-  func begin() { _ = isUnderWay.exchange(false, ordering: .acquiringAndReleasing) }
+  package func begin() { _ = isUnderWay.exchange(false, ordering: .acquiringAndReleasing) }
 }

@@ -1,4 +1,4 @@
-import GRDB
+package import GRDB
 import GRDBSQLite
 import PharosReports
 
@@ -68,12 +68,12 @@ extension Journal {
   }
 
   /// Reads in a snapshot that later groups do not change.
-  func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+  package func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
     do { return try database.read(body) } catch { throw JournalError(error, at: place) }
   }
 
   /// Writes all of it or nothing.
-  func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
+  package func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
     do { return try database.write(body) } catch { throw JournalError(error, at: place) }
   }
 }

@@ -1,6 +1,6 @@
 public import PharosEvents
 import Foundation
-import GRDB
+package import GRDB
 import PharosReports
 import Synchronization
 
@@ -38,7 +38,7 @@ public final class Journal: Sendable {
 
   let place: String
   let blocks: Blocks
-  let database: any DatabaseWriter
+  package let database: any DatabaseWriter
   let writer: JournalWriter
   let shared: Mutex<Shared>
   private let lock: JournalLock?
@@ -95,7 +95,7 @@ public final class Journal: Sendable {
   }
 
   /// The same with blocks of another length.
-  static func open(
+  package static func open(
     _ location: Location,
     stream: String,
     settings: JournalSettings? = nil,

@@ -27,8 +27,8 @@ extension JournalError {
 }
 
 /// A row that SQLite gave and that is none of ours.
-struct DamagedRecord: Error, CustomStringConvertible {
+package struct DamagedRecord: Error, CustomStringConvertible {
   var what: String
 
-  var description: String { what }
+  package var description: String { what }
 }

@@ -1,35 +1,59 @@
-import PharosEvents
-import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// How long a beacon may be silent before it counts as gone, from what is known of it.
 ///
 /// False exits a day are counted where they may happen: adverts received a day, times the chance that a run of losses
 /// begins after one, times the chance that it lasts. The allowed gap is the interval times the shortest run for which
 /// that stays within the budget; see <doc:WhenABeaconIsGone>.
-struct AdaptiveSilence {
+package struct AdaptiveSilence {
   /// The learned interval.
-  var learner: IntervalLearner
+  package var learner: IntervalLearner
   /// What was lost.
-  var history: LossHistory
+  package var history: LossHistory
   /// Samples since the recent window began.
   var recentReceived: Float = 0
   /// What other tracks of the observer say, in adverts that it is worth.
-  var belief = LossRuns()
+  package var belief = LossRuns()
   /// The interval of other tracks of the same family, or 0.
-  var familyInterval: Float = 0
+  package var familyInterval: Float = 0
   /// Whether all tracks of the family have that interval.
-  var isFamilySettled = false
+  package var isFamilySettled = false
   /// The slowest interval of the family's tracks at rest, or 0.
   var familySlowest: Float = 0
   /// The interval that the directory declares, in seconds.
-  var declared: Float?
+  package var declared: Float?
   /// Whether one body in the way could hide the beacon, and too little has been seen to tell whether that happens here.
-  var mayHide = false
+  package var mayHide = false
   /// Whether a body and slow fading together could, once it has fallen below its usual level.
-  var mayFade = false
+  package var mayFade = false
+
+  package init(
+    learner: IntervalLearner,
+    history: LossHistory,
+    recentReceived: Float = 0,
+    belief: LossRuns = LossRuns(),
+    familyInterval: Float = 0,
+    isFamilySettled: Bool = false,
+    familySlowest: Float = 0,
+    declared: Float? = nil,
+    mayHide: Bool = false,
+    mayFade: Bool = false
+  ) {
+    self.learner = learner
+    self.history = history
+    self.recentReceived = recentReceived
+    self.belief = belief
+    self.familyInterval = familyInterval
+    self.isFamilySettled = isFamilySettled
+    self.familySlowest = familySlowest
+    self.declared = declared
+    self.mayHide = mayHide
+    self.mayFade = mayFade
+  }
 
   /// The silence allowed to a stranger of whom not even one gap is known: twice Core Location's usual 30 s.
-  static let stranger = TimeSpan.seconds(60)
+  package static let stranger = TimeSpan.seconds(60)
 
   /// The window in which the samples of a stranger's entry must fall: three intervals of the slowest usual beacon.
   ///
@@ -57,7 +81,7 @@ struct AdaptiveSilence {
   private static let steadyTime: Float = 3_600
 
   /// The interval to reckon with, in seconds, or 0 if nothing is known.
-  func pace(_ policy: PresencePolicy) -> Float {
+  package func pace(_ policy: PresencePolicy) -> Float {
     var pace = learner.interval
     if learner.received < AdaptiveSilence.maturity {
       pace = max(pace, familyInterval)
@@ -83,7 +107,7 @@ struct AdaptiveSilence {
   }
 
   /// The allowed gap under a policy at each level, and what it was computed from.
-  func allowance(
+  package func allowance(
     _ policy: PresencePolicy,
     at surroundings: LevelClass
   ) -> (gap: TimeSpan, basis: SilenceBasis?) {
@@ -105,7 +129,7 @@ struct AdaptiveSilence {
   ///
   /// Three intervals, at least 3 s; a stranger may be a beacon that advertises every 10 s, so 30 s. An interval that was
   /// only learned makes it no longer than a minute: reflections lie minutes apart.
-  func enterWindow(_ policy: PresencePolicy) -> TimeSpan {
+  package func enterWindow(_ policy: PresencePolicy) -> TimeSpan {
     if let within = policy.enterWithin { return within }
     let known = declared.map { Double($0) * 3 } ?? 0
     guard declared != nil || learner.received >= AdaptiveSilence.maturity else {

@@ -3,7 +3,7 @@
 /// Aligned by hand within a somewhat longer block: what the GNU C library before 2.38 gives for an alignment of its own it
 /// does not find again once it is freed (its bug 14581). The pages of all tracks are copied whenever a checkpoint is
 /// taken: aligned by the library they took 1.6 MB more of a server's memory every minute.
-struct AlignedBlock {
+package struct AlignedBlock {
   /// What every allocator aligns to by itself: 16 bytes on all 64-bit systems.
   private static let usual = 16
 
@@ -12,7 +12,7 @@ struct AlignedBlock {
   /// Takes so many bytes.
   ///
   /// - Returns: where they begin, and the block to free them with.
-  static func allocate(
+  package static func allocate(
     byteCount: Int,
     alignment: Int
   ) -> (start: UnsafeMutableRawPointer, block: AlignedBlock) {
@@ -29,5 +29,5 @@ struct AlignedBlock {
   func lead(of start: UnsafeMutableRawPointer) -> Int { start - memory }
 
   /// Gives the bytes back; to be called once.
-  func free() { memory.deallocate() }
+  package func free() { memory.deallocate() }
 }

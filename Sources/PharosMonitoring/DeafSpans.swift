@@ -1,22 +1,24 @@
-import PharosReports
+package import PharosReports
 
 /// The times in which an observer is known to have heard nothing or next to nothing, so that silence in them is no
 /// evidence.
 ///
 /// The latest eight, in order and apart; when there are more, the two that are closest together become one. What lies
 /// between those was probably no better, and the credit that a silence gets is bounded anyway.
-struct DeafSpans: Sendable {
+package struct DeafSpans: Sendable {
   /// How many are told apart.
   static let most = 8
   /// A silence is made longer by at most so much: an exit must come some day.
-  static let greatestCredit = TimeSpan.minutes(15)
+  package static let greatestCredit = TimeSpan.minutes(15)
 
-  var spans: [Range<Int64>] = []
+  package var spans: [Range<Int64>] = []
   /// The end of the latest one.
-  var end = Timestamp.distantPast
+  package var end = Timestamp.distantPast
+
+  package init() {}
 
   /// Adds a span.
-  mutating func add(from start: Timestamp, to end: Timestamp) {
+  package mutating func add(from start: Timestamp, to end: Timestamp) {
     guard end > start else { return }
     var added = start.nanoseconds..<end.nanoseconds
     spans.removeAll { span in
@@ -31,7 +33,7 @@ struct DeafSpans: Sendable {
   }
 
   /// How much of the time from one instant on was deaf, within bounds.
-  func credit(since start: Timestamp) -> TimeSpan {
+  package func credit(since start: Timestamp) -> TimeSpan {
     guard end > start else { return .zero }
     var sum: Int64 = 0
     for span in spans where span.upperBound > start.nanoseconds {

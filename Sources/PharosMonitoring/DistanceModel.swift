@@ -62,7 +62,7 @@ public enum DistanceModel: Hashable, Sendable {
   }
 
   /// The level at one metre that would explain a level at a known distance, by log-distance only.
-  func measuredPower(level: Double, meters: Double) -> Double? {
+  package func measuredPower(level: Double, meters: Double) -> Double? {
     guard case .logDistance(let exponent) = self, meters > 0 else { return nil }
     return level + 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
   }

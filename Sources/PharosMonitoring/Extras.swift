@@ -30,7 +30,7 @@ struct Extras: Sendable {
 /// Where the extras of a track lie.
 ///
 /// `@unchecked`: a track copies it before a change if another track, which is a copy, shares it.
-final class ExtrasBox: @unchecked Sendable {
+package final class ExtrasBox: @unchecked Sendable {
   var extras: Extras
 
   init(_ extras: Extras = Extras()) { self.extras = extras }

@@ -1,11 +1,11 @@
-import PharosReports
+package import PharosReports
 
 /// The greatest gap of late between things of one sort.
-struct GapMemory: Sendable {
+package struct GapMemory: Sendable {
   /// How fast the greatest gap is forgotten.
   ///
   /// - Units: seconds; two hours, so that a quiet spell is remembered through the next busy one.
-  static let memory = 7_200.0
+  package static let memory = 7_200.0
   /// How much of the greatest gap is forgotten in a nanosecond.
   private static let forgotten = 1 / (memory * 1e9)
   /// What is shorter is no gap: a busy radio pays for no arithmetic.
@@ -22,17 +22,19 @@ struct GapMemory: Sendable {
   /// How many gaps are known, up to a thousand.
   var count: UInt16 = 0
   /// Whether the gap up to the next one is none.
-  var isBroken = false
+  package var isBroken = false
+
+  package init() {}
 
   /// When the latest one came, if ever.
-  var last: Timestamp? { latest == .distantPast ? nil : latest }
+  package var last: Timestamp? { latest == .distantPast ? nil : latest }
 
   /// The greatest gap, in seconds.
-  var greatest: Double { widest / 1e9 }
+  package var greatest: Double { widest / 1e9 }
 
   /// One came.
   @inline(__always)
-  mutating func note(_ time: Timestamp) {
+  package mutating func note(_ time: Timestamp) {
     guard time > latest else { return }
     // Not before the first one; times that lie so far apart wrap around and make no gap.
     let gap = time.nanoseconds &- latest.nanoseconds
@@ -57,7 +59,7 @@ struct GapMemory: Sendable {
 }
 
 /// The heartbeats of an observer, which come by a clock.
-struct HeartbeatClock: Sendable {
+package struct HeartbeatClock: Sendable {
   /// The heartbeats after which their period is known.
   private static let lesson: UInt16 = 8
   /// A gap of so many periods is none of the clock's: heartbeats were lost, or the observer was out.
@@ -66,21 +68,23 @@ struct HeartbeatClock: Sendable {
   private static let patience = 3
 
   /// Their gaps.
-  var gaps = GapMemory()
+  package var gaps = GapMemory()
   var period = 0.0
   var strangers = 0
+
+  package init() {}
 
   /// When the latest one came.
   var last: Timestamp? { gaps.last }
 
   /// How long an observer is silent at most while all is well: two heartbeats and a half, and half a second for the
   /// network; for ever while that is not known.
-  var longestPause: TimeSpan {
+  package var longestPause: TimeSpan {
     gaps.count < HeartbeatClock.lesson ? .forever : .seconds(period * 2.5 + 0.5)
   }
 
   /// One came.
-  mutating func note(_ time: Timestamp) {
+  package mutating func note(_ time: Timestamp) {
     guard let last = gaps.last, time > last, !gaps.isBroken else { return gaps.note(time) }
     let gap = (time - last).seconds
     let isStrange = gaps.count >= HeartbeatClock.lesson && gap > period * HeartbeatClock.strange

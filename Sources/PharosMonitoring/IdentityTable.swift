@@ -11,11 +11,11 @@ import PharosReports
 ///
 /// - Source: linear hashing (W. Litwin, "Linear hashing: a new tool for file and table addressing", VLDB 1980), with
 ///   segments in place of buckets.
-struct IdentityTable: @unchecked Sendable {
+package struct IdentityTable: @unchecked Sendable {
   /// How many identities a segment holds on average before the next one is split.
   ///
   /// A split of a thousand slots takes about 10 µs.
-  static let load = 768
+  package static let load = 768
 
   /// What the slots are freed with.
   ///
@@ -40,11 +40,13 @@ struct IdentityTable: @unchecked Sendable {
   private var first = Segment()
   private var directory: UnsafeMutablePointer<Segment>?
   private var segmentCount = 1
-  private(set) var count = 0
+  package private(set) var count = 0
+
+  package init() {}
 
   /// The place whose identity is the wanted one, or nil.
   @inline(__always)
-  func find(_ hash: UInt64, where isWanted: (Int) -> Bool) -> Int? {
+  package func find(_ hash: UInt64, where isWanted: (Int) -> Bool) -> Int? {
     let tag = hash >> 32
     let segment = segment(of: tag)
     var slot = segment.home(of: tag)
@@ -61,7 +63,7 @@ struct IdentityTable: @unchecked Sendable {
 
   /// The first place whose identity may be the wanted one by its hash, or −1.
   @inline(__always)
-  func candidate(_ hash: UInt64) -> Int32 {
+  package func candidate(_ hash: UInt64) -> Int32 {
     let tag = hash >> 32
     let segment = segment(of: tag)
     // Which of the first slots it is, is anybody's guess: no branch decides it.
@@ -83,7 +85,7 @@ struct IdentityTable: @unchecked Sendable {
   }
 
   /// Adds a place that is not in the table yet.
-  mutating func insert(_ hash: UInt64, place: Int) {
+  package mutating func insert(_ hash: UInt64, place: Int) {
     makeUnique()
     count += 1
     owner.segments.pointee.insert((hash & ~0xFFFF_FFFF) | UInt64(place + 1))
@@ -91,14 +93,14 @@ struct IdentityTable: @unchecked Sendable {
   }
 
   /// Removes a place.
-  mutating func remove(_ hash: UInt64, place: Int) {
+  package mutating func remove(_ hash: UInt64, place: Int) {
     makeUnique()
     if owner.segments.pointee.remove((hash & ~0xFFFF_FFFF) | UInt64(place + 1)) { count -= 1 }
     refresh()
   }
 
   /// How many slots there are, full and empty.
-  var capacity: Int { owner.segments.pointee.capacity }
+  package var capacity: Int { owner.segments.pointee.capacity }
 
   @inline(__always)
   private func segment(of tag: UInt64) -> Segment {

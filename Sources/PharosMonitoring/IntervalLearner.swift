@@ -5,7 +5,7 @@
 /// an old track when it comes four times. A longer one is believed when twelve gaps in a row had a common divisor, or
 /// at once three of the same length, eight times the interval or more: a tag that came to rest. Only what every advert
 /// changes lies here; the rest is in ``LossHistory``.
-struct IntervalLearner: Hashable, Sendable {
+package struct IntervalLearner: Hashable, Sendable {
   /// The advDelay, which every event adds: two gaps of the same interval differ by up to so much.
   ///
   /// - Units: seconds; 10 ms, and a little for the gateway's own clock.
@@ -23,11 +23,13 @@ struct IntervalLearner: Hashable, Sendable {
   private static let countable: Float = 16
 
   /// The interval in seconds, or 0 before the first gap.
-  var interval: Float = 0
+  package var interval: Float = 0
   /// Adverts received after one that was received before.
-  var received: Float = 0
+  package var received: Float = 0
   /// What the last gaps had in common.
   var counts = GapCounts()
+
+  package init() {}
 
   /// Whether a gap is one interval: neither were adverts missed in it, nor is it too short for one.
   @inline(__always)
@@ -46,7 +48,7 @@ struct IntervalLearner: Hashable, Sendable {
   }
 
   /// Takes a gap in seconds; true if what follows from the interval should be computed anew.
-  mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
+  package mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
     guard gap > 0, gap.isFinite else { return false }
     guard interval > 0 else {
       interval = isOfFamily(gap / 2, history) ? gap / 2 : gap

@@ -1,20 +1,20 @@
-import PharosReports
+package import PharosReports
 
 /// Hashes identities with secrets that differ in every process, so that no stranger can fill one slot with many.
 ///
 /// Nothing visible depends on them: tables are only ever asked for one identity, never walked.
 ///
 /// - Source: the folded multiplication of wyhash (Wang Yi); every word meets a secret before it is multiplied.
-struct KeyedHash: Sendable {
+package struct KeyedHash: Sendable {
   private let secrets: (UInt64, UInt64, UInt64)
 
   /// Takes the secrets from the standard library's per-process seed.
-  init() {
+  package init() {
     secrets = (KeyedHash.secret(1), KeyedHash.secret(2), KeyedHash.secret(3))
   }
 
   /// The hash of a beacon.
-  func callAsFunction(_ beacon: BeaconID) -> UInt64 {
+  package func callAsFunction(_ beacon: BeaconID) -> UInt64 {
     let (high, low, address, tail) = beacon.words
     let first = KeyedHash.fold(high ^ secrets.0, low ^ secrets.1)
     let second = KeyedHash.fold(first ^ tail, secrets.2)

@@ -1,13 +1,13 @@
-import PharosReports
+package import PharosReports
 
 /// An observer's lag L: the age that 99.9 % of its reports stay within, between 0.5 s and 10 s.
 ///
 /// A histogram with eight steps to each doubling, halved every 4,096 reports. It is read at once when a report is older than
 /// L (so L grows at once) and otherwise every 1,024 reports (so it shrinks slowly). Until a thousand reports have come, the
 /// quantile is the oldest age seen.
-struct LagEstimator: Sendable {
+package struct LagEstimator: Sendable {
   /// The least lag: what a gateway's own batching usually takes.
-  static let least = TimeSpan.milliseconds(500)
+  package static let least = TimeSpan.milliseconds(500)
   /// The greatest lag: what waits longer is a backlog, not a lag.
   static let greatest = TimeSpan.seconds(10)
 
@@ -24,28 +24,28 @@ struct LagEstimator: Sendable {
   static let binCount = 1 + 8 * 5
 
   /// The lag.
-  var lag: TimeSpan
+  package var lag: TimeSpan
   let isGiven: Bool
   /// Reports since the histogram was looked at last.
-  var sinceRead: UInt16 = 0
+  package var sinceRead: UInt16 = 0
   /// How many of them were older than the least lag: those stand in their bins already.
   var agedSinceRead: UInt16 = 0
   /// Reports within the least lag, nearly all: those before the latest look.
   var prompt: Float = 0
   /// All of them before the latest look.
-  var total: Float = 0
+  package var total: Float = 0
   /// Those that were older than the least lag; none until there is the first.
   var bins: [Float] = []
 
   /// Starts from a given lag, which then stays, or from the least.
-  init(given: TimeSpan?) {
+  package init(given: TimeSpan?) {
     lag = max(.zero, given ?? LagEstimator.least)
     isGiven = given != nil
   }
 
   /// Takes the age of a report.
   @inline(__always)
-  mutating func note(age: TimeSpan) {
+  package mutating func note(age: TimeSpan) {
     guard !isGiven else { return }
     sinceRead &+= 1
     guard age <= LagEstimator.least, sinceRead < LagEstimator.pause else { return take(age) }

@@ -36,7 +36,7 @@ public struct LevelWindow: Hashable, Sendable {
   }
 
   /// The level by a filter that looks at a window.
-  func level(_ kind: LevelFilterKind) -> Double? {
+  package func level(_ kind: LevelFilterKind) -> Double? {
     switch kind {
     case .trimmedMean: trimmedMean
     case .median: median
@@ -45,7 +45,7 @@ public struct LevelWindow: Hashable, Sendable {
   }
 
   /// The variance of that level in dB².
-  func variance(_ kind: LevelFilterKind) -> Double {
+  package func variance(_ kind: LevelFilterKind) -> Double {
     switch kind {
     case .trimmedMean: varianceOfTrimmedMean
     case .median: varianceOfMedian

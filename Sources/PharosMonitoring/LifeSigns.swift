@@ -1,7 +1,7 @@
-import PharosReports
+package import PharosReports
 
 /// What proves that an observer lives, and how long it may give no proof before it counts as down.
-struct LifeSigns: Sendable {
+package struct LifeSigns: Sendable {
   /// The least and the greatest silence that learned gaps may allow.
   static let least = TimeSpan.seconds(10)
   static let greatest = TimeSpan.minutes(15)
@@ -19,23 +19,23 @@ struct LifeSigns: Sendable {
   static let patience = TimeSpan.seconds(2)
 
   /// How the observer's silence is judged.
-  var mode: ObserverEntry.Liveness
+  package var mode: ObserverEntry.Liveness
   /// The latest event time of something that proves life.
-  var lastProof = Timestamp.distantPast
+  package var lastProof = Timestamp.distantPast
   /// Silence counts towards an outage from here on at the earliest: nobody listened before.
   var silentFrom = Timestamp.distantPast
   /// Whether it has not been heard since it became known by hearsay: it is not taken to live for nothing.
   var isUnproven = false
   /// Whether its radio hears what it usually hears.
-  var reception = Reception()
+  package var reception = Reception()
   var heartbeats = HeartbeatClock()
-  var others = GapMemory()
-  var traffic = GapMemory()
+  package var others = GapMemory()
+  package var traffic = GapMemory()
   /// The latest event time of anything.
-  var lastSign = Timestamp.distantPast
+  package var lastSign = Timestamp.distantPast
   /// Beyond which silence it is asked whether it is one of a living observer; none at all once nobody listened, up to the first
   /// sign.
-  var longestPause = LifeSigns.noticeable
+  package var longestPause = LifeSigns.noticeable
   /// How many adverts a heartbeat usually counts beyond those that are reported to us.
   var ambient = 0.0
   /// How many of these were expected by the heartbeats of late that counted none.
@@ -46,10 +46,10 @@ struct LifeSigns: Sendable {
   var usualDrop = 0.0
   /// Since when there has been doubt about the radio, and when there was last.
   var doubt: (since: Timestamp, last: Timestamp)?
-  var leader: UInt64 = 0
-  var votes: UInt8 = 0
+  package var leader: UInt64 = 0
+  package var votes: UInt8 = 0
 
-  init(mode: ObserverEntry.Liveness) { self.mode = mode }
+  package init(mode: ObserverEntry.Liveness) { self.mode = mode }
 
   /// Whether it is taken to live since there is nothing that its life could be seen by.
   var isAssumed: Bool {
@@ -84,7 +84,7 @@ struct LifeSigns: Sendable {
   /// A heartbeat came; true if it proves life.
   ///
   /// One that says that a radio heard nothing where it should have proves only that the gateway's processor runs.
-  mutating func heartbeat(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
+  package mutating func heartbeat(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
     let before = heartbeats.last
     note(time)
     heartbeats.note(time)
@@ -100,7 +100,7 @@ struct LifeSigns: Sendable {
   ///
   /// Gaps are learned from all transmitters but the most frequent one (Boyer and Moore's majority vote): its own
   /// departure must not look like the observer's.
-  mutating func advert(from key: UInt64, at time: Timestamp) -> Bool {
+  package mutating func advert(from key: UInt64, at time: Timestamp) -> Bool {
     reception.places.makeUnique()
     return advertUnshared(from: key, tag: Reception.tag(of: key), at: time)
   }

@@ -2,14 +2,14 @@
 /// while the level is low.
 ///
 /// A track keeps it in two parts: the few counts that most tracks have lie in it, the rest in its ``Extras``.
-struct LossHistory: Sendable {
+package struct LossHistory: Sendable {
   /// Gaps of the same length in a row that make a mode of them, where such gaps are rare, and where they are not.
   private static let agreeing: (UInt8, UInt8) = (3, 6)
   /// The adverts of a window of recent memory: counted as samples, so that receiving one costs nothing here.
   static let window: UInt32 = 128
 
   /// Runs of losses.
-  var runs: Float = 0
+  package var runs: Float = 0
   /// Adverts lost in them.
   var lost: Float = 0
   /// Runs of losses in this window.
@@ -19,14 +19,24 @@ struct LossHistory: Sendable {
   /// What few tracks lose.
   var rare = RareLosses()
 
+  package init() {}
+
+  init(runs: Float, lost: Float, recentRuns: UInt16, recentLost: UInt16, rare: RareLosses) {
+    self.runs = runs
+    self.lost = lost
+    self.recentRuns = recentRuns
+    self.recentLost = recentLost
+    self.rare = rare
+  }
+
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
-  var slowest: Float {
+  package var slowest: Float {
     get { rare.slowest }
     set { rare.slowest = newValue }
   }
 
   /// A gap that was too short for the interval, and may come again.
-  var shorter: Float {
+  package var shorter: Float {
     get { rare.shorter }
     set { rare.shorter = newValue }
   }
@@ -99,7 +109,7 @@ struct LossHistory: Sendable {
   }
 
   /// All counts, with how many adverts were received.
-  func all(received: Float) -> LossRuns {
+  package func all(received: Float) -> LossRuns {
     LossRuns(
       received: received,
       runs: runs,
@@ -122,7 +132,7 @@ struct LossHistory: Sendable {
   ///   - learner: what counts the adverts received.
   ///   - samples: how many samples the window held.
   /// - Returns: what the window counted; of its long runs, as many as is usual among all.
-  mutating func turn(_ learner: inout IntervalLearner, samples: UInt32) -> LossRuns {
+  package mutating func turn(_ learner: inout IntervalLearner, samples: UInt32) -> LossRuns {
     let part = runs == 0 ? 0 : min(Float(recentRuns) / runs, 1)
     var stretch = all(received: 0).scaled(by: part)
     stretch.received = min(Float(samples), learner.received)

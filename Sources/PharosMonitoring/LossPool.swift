@@ -5,7 +5,7 @@
 ///
 /// - Source: B. Efron and C. Morris, "Stein's estimation rule and its competitors", Journal of the American Statistical
 ///   Association 68, 1973; overdispersion of a beta-binomial by moments.
-struct LossPool: Hashable, Sendable {
+package struct LossPool: Hashable, Sendable {
   /// The counts of one range of levels.
   struct Band: Hashable, Sendable {
     var counts = LossRuns()
@@ -49,25 +49,27 @@ struct LossPool: Hashable, Sendable {
   /// How often one of them fell far below its usual level and rose again.
   var shadows: Float = 0
 
+  package init() {}
+
   /// Whether a body may hide a beacon here, or too little has been seen to tell: less than once in ten hours is never.
   ///
   /// Of beacons that are too loud to be hidden it is known as well whether bodies pass: those take 10 to 20 dB from them.
-  var mayHide: Bool {
+  package var mayHide: Bool {
     edgeTime < AdaptiveSilence.bodyDoubt * (1 + hidings)
       && watchTime < AdaptiveSilence.bodyDoubt * (1 + hidings + shadows / LossPool.rareShadows)
   }
 
   /// Takes note of a level that fell far below the usual one and rose again.
-  mutating func noteShadow() { shadows += 1 }
+  package mutating func noteShadow() { shadows += 1 }
 
   /// Takes note of a silence that ordinary losses do not explain.
-  mutating func noteHiding() { hidings += 1 }
+  package mutating func noteHiding() { hidings += 1 }
 
   /// The slowest interval to expect of a track of the family, or 0 if hardly any comes to rest.
   var expectedSlowest: Float { slowShare > 0.2 ? slowest : 0 }
 
   /// The interval that all tracks of the family have, in seconds, or 0.
-  var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
+  package var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
 
   /// Takes note of a track's intervals, and for how long it was watched.
   ///
@@ -76,7 +78,7 @@ struct LossPool: Hashable, Sendable {
   ///   - slowest: its slowest interval, or 0.
   ///   - time: the time since it was last taken note of, in seconds.
   ///   - isAtEdge: whether one body could hide it.
-  mutating func note(_ learner: IntervalLearner, slowest: Float, time: Float, isAtEdge: Bool) {
+  package mutating func note(_ learner: IntervalLearner, slowest: Float, time: Float, isAtEdge: Bool) {
     agree(on: learner)
     looks = min(looks + 1, 32)
     slowShare += ((slowest > 0 ? 1 : 0) - slowShare) / looks
@@ -106,7 +108,7 @@ struct LossPool: Hashable, Sendable {
   }
 
   /// Takes a stretch of adverts of one track that were heard at about this level.
-  mutating func add(_ stretch: LossRuns, level: Float) {
+  package mutating func add(_ stretch: LossRuns, level: Float) {
     guard stretch.received > 0 else { return }
     if level >= -75 || level.isNaN {
       LossPool.add(stretch, to: &strong)
@@ -131,7 +133,7 @@ struct LossPool: Hashable, Sendable {
   }
 
   /// What a track at about this level may believe beforehand, in as many adverts as it is worth.
-  func belief(level: Float) -> LossRuns {
+  package func belief(level: Float) -> LossRuns {
     let band = level >= -75 || level.isNaN ? strong : level >= -85 ? middle : weak
     if band.counts.received >= LossPool.stretch { return LossPool.belief(band, most: LossPool.mostWeight) }
     var all = Band()

@@ -6,16 +6,16 @@
 ///
 /// - Source: E. N. Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39, 1960; J. Pickands,
 ///   "Statistical inference using extreme order statistics", Annals of Statistics 3, 1975.
-struct LossRuns: Hashable, Sendable {
+package struct LossRuns: Hashable, Sendable {
   /// The lengths from which on runs count as long.
   static let longFrom: (Float, Float) = (8, 32)
 
   /// Adverts received after one that was received before.
-  var received: Float = 0
+  package var received: Float = 0
   /// Runs of losses.
-  var runs: Float = 0
+  package var runs: Float = 0
   /// Adverts lost in them.
-  var lost: Float = 0
+  package var lost: Float = 0
   /// Runs of at least eight losses.
   var longRuns: Float = 0
   /// What they lost beyond the eighth.
@@ -24,6 +24,26 @@ struct LossRuns: Hashable, Sendable {
   var longestRuns: Float = 0
   /// What they lost beyond the 32nd.
   var longestLost: Float = 0
+
+  package init() {}
+
+  init(
+    received: Float = 0,
+    runs: Float = 0,
+    lost: Float = 0,
+    longRuns: Float = 0,
+    longLost: Float = 0,
+    longestRuns: Float = 0,
+    longestLost: Float = 0
+  ) {
+    self.received = received
+    self.runs = runs
+    self.lost = lost
+    self.longRuns = longRuns
+    self.longLost = longLost
+    self.longestRuns = longestRuns
+    self.longestLost = longestLost
+  }
 
   /// Notes a run of losses that ended with an advert received, which is counted elsewhere.
   mutating func note(missed: Float) {
@@ -59,7 +79,7 @@ struct LossRuns: Hashable, Sendable {
   func limited(to most: Float) -> LossRuns { received > most ? scaled(by: most / received) : self }
 
   /// The share of adverts received.
-  var share: Double { received == 0 ? 0.5 : Double(received) / Double(received + lost) }
+  package var share: Double { received == 0 ? 0.5 : Double(received) / Double(received + lost) }
 
   /// The mean length of a run of losses, or 0 if there was none.
   var meanRun: Double { runs == 0 ? 0 : Double(lost / runs) }

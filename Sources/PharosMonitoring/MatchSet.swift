@@ -1,5 +1,5 @@
 /// What asks about one beacon at one observer; tracks that are asked about by the same share one.
-struct MatchSet: Hashable, Sendable {
+package struct MatchSet: Hashable, Sendable {
   /// A region and the place of its policy in ``policies``.
   struct Asker: Hashable, Sendable {
     /// The region's slot in the catalog.
@@ -18,13 +18,15 @@ struct MatchSet: Hashable, Sendable {
   /// The ranging requests.
   var rangings: [Int32] = []
   /// The distinct policies, one presence each.
-  var policies: [UInt16] = []
+  package var policies: [UInt16] = []
   /// Whether any of them looks at levels to leave.
   var hasLevels = false
   /// Whether stage two wants summaries.
   var isZoned = false
   /// Whether the address is the key even for those who did not ask for it, since the directory says so.
   var replacesPlain = false
+
+  package init() {}
 
   /// Whether nobody asks.
   var isEmpty: Bool { policies.isEmpty && rangings.isEmpty && !isZoned }

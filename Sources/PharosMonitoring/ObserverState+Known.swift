@@ -231,7 +231,7 @@ extension ObserverState {
 extension Track {
   /// Whether there is nothing to publish, to compute or to set a timer for: the deadline has only moved away, and the timer
   /// finds that out when it fires.
-  func isSettled(_ outcome: Outcome) -> Bool {
+  package func isSettled(_ outcome: Outcome) -> Bool {
     !outcome.needsAllowance && outcome.entered | outcome.confirmed == 0
       && (isCalm || isArmed)
       && !hasLevels && (isListed || !needsSeconds)

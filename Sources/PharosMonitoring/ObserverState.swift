@@ -1,7 +1,7 @@
 import PharosReports
 
 /// All that stage one keeps about one observer; nothing here depends on another one.
-struct ObserverState: Sendable {
+package struct ObserverState: Sendable {
   let id: ObserverID
   var rssiOffset: Double
   /// When its first report was received: the phase of its seconds, and what its counters go on from.
@@ -43,7 +43,7 @@ struct ObserverState: Sendable {
   var lagTeachesFrom = Timestamp.distantPast
 
   // Tracks.
-  var tracks = TrackStore()
+  package var tracks = TrackStore()
   /// A bit for each sort of identity that any of them ever had, so that a change of regions passes over those whom it
   /// cannot concern.
   var scopes: UInt64 = 0

@@ -9,17 +9,22 @@ import PharosReports
 ///
 /// - Source: A. Gelman et al., "Bayesian Data Analysis", third edition, 2013, 2.1 and 2.4 (posterior predictive of the
 ///   binomial); Stirling's series for ln Γ.
-struct PredictiveTail {
+package struct PredictiveTail {
   /// The first parameter: how often a run went on.
   let continued: Double
   /// The second parameter: how often a run ended.
   let ended: Double
 
+  package init(continued: Double, ended: Double) {
+    self.continued = continued
+    self.ended = ended
+  }
+
   /// The longest run that is looked for; beyond it any ceiling has long been reached.
-  static let longest = 100_000.0
+  package static let longest = 100_000.0
 
   /// The logarithm to base 2 of the chance that a run goes on for so many more losses.
-  func logChance(of more: Double) -> Double {
+  package func logChance(of more: Double) -> Double {
     guard more > 0 else { return 0 }
     let whole = PredictiveTail.logGamma(continued + ended) - PredictiveTail.logGamma(continued)
     return whole + PredictiveTail.logGamma(continued + more)
@@ -30,7 +35,7 @@ struct PredictiveTail {
   ///
   /// Newton's method against ln(m + middle), in which the logarithm of the chance is nearly straight; a few whole steps
   /// then settle what rounding left open. Every track asks for it now and then, so no logarithm is taken twice.
-  func losses(forBits bits: Double) -> Int {
+  package func losses(forBits bits: Double) -> Int {
     guard bits > 0 else { return 0 }
     let sum = continued + ended
     let (logContinued, logSum) = (RadioMath.binaryLog(continued), RadioMath.binaryLog(sum))

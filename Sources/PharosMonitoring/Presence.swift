@@ -1,11 +1,11 @@
-import PharosReports
+package import PharosReports
 
 /// Whether one beacon is here at one observer, under one policy: the state machine behind every enter and exit.
 ///
 /// It is told what happens and answers what that means; it has no clock, no timer and no output of its own. What it
 /// cannot know (whether the observer lives) its owner decides before telling it that a deadline has passed.
-struct Presence: Sendable {
-  enum Phase: UInt8 {
+package struct Presence: Sendable {
+  package enum Phase: UInt8 {
     /// Not here; samples that count towards entering may have been heard.
     case outside
     /// Here.
@@ -15,33 +15,33 @@ struct Presence: Sendable {
   }
 
   /// The interned policy.
-  let policy: UInt16
-  var phase = Phase.outside
+  package let policy: UInt16
+  package var phase = Phase.outside
   /// Whether a deadline has passed and only proof of life is missing.
-  var isWaiting = false
+  package var isWaiting = false
   var isBelow = false
   /// Whether more than one sample found the level below.
   var isBelowSurely = false
   /// The levels to enter and to leave at in dBm, a distance turned into a level; not a number where none is asked for.
-  var enterLevel = Float.nan
+  package var enterLevel = Float.nan
   var exitLevel = Float.nan
   /// The silence that is allowed now, with the level where it is.
-  var allowed = TimeSpan.forever
+  package var allowed = TimeSpan.forever
   /// The sample that counted last, while outside; the first that counted, or since when the level is below, while inside.
-  var mark = Timestamp.distantPast
-  var earlier: [Timestamp] = []
-  var began = Timestamp.distantPast
+  package var mark = Timestamp.distantPast
+  package var earlier: [Timestamp] = []
+  package var began = Timestamp.distantPast
 
-  init(policy: UInt16) { self.policy = policy }
+  package init(policy: UInt16) { self.policy = policy }
 
   /// Whether the beacon is here, as far as is known.
-  var isHere: Bool { phase != .outside }
+  package var isHere: Bool { phase != .outside }
 
   /// Whether the beacon is here and was heard since the observer is able to tell.
   var isConfirmed: Bool { phase == .inside }
 
   /// When the visit began, if there is one.
-  var since: Timestamp? { phase == .outside ? nil : began }
+  package var since: Timestamp? { phase == .outside ? nil : began }
 
   /// Over which time the samples fell that made the beacon enter, right after it did.
   var spread: TimeSpan { max(.zero, began - mark) }
@@ -64,7 +64,7 @@ struct Presence: Sendable {
   }
 
   /// Sets the levels that the policy asks for.
-  mutating func setLevels(enter: Float, exit: Float) {
+  package mutating func setLevels(enter: Float, exit: Float) {
     enterLevel = enter
     exitLevel = exit
   }
@@ -123,14 +123,14 @@ struct Presence: Sendable {
   }
 
   /// The deadline has passed and the observer lives: the visit ends, and the time at which it began is given.
-  mutating func deadlinePassed() -> Timestamp? {
+  package mutating func deadlinePassed() -> Timestamp? {
     let began = since
     reset()
     return began
   }
 
   /// The observer cannot tell any more; true if the beacon was here.
-  mutating func suspended() -> Bool {
+  package mutating func suspended() -> Bool {
     let wasHere = isHere
     let began = began
     reset()

@@ -1,7 +1,7 @@
-import PharosEvents
+package import PharosEvents
 
 /// Sorts distances into immediate, near and far, and holds a class until its edge is clearly crossed.
-struct ProximityClassifier: Hashable, Sendable {
+package struct ProximityClassifier: Hashable, Sendable {
   /// Below this distance a beacon is immediate.
   ///
   /// - Units: metres. Apple publishes no edges; this one is ours, half an arm's length.
@@ -15,8 +15,10 @@ struct ProximityClassifier: Hashable, Sendable {
 
   var proximity = RangedReading.Proximity.unknown
 
+  package init() {}
+
   /// The class of a distance; nil is undetermined.
-  mutating func classify(_ meters: Double?) -> RangedReading.Proximity {
+  package mutating func classify(_ meters: Double?) -> RangedReading.Proximity {
     guard let meters else {
       proximity = .unknown
       return .unknown

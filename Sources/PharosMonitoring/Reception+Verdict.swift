@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 extension Reception {
   /// How often a radio goes deaf, to reckon with: once in so many seconds.
@@ -7,7 +7,7 @@ extension Reception {
   private static let meanTimeToDeafness = 600.0
 
   /// What all that are heard say together about a window of time.
-  struct Verdict: Hashable {
+  package struct Verdict: Hashable {
     /// How surely the radio hears as usual.
     var fine = 0.0
     /// How surely it does not.
@@ -28,18 +28,18 @@ extension Reception {
     var isThinned: Bool { thinned >= Reception.settled && thinned > fine }
 
     /// Whether the radio is deaf: others than the one in question collapsed together, far beyond chance.
-    var isDeaf: Bool {
+    package var isDeaf: Bool {
       guard isThinned, length > 0 else { return false }
       let odds = RadioMath.binaryLog(Reception.meanTimeToDeafness / length) * RadioMath.naturalLogOfTwo
       return coincidence >= max(0, odds) + Reception.settled
     }
 
     /// Whether the radio hears, surely.
-    var isFine: Bool { fine >= Reception.settled && fine >= thinned }
+    package var isFine: Bool { fine >= Reception.settled && fine >= thinned }
 
     /// Whether there is reason to doubt the silence of one: what is heard is thinned out, or others are silent with it and
     /// nobody is heard as usual.
-    var isDoubtful: Bool { isThinned || fine == 0 && suspects >= 2 }
+    package var isDoubtful: Bool { isThinned || fine == 0 && suspects >= 2 }
 
     fileprivate mutating func add(surprise value: Double) {
       surprise += value
@@ -48,7 +48,7 @@ extension Reception {
   }
 
   /// What was heard from a time up to now says about the radio, one place left out if that is asked for.
-  func verdict(from start: Timestamp, through time: Timestamp, without left: Int = -1) -> Verdict {
+  package func verdict(from start: Timestamp, through time: Timestamp, without left: Int = -1) -> Verdict {
     var verdict = Verdict(length: (time - start).seconds)
     for place in places.indices where places[place].isKnown && place != left {
       switch places[place].testimony(from: start, through: time) {
@@ -72,7 +72,7 @@ extension Reception {
   ///
   /// One alone has left. Of several that keep their rate it is much likelier that they go on and are not heard than that they
   /// left within the same few of their intervals; who leaves before the others do is told apart by those.
-  func isSilentTogether(at time: Timestamp) -> Bool {
+  package func isSilentTogether(at time: Timestamp) -> Bool {
     guard latest != .distantPast, time - latest >= .seconds(1) else { return false }
     let verdict = verdict(from: latest, through: time)
     return verdict.suspects >= 2 && verdict.coincidence >= Reception.settled

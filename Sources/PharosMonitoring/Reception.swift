@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// Whether an observer's radio hears what it usually hears, judged by the transmitters themselves.
 ///
@@ -6,29 +6,31 @@ import PharosReports
 /// a group leaves, those who stay keep their own rates; when the radio, the channel or the way to us is jammed, all are
 /// thinned out, or fall silent together. So up to 64 transmitters, registered or not, are kept with their recent
 /// history (``Transmitter``), and are asked when an exit is due.
-struct Reception: Sendable {
+package struct Reception: Sendable {
   /// How many transmitters are kept at most: a room full.
   static let most = 64
   /// The log of a likelihood ratio that settles a question: ten to one.
   static let settled = 2.3
 
   /// The event time of the latest advert.
-  var latest = Timestamp.distantPast
+  package var latest = Timestamp.distantPast
   /// That the radio is deaf, if it is.
   var deafness: Deafness?
   /// When it was deaf.
-  var spans = DeafSpans()
+  package var spans = DeafSpans()
   /// Gaps that began before it teach nothing; the far future while the radio is deaf.
-  var teachesFrom = Timestamp.distantPast
-  var places = TransmitterTable()
+  package var teachesFrom = Timestamp.distantPast
+  package var places = TransmitterTable()
   /// How often a newcomer found no place.
   var knocks: UInt8 = 0
 
+  package init() {}
+
   /// Since when the radio is deaf, if it is.
-  var deafSince: Timestamp? { deafness?.since }
+  package var deafSince: Timestamp? { deafness?.since }
 
   /// An advert came from the transmitter that the key stands for.
-  mutating func hear(_ key: UInt64, at time: Timestamp) {
+  package mutating func hear(_ key: UInt64, at time: Timestamp) {
     places.makeUnique()
     hearUnshared(Reception.tag(of: key), at: time)
   }
@@ -59,7 +61,7 @@ struct Reception: Sendable {
   ///
   /// - Source: Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, 6.4).
   @inline(__always)
-  static func tag(of key: UInt64) -> UInt32 {
+  package static func tag(of key: UInt64) -> UInt32 {
     let tag = UInt32(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32)
     // Zero stands for a free place; an address of zero goes where an address of one does.
     return tag == 0 ? 0x9E37_79B9 : tag

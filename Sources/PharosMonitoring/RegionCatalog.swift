@@ -4,7 +4,7 @@ import PharosReports
 ///
 /// Slots are never reused, so that a track that still points to an old one sees that it is gone. What was taken out stays
 /// findable for the versions before until ``forgetRetired()``, since observers catch up with a change one after the other.
-struct RegionCatalog: Sendable {
+package struct RegionCatalog: Sendable {
   /// One region of one application.
   struct Slot: Sendable {
     let application: String

@@ -1,11 +1,11 @@
-import PharosReports
+package import PharosReports
 
 /// The samples of one track in one second.
-struct SecondBucket: Hashable, Sendable {
+package struct SecondBucket: Hashable, Sendable {
   /// Which second, counted from the observer's first report.
   var second: Int64
   /// How many samples.
-  var count: UInt32 = 0
+  package var count: UInt32 = 0
   /// How many of them had a level.
   var levels: UInt32 = 0
   /// The sum of the levels in dBm.
@@ -16,10 +16,10 @@ struct SecondBucket: Hashable, Sendable {
   var lastHeard: Timestamp
 
   /// The mean level in dBm, or nil if no sample had one.
-  var mean: Double? { levels == 0 ? nil : sum / Double(levels) }
+  package var mean: Double? { levels == 0 ? nil : sum / Double(levels) }
 
   /// The variance of the levels in dB².
-  var variance: Double {
+  package var variance: Double {
     guard let mean, levels > 1 else { return 0 }
     return max(0, (squares - sum * mean) / Double(levels - 1))
   }
@@ -29,11 +29,13 @@ struct SecondBucket: Hashable, Sendable {
 ///
 /// A sample counts in the second of its event time, not in that of its arrival, so that observers with different lags can
 /// be compared.
-struct SecondBuckets: Hashable, Sendable {
+package struct SecondBuckets: Hashable, Sendable {
   var open: [SecondBucket] = []
 
+  package init() {}
+
   /// Adds a sample.
-  mutating func add(second: Int64, at time: Timestamp, level: Double?) {
+  package mutating func add(second: Int64, at time: Timestamp, level: Double?) {
     let index = position(of: second, at: time)
     open[index].count += 1
     open[index].lastHeard = max(open[index].lastHeard, time)
@@ -51,7 +53,7 @@ struct SecondBuckets: Hashable, Sendable {
   }
 
   /// Takes all samples up to and including a second out, as one.
-  mutating func close(through second: Int64) -> SecondBucket? {
+  package mutating func close(through second: Int64) -> SecondBucket? {
     guard var closed = open.first, closed.second <= second else { return nil }
     open.removeFirst()
     while let next = open.first, next.second <= second {

@@ -1,9 +1,9 @@
-import PharosReports
+package import PharosReports
 
 /// Follows a sender's boot ids and sequence numbers: what was lost, what came twice, when it started anew.
-struct SequenceCheck: Sendable {
+package struct SequenceCheck: Sendable {
   /// What a datagram's head means.
-  enum Finding: Hashable {
+  package enum Finding: Hashable {
     /// The next one, or the first one.
     case next
     /// So many before it have not come.
@@ -26,24 +26,26 @@ struct SequenceCheck: Sendable {
   var seen: UInt64 = 1
 
   /// Whether the numbers up to the next datagram are none's fault: nobody listened.
-  var isInterrupted = false
+  package var isInterrupted = false
   /// How many datagrams in a row have come before, the latest one included; no more are counted than matter.
-  var repeats: UInt8 = 0
+  package var repeats: UInt8 = 0
+
+  package init() {}
 
   /// How many datagrams in a row are taken for repeats.
   ///
   /// Sixteen: a network that doubles datagrams delivers a burst of so many again at most. A sender all of whose numbers are old ones
   /// does not count, or counts anew without a new boot id, and what it says is new all the same.
-  static let mostRepeats: UInt8 = 16
+  package static let mostRepeats: UInt8 = 16
 
   /// Whether the latest datagram came twice, so that all it says has been said.
-  var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
+  package var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
 
   /// Nobody listened for a while: what was sent then was not lost on the way.
-  mutating func interrupt() { isInterrupted = bootID != nil }
+  package mutating func interrupt() { isInterrupted = bootID != nil }
 
   /// A datagram came.
-  mutating func note(_ head: Transmission) -> Finding {
+  package mutating func note(_ head: Transmission) -> Finding {
     let repeatsBefore = repeats
     repeats = 0
     guard let boot = bootID, boot == head.bootID else {

@@ -24,7 +24,7 @@ public struct StageOne: Sendable {
   var distance: DistanceModel
   var decoder: FrameDecoder
   var entries: [ObserverID: ObserverEntry]
-  var catalog: RegionCatalog
+  package var catalog: RegionCatalog
   /// What there is to know of venues, or nil where nobody is located.
   let sensing: SensingScope?
   /// How many observers were found to be handsets so far.
@@ -36,7 +36,7 @@ public struct StageOne: Sendable {
   var awaitedSite: Site?
   var wheel = TimerWheel()
   var observerTable = IdentityTable()
-  var states: [ObserverState] = []
+  package var states: [ObserverState] = []
   var freeObservers: [Int32] = []
   /// The places of the observers of each cell, in the order in which they came.
   var cells: [[Int32]]
@@ -52,7 +52,7 @@ public struct StageOne: Sendable {
   /// The changes that some observers have not caught up with, in their order.
   var pendingChanges: [PendingChange] = []
   /// How much of that is done at a time.
-  var sliceCost = StageOne.sliceCost
+  package var sliceCost = StageOne.sliceCost
   /// How many observers are behind, and where the next slice of catching up begins.
   var behind = 0
   var nextBehind = 0

@@ -1,7 +1,7 @@
-import PharosReports
+package import PharosReports
 
 /// The few of many tracks that may go first, found in one pass: a heap of those found so far, the freshest on top.
-struct StalestTracks {
+package struct StalestTracks {
   private struct Entry {
     let isHere: Bool
     let lastHeard: Timestamp
@@ -19,13 +19,13 @@ struct StalestTracks {
   private var heap: [Entry] = []
 
   /// Room for so many.
-  init(room: Int) {
+  package init(room: Int) {
     self.room = room
     heap.reserveCapacity(room)
   }
 
   /// Their places, the first that may go first.
-  var places: [Int32] { heap.sorted { $0.goes(before: $1) }.map(\.place) }
+  package var places: [Int32] { heap.sorted { $0.goes(before: $1) }.map(\.place) }
 
   /// Whether a track may be one of them, by the two things that pass over nearly all.
   private func mayTake(isHere: Bool, lastHeard: Timestamp) -> Bool {
@@ -36,7 +36,7 @@ struct StalestTracks {
   /// Looks at one track.
   ///
   /// By parts of it: to hand each track over copies it, which took a third of the time of a flood's evictions.
-  mutating func offer(
+  package mutating func offer(
     isHere: Bool,
     lastHeard: Timestamp,
     beacon: @autoclosure () -> BeaconID,

@@ -1,26 +1,26 @@
-import PharosReports
+package import PharosReports
 
 /// One timer: when it is due, and which observer's what.
 ///
 /// Two words, since an engine keeps one or more for every page of tracks.
-struct TimerEntry: Hashable, Sendable {
+package struct TimerEntry: Hashable, Sendable {
   /// When it is due by the receive clock.
-  let due: Timestamp
+  package let due: Timestamp
   /// The observer's place above the target's sort and place, so that timers of one instant fire in this number's order.
   ///
   /// - Shape: observer 31 bits, sort 2 bits, place 31 bits.
   private let word: UInt64
 
-  init(due: Timestamp, observer: Int32, target: TimerTarget) {
+  package init(due: Timestamp, observer: Int32, target: TimerTarget) {
     self.due = due
     word = UInt64(UInt32(bitPattern: observer)) << 33 | target.word
   }
 
   /// The observer's place in the engine.
-  var observer: Int32 { Int32(truncatingIfNeeded: word >> 33) }
+  package var observer: Int32 { Int32(truncatingIfNeeded: word >> 33) }
 
   /// What of the observer it wakes.
-  var target: TimerTarget {
+  package var target: TimerTarget {
     let place = Int32(truncatingIfNeeded: word & 0x7FFF_FFFF)
     switch word >> 31 & 3 {
     case 0: return .page(place)
@@ -37,7 +37,7 @@ struct TimerEntry: Hashable, Sendable {
 }
 
 /// What a timer wakes, in the order in which timers of one instant fire.
-enum TimerTarget: Hashable, Sendable {
+package enum TimerTarget: Hashable, Sendable {
   /// The next deadline of a page of tracks.
   case page(Int32)
   /// A row's first decision.

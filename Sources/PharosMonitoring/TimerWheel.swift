@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// A hierarchical timing wheel: six levels of 256 slots over ticks of 4.2 ms, and an exactly ordered heap for the tick
 /// that is at hand.
@@ -9,7 +9,7 @@ import PharosReports
 ///
 /// Ticks are short so that the heap stays small, and a slot of the second level is one second long, so that what moves
 /// down at once is a small part of all there is.
-struct TimerWheel: Sendable {
+package struct TimerWheel: Sendable {
   /// The length of a tick as a power of two in nanoseconds: 2²² ns = 4.2 ms.
   private static let shift: UInt64 = 22
   private static let levels = 6
@@ -27,6 +27,8 @@ struct TimerWheel: Sendable {
   /// Nothing is due before this time.
   private(set) var soonest = Timestamp.distantFuture
 
+  package init() {}
+
   /// Whether anything may be due before a time.
   func mayBeDue(before time: Timestamp) -> Bool { soonest < time }
 
@@ -37,13 +39,13 @@ struct TimerWheel: Sendable {
   }
 
   /// Sets a timer.
-  mutating func set(_ entry: TimerEntry) {
+  package mutating func set(_ entry: TimerEntry) {
     soonest = min(soonest, entry.due)
     put(entry)
   }
 
   /// The next timer that is due at or before a time; one comparison when there is none.
-  mutating func next(through limit: Timestamp) -> TimerEntry? {
+  package mutating func next(through limit: Timestamp) -> TimerEntry? {
     guard limit >= soonest else { return nil }
     while true {
       if !near.isEmpty {

@@ -17,7 +17,7 @@ extension Track {
   }
 
   /// Notes in the track what of the extras decides how it is heard, and lets them go if nothing is left in them.
-  mutating func noteExtras() {
+  package mutating func noteExtras() {
     guard let extras = box?.extras else {
       return set([.detailed, .several, .shared], false)
     }
@@ -28,7 +28,7 @@ extension Track {
   }
 
   /// The level at one metre in dBm, the directory's or the frame's, or not a number.
-  var power: Float {
+  package var power: Float {
     get {
       if wholePower == Track.noPower { return .nan }
       return wholePower == Track.otherPower ? box?.extras.power ?? .nan : Float(wholePower)
@@ -46,19 +46,19 @@ extension Track {
   }
 
   /// The level at one metre: the directory's or the frame's.
-  var measuredPower: Double? {
+  package var measuredPower: Double? {
     get { wholePower == Track.noPower ? nil : Double(power) }
     set { power = newValue.map { Float($0) } ?? .nan }
   }
 
   /// The interval that the directory declares, in seconds.
-  var declaredInterval: Float? {
+  package var declaredInterval: Float? {
     get { box.flatMap { $0.extras.declared.isNaN ? nil : $0.extras.declared } }
     set { if newValue != declaredInterval { change { $0.declared = newValue ?? .nan } } }
   }
 
   /// What was lost.
-  var history: LossHistory {
+  package var history: LossHistory {
     get {
       LossHistory(
         runs: runs,
@@ -109,7 +109,7 @@ extension Track {
   }
 
   /// Takes the samples up to and including a second out.
-  mutating func closeSecond(through second: Int64) -> SecondBucket? {
+  package mutating func closeSecond(through second: Int64) -> SecondBucket? {
     // Without holding the box: held twice it would be copied before each change.
     guard box?.extras.seconds.open.isEmpty == false else { return nil }
     return change { $0.seconds.close(through: second) }

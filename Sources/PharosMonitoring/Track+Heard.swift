@@ -1,8 +1,8 @@
-import PharosReports
+package import PharosReports
 
 extension Track {
   /// One advert as a track sees it.
-  struct Sample {
+  package struct Sample {
     /// The event time.
     var time: Timestamp
     /// The level with the observer's offset, or nil.
@@ -13,18 +13,26 @@ extension Track {
     var second: Int64
     /// Since when silence counts: a gap that began before says nothing about losses.
     var silenceFrom: Timestamp
+
+    package init(time: Timestamp, level: Double? = nil, key: UInt64, second: Int64, silenceFrom: Timestamp) {
+      self.time = time
+      self.level = level
+      self.key = key
+      self.second = second
+      self.silenceFrom = silenceFrom
+    }
   }
 
   /// What a sample meant.
-  struct Outcome {
+  package struct Outcome {
     /// Bits of the places whose presence was entered.
     var entered: UInt64 = 0
     /// Bits of the places whose presence was confirmed.
     var confirmed: UInt64 = 0
     /// Whether it joined the sample before it.
-    var hasJoined = false
+    package var hasJoined = false
     /// Whether the allowed gaps should be computed anew.
-    var needsAllowance = false
+    package var needsAllowance = false
     /// Whether it was far below its usual level, and is no more.
     var hasRecovered = false
     /// The silence before it in seconds, if that was long for a body in the way to be the reason.
@@ -34,7 +42,7 @@ extension Track {
   }
 
   /// Takes a sample that is on time.
-  mutating func heard(
+  package mutating func heard(
     _ sample: Sample,
     power: Double?,
     catalog: borrowing RegionCatalog,

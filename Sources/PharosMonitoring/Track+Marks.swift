@@ -80,7 +80,7 @@ extension Track {
   }
 
   /// Whether it was not forgotten.
-  var isLive: Bool {
+  package var isLive: Bool {
     @inline(__always) get { marks.contains(.live) }
     set {
       set(.live, newValue)
@@ -92,13 +92,13 @@ extension Track {
   var isKeyed: Bool { marks.contains(.keyed) }
 
   /// Whether so many addresses share the identity that they are not told apart.
-  var isCrowd: Bool {
+  package var isCrowd: Bool {
     get { marks.contains(.crowd) }
     set { set(.crowd, newValue) }
   }
 
   /// Where its level lies: 0 usual, 1 low, 2 far below.
-  var surroundings: UInt8 {
+  package var surroundings: UInt8 {
     get { marks.contains(.far) ? 2 : marks.contains(.low) ? 1 : 0 }
     set {
       set(.low, newValue == 1)
@@ -107,7 +107,7 @@ extension Track {
   }
 
   /// Whether it stands in the observer's list of tracks that are due for a second.
-  var isListed: Bool {
+  package var isListed: Bool {
     get { standing.contains(.listed) }
     set { set(.listed, newValue) }
   }
@@ -119,19 +119,19 @@ extension Track {
   }
 
   /// Whether one of its policies looks at levels to leave.
-  var hasLevels: Bool {
+  package var hasLevels: Bool {
     get { standing.contains(.levels) }
     set { set(.levels, newValue) }
   }
 
   /// Whether its seconds are kept.
-  var needsSeconds: Bool {
+  package var needsSeconds: Bool {
     get { standing.contains(.seconds) }
     set { set(.seconds, newValue) }
   }
 
   /// Whether its timer is set.
-  var isArmed: Bool {
+  package var isArmed: Bool {
     @inline(__always) get { standing.contains(.armed) }
     set {
       set(.armed, newValue)
@@ -141,12 +141,12 @@ extension Track {
 
   /// Whether there is but one policy, by which the beacon is here for sure, nothing waits, and the timer is set: the usual
   /// state, known without a look at the rest.
-  var isCalm: Bool {
+  package var isCalm: Bool {
     @inline(__always) get { standing.contains(.calm) }
   }
 
   /// Finds out anew whether it is in the usual state.
-  mutating func noteCalm() {
+  package mutating func noteCalm() {
     let isCalm = isSurelyHere && standing.contains(.armed)
     set(.calm, isCalm)
     set(.plain, isCalm && standing.isDisjoint(with: .watched) && isLive)

@@ -1,10 +1,10 @@
-import PharosReports
+package import PharosReports
 
 /// The straight line: nearly every advert is the next one, or one of the next few, of a beacon that is here for sure, from
 /// the same address, at a level that is nothing unusual.
 extension Track {
   /// What became of an advert.
-  enum Plain {
+  package enum Plain {
     /// All is done: it was a sample of its own.
     case settled
     /// All is done: it joined the sample before it.
@@ -27,7 +27,7 @@ extension Track {
   ///   - silenceFrom: since when silence counts.
   /// - Returns: what became of it.
   @inline(__always)
-  mutating func heardPlainly(
+  package mutating func heardPlainly(
     at reported: Timestamp,
     level: Float,
     key: UInt64,
@@ -46,7 +46,7 @@ extension Track {
 
   /// The same for a beacon whose seconds are kept, for ranging or for a zone; the level must be a number, and `second` is the
   /// one of the observer's count that the advert belongs to.
-  mutating func heardAndKept(
+  package mutating func heardAndKept(
     at reported: Timestamp,
     level: Double,
     key: UInt64,

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// The presences of a track, one for each policy.
 ///
@@ -60,7 +60,7 @@ extension Track {
   }
 
   /// Whether the beacon is here under the first policy, as far as is known.
-  var isHere: Bool { phase != .outside }
+  package var isHere: Bool { phase != .outside }
 
   /// Whether there is one policy, by which the beacon is here for sure, and nothing waits.
   @inline(__always)
@@ -68,17 +68,17 @@ extension Track {
 
   /// Whether the beacon is here under the policy at a place, as far as is known.
   @inline(__always)
-  func isHere(at place: Int) -> Bool { place == 0 ? phase != .outside : further(at: place).isHere }
+  package func isHere(at place: Int) -> Bool { place == 0 ? phase != .outside : further(at: place).isHere }
 
   /// Whether any of its rules says that the beacon is here.
-  var isHereByAnyRule: Bool {
+  package var isHereByAnyRule: Bool {
     for place in 0..<presenceCount where isHere(at: place) { return true }
     return false
   }
 
   /// Whether a deadline of the policy at a place has passed and only proof of life is missing.
   @inline(__always)
-  func isWaiting(at place: Int) -> Bool {
+  package func isWaiting(at place: Int) -> Bool {
     place == 0 ? standing.contains(.waiting) : further(at: place).isWaiting
   }
 
@@ -97,7 +97,7 @@ extension Track {
 
   /// How many presences there are; the first is there even if nobody asks.
   @inline(__always)
-  var presenceCount: Int { standing.contains(.several) ? countPresences() : 1 }
+  package var presenceCount: Int { standing.contains(.several) ? countPresences() : 1 }
 
   // What looks into the box is never inlined: where it is, a whole track is copied for it.
   @inline(never)
@@ -109,7 +109,7 @@ extension Track {
   /// The presence at a place of the match set's policies.
   ///
   /// For what is rare: reading copies it, and changing it allocates the accessor's frame.
-  subscript(presence place: Int) -> Presence {
+  package subscript(presence place: Int) -> Presence {
     get { place == 0 ? first : presences[place] }
     _modify {
       var presence = self[presence: place]
@@ -128,7 +128,7 @@ extension Track {
 
   /// The policy of a presence.
   @inline(never)
-  func policy(at place: Int) -> Int { Int(place == 0 ? policy : presences[place].policy) }
+  package func policy(at place: Int) -> Int { Int(place == 0 ? policy : presences[place].policy) }
 
   /// The deadline of a presence: see ``Presence/deadline(lastHeard:other:silenceFrom:stretch:dwell:)``.
   ///
@@ -150,7 +150,7 @@ extension Track {
   }
 
   /// Sets what a presence's policy allows now.
-  mutating func allow(_ gap: TimeSpan, enter: Float, exit: Float, at place: Int) {
+  package mutating func allow(_ gap: TimeSpan, enter: Float, exit: Float, at place: Int) {
     let milliseconds = Track.milliseconds(gap)
     if place == 0, enter.isNaN, exit.isNaN, milliseconds != Track.allowedElsewhere,
       !standing.contains(.detailed)

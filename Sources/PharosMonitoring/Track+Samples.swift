@@ -1,5 +1,5 @@
 import PharosEvents
-import PharosReports
+package import PharosReports
 
 /// What a track's samples say.
 extension Track {
@@ -9,7 +9,7 @@ extension Track {
   /// When the latest sample began, or the distant past if no gap can be counted from it.
   ///
   /// It never lies further before ``lastHeard`` than reports join it.
-  var sampleStart: Timestamp {
+  package var sampleStart: Timestamp {
     get {
       sample.number == Track.noSample
         ? .distantPast : lastHeard - TimeSpan(nanoseconds: Int64(sample.number))
@@ -37,7 +37,7 @@ extension Track {
   }
 
   /// Whether another window of recent memory begins with the sample taken last.
-  var isAtTurn: Bool { samples >= 8 && recentSamples == 0 }
+  package var isAtTurn: Bool { samples >= 8 && recentSamples == 0 }
 
   /// Whether the sample of a number asks for the allowed gaps to be computed anew: those that double the count at first,
   /// later the last one of each window.
@@ -47,7 +47,7 @@ extension Track {
   }
 
   /// Begins another window of recent memory; gives what was counted in the one that ends, for the observer's pool.
-  mutating func turnWindow() -> LossRuns {
+  package mutating func turnWindow() -> LossRuns {
     let length = samples > LossHistory.window ? LossHistory.window : samples > 8 ? samples / 2 : samples
     var losses = history
     defer {

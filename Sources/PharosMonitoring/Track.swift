@@ -1,5 +1,5 @@
 import PharosEvents
-import PharosReports
+package import PharosReports
 
 /// The state kept for one (observer, beacon) pair.
 ///
@@ -10,7 +10,7 @@ import PharosReports
 ///
 /// The same fact stands in one place only. The address of an identity that has one is that of its samples; when the latest
 /// sample began is told as a distance from ``lastHeard``.
-struct Track: Sendable {
+package struct Track: Sendable {
   /// Reports within so long of a sample's first one join it: three channels, scan responses, auxiliary PDUs.
   static let joinSpan = TimeSpan.milliseconds(15)
 
@@ -21,9 +21,9 @@ struct Track: Sendable {
   /// The observer's epoch when it was last looked up who asks about the beacon.
   var epoch: UInt32
   /// Its own time: never goes back.
-  var lastHeard: Timestamp
+  package var lastHeard: Timestamp
   /// The address and advertising set of the latest sample; the address is part of the identity if that is keyed by it.
-  var sampleKey: UInt64 {
+  package var sampleKey: UInt64 {
     didSet { if isKeyed { sampleKey = Track.key(sampleKey, withAddressOf: oldValue) } }
   }
   /// How many samples there were.
@@ -42,7 +42,7 @@ struct Track: Sendable {
   var recentRuns: UInt8 = 0
   var recentLost: UInt16 = 0
   var sampleLevel = Float.nan
-  var runs: Float = 0
+  package var runs: Float = 0
   var lost: Float = 0
   /// While the first presence is outside the sample that counted last, otherwise when the visit began.
   var moment = Timestamp.distantPast
@@ -52,9 +52,9 @@ struct Track: Sendable {
   private(set) var policy: UInt16
   var standing: Standing
   /// What few tracks need.
-  var box: ExtrasBox?
+  package var box: ExtrasBox?
 
-  init(beacon: BeaconID, at time: Timestamp, number: Int32, set: borrowing MatchSet, epoch: UInt32) {
+  package init(beacon: BeaconID, at time: Timestamp, number: Int32, set: borrowing MatchSet, epoch: UInt32) {
     let words = beacon.words
     (high, low, tail) = (words.high, words.low, UInt32(truncatingIfNeeded: words.tail))
     sampleKey = words.address & Track.addressMask
@@ -73,7 +73,7 @@ struct Track: Sendable {
   }
 
   /// The identity.
-  var beacon: BeaconID {
+  package var beacon: BeaconID {
     @inline(__always) get {
       let marks = self.marks
       return BeaconID(
@@ -88,7 +88,7 @@ struct Track: Sendable {
 
   /// Whether it is a beacon's, and who asks about it has been looked up in an epoch.
   @inline(__always)
-  func isKnown(as beacon: BeaconID, epoch: UInt32) -> Bool {
+  package func isKnown(as beacon: BeaconID, epoch: UInt32) -> Bool {
     self.epoch == epoch && self.beacon == beacon && isLive
   }
 

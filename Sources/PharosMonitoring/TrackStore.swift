@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// The tracks of one observer, in pages that never move.
 ///
@@ -7,7 +7,7 @@ import PharosReports
 /// at a cache line and holds eight tracks, and beside them a cache line of their due times, so that one timer serves
 /// them all: see `StageOne.arm(track:of:for:)`.
 /// A copy of the store shares the pages until one of the two is changed.
-struct TrackStore: RandomAccessCollection, @unchecked Sendable {
+package struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   /// Tracks in a page as a power of two.
   ///
   /// Eight: a store of a hundred tracks wastes four places, and the due times of a page fill one cache line.
@@ -141,16 +141,18 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   /// The owner's directory again, a step nearer.
   private var pages: UnsafeMutablePointer<Page>?
 
-  var startIndex: Int { 0 }
+  package init() {}
+
+  package var startIndex: Int { 0 }
 
   /// How many tracks there are, those that have been forgotten included.
-  var endIndex: Int { owner.contents.pointee.count }
+  package var endIndex: Int { owner.contents.pointee.count }
 
   /// How many pages they fill.
   var pageCount: Int { (endIndex + TrackStore.mask) >> TrackStore.shift }
 
   /// The track at a place.
-  subscript(place: Int) -> Track {
+  package subscript(place: Int) -> Track {
     unsafeAddress { UnsafePointer(pointer(to: place)) }
     unsafeMutableAddress {
       makeUnique()
@@ -177,14 +179,14 @@ struct TrackStore: RandomAccessCollection, @unchecked Sendable {
   }
 
   /// Adds a track behind the others.
-  mutating func append(_ track: Track) {
+  package mutating func append(_ track: Track) {
     makeUnique()
     owner.contents.pointee.append(track)
     pages = owner.contents.pointee.pages
   }
 
   /// Forgets them all.
-  mutating func removeAll() { self = TrackStore() }
+  package mutating func removeAll() { self = TrackStore() }
 
   @inline(__always)
   private func pointer(to place: Int) -> UnsafeMutablePointer<Track> {
@@ -227,13 +229,13 @@ extension TrackStore {
 
 extension TrackStore {
   /// When a track is due; the distant future if it waits for nothing.
-  func due(of place: Int) -> Timestamp {
+  package func due(of place: Int) -> Timestamp {
     precondition(UInt(bitPattern: place) < UInt(bitPattern: endIndex), "no track at \(place)")
     return page(place >> TrackStore.shift).pointee.dues[place & TrackStore.mask]
   }
 
   /// Sets when a track is due; the page's timer is the caller's to set.
-  mutating func setDue(_ due: Timestamp, of place: Int) {
+  package mutating func setDue(_ due: Timestamp, of place: Int) {
     precondition(UInt(bitPattern: place) < UInt(bitPattern: endIndex), "no track at \(place)")
     makeUnique()
     page(place >> TrackStore.shift).pointee.dues[place & TrackStore.mask] = due
@@ -261,7 +263,7 @@ extension TrackStore {
   }
 
   /// The track of a page that is due first, the foremost of several; nil if none waits for anything.
-  func firstDue(inPage number: Int) -> (place: Int, due: Timestamp)? {
+  package func firstDue(inPage number: Int) -> (place: Int, due: Timestamp)? {
     guard number < pageCount else { return nil }
     let dues = page(number).pointee.dues
     var (place, first) = (0, dues[0])
@@ -274,20 +276,20 @@ extension TrackStore {
   /// The tracks for a run of changes, so that it is looked only once whether another store shares them.
   ///
   /// Good until the store is copied, changed in another way, or gone.
-  mutating func borrowed() -> BorrowedTracks {
+  package mutating func borrowed() -> BorrowedTracks {
     makeUnique()
     return BorrowedTracks(pages: pages, count: endIndex)
   }
 }
 
 /// The tracks of a store while a run of adverts is heard.
-struct BorrowedTracks {
+package struct BorrowedTracks {
   fileprivate let pages: UnsafeMutablePointer<TrackStore.Page>?
   let count: Int
 
   /// The track at a place, or nil if there is none.
   @inline(__always)
-  subscript(place: Int32) -> UnsafeMutablePointer<Track>? {
+  package subscript(place: Int32) -> UnsafeMutablePointer<Track>? {
     guard UInt(bitPattern: Int(place)) < UInt(bitPattern: count), let pages else { return nil }
     return pages[Int(place) >> TrackStore.shift].tracks + Int(place) & TrackStore.mask
   }

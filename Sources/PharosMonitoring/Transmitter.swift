@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// How one transmitter has been heard of late: what it says about the radio that hears it.
 ///
@@ -6,7 +6,7 @@ import PharosReports
 /// whether it was heard. So a beacon of 100 ms and one of 10 s say as much, each at its own pace, and an advert costs a
 /// shift and an or. Which of three it is (heard as usual, thinned out, gone) follows from the bits and from the share of
 /// slots in which it is usually heard.
-struct Transmitter: Sendable {
+package struct Transmitter: Sendable {
   /// The adverts after which the length of its slots is known.
   static let lesson: UInt8 = 8
   /// How many slots are looked at together.
@@ -23,31 +23,31 @@ struct Transmitter: Sendable {
   static let deafShare = 0.2
 
   /// Bit n: heard in the slot n before ``slot``; while its slots are being learned, the first time in nanoseconds.
-  var history: UInt64 = 0
+  package var history: UInt64 = 0
   /// The latest slot in which it was heard; while its slots are being learned, the latest time in nanoseconds.
-  var slot: Int64 = 0
+  package var slot: Int64 = 0
   /// How many slots before ``slot`` its history begins; below zero where it begins after it.
   ///
   /// Up to 2³⁰, twelve days of the shortest slots: nobody asks about more than the latest 64.
   var age: Int32 = 0
   /// What stands for the transmitter: see ``Reception/tag(of:)``; zero where there is none.
-  var tag: UInt32 = 0
+  package var tag: UInt32 = 0
   /// The share of slots in which it is heard when all is well.
   var usual: Float = 0.7
   /// Adverts in this round, or since the lesson began.
   var count: UInt8 = 0
   /// The length of a slot is two to this power, in nanoseconds; zero while it is being learned.
-  var shift: UInt8 = 0
+  package var shift: UInt8 = 0
   /// Rounds that went into the usual share.
   var rounds: UInt8 = 0
   /// How often in these rounds it fell silent or slowed while others were heard as usual.
-  var ownPauses: UInt8 = 0
+  package var ownPauses: UInt8 = 0
 
   /// A free place.
   init() {}
 
   /// A transmitter that is heard for the first time.
-  init(tag: UInt32, at time: Timestamp) {
+  package init(tag: UInt32, at time: Timestamp) {
     self.tag = tag
     slot = time.nanoseconds
     history = UInt64(bitPattern: time.nanoseconds)
@@ -61,14 +61,14 @@ struct Transmitter: Sendable {
   }
 
   /// Whether it has been heard often enough to be a witness.
-  var isKnown: Bool { shift != 0 }
+  package var isKnown: Bool { shift != 0 }
 
   /// It is heard: gives how many slots it was absent from or filled far less than usual, if that may be the radio's doing;
   /// zero if it says nothing beyond itself.
   ///
   /// At least eight slots of silence, or two rounds in which it was sparse.
   @inline(__always)
-  mutating func hear(at time: Timestamp) -> Int64 {
+  package mutating func hear(at time: Timestamp) -> Int64 {
     guard shift != 0 else {
       learn(at: time.nanoseconds)
       return 0
@@ -106,7 +106,7 @@ struct Transmitter: Sendable {
   }
 
   /// Silence up to a time says nothing: its history begins there.
-  mutating func restart(at time: Timestamp) {
+  package mutating func restart(at time: Timestamp) {
     guard shift != 0 else {
       relearn(at: time)
       return

@@ -4,7 +4,7 @@ import PharosReports
 ///
 /// One allocation, and an address that stays while no place is added: a run of adverts asks only once whether a copy of the
 /// engine shares it (``makeUnique()``). A copy shares the places until one of the two is changed.
-struct TransmitterTable: @unchecked Sendable {
+package struct TransmitterTable: @unchecked Sendable {
   /// Half a cache line a place: a search begins at a line or in its middle.
   private static let alignment = 64
   /// How many places are looked at for one transmitter.
@@ -34,13 +34,13 @@ struct TransmitterTable: @unchecked Sendable {
   /// The owner's memory again, a step nearer.
   private var places: UnsafeMutablePointer<Transmitter>?
   /// How many places there are: none or a power of two.
-  let count: Int
+  package let count: Int
 
   /// No place at all.
-  init() { count = 0 }
+  package init() { count = 0 }
 
   /// So many free places, a power of two.
-  init(count: Int) {
+  package init(count: Int) {
     let owner = Owner(count: count)
     self.owner = owner
     places = owner.places
@@ -48,10 +48,10 @@ struct TransmitterTable: @unchecked Sendable {
   }
 
   /// The places, free ones among them.
-  var indices: Range<Int> { 0..<count }
+  package var indices: Range<Int> { 0..<count }
 
   /// The transmitter at a place.
-  subscript(place: Int) -> Transmitter {
+  package subscript(place: Int) -> Transmitter {
     unsafeAddress { UnsafePointer(pointer(to: place)) }
     unsafeMutableAddress {
       makeUnique()
@@ -61,7 +61,7 @@ struct TransmitterTable: @unchecked Sendable {
 
   /// The place of the transmitter with a tag, or nil.
   @inline(__always)
-  func find(_ tag: UInt32) -> UnsafeMutablePointer<Transmitter>? {
+  package func find(_ tag: UInt32) -> UnsafeMutablePointer<Transmitter>? {
     guard let places else { return nil }
     let mask = count &- 1
     let start = Int(tag)
@@ -86,7 +86,7 @@ struct TransmitterTable: @unchecked Sendable {
 
   /// Makes sure that no other table shares the places: before what ``find(_:)`` gave is changed.
   @inline(__always)
-  mutating func makeUnique() {
+  package mutating func makeUnique() {
     guard owner != nil, !isKnownUniquelyReferenced(&owner) else { return }
     copy()
   }

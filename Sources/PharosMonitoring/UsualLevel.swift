@@ -3,7 +3,7 @@
 /// A mean and a mean absolute deviation over a quarter of an hour; over the first samples their plain means. What is looked
 /// at is the mean of two samples in a row: one dip is none, and somebody who walks away is seen to go before a smoother
 /// filter follows. It counts as low or as far below where it lies clearly outside of what is usual.
-struct UsualLevel: Hashable, Sendable {
+package struct UsualLevel: Hashable, Sendable {
   /// After how long it is known well.
   ///
   /// - Units: seconds; a quarter of an hour.
@@ -28,9 +28,11 @@ struct UsualLevel: Hashable, Sendable {
   private static let hysteresis: Float = 2
 
   /// The usual level in dBm.
-  var level = Float.nan
+  package var level = Float.nan
   /// The mean absolute deviation from it, in dB.
   var deviation: Float = 2
+
+  package init() {}
 
   /// Whether a level surely is the usual, wherever it was before.
   @inline(__always)
@@ -38,7 +40,7 @@ struct UsualLevel: Hashable, Sendable {
 
   /// Takes a level that came so many seconds after the last one, as the n-th sample.
   @inline(__always)
-  mutating func add(_ recent: Float, after seconds: Float, samples: UInt32) {
+  package mutating func add(_ recent: Float, after seconds: Float, samples: UInt32) {
     guard !level.isNaN else {
       level = recent
       return
@@ -53,7 +55,7 @@ struct UsualLevel: Hashable, Sendable {
   }
 
   /// Where a level lies: 0 for the usual, 1 for low, 2 for far below; by a hysteresis near where it was.
-  func surroundings(_ recent: Float, before: UInt8) -> UInt8 {
+  package func surroundings(_ recent: Float, before: UInt8) -> UInt8 {
     guard !isUsual(recent) else { return 0 }
     let below = level - recent
     let low = max(UsualLevel.steps.low, UsualLevel.deviations.low * deviation)

@@ -1,24 +1,32 @@
-import PharosReports
+package import PharosReports
 
 /// The instants at which beacons want to be looked at again, the earliest first.
 ///
 /// A binary heap without removal: a beacon that wants to be looked at earlier leaves the old entry behind, one that wants it
 /// later is put back when it comes up; the beacon's own `wake` tells whether a popped entry still counts.
-struct DeadlineQueue: Sendable {
+package struct DeadlineQueue: Sendable {
   /// One beacon's wish.
-  struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// When.
-    var due: Timestamp
+    package var due: Timestamp
     /// The beacon's place in the table.
-    var slot: Int
+    package var slot: Int
     /// Which of the beacons that had that place.
-    var generation: UInt32
+    package var generation: UInt32
+
+    package init(due: Timestamp, slot: Int, generation: UInt32) {
+      self.due = due
+      self.slot = slot
+      self.generation = generation
+    }
   }
 
   private var heap: [Entry] = []
 
+  package init() {}
+
   /// Adds a wish.
-  mutating func insert(_ entry: Entry) {
+  package mutating func insert(_ entry: Entry) {
     heap.append(entry)
     var child = heap.count - 1
     while child > 0 {
@@ -31,7 +39,7 @@ struct DeadlineQueue: Sendable {
   }
 
   /// The earliest wish due at or before an instant, taken out.
-  mutating func pop(through instant: Timestamp) -> Entry? {
+  package mutating func pop(through instant: Timestamp) -> Entry? {
     guard let first = heap.first, first.due <= instant, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return first }
     var entries = heap.mutableSpan

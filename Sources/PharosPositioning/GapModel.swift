@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// How long one observer goes without hearing one beacon that is there: what its silence means.
 ///
@@ -8,7 +8,7 @@ import PharosReports
 /// misses no advert says much.
 ///
 /// - Source: the moments of a geometric run of losses; its scale is the mean square of the waits over twice their mean.
-struct GapModel: Sendable {
+package struct GapModel: Sendable {
   /// How many gaps the guess at the start counts for.
   private static let guesses = 2.0
   /// The beat before the first gap: between the tags that advertise every second and those that do every ten.
@@ -49,8 +49,10 @@ struct GapModel: Sendable {
   /// The mean of their squares, in beats².
   var square = GapModel.guessedSquare
 
+  package init() {}
+
   /// What another observer of the same beacon starts with: the same, as long as it has learned little itself.
-  var lesson: GapModel {
+  package var lesson: GapModel {
     var lesson = self
     lesson.count = min(count, GapModel.borrowed)
     return lesson
@@ -60,7 +62,7 @@ struct GapModel: Sendable {
   private var scale: Double { max(GapModel.leastScale, square / (2 * max(wait, 1e-6))) }
 
   /// Takes a gap between two summaries, in seconds, of a beacon whose beat is held at the longest that is known.
-  mutating func learn(_ gap: Double, longest: TimeSpan) {
+  package mutating func learn(_ gap: Double, longest: TimeSpan) {
     if !isKnown {
       isKnown = true
       beat = gap
@@ -79,7 +81,7 @@ struct GapModel: Sendable {
   }
 
   /// How unlikely a silence of a beacon that is there is, given in seconds: less the logarithm of its chance.
-  func surprise(after silence: Double) -> Double {
+  package func surprise(after silence: Double) -> Double {
     let waited = silence / beat - GapModel.jitter
     guard waited > 0 else { return 0 }
     let scale = scale

@@ -2,7 +2,7 @@
 ///
 /// An observer tells of its beacons in nearly the same order from second to second, so that the place of the next one is known
 /// before it is looked up. A hint only: whoever takes it looks whether the beacon is there.
-struct KnownOrder {
+package struct KnownOrder {
   /// How far ahead a beacon is looked for that comes out of turn.
   private static let reach = 16
 
@@ -11,16 +11,16 @@ struct KnownOrder {
   private var cursor = 0
 
   /// Begins a second of an observer.
-  init(_ orders: [[Int32]], of observer: Int) {
+  package init(_ orders: [[Int32]], of observer: Int) {
     last = observer < orders.count ? orders[observer] : []
     present.reserveCapacity(last.count + 1)
   }
 
   /// Where the next beacon was the last time.
-  var next: Int? { cursor < last.count ? Int(last[cursor]) : nil }
+  package var next: Int? { cursor < last.count ? Int(last[cursor]) : nil }
 
   /// Notes where the next beacon is, and goes on behind it.
-  mutating func append(_ place: Int) {
+  package mutating func append(_ place: Int) {
     present.append(Int32(place))
     let end = min(cursor + KnownOrder.reach, last.count)
     var index = cursor
@@ -34,7 +34,7 @@ struct KnownOrder {
   }
 
   /// Ends the second: what was found in it is what the next one begins with.
-  func keep(in orders: inout [[Int32]], of observer: Int) {
+  package func keep(in orders: inout [[Int32]], of observer: Int) {
     while orders.count <= observer { orders.append([]) }
     if present != last { orders[observer] = present }
   }

@@ -7,11 +7,11 @@ import PharosReports
 ///
 /// - Source: the forward algorithm, L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), eq. 19 to
 ///   21, with transitions for the time passed since the last look.
-struct ZoneBelief: Sendable {
+package struct ZoneBelief: Sendable {
   /// One zone's probability.
-  struct Share: Sendable {
+  package struct Share: Sendable {
     let zone: Int
-    let probability: Double
+    package let probability: Double
   }
 
   /// A probability so small that the zone is forgotten while nobody hears the beacon there.
@@ -24,13 +24,15 @@ struct ZoneBelief: Sendable {
   private static let longestStep = 5.0
 
   /// The zones in question; empty before the first look.
-  var shares: [Share] = []
+  package var shares: [Share] = []
+
+  package init() {}
 
   /// Forgets everything.
   mutating func removeAll() { shares.removeAll(keepingCapacity: true) }
 
   /// How probable a zone is.
-  func probability(of zone: Int) -> Double { shares.first { $0.zone == zone }?.probability ?? 0 }
+  package func probability(of zone: Int) -> Double { shares.first { $0.zone == zone }?.probability ?? 0 }
 
   /// Puts the zones in question into a weighing, with their probabilities so far.
   func recall(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
@@ -42,7 +44,7 @@ struct ZoneBelief: Sendable {
   }
 
   /// Puts the place of no zone behind them.
-  func recallElsewhere(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
+  package func recallElsewhere(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
     weighing.add(
       ZoneWeighing.elsewhere,
       probability: probability(of: ZoneWeighing.elsewhere),
@@ -58,7 +60,7 @@ struct ZoneBelief: Sendable {
   ///   - evidence: How many seconds' evidence the look stands for; 0 if nothing was heard since the last one.
   ///   - weighing: The zones with what the levels say; the probabilities are left in it too.
   ///   - ground: The zones, their doors and the constants.
-  mutating func step(
+  package mutating func step(
     elapsed: Double,
     rate: Double,
     evidence: Double,

@@ -2,14 +2,14 @@
 ///
 /// Half a kilobyte of constants that every look at a beacon hands down through a dozen functions: shared by reference, as
 /// handing down values of that size means to copy them.
-final class ZoneGround: Sendable {
+package final class ZoneGround: Sendable {
   /// The zones, numbered.
   let plan: ZonePlan
   /// The constants.
   let rules: ZoneRules
 
   /// Puts the two together.
-  init(plan: ZonePlan, rules: ZoneRules) {
+  package init(plan: ZonePlan, rules: ZoneRules) {
     self.plan = plan
     self.rules = rules
   }

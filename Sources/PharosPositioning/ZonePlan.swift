@@ -1,9 +1,9 @@
-import PharosReports
+package import PharosReports
 
 /// A site's zones, numbered and indexed for the comparison.
 ///
 /// Observers that stand in zones are interned once: everything behind this page knows them by their place here.
-struct ZonePlan: Sendable {
+package struct ZonePlan: Sendable {
   /// One zone.
   struct Planned: Sendable {
     let identifier: String
@@ -16,7 +16,7 @@ struct ZonePlan: Sendable {
   }
 
   /// How one gets from one zone to another.
-  enum Step: UInt8, Sendable {
+  package enum Step: UInt8, Sendable {
     /// It is the same one.
     case stay
     /// Through a door.
@@ -41,7 +41,7 @@ struct ZonePlan: Sendable {
   private let steps: [Step]
 
   /// Indexes the zones of a site; names of zones that are not there are left out.
-  init(site: Site) {
+  package init(site: Site) {
     var (observers, places, standing) = ([ObserverID](), [ObserverID: Int](), [[Int]]())
     for (index, zone) in site.zones.enumerated() {
       for observer in zone.observers {
@@ -86,7 +86,7 @@ struct ZonePlan: Sendable {
   func floor(of observer: Int) -> Int { floors[observer] }
 
   /// How one gets from one zone to another.
-  func step(from: Int, to: Int) -> Step { steps[from * zones.count + to] }
+  package func step(from: Int, to: Int) -> Step { steps[from * zones.count + to] }
 
   /// The zones that place a beacon.
   func placing(_ beacon: BeaconID, isAskedAbout: Bool) -> [Bool] {

@@ -5,7 +5,7 @@ import PharosReports
 /// Room against room and floor against floor are weighed apart. Within a floor the loudest observer of a zone is compared with
 /// the loudest of all, and the second with the second; each difference is capped. Floors are compared in the same way
 /// by their three loudest, so that no observer can outweigh the two others. The storage is kept from look to look.
-struct ZoneWeighing: Sendable {
+package struct ZoneWeighing: Sendable {
   /// How loud one observer hears the beacon at this look.
   struct Heard: Sendable {
     let observer: Int
@@ -21,7 +21,7 @@ struct ZoneWeighing: Sendable {
   }
 
   /// One zone that the beacon may be in.
-  struct Candidate: Sendable {
+  package struct Candidate: Sendable {
     /// The zone, or ``ZoneWeighing/elsewhere``.
     let zone: Int
     /// The floor it is on; -1 for ``ZoneWeighing/elsewhere``.
@@ -39,7 +39,7 @@ struct ZoneWeighing: Sendable {
     /// Whether an observer that is down heard it last.
     var isDark = false
     /// The log-likelihood of one second.
-    var score = 0.0
+    package var score = 0.0
     /// The probability while it moves.
     var next = 0.0
     /// How easily one gets there from the zone whose share is being moved.
@@ -65,17 +65,19 @@ struct ZoneWeighing: Sendable {
   /// Who hears the beacon.
   var heard: [Heard] = []
   /// The zones in question; ``elsewhere`` last.
-  var candidates: [Candidate] = []
+  package var candidates: [Candidate] = []
   private var floors: [FloorLevels] = []
 
+  package init() {}
+
   /// Empties it for the next look.
-  mutating func removeAll() {
+  package mutating func removeAll() {
     heard.removeAll(keepingCapacity: true)
     candidates.removeAll(keepingCapacity: true)
   }
 
   /// Adds a zone with its probability so far.
-  mutating func add(_ zone: Int, probability: Double, _ ground: ZoneGround) {
+  package mutating func add(_ zone: Int, probability: Double, _ ground: ZoneGround) {
     candidates.append(
       Candidate(
         zone: zone,

@@ -1,52 +1,29 @@
-import Crypto
-import CryptoExtras
+import PharosCrypto
 public import PharosReports
 
-/// The random address hash function `ah`: what ties an address that changes to the key it was made with.
+/// The random address hash function `ah`: ties a resolvable private address to the key that it was made with.
 ///
-/// The 24 random bits in the upper half of a resolvable address, encrypted with the key, give the lower half. Made once for a
-/// key, so that its octets are laid out once.
+/// The 24 random bits in the upper half of a resolvable address, encrypted with the key, give the lower half. The key is
+/// expanded once.
 ///
 /// - Source: Bluetooth Core Specification 5.4, Vol 3, Part H, 2.2.2.
 struct AddressFunction: Sendable {
-  private let key: SymmetricKey
+  private let cipher: AES128
 
-  init(_ words: IdentityKey.Words) {
-    key = SymmetricKey(data: AddressFunction.octets(words.high) + AddressFunction.octets(words.low))
-  }
+  init(_ words: IdentityKey.Words) { cipher = AES128(key: (words.high, words.low)) }
 
-  /// The hash of 24 bits.
-  ///
-  /// - Parameters:
-  ///   - prand: the random part: the low 24 bits count.
-  ///   - block: sixteen octets to work in, whatever they hold.
-  /// - Returns: 24 bits.
-  func callAsFunction(_ prand: UInt32, in block: inout [UInt8]) -> UInt32 {
-    for index in 0..<13 { block[index] = 0 }
-    block[13] = UInt8(truncatingIfNeeded: prand >> 16)
-    block[14] = UInt8(truncatingIfNeeded: prand >> 8)
-    block[15] = UInt8(truncatingIfNeeded: prand)
-    encrypt(&block)
-    return UInt32(block[13]) << 16 | UInt32(block[14]) << 8 | UInt32(block[15])
+  /// Returns the 24-bit hash of 24 random bits.
+  func callAsFunction(_ prand: UInt32) -> UInt32 {
+    UInt32(truncatingIfNeeded: encrypt((0, UInt64(prand & 0xFF_FFFF))).low) & 0xFF_FFFF
   }
 
   /// The security function `e`: one block of AES-128.
-  func encrypt(_ block: inout [UInt8]) {
-    do {
-      try AES.permute(&block, key: key)
-    } catch {
-      preconditionFailure("16 octets of key and 16 of block are what AES-128 takes: \(error)")
-    }
-  }
-
-  private static func octets(_ word: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }
-  }
+  func encrypt(_ block: AES128.Block) -> AES128.Block { cipher.encrypt(block) }
 }
 
 extension IdentityKey {
   /// What the fingerprint of a key is made from: a block that no address gives, since those begin with thirteen zeros.
-  private static let fingerprintBlock: [UInt8] = Array("pharos irk print".utf8)
+  private static let fingerprintBlock: AES128.Block = words(Array("pharos irk print".utf8))
 
   /// Reads a key as sites write it: 32 hexadecimal digits, the most significant octet first, as the specification prints it.
   public init?(_ text: some StringProtocol) {
@@ -57,13 +34,18 @@ extension IdentityKey {
   /// Makes a key of 16 octets, the most significant first; nil of any other number.
   public init?(octets: [UInt8]) {
     guard octets.count == 16 else { return nil }
-    let words = Words(
+    let (high, low) = IdentityKey.words(octets)
+    let words = Words(high: high, low: low)
+    let block = AddressFunction(words).encrypt(IdentityKey.fingerprintBlock)
+    self.init(words: words, fingerprint: UInt32(truncatingIfNeeded: block.high >> 32))
+  }
+
+  /// Sixteen octets as two numbers.
+  private static func words(_ octets: [UInt8]) -> AES128.Block {
+    (
       high: octets[0..<8].reduce(0) { $0 << 8 | UInt64($1) },
       low: octets[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
     )
-    var block = IdentityKey.fingerprintBlock
-    AddressFunction(words).encrypt(&block)
-    self.init(words: words, fingerprint: block[0..<4].reduce(0) { $0 << 8 | UInt32($1) })
   }
 
   /// The address that the key makes of 24 bits, of which the two highest are replaced by the mark of a resolvable address: what
@@ -73,8 +55,7 @@ extension IdentityKey {
   public func resolvableAddress(prand: UInt32) -> DeviceAddress? {
     guard let words else { return nil }
     let prand = prand & 0x3F_FFFF | 0x40_0000
-    var block = [UInt8](repeating: 0, count: 16)
-    let hash = AddressFunction(words)(prand, in: &block)
+    let hash = AddressFunction(words)(prand)
     return DeviceAddress(bits: UInt64(prand) << 24 | UInt64(hash), kind: .random)
   }
 }

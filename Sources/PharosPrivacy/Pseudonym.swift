@@ -43,7 +43,7 @@ public struct PseudonymKey: Sendable {
   public func callAsFunction(_ address: DeviceAddress) -> Pseudonym { Pseudonym(bits: hash(address.bits)) }
 
   /// SipHash-2-4 of the eight octets of a word, the lowest first.
-  func hash(_ word: UInt64) -> UInt64 {
+  package func hash(_ word: UInt64) -> UInt64 {
     var state = SipState(low: low, high: high)
     state.take(word)
     state.take(8 << 56)
@@ -52,13 +52,13 @@ public struct PseudonymKey: Sendable {
 }
 
 /// The state of SipHash.
-struct SipState {
+package struct SipState {
   private var v0: UInt64
   private var v1: UInt64
   private var v2: UInt64
   private var v3: UInt64
 
-  init(low: UInt64, high: UInt64) {
+  package init(low: UInt64, high: UInt64) {
     v0 = low ^ 0x736F_6D65_7073_6575
     v1 = high ^ 0x646F_7261_6E64_6F6D
     v2 = low ^ 0x6C79_6765_6E65_7261
@@ -66,7 +66,7 @@ struct SipState {
   }
 
   /// Takes eight octets, the lowest first: two rounds.
-  mutating func take(_ word: UInt64) {
+  package mutating func take(_ word: UInt64) {
     v3 ^= word
     round()
     round()
@@ -74,7 +74,7 @@ struct SipState {
   }
 
   /// Ends with four rounds.
-  mutating func finish() -> UInt64 {
+  package mutating func finish() -> UInt64 {
     v2 ^= 0xFF
     for _ in 0..<4 { round() }
     return v0 ^ v1 ^ v2 ^ v3

@@ -27,7 +27,6 @@ public struct Resolver: Sendable {
   /// An address in the low 48 bits, above it the number of the key that resolves it, from 1, or 0 for none; 0 where nothing was
   /// asked, since no address of this sort is zero.
   private var asked: [UInt64]
-  private var block = [UInt8](repeating: 0, count: 16)
   /// How many addresses were tried with the keys.
   public private(set) var trials: UInt64 = 0
 
@@ -89,7 +88,7 @@ public struct Resolver: Sendable {
     trials &+= 1
     let prand = UInt32(truncatingIfNeeded: bits >> 24)
     let hash = UInt32(truncatingIfNeeded: bits & 0xFF_FFFF)
-    for index in functions.indices where functions[index](prand, in: &block) == hash { return index + 1 }
+    for index in functions.indices where functions[index](prand) == hash { return index + 1 }
     return 0
   }
 }

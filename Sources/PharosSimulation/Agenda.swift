@@ -1,9 +1,9 @@
-import PharosReports
+package import PharosReports
 
 /// Things to come in order of time; of two at the same time, the one that was put in first.
 ///
 /// A binary heap.
-struct Agenda<Entry: Sendable>: Sendable {
+package struct Agenda<Entry: Sendable>: Sendable {
   private struct Item: Sendable {
     let time: TimeSpan
     let order: UInt64
@@ -15,8 +15,10 @@ struct Agenda<Entry: Sendable>: Sendable {
   private var heap: [Item] = []
   private var order: UInt64 = 0
 
+  package init() {}
+
   /// When the next thing is due, or nil if there is none.
-  var nextTime: TimeSpan? { heap.first?.time }
+  package var nextTime: TimeSpan? { heap.first?.time }
 
   /// How many things are to come.
   var count: Int { heap.count }
@@ -24,7 +26,7 @@ struct Agenda<Entry: Sendable>: Sendable {
   /// Puts a thing in.
   ///
   /// - Complexity: O(log count).
-  mutating func add(_ entry: Entry, at time: TimeSpan) {
+  package mutating func add(_ entry: Entry, at time: TimeSpan) {
     heap.append(Item(time: time, order: order, entry: entry))
     order += 1
     var child = heap.count - 1
@@ -39,7 +41,7 @@ struct Agenda<Entry: Sendable>: Sendable {
   /// Takes out the next thing, or nil if there is none.
   ///
   /// - Complexity: O(log count).
-  mutating func removeNext() -> (time: TimeSpan, entry: Entry)? {
+  package mutating func removeNext() -> (time: TimeSpan, entry: Entry)? {
     guard let first = heap.first, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return (first.time, first.entry) }
     heap[0] = last

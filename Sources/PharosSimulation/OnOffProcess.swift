@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// Something that comes and goes by chance: interference, or a body that stands in the way.
 ///
@@ -6,9 +6,11 @@ import PharosReports
 /// either state follows from the time since the last look, so that looking more often changes nothing.
 ///
 /// - Source: Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960).
-struct OnOffProcess: Sendable {
+package struct OnOffProcess: Sendable {
   private var isOn = false
   private var lookedAt: TimeSpan?
+
+  package init() {}
 
   /// Whether it is on at a time, which must not lie before the last one asked for.
   ///
@@ -18,7 +20,7 @@ struct OnOffProcess: Sendable {
   ///   - duration: How long it stays on in the mean.
   ///   - random: Where chance comes from.
   /// - Returns: Whether it is on.
-  mutating func isOn(
+  package mutating func isOn(
     at time: TimeSpan,
     share: Double,
     duration: TimeSpan,

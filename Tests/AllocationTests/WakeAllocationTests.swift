@@ -1,8 +1,7 @@
 import CAllocationCounter
+import PharosIngest
 import Synchronization
 import Testing
-
-@testable import PharosIngest
 
 /// What waking a thread asks the allocator for.
 @Suite("Allocations of wake-ups", .enabled(if: allocations_are_counted(), "a sanitizer has the allocator"))

@@ -66,7 +66,7 @@ struct AuthorisationViewTests {
     }
   }
 
-  @Test("any decisions give what the plain rules say", arguments: 0..<20 as Range<UInt64>)
+  @Test("any decisions give what the plain rules say", arguments: Seeds.drawn(0..<20 as Range<UInt64>))
   func rules(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let authorisations = try Authorisations(store: try Journal.open(.memory, stream: "test"))

@@ -41,7 +41,7 @@ struct SoleIBeaconTests {
     #expect(SoleIBeaconTests.read(payload) == nil)
   }
 
-  @Test("what it finds is all that a walk finds, whatever bits are turned", arguments: 0..<8)
+  @Test("what it finds is all that a walk finds, whatever bits are turned", arguments: Seeds.drawn(0..<8))
   func agreement(seed: Int) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     let decoder = FrameDecoder()

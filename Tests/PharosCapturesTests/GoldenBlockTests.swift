@@ -93,7 +93,10 @@ struct ChunkTests {
     #expect(boundaries > whole.count)
   }
 
-  @Test("bytes changed at random never trap, and what is given stays within bounds", arguments: 0..<6)
+  @Test(
+    "bytes changed at random never trap, and what is given stays within bounds",
+    arguments: Seeds.drawn(0..<6)
+  )
   func mutations(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     for capture in ChunkTests.small {

@@ -1,11 +1,11 @@
 import PharosMonitoring
-import PharosReports
+package import PharosReports
 import PharosSimulation
 
 /// Everything about a seed that is drawn beforehand: who is where, what is asked about, and what may go wrong.
-struct FaultPlan {
+package struct FaultPlan {
   /// A question that is put to the server, and what it is truly about.
-  struct Question {
+  package struct Question {
     var application: String
     var region: String
     /// The stations that count.
@@ -19,12 +19,12 @@ struct FaultPlan {
   let seed: UInt64
   /// How long things go wrong; then the world is quiet.
   var active: TrueTime
-  var kinds: Set<FaultKind>
-  var site = Site(stream: "faults")
-  var questions: [Question] = []
+  package var kinds: Set<FaultKind>
+  package var site = Site(stream: "faults")
+  package var questions: [Question] = []
   var transmitters: [Transmitter] = []
-  var stations: [StationPlan] = []
-  var truth = Truth()
+  package var stations: [StationPlan] = []
+  package var truth = Truth()
   /// How many loops the server has, by life.
   var shards: Int
   var checkpointInterval: TrueTime
@@ -43,7 +43,7 @@ struct FaultPlan {
   /// - Parameters:
   ///   - seed: what all is drawn from.
   ///   - more: kinds of faults that are injected whatever is drawn.
-  init(seed: UInt64, adding more: Set<FaultKind> = []) {
+  package init(seed: UInt64, adding more: Set<FaultKind> = []) {
     self.seed = seed
     var random = RandomStream(seed: seed, 1)
     active = .seconds(random.uniform(60, 240))
@@ -195,7 +195,7 @@ struct FaultPlan {
 }
 
 /// A station as it was drawn.
-struct StationPlan {
+package struct StationPlan {
   var id: ObserverID
   /// Whether it is carried around among beacons, and not a gateway that hears tags.
   var isHandset: Bool

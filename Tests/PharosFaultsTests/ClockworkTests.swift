@@ -1,6 +1,5 @@
+import PharosFaults
 import Testing
-
-@testable import PharosFaults
 
 @Suite("Virtual time")
 struct ClockworkTests {

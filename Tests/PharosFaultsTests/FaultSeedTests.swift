@@ -22,7 +22,7 @@ struct FaultSeedTests {
   }
 
   @Test("seeds of this commit break no rule")
-  func commit() { expectSound(CommitSeed.current..<CommitSeed.current + 12) }
+  func commit() { expectSound(Seeds.commit..<Seeds.commit + 12) }
 
   @Test("seeds that once failed break no rule", arguments: FailedSeed.all)
   func failed(_ failed: FailedSeed) { expectSound(failed.seed..<failed.seed + 1) }
@@ -32,7 +32,7 @@ struct FaultSeedTests {
     var runs: [[String]] = []
     for _ in 0..<2 {
       var lines: [String] = []
-      _ = FaultSwarm(seeds: 0..<1).trace(CommitSeed.current) { lines.append($0) }
+      _ = FaultSwarm(seeds: 0..<1).trace(Seeds.commit) { lines.append($0) }
       runs.append(lines)
     }
     #expect(runs[0] == runs[1])

@@ -1,8 +1,7 @@
 import GRDBSQLite
+import PharosFaults
 import PharosSimulation
 import Testing
-
-@testable import PharosFaults
 
 @Suite("A disk in memory")
 struct SimulatedDiskTests {

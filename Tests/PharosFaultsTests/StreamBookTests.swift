@@ -1,8 +1,7 @@
 import PharosEvents
+import PharosFaults
 import PharosReports
 import Testing
-
-@testable import PharosFaults
 
 @Suite("Reading what was told")
 struct StreamBookTests {

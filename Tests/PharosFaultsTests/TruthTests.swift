@@ -1,6 +1,6 @@
+import PharosFaults
+import PharosTestSupport
 import Testing
-
-@testable import PharosFaults
 
 @Suite("What is true")
 struct TruthTests {
@@ -27,7 +27,7 @@ struct TruthTests {
 
   @Test(
     "residents are always somewhere, and two plans of one seed are the same",
-    arguments: 0..<20 as Range<UInt64>
+    arguments: Seeds.drawn(0..<20 as Range<UInt64>)
   )
   func plans(seed: UInt64) {
     let (plan, again) = (FaultPlan(seed: seed), FaultPlan(seed: seed))

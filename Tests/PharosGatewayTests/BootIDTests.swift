@@ -1,7 +1,6 @@
+import PharosGateway
 import PharosReports
 import Testing
-
-@testable import PharosGateway
 
 @Suite("Boot ids")
 struct BootIDTests {

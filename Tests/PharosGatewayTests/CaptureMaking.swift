@@ -1,6 +1,5 @@
+import PharosGateway
 import PharosReports
-
-@testable import PharosGateway
 
 /// btsnoop as BlueZ's btmon writes it, made from nothing.
 enum BtsnoopBytes {

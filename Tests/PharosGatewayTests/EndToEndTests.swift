@@ -1,12 +1,11 @@
 import Foundation
 import PharosCaptures
 import PharosFiles
+import PharosGateway
 import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosGateway
 
 @Suite("What a gateway sends of a capture", .serialized)
 struct EndToEndTests {

@@ -1,12 +1,14 @@
+import PharosGateway
 import PharosReports
 import PharosTestSupport
 import Testing
 
-@testable import PharosGateway
-
 @Suite("A gateway in any weather")
 struct GatewayPropertyTests {
-  @Test("every advert arrives once with its true age, or was counted as dropped", arguments: 0..<60)
+  @Test(
+    "every advert arrives once with its true age, or was counted as dropped",
+    arguments: Seeds.drawn(0..<60)
+  )
   func conservation(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     var limits = GatewayLimits()
@@ -75,7 +77,7 @@ struct GatewayPropertyTests {
     return timeline
   }
 
-  @Test("memory stays within the ring whatever is heard", arguments: 0..<8)
+  @Test("memory stays within the ring whatever is heard", arguments: Seeds.drawn(0..<8))
   func memory(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     var limits = GatewayLimits()

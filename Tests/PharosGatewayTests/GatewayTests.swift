@@ -1,8 +1,7 @@
+import PharosGateway
 import PharosReports
 import PharosWire
 import Testing
-
-@testable import PharosGateway
 
 @Suite("A gateway on virtual time")
 struct GatewayTests {

@@ -1,8 +1,7 @@
 import PharosCaptures
+import PharosGateway
 import PharosReports
 import PharosWire
-
-@testable import PharosGateway
 
 /// A gateway on virtual time: a network that refuses, loses itself and comes back, and a server that remembers numbers.
 struct GatewayWorld {

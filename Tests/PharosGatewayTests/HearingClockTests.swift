@@ -1,7 +1,6 @@
+import PharosGateway
 import PharosReports
 import Testing
-
-@testable import PharosGateway
 
 @Suite("When a packet was heard")
 struct HearingClockTests {

@@ -1,12 +1,11 @@
+import PharosGateway
 import PharosReports
 import PharosTestSupport
 import Testing
 
-@testable import PharosGateway
-
 @Suite("The parts of a gateway")
 struct PartsTests {
-  @Test("a queue of parcels does what an array does", arguments: 0..<10)
+  @Test("a queue of parcels does what an array does", arguments: Seeds.drawn(0..<10))
   func queue(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     var queue = ParcelQueue()

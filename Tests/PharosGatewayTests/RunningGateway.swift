@@ -1,9 +1,8 @@
 import Foundation
+import PharosGateway
 import PharosReports
 import PharosSigning
 import PharosTestSupport
-
-@testable import PharosGateway
 
 /// A UDP socket on the loopback interface that waits for datagrams.
 final class Receiver: @unchecked Sendable {

@@ -1,11 +1,10 @@
 import Foundation
+import PharosGateway
 import PharosReports
 import PharosSigning
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosGateway
 
 @Suite("A gateway with real sockets and pipes", .serialized)
 struct RunningTests {

@@ -1,8 +1,7 @@
 import PharosCaptures
+import PharosGateway
 import PharosReports
 import Testing
-
-@testable import PharosGateway
 
 @Suite("How much a radio listens")
 struct ScanWatchTests {

@@ -1,12 +1,11 @@
 import PharosAccess
 import PharosEvents
+import PharosHTTP
 import PharosJournal
 import PharosPublishing
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosHTTP
 
 /// The board that lists of states are read from.
 @Suite("The board", .timeLimit(.minutes(20)))

@@ -1,7 +1,6 @@
+import PharosHTTP
 import Synchronization
 import Testing
-
-@testable import PharosHTTP
 
 /// What a connection waits for, without a connection.
 @Suite("What a connection waits for")

@@ -7,8 +7,6 @@ import PharosReports
 import PharosSite
 import Testing
 
-@testable import PharosHTTP
-
 /// Who is where, as lists and streams tell it, and to whom.
 @Suite("Fixes over HTTP", .timeLimit(.minutes(20)))
 struct FixTests {

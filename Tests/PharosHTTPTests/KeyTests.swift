@@ -3,8 +3,6 @@ import PharosReports
 import PharosSigning
 import Testing
 
-@testable import PharosHTTP
-
 /// Keys that observers sign with, over HTTP: made, shown once, listed, revoked.
 @Suite("Keys over HTTP", .timeLimit(.minutes(20)))
 struct KeyTests {

@@ -2,12 +2,11 @@ import Logging
 import NIOCore
 import PharosAccess
 import PharosDelivery
+import PharosHTTP
 import PharosReports
 import PharosSite
 import Synchronization
 import Testing
-
-@testable import PharosHTTP
 
 /// Clients that take what others need: each is refused, counted and named once, and others are served.
 @Suite("Limits of the HTTP interface", .timeLimit(.minutes(20)))

@@ -1,8 +1,7 @@
+import PharosHTTP
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosHTTP
 
 /// The small parts that read what strangers send: they accept what is right, refuse the rest, and never crash.
 @Suite("Reading what clients send")

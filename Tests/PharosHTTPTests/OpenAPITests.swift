@@ -5,8 +5,6 @@ import PharosPublishing
 import PharosReports
 import Testing
 
-@testable import PharosHTTP
-
 /// The description says what is there, all of it and nothing else.
 @Suite("The description of the interface", .timeLimit(.minutes(20)))
 struct OpenAPITests {

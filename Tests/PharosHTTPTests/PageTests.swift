@@ -1,7 +1,6 @@
+import PharosHTTP
 import PharosTestSupport
 import Testing
-
-@testable import PharosHTTP
 
 /// Pages of lists that change between them.
 @Suite("Pages")

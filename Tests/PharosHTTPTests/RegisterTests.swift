@@ -1,11 +1,10 @@
 import Logging
+import PharosHTTP
 import PharosJournal
 import PharosReports
 import PharosSite
 import PharosTestSupport
 import Testing
-
-@testable import PharosHTTP
 
 /// What the site file declares and what was made over HTTP, merged.
 @Suite("Registrations and the site file")

@@ -1,9 +1,8 @@
 import CPharos
 import PharosCaptures
+import PharosIngest
 import PharosTestSupport
 import Testing
-
-@testable import PharosIngest
 
 @Suite("The drain of a socket", .serialized)
 struct DatagramDrainTests {

@@ -1,12 +1,11 @@
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosPipeline
 import PharosPrivacy
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosIngest
 
 @Suite("What a server lets out about devices", .serialized)
 struct DevicePrivacyTests {

@@ -1,12 +1,11 @@
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosPipeline
 import PharosReports
 import PharosTestSupport
 import Synchronization
 import Testing
-
-@testable import PharosIngest
 
 /// Loops, shards and the merger run here in any order that threads could bring about, drawn from a seed; what comes
 /// out must be what one thread makes of the sorted inputs.

@@ -1,4 +1,5 @@
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosPlaces
 import PharosPositioning
@@ -7,8 +8,6 @@ import PharosTestSupport
 import PharosWire
 import Synchronization
 import Testing
-
-@testable import PharosIngest
 
 @Suite("Fixes over the loopback interface", .serialized, .timeLimit(.minutes(20)))
 struct FixServingTests {

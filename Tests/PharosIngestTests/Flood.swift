@@ -1,7 +1,6 @@
 import Foundation
 import PharosCaptures
-
-@testable import PharosIngest
+import PharosIngest
 
 /// Somebody who sends as fast as a thread can, until nobody listens any more.
 enum Flood {

@@ -1,7 +1,6 @@
 import Foundation
+import PharosIngest
 import PharosReports
-
-@testable import PharosIngest
 
 /// The machine's clock, whose readers can be held: so that a socket's buffer fills while nobody reads it.
 final class GatedClock: @unchecked Sendable {

@@ -1,11 +1,10 @@
 import PharosAdvertising
 import PharosCaptures
+import PharosIngest
 import PharosPrivacy
 import PharosReports
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("The table of all that is heard")
 struct HeardTableTests {

@@ -1,6 +1,5 @@
+import PharosIngest
 import Synchronization
-
-@testable import PharosIngest
 
 /// Keeps checkpoints that were handed over, as a journal does whose disc is slow.
 final class HeldCheckpoints: Sendable {

@@ -1,8 +1,7 @@
+import PharosIngest
 import PharosReports
 import Synchronization
 import Testing
-
-@testable import PharosIngest
 
 @Suite("The clock of ingest")
 struct IngestClockTests {

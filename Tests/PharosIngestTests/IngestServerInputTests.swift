@@ -1,10 +1,9 @@
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosReports
 import Synchronization
 import Testing
-
-@testable import PharosIngest
 
 @Suite("Inputs of a server that no observer sends", .serialized, .timeLimit(.minutes(20)))
 struct IngestServerInputTests {

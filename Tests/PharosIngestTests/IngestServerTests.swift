@@ -1,12 +1,11 @@
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("An ingest server on the loopback interface", .serialized, .timeLimit(.minutes(20)))
 struct IngestServerTests {

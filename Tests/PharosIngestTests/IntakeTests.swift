@@ -1,10 +1,9 @@
 import PharosCaptures
+import PharosIngest
 import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("The intake of a loop")
 struct IntakeTests {

@@ -1,7 +1,6 @@
+import PharosIngest
 import PharosReports
 import Synchronization
-
-@testable import PharosIngest
 
 /// A pair of clocks that tests turn by hand.
 final class ManualClock: Sendable {

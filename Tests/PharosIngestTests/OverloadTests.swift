@@ -2,13 +2,12 @@ import Foundation
 import NIOCore
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("More than fits", .serialized, .timeLimit(.minutes(20)))
 struct OverloadTests {

@@ -1,6 +1,5 @@
+import PharosIngest
 import Testing
-
-@testable import PharosIngest
 
 /// Drawn: a digit is a tick that brought so many datagrams (9 stands for a hundred), `!` a lack of room; below it
 /// `T` where the loop begins to tick, `R` where NIO waits again.

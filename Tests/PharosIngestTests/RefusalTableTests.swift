@@ -1,9 +1,8 @@
 import PharosCaptures
+import PharosIngest
 import PharosReports
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("The table of refused datagrams")
 struct RefusalTableTests {

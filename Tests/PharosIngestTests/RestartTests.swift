@@ -1,11 +1,10 @@
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosPipeline
 import PharosReports
 import Testing
-
-@testable import PharosIngest
 
 /// A server over real sockets that is stopped as if it were killed, and another one that goes on from what it left.
 @Suite("A server that starts again", .serialized, .timeLimit(.minutes(20)))

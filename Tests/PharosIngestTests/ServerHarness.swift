@@ -1,14 +1,13 @@
 import Logging
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosPipeline
 import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Synchronization
 import Testing
-
-@testable import PharosIngest
 
 /// A server under test, with what it delivered, recorded and logged.
 final class ServerHarness: Sendable {

@@ -1,12 +1,11 @@
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosPositioning
 import PharosReports
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("What a server is asked and given otherwise than over UDP", .serialized, .timeLimit(.minutes(20)))
 struct ServerLooksTests {

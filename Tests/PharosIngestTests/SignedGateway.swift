@@ -1,9 +1,8 @@
+import PharosIngest
 import PharosReports
 import PharosSigning
 import PharosWire
 import Synchronization
-
-@testable import PharosIngest
 
 /// A gateway that signs what it sends.
 struct SignedGateway {

@@ -1,13 +1,12 @@
 import PharosCaptures
 import PharosEvents
+import PharosIngest
 import PharosMonitoring
 import PharosReports
 import PharosSigning
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 /// A socket that can stand in a list.
 private final class SharedSender {

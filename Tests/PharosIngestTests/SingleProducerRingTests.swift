@@ -1,8 +1,7 @@
 import Foundation
+import PharosIngest
 import PharosTestSupport
 import Testing
-
-@testable import PharosIngest
 
 @Suite("A single-producer ring")
 struct SingleProducerRingTests {

@@ -1,12 +1,11 @@
 import CPharos
 import Foundation
 import PharosCaptures
+import PharosIngest
 import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosIngest
 
 @Suite("The sockets of a server", .serialized, .timeLimit(.minutes(20)))
 struct SocketBinderTests {

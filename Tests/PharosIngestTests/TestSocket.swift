@@ -1,8 +1,7 @@
 import CPharos
 import Foundation
 import PharosCaptures
-
-@testable import PharosIngest
+import PharosIngest
 
 /// A UDP socket of the test's own, bound to a free port of the loopback interface.
 final class TestSocket {

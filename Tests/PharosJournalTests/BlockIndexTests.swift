@@ -1,8 +1,7 @@
+import PharosJournal
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosJournal
 
 @Suite("Places in a block")
 struct BlockIndexTests {

@@ -1,9 +1,8 @@
 import GRDB
+import PharosJournal
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosJournal
 
 @Suite("Checkpoints and documents in the journal")
 struct JournalCheckpointTests {

@@ -1,10 +1,9 @@
 import Foundation
 import PharosEvents
+import PharosJournal
 import PharosReports
 import Synchronization
 import Testing
-
-@testable import PharosJournal
 
 @Suite("Reading while it is written")
 struct JournalConcurrencyTests {

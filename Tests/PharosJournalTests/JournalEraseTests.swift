@@ -1,10 +1,9 @@
 import Foundation
 import PharosEvents
+import PharosJournal
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosJournal
 
 @Suite("Erasing a subject from the journal")
 struct JournalEraseTests {

@@ -1,11 +1,10 @@
 import Foundation
 import GRDB
 import PharosEvents
+import PharosJournal
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosJournal
 
 @Suite("When the journal cannot")
 struct JournalFailureTests {

@@ -1,8 +1,7 @@
 import PharosEvents
+import PharosJournal
 import PharosReports
 import Testing
-
-@testable import PharosJournal
 
 @Suite("Finding events")
 struct JournalFilterTests {

@@ -1,10 +1,9 @@
 import Foundation
 import PharosEvents
+import PharosJournal
 import PharosReports
 import Synchronization
 import Testing
-
-@testable import PharosJournal
 
 #if canImport(Glibc)
 import Glibc

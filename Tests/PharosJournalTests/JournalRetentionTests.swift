@@ -1,9 +1,8 @@
 import GRDB
 import PharosEvents
+import PharosJournal
 import PharosReports
 import Testing
-
-@testable import PharosJournal
 
 @Suite("What a journal keeps")
 struct JournalRetentionTests {

@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("How long a silence may last")
 struct AdaptiveSilenceTests {

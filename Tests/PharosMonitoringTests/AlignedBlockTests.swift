@@ -1,6 +1,5 @@
+import PharosMonitoring
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("Aligned blocks")
 struct AlignedBlockTests {

@@ -1,15 +1,14 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("A change of the regions that observers catch up with one after the other")
 struct ChangeSliceTests {
   @Test(
     "events, links and states are those of an engine that finishes every change at once",
-    arguments: 0..<8
+    arguments: Seeds.drawn(0..<8)
   )
   func equivalence(seed: Int) {
     var world = ChangeWorld(seed: UInt64(seed))

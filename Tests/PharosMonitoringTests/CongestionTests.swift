@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("A congested radio and a departure")
 struct CongestionTests {
@@ -28,7 +27,7 @@ struct CongestionTests {
     return reception
   }
 
-  @Test("a radio that hears a tenth is deaf", arguments: 0..<10 as Range<UInt64>)
+  @Test("a radio that hears a tenth is deaf", arguments: Seeds.fixed(0..<10 as Range<UInt64>))
   func congested(seed: UInt64) {
     let reception = CongestionTests.reception(of: 12, until: 130, seed: seed) { $1 < 100 ? 1 : 0.1 }
     let verdict = reception.verdict(from: Timeline.at(100), through: Timeline.at(130))
@@ -38,7 +37,7 @@ struct CongestionTests {
 
   @Test(
     "a radio that hears again is not deaf any more, and knows since when it was",
-    arguments: 0..<5 as Range<UInt64>
+    arguments: Seeds.fixed(0..<5 as Range<UInt64>)
   )
   func recovered(seed: UInt64) {
     let reception = CongestionTests.reception(of: 12, until: 200, seed: seed) { _, time in
@@ -78,7 +77,7 @@ struct CongestionTests {
     #expect(!reception.isSilentTogether(at: Timeline.at(120)))
   }
 
-  @Test("a usual loss is no congestion, whatever its bursts", arguments: 0..<10 as Range<UInt64>)
+  @Test("a usual loss is no congestion, whatever its bursts", arguments: Seeds.fixed(0..<10 as Range<UInt64>))
   func lossy(seed: UInt64) {
     let reception = CongestionTests.reception(of: 6, until: 600, seed: seed) { _, _ in 0.5 }
     #expect(reception.spans.credit(since: Timeline.at(0)) == .zero)

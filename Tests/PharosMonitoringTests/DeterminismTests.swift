@@ -164,7 +164,7 @@ struct RandomInputs {
 
 @Suite("The same inputs give the same events")
 struct DeterminismTests {
-  @Test("ticks anywhere, and any number of shards, change nothing", arguments: 0..<8)
+  @Test("ticks anywhere, and any number of shards, change nothing", arguments: Seeds.drawn(0..<8))
   func invariance(seed: Int) {
     let inputs = RandomInputs(seed: seed)
     let (events, links) = inputs.run(shards: 1, ticks: 0)
@@ -177,7 +177,7 @@ struct DeterminismTests {
     }
   }
 
-  @Test("what must hold in every run holds", arguments: 8..<16)
+  @Test("what must hold in every run holds", arguments: Seeds.drawn(8..<16))
   func invariants(seed: Int) {
     let (events, links) = RandomInputs(seed: seed).run(shards: 1, ticks: 0.5, seed: seed)
     #expect(Set(events.map(\.id)).count == events.count, "no id is used twice")
@@ -208,7 +208,7 @@ struct DeterminismTests {
     }
   }
 
-  @Test("after a tick no event is decided at or before it", arguments: 0..<6)
+  @Test("after a tick no event is decided at or before it", arguments: Seeds.drawn(0..<6))
   func finality(seed: Int) {
     let inputs = RandomInputs(seed: seed)
     var engine = StageOne(site: RandomInputs.site)

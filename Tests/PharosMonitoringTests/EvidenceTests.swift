@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("Evidence recomputes to the decision")
 struct EvidenceTests {
@@ -38,7 +37,7 @@ struct EvidenceTests {
     PresencePolicy(enterSamples: 1, silenceFloor: .seconds(7), falseExitsPerDay: 10),
   ]
 
-  @Test("every enter and exit follows from its evidence", arguments: 0..<12)
+  @Test("every enter and exit follows from its evidence", arguments: Seeds.drawn(0..<12))
   func follows(seed: Int) {
     for policy in EvidenceTests.policies {
       let timeline = EvidenceTests.world(seed: seed, policy)

@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("Fairness: a flood lets nothing go but its own")
 struct FairnessTests {
@@ -127,7 +126,7 @@ struct FairnessTests {
     #expect(links(5) == one)
   }
 
-  @Test("the stalest are found as a sorted list would have them", arguments: 0..<10)
+  @Test("the stalest are found as a sorted list would have them", arguments: Seeds.drawn(0..<10))
   func stalest(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let tracks = (0..<200).map { number in

@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("What the tracks of one family teach each other")
 struct FamilyTests {

@@ -1,12 +1,11 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
 
-@testable import PharosMonitoring
-
 @Suite("The table of identities")
 struct IdentityTableTests {
-  @Test("it holds what a dictionary holds while it grows, splits and shrinks", arguments: 0..<6)
+  @Test("it holds what a dictionary holds while it grows, splits and shrinks", arguments: Seeds.drawn(0..<6))
   func model(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     // Few different hashes in every second run: places are told apart by more than their hash.

@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("Levels: filters and how sure they are")
 struct LevelFilterTests {

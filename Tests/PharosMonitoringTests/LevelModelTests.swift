@@ -83,7 +83,7 @@ private struct LevelModel {
 struct LevelModelTests {
   @Test(
     "random levels give the model's enters and exits, each by the rule that the model says",
-    arguments: 0..<40
+    arguments: Seeds.drawn(0..<40)
   )
   func random(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 /// What is kept of an observer's life in a few bytes must say what slow and obvious models say.
 @Suite("Life signs against slow models")
@@ -29,7 +28,7 @@ struct LifeModelTests {
 
   @Test(
     "the greatest gap is the greatest of all, each forgotten as time goes by",
-    arguments: 0..<8 as Range<UInt64>
+    arguments: Seeds.fixed(0..<8 as Range<UInt64>)
   )
   func gaps(seed: UInt64) {
     var times = Times(seed: seed)
@@ -57,7 +56,10 @@ struct LifeModelTests {
     #expect(memory.greatest > 100)
   }
 
-  @Test("the lag is the age that all but one in a thousand stay within", arguments: 0..<6 as Range<UInt64>)
+  @Test(
+    "the lag is the age that all but one in a thousand stay within",
+    arguments: Seeds.fixed(0..<6 as Range<UInt64>)
+  )
   func lag(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var estimator = LagEstimator(given: nil)
@@ -81,7 +83,7 @@ struct LifeModelTests {
     #expect(estimator.lag == LagEstimator.least, "what no longer comes is forgotten")
   }
 
-  @Test("an observer's signs are the latest of their sort", arguments: 0..<8 as Range<UInt64>)
+  @Test("an observer's signs are the latest of their sort", arguments: Seeds.fixed(0..<8 as Range<UInt64>))
   func signs(seed: UInt64) {
     var times = Times(seed: seed)
     let modes: [ObserverEntry.Liveness] = [.auto, .traffic, .heartbeat, .assumed]

@@ -1,8 +1,7 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("An outage is not a departure")
 struct OutageTests {

@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("The straight line of a track")
 struct PlainTrackTests {
@@ -71,7 +70,11 @@ struct PlainTrackTests {
     )
   }
 
-  @Test("comes to the same as the long way, or changes nothing", arguments: 0..<24, [false, true])
+  @Test(
+    "comes to the same as the long way, or changes nothing",
+    arguments: Seeds.drawn(0..<24),
+    [false, true]
+  )
   func same(seed: Int, keepsSeconds: Bool) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     var timeline = Timeline(

@@ -66,7 +66,7 @@ enum ReferenceModel {
 
 @Suite("The engine against a slow model")
 struct ReferenceModelTests {
-  @Test("random traces give the model's enters and exits", arguments: 0..<40)
+  @Test("random traces give the model's enters and exits", arguments: Seeds.drawn(0..<40))
   func random(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let samples = Int.random(in: 1...4, using: &generator)

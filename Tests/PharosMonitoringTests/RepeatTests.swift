@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("Datagrams that come twice")
 struct RepeatTests {
@@ -30,7 +29,7 @@ struct RepeatTests {
     #expect(timeline.engine.tracks(TrackQuery()).first?.samples == 2)
   }
 
-  @Test("repeats do not make a beacon seem quick", arguments: 0..<5 as Range<UInt64>)
+  @Test("repeats do not make a beacon seem quick", arguments: Seeds.fixed(0..<5 as Range<UInt64>))
   func pace(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var timeline = Timeline(Timeline.site([Timeline.region()]))

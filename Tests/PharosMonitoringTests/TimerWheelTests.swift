@@ -1,12 +1,14 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
 
-@testable import PharosMonitoring
-
 @Suite("The timing wheel and the table of identities")
 struct TimerWheelTests {
-  @Test("timers fire in order of (due, observer, target), as a sorted array would have it", arguments: 0..<20)
+  @Test(
+    "timers fire in order of (due, observer, target), as a sorted array would have it",
+    arguments: Seeds.drawn(0..<20)
+  )
   func order(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     var wheel = TimerWheel()

@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("What a track holds in its 128 bytes")
 struct TrackLayoutTests {
@@ -65,7 +64,7 @@ struct TrackLayoutTests {
     }
   }
 
-  @Test("presences come back, in the track or in its extras", arguments: 0..<20)
+  @Test("presences come back, in the track or in its extras", arguments: Seeds.drawn(0..<20))
   func presences(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let count = seed % 3 + 1
@@ -123,7 +122,7 @@ struct TrackLayoutTests {
     #expect(track.runs == 3)
   }
 
-  @Test("counts of gaps hold what four bytes would", arguments: 0..<10)
+  @Test("counts of gaps hold what four bytes would", arguments: Seeds.drawn(0..<10))
   func gapCounts(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     var counts = GapCounts()

@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("The store of tracks and the hash of identities")
 struct TrackStoreTests {

@@ -1,8 +1,7 @@
+import PharosMonitoring
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosMonitoring
 
 @Suite("Transmitters and their places")
 struct TransmitterTests {
@@ -11,7 +10,7 @@ struct TransmitterTests {
     #expect(MemoryLayout<Transmitter>.stride == 32)
   }
 
-  @Test("bits say in which of the latest slots it was heard", arguments: 0..<10 as Range<UInt64>)
+  @Test("bits say in which of the latest slots it was heard", arguments: Seeds.drawn(0..<10 as Range<UInt64>))
   func history(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var transmitter = Transmitter(tag: 1, at: Timestamp(seconds: 1_000))

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Recorded inputs")
 struct RecordedInputTests {
-  @Test("what is written is read back to the last bit", arguments: 0..<300 as Range<UInt64>)
+  @Test("what is written is read back to the last bit", arguments: Seeds.drawn(0..<300 as Range<UInt64>))
   func roundTrip(seed: UInt64) throws {
     var sites = RandomSites(seed: seed)
     let input = sites.input()
     #expect(try RecordedInput(decoding: input.encoded[...]) == input)
   }
 
-  @Test("every cut is an error that says so", arguments: 0..<20 as Range<UInt64>)
+  @Test("every cut is an error that says so", arguments: Seeds.drawn(0..<20 as Range<UInt64>))
   func cuts(seed: UInt64) {
     var sites = RandomSites(seed: seed)
     let bytes = sites.input().encoded
@@ -30,7 +30,7 @@ struct RecordedInputTests {
 
   @Test(
     "flipped bytes give an input or an error, never a crash or a flood",
-    arguments: 0..<40 as Range<UInt64>
+    arguments: Seeds.drawn(0..<40 as Range<UInt64>)
   )
   func mutations(seed: UInt64) {
     var sites = RandomSites(seed: seed)
@@ -50,7 +50,7 @@ struct RecordedInputTests {
     #expect(outcomes == 200)
   }
 
-  @Test("random bytes are refused", arguments: 0..<10 as Range<UInt64>)
+  @Test("random bytes are refused", arguments: Seeds.drawn(0..<10 as Range<UInt64>))
   func noise(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<500 {

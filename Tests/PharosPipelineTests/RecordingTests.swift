@@ -172,7 +172,10 @@ struct RecordingTests {
     try feed.finish()
   }
 
-  @Test("flipped bytes never crash a feed and never flood it", arguments: 0..<20 as Range<UInt64>)
+  @Test(
+    "flipped bytes never crash a feed and never flood it",
+    arguments: Seeds.drawn(0..<20 as Range<UInt64>)
+  )
   func mutations(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var writer = try RecordingWriter(site: Traffic.site)

@@ -1,7 +1,6 @@
+import PharosPositioning
 import PharosReports
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("What an observer's silence means")
 struct GapModelTests {

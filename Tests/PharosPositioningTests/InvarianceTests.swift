@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("Stage two depends on its inputs alone")
 struct InvarianceTests {

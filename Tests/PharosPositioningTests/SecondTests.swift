@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 /// Seconds as observers tell them: all of their beacons at once.
 @Suite("Seconds of observers")

@@ -1,8 +1,7 @@
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 /// The forward filter beside a slow one that is written as the textbook has it.
 @Suite("The probabilities of zones")

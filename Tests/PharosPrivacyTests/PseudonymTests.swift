@@ -1,8 +1,7 @@
+import PharosPrivacy
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPrivacy
 
 @Suite("Pseudonyms")
 struct PseudonymTests {

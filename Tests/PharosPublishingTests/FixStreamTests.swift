@@ -1,10 +1,9 @@
 import OpenCombine
 import PharosEvents
+import PharosPublishing
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPublishing
 
 /// Fixes as a subscriber gets them: the newest of each subject, as far as it asks.
 @Suite("Streams of fixes", .timeLimit(.minutes(20)))
@@ -100,7 +99,10 @@ struct FixStreamTests {
     #expect(words(Array(taken.prefix(3))) == ["s3@3", "s4@4", "s5@99"])
   }
 
-  @Test("whatever is put and taken, it is what a plain list would give", arguments: 0..<20 as Range<UInt64>)
+  @Test(
+    "whatever is put and taken, it is what a plain list would give",
+    arguments: Seeds.drawn(0..<20 as Range<UInt64>)
+  )
   func model(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var elements = NewestElements<Int>()

@@ -34,7 +34,10 @@ struct FieldTests {
     #expect(throws: FieldError.self) { try reader.number(UInt16.self) }
   }
 
-  @Test("beacons of every sort come back, keyed or not, in few bytes", arguments: 0..<200 as Range<UInt64>)
+  @Test(
+    "beacons of every sort come back, keyed or not, in few bytes",
+    arguments: Seeds.drawn(0..<200 as Range<UInt64>)
+  )
   func beacons(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let address = DeviceAddress(bits: random.next(), kind: .random)

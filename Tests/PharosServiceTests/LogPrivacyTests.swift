@@ -1,6 +1,5 @@
+import PharosService
 import Testing
-
-@testable import PharosService
 
 @Suite("Addresses in log lines")
 struct LogPrivacyTests {

@@ -1,8 +1,7 @@
 import PharosReports
+import PharosSigning
 import PharosTestSupport
 import PharosWire
-
-@testable import PharosSigning
 
 /// Keys and datagrams that the tests make.
 enum Datagrams {

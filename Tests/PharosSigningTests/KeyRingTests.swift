@@ -1,9 +1,8 @@
 import PharosReports
+import PharosSigning
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosSigning
 
 @Suite("Keys and who may sign")
 struct KeyRingTests {

@@ -1,9 +1,8 @@
 import PharosReports
+import PharosSigning
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosSigning
 
 /// A replay window without any cleverness: all that was taken, by boot and unwrapped number.
 private struct ObviousWindow {
@@ -77,7 +76,10 @@ struct ReplayWindowTests {
     }
   }
 
-  @Test("any sequence of numbers and boots is judged as the obvious model does", arguments: 0..<40)
+  @Test(
+    "any sequence of numbers and boots is judged as the obvious model does",
+    arguments: Seeds.drawn(0..<40)
+  )
   func drawn(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     var window = Window()

@@ -1,9 +1,8 @@
 import PharosReports
+import PharosSigning
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosSigning
 
 /// One gateway, one server and one disk on virtual time: the gateway sends, the network delays and repeats, the server is killed
 /// or stopped at any moment, the disk writes late, and somebody sends again whatever was ever sent.
@@ -162,7 +161,10 @@ private struct Scene {
 
 @Suite("A replay window whose process is killed")
 struct SenderWindowTests {
-  @Test("nothing is ever taken twice, and a gateway that goes on is heard again at once", arguments: 0..<60)
+  @Test(
+    "nothing is ever taken twice, and a gateway that goes on is heard again at once",
+    arguments: Seeds.drawn(0..<60)
+  )
   func neverTwice(seed: Int) throws {
     var scene = Scene(seed: seed)
     var wronged: [String] = []

@@ -1,8 +1,7 @@
 import PharosReports
+import PharosSimulation
 import PharosTestSupport
 import Testing
-
-@testable import PharosSimulation
 
 @Suite("Agenda")
 struct AgendaTests {

@@ -23,7 +23,7 @@ struct RegionDocumentTests {
     }
   }
 
-  @Test("a region that is written is read back the same", arguments: 0..<200)
+  @Test("a region that is written is read back the same", arguments: Seeds.drawn(0..<200))
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let region = DrawnRegion.region(using: &random)
@@ -164,7 +164,7 @@ struct RegionDocumentTests {
 
   @Test(
     "no damaged document crashes the reader, nor is one taken that says something else",
-    arguments: 0..<40
+    arguments: Seeds.drawn(0..<40)
   )
   func fuzz(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -307,7 +307,7 @@ struct SiteMistakeTests {
     #expect(!SiteMistakeTests.problems(bomb).isEmpty)
   }
 
-  @Test("no damaged file crashes the reader", arguments: 0..<20)
+  @Test("no damaged file crashes the reader", arguments: Seeds.drawn(0..<20))
   func fuzz(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let text = StarterSite.text

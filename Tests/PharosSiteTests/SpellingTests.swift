@@ -1,5 +1,5 @@
+import PharosSite
 import Testing
-@testable import PharosSite
 
 @Suite("Did you mean")
 struct SpellingTests {

@@ -58,7 +58,10 @@ struct JSONScannerTests {
     )
   }
 
-  @Test("an identity has the value that it has elsewhere, however it is written", arguments: 0..<300)
+  @Test(
+    "an identity has the value that it has elsewhere, however it is written",
+    arguments: Seeds.drawn(0..<300)
+  )
   func identities(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let alphabet = Array("0123456789abcdefABCDEF:-gx ")

@@ -1,3 +1,4 @@
+import FuzzWire
 import PharosReports
 import PharosWire
 import Testing

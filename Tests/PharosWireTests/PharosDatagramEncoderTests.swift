@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Writing the Pharos datagram")
 struct PharosDatagramEncoderTests {
-  @Test("random reports of every kind read back to the same", arguments: 0..<100)
+  @Test("random reports of every kind read back to the same", arguments: Seeds.drawn(0..<100))
   func roundTrip(seed: UInt64) throws {
     var source = RandomReports(seed: seed)
     let batch = source.batch(of: 40)

@@ -1,3 +1,4 @@
+import FuzzWire
 import PharosReports
 import PharosTestSupport
 import PharosWire
@@ -23,7 +24,7 @@ struct RaddecEncoderTests {
     #expect(RaddecEncoder.encode(sighting) == expected)
   }
 
-  @Test("what is written reads back to the same", arguments: 0..<200)
+  @Test("what is written reads back to the same", arguments: Seeds.drawn(0..<200))
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var batch = ReportBatch()

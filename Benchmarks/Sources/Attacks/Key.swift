@@ -1,4 +1,4 @@
-import CSeal
+import PharosCrypto
 import ServedProcess
 
 /// A key as `pharos observer add` prints it: `pharos-key-<id>-<secret>`.
@@ -27,8 +27,8 @@ struct Key: Sendable {
 
   /// Writes the tag over the last bytes of a datagram that has room for it.
   func sign(_ datagram: inout [UInt8]) {
-    var tag = [UInt8](repeating: 0, count: 32)
-    seal_hmac(secret, datagram, datagram.count - Key.tagLength, &tag)
-    datagram.replaceSubrange(datagram.count - Key.tagLength..<datagram.count, with: tag[..<Key.tagLength])
+    let message = Array(datagram.dropLast(Key.tagLength))
+    let tag = HMACSHA256(key: secret).code(of: message.span.bytes).array
+    datagram.replaceSubrange(message.count..., with: tag.prefix(Key.tagLength))
   }
 }

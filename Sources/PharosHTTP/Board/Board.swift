@@ -1,11 +1,13 @@
-import PharosEvents
-import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// How many subjects stand where towards one region.
-struct StateCounts: Hashable, Sendable {
-  var inside = 0
-  var outside = 0
-  var unmonitored = 0
+package struct StateCounts: Hashable, Sendable {
+  package var inside = 0
+  package var outside = 0
+  package var unmonitored = 0
+
+  package init() {}
 }
 
 /// How things stand, kept from what was told: a value without locks and tasks.
@@ -13,7 +15,7 @@ struct StateCounts: Hashable, Sendable {
 /// What was told over the network and what this says can therefore never contradict each other. States come from the
 /// journal's rows at the start and after a gap, and from told events in between. Of ranging and fixes it is only what was
 /// told last; the stalest gives way when there is too much.
-struct Board: Sendable {
+package struct Board: Sendable {
   /// What a ranging is about.
   struct RangingKey: Hashable, Sendable {
     var application: String
@@ -35,20 +37,22 @@ struct Board: Sendable {
   }
 
   /// How many fixes are kept: three times the 5,000 subjects that a core locates once a second.
-  static let mostFixes = 16_384
+  package static let mostFixes = 16_384
   /// How many rangings are kept: a thousand observers of four constraints each.
   static let mostRangings = 4_096
 
   /// Where subjects stand towards regions, and in which zones beacons are.
-  private(set) var told = LastTold()
+  package private(set) var told = LastTold()
   private var rangings: [RangingKey: RangingWord] = [:]
   private var lastFixes: [SubjectID: Event] = [:]
+
+  package init() {}
 
   /// Starts from what the journal's rows say; rangings and fixes stay.
   mutating func reset(to told: LastTold) { self.told = told }
 
   /// Takes an event that was told.
-  mutating func note(_ event: Event) {
+  package mutating func note(_ event: Event) {
     if event.kind == .fix { return note(fix: event) }
     guard case .ranging(let constraint, let beacons) = event.detail else {
       told.note(event)
@@ -69,10 +73,10 @@ struct Board: Sendable {
   }
 
   /// The last fix of each subject, in no order.
-  var fixes: [Event] { Array(lastFixes.values) }
+  package var fixes: [Event] { Array(lastFixes.values) }
 
   /// The last fix of a subject, or nil if it has none or it gave way to others.
-  func fix(of subject: SubjectID) -> Event? { lastFixes[subject] }
+  package func fix(of subject: SubjectID) -> Event? { lastFixes[subject] }
 
   /// What was ranged last, by application, observer and constraint.
   var ranging: [RangingWord] {
@@ -102,7 +106,7 @@ struct Board: Sendable {
   }
 
   /// The rows of one application, by region and subject.
-  func rows(of application: String) -> ArraySlice<LastTold.RegionWord> {
+  package func rows(of application: String) -> ArraySlice<LastTold.RegionWord> {
     let rows = told.regions
     let start = Board.first(in: rows) {
       !$0.application.utf8.lexicographicallyPrecedes(application.utf8)
@@ -114,7 +118,7 @@ struct Board: Sendable {
   }
 
   /// How many subjects stand where, by region.
-  func counts(of application: String, isShown: (SubjectID) -> Bool) -> [String: StateCounts] {
+  package func counts(of application: String, isShown: (SubjectID) -> Bool) -> [String: StateCounts] {
     var counts: [String: StateCounts] = [:]
     for word in rows(of: application) where isShown(word.subject) {
       switch word.state {

@@ -1,7 +1,7 @@
-import PharosAccess
-import PharosEvents
-import PharosJournal
-import PharosPublishing
+package import PharosAccess
+package import PharosEvents
+package import PharosJournal
+package import PharosPublishing
 import PharosReports
 import Synchronization
 
@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// What is withheld is not told, so the board knows nothing newer about a subject whose authorisation was withdrawn;
 /// when authorisations change it is filled anew before it is read the next time.
-final class LiveBoard: Sendable {
+package final class LiveBoard: Sendable {
   private struct State {
     var board = Board()
     /// Whether the rows have to be read before the board is.
@@ -31,7 +31,7 @@ final class LiveBoard: Sendable {
   ///   - rows: reads the journal's rows.
   ///   - authorisations: says who may be seen.
   ///   - inUse: says which applications have a live stream open.
-  init(
+  package init(
     told: ToldHub,
     rows: @escaping @Sendable () throws(JournalError) -> LastTold,
     authorisations: @escaping @Sendable () -> AuthorisationView,
@@ -48,7 +48,7 @@ final class LiveBoard: Sendable {
   /// - Parameter look: takes what it needs; it holds up who tells, so it must be quick.
   /// - Returns: what it took.
   /// - Throws: why the journal's rows cannot be read.
-  func read<Value: Sendable>(_ look: (borrowing Board) -> Value) async throws(JournalError) -> Value {
+  package func read<Value: Sendable>(_ look: (borrowing Board) -> Value) async throws(JournalError) -> Value {
     if state.withLock({ $0.isStale }) { try await refill() }
     return state.withLock { look($0.board) }
   }

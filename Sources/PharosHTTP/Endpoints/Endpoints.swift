@@ -5,14 +5,19 @@ import PharosReports
 ///
 /// An endpoint takes a request whose path, query names, principal and body type have been checked, and gives an answer or
 /// throws a ``Problem``.
-struct Endpoints: Sendable {
+package struct Endpoints: Sendable {
   /// What is served.
   let backend: HTTPBackend
   /// How things stand.
   let board: LiveBoard
 
+  package init(backend: HTTPBackend, board: LiveBoard) {
+    self.backend = backend
+    self.board = board
+  }
+
   /// All operations; `/openapi.json` describes each of them.
-  var routes: [Route] {
+  package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
       + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + eventRoutes
       + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes

@@ -3,7 +3,7 @@ import PharosReports
 /// The members of a JSON object, taken one by one; all that is wrong is collected, so that a client reads it at once.
 ///
 /// Take every member that may be there, then ``finish()``: it throws the mistakes, unknown members among them.
-struct BodyFields {
+package struct BodyFields {
   private let path: String
   private var members: [String: JSONValue] = [:]
   private let order: [String]
@@ -14,7 +14,7 @@ struct BodyFields {
   /// Reads a body that has to be one object; an empty body is an empty object where that is allowed.
   ///
   /// - Throws: where it is none.
-  init(_ body: [UInt8], emptyIsObject: Bool = false) throws(Problem) {
+  package init(_ body: [UInt8], emptyIsObject: Bool = false) throws(Problem) {
     if body.isEmpty, emptyIsObject {
       self.init([], path: "")
       return
@@ -35,7 +35,7 @@ struct BodyFields {
   }
 
   /// A string, or nil where there is none or it is wrong.
-  mutating func string(_ name: String, length: ClosedRange<Int> = 0...4_096) -> String? {
+  package mutating func string(_ name: String, length: ClosedRange<Int> = 0...4_096) -> String? {
     guard let value = take(name) else { return nil }
     let expected =
       length.lowerBound > 0
@@ -53,7 +53,7 @@ struct BodyFields {
   }
 
   /// A whole number, or nil where there is none or it is wrong.
-  mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
+  package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
     guard let value = take(name) else { return nil }
     let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
     guard case .integer(let number) = value, let integer = Int(exactly: number),
@@ -66,7 +66,7 @@ struct BodyFields {
   }
 
   /// True or false, or nil where there is neither.
-  mutating func bool(_ name: String) -> Bool? {
+  package mutating func bool(_ name: String) -> Bool? {
     guard let value = take(name) else { return nil }
     guard case .bool(let truth) = value else {
       wrong(name, "is \(value.kind)", expected: "true or false")
@@ -76,7 +76,7 @@ struct BodyFields {
   }
 
   /// Whole numbers, or nil where there are none or something else.
-  mutating func integers(_ name: String, count: ClosedRange<Int> = 0...1_000) -> [Int64]? {
+  package mutating func integers(_ name: String, count: ClosedRange<Int> = 0...1_000) -> [Int64]? {
     guard let value = take(name) else { return nil }
     guard case .array(let elements) = value, count.contains(elements.count) else {
       wrong(
@@ -116,7 +116,7 @@ struct BodyFields {
   }
 
   /// An object within this one, or nil; hand its mistakes back by ``adopt(_:)``.
-  mutating func object(_ name: String) -> BodyFields? {
+  package mutating func object(_ name: String) -> BodyFields? {
     guard let value = take(name) else { return nil }
     guard case .object(let members) = value else {
       wrong(name, "is \(value.kind)", expected: "an object")
@@ -126,7 +126,7 @@ struct BodyFields {
   }
 
   /// One of some words, or nil where there is none or another.
-  mutating func choice<Value>(_ name: String, _ choices: [(word: String, value: Value)]) -> Value? {
+  package mutating func choice<Value>(_ name: String, _ choices: [(word: String, value: Value)]) -> Value? {
     guard let text = string(name) else { return nil }
     if let choice = choices.first(where: { $0.word == text }) { return choice.value }
     wrong(
@@ -138,7 +138,7 @@ struct BodyFields {
   }
 
   /// Says that a member that has to be there is missing.
-  mutating func require(_ name: String, expected: String) {
+  package mutating func require(_ name: String, expected: String) {
     guard members[name] == nil || members[name] == .null else { return }
     guard !errors.contains(where: { $0.field == path + name }) else { return }
     wrong(name, "is missing", expected: expected)
@@ -150,10 +150,10 @@ struct BodyFields {
   }
 
   /// Takes over the mistakes of an object within this one, its unknown members among them.
-  mutating func adopt(_ inner: BodyFields) { errors += inner.allErrors }
+  package mutating func adopt(_ inner: BodyFields) { errors += inner.allErrors }
 
   /// Throws what is wrong, unknown members among it.
-  func finish() throws(Problem) {
+  package func finish() throws(Problem) {
     let errors = allErrors
     guard errors.isEmpty else { throw .invalidBody(errors) }
   }

@@ -4,7 +4,7 @@ extension JSONValue {
   /// Reads the bytes of a body.
   ///
   /// - Throws: where it is no JSON, and why.
-  init(_ bytes: [UInt8]) throws(Problem) {
+  package init(_ bytes: [UInt8]) throws(Problem) {
     do throws(JSONError) {
       try self.init(parsing: bytes)
     } catch {

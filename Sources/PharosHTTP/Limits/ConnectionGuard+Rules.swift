@@ -39,7 +39,7 @@ extension ConnectionGuard.Rules {
   }
 
   /// How many connections there may be where so many descriptors may be open; some even where that is very few.
-  static func connections(wanted: Int, descriptors: Int) -> Int {
+  package static func connections(wanted: Int, descriptors: Int) -> Int {
     let reserved = min(HTTPConfiguration.reservedDescriptors, descriptors / 2)
     return max(1, min(wanted, descriptors - reserved))
   }

@@ -1,9 +1,9 @@
 /// Where one connection stands between its client and us, and how long the client may keep us waiting.
 ///
 /// A value: it is told what happens and says which timer is to run, and acts on nothing itself.
-struct ConnectionState: Equatable, Sendable {
+package struct ConnectionState: Equatable, Sendable {
   /// What a connection is waiting for, which the client has to do in time.
-  enum Wait: Hashable, Sendable, CaseIterable {
+  package enum Wait: Hashable, Sendable, CaseIterable {
     /// For the first request's head.
     case head
     /// For the rest of a body.
@@ -30,10 +30,12 @@ struct ConnectionState: Equatable, Sendable {
   /// Whether a part of the answer that is due has been given.
   private(set) var hasAnswerBegun = false
   /// The bytes of the body that is coming.
-  private(set) var bodyBytes = 0
+  package private(set) var bodyBytes = 0
+
+  package init() {}
 
   /// What the client has to do in time; nil if it is our turn, or if it may take the time between two requests.
-  var wait: Wait? {
+  package var wait: Wait? {
     if !hasBegun { return .head }
     guard isReceiving else { return nil }
     switch unanswered {
@@ -45,10 +47,10 @@ struct ConnectionState: Equatable, Sendable {
   }
 
   /// Whether nothing is being done for the client, so that the connection may give way to another.
-  var isWaiting: Bool { unanswered == 0 || (unanswered == 1 && isReceiving && !hasAnswerBegun) }
+  package var isWaiting: Bool { unanswered == 0 || (unanswered == 1 && isReceiving && !hasAnswerBegun) }
 
   /// The head of a request came.
-  mutating func head() {
+  package mutating func head() {
     hasBegun = true
     unanswered += 1
     isReceiving = true
@@ -56,16 +58,16 @@ struct ConnectionState: Equatable, Sendable {
   }
 
   /// A part of its body came.
-  mutating func body(_ bytes: Int) { bodyBytes += bytes }
+  package mutating func body(_ bytes: Int) { bodyBytes += bytes }
 
   /// Its body has ended.
-  mutating func end() { isReceiving = false }
+  package mutating func end() { isReceiving = false }
 
   /// The head of an answer is given.
-  mutating func answerBegins() { hasAnswerBegun = true }
+  package mutating func answerBegins() { hasAnswerBegun = true }
 
   /// An answer has been given.
-  mutating func answerEnds() {
+  package mutating func answerEnds() {
     unanswered = max(0, unanswered - 1)
     hasAnswerBegun = false
   }

@@ -5,9 +5,9 @@ import Synchronization
 /// Who waits for its client has nothing to lose but a new connection, and the one that has waited longest goes first. So a
 /// client that opens connections and sends nothing, or one byte at a time, pushes out its own, and whoever sends a whole
 /// request at once is served.
-final class ConnectionTable: Sendable {
+package final class ConnectionTable: Sendable {
   /// What becomes of a new connection.
-  enum Admission {
+  package enum Admission {
     /// It is taken.
     case taken
     /// It is taken in place of another one, which this closes.
@@ -31,10 +31,10 @@ final class ConnectionTable: Sendable {
   let capacity: Int
   private let state = Mutex(State())
 
-  init(capacity: Int) { self.capacity = max(1, capacity) }
+  package init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// How many there are.
-  var count: Int { state.withLock { $0.entries.count } }
+  package var count: Int { state.withLock { $0.entries.count } }
 
   /// A connection was opened.
   ///
@@ -42,7 +42,7 @@ final class ConnectionTable: Sendable {
   ///   - connection: what tells it from others.
   ///   - close: closes it, should it have to give way.
   /// - Returns: what becomes of it.
-  func open(_ connection: AnyObject, close: @escaping @Sendable () -> Void) -> Admission {
+  package func open(_ connection: AnyObject, close: @escaping @Sendable () -> Void) -> Admission {
     let name = ObjectIdentifier(connection)
     return state.withLock { state in
       state.turn += 1
@@ -58,7 +58,7 @@ final class ConnectionTable: Sendable {
   }
 
   /// A connection waits for its client, or does so no longer.
-  func update(_ connection: AnyObject, isWaiting: Bool) {
+  package func update(_ connection: AnyObject, isWaiting: Bool) {
     let name = ObjectIdentifier(connection)
     state.withLock { state in
       state.turn += 1
@@ -68,7 +68,7 @@ final class ConnectionTable: Sendable {
 
   /// A connection was closed; says whether it was still known.
   @discardableResult
-  func close(_ connection: AnyObject) -> Bool {
+  package func close(_ connection: AnyObject) -> Bool {
     let name = ObjectIdentifier(connection)
     return state.withLock { $0.entries.removeValue(forKey: name) != nil }
   }

@@ -1,5 +1,5 @@
 public import Logging
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// What the HTTP interface has done so far, and which of its limits were reached: each is named in the log once.
@@ -26,7 +26,7 @@ public final class HTTPTally: Sendable {
   public var statistics: HTTPStatistics { state.withLock { $0.statistics } }
 
   /// A limit was reached: counts it, and names it if it was not of late.
-  func reached(_ limit: HTTPLimit, _ value: String, at now: NIODeadline = .now()) {
+  package func reached(_ limit: HTTPLimit, _ value: String, at now: NIODeadline = .now()) {
     let isNews = state.withLock { state in
       state.statistics.reached[limit, default: 0] += 1
       defer { state.reached[limit] = now }

@@ -1,7 +1,7 @@
 import PharosReports
 
 /// What an endpoint answers: a value that the server turns into bytes on the wire.
-struct APIAnswer: Sendable {
+package struct APIAnswer: Sendable {
   /// Where a streaming endpoint writes; throws once the client is gone.
   typealias Write = @Sendable ([UInt8]) async throws -> Void
 
@@ -16,7 +16,7 @@ struct APIAnswer: Sendable {
   }
 
   /// The status code.
-  var status: Int
+  package var status: Int
   /// The header fields in their order.
   var headers: [(name: String, value: String)]
   /// What follows them.

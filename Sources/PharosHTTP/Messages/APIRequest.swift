@@ -1,10 +1,10 @@
-import NIOCore
+package import NIOCore
 import PharosAccess
 
 /// One HTTP request as the endpoints see it: a value, free of the server that read it.
-struct APIRequest: Sendable {
+package struct APIRequest: Sendable {
   /// The methods that Pharos answers.
-  enum Method: String, Sendable, CaseIterable {
+  package enum Method: String, Sendable, CaseIterable {
     case get = "GET"
     case head = "HEAD"
     case post = "POST"
@@ -31,10 +31,10 @@ struct APIRequest: Sendable {
   /// The parts of the path that the route names, decoded.
   var parameters: [String: String] = [:]
   /// The query, decoded.
-  var query = QueryItems()
+  package var query = QueryItems()
 
   /// Makes a request.
-  init(
+  package init(
     method: Method,
     target: String,
     headers: [String: String] = [:],

@@ -1,7 +1,7 @@
 /// Entity tags: what tells a client that what it has is still what there is.
 ///
 /// - Source: RFC 9110, 8.8.3 and 13.1.2.
-enum EntityTag {
+package enum EntityTag {
   /// The weak tag of some bytes.
   ///
   /// FNV-1a in 64 bits and the length: it need not withstand anybody, only differ when the bytes do.
@@ -12,7 +12,7 @@ enum EntityTag {
   }
 
   /// Whether a field `If-None-Match` names a tag, compared weakly as for GET.
-  static func matches(_ field: String, _ tag: String) -> Bool {
+  package static func matches(_ field: String, _ tag: String) -> Bool {
     field.split(separator: ",").contains { part in
       let candidate = trimmed(part)
       return candidate == "*" || opaque(candidate) == opaque(tag[...])

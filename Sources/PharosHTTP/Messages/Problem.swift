@@ -44,7 +44,7 @@ public struct Problem: Error, Hashable, Sendable {
   }
 
   /// The problem as `application/problem+json`.
-  var answer: APIAnswer {
+  package var answer: APIAnswer {
     var json = JSONText()
     json.openObject()
     json.member("type", "urn:pharos:problem:\(name)")

@@ -1,20 +1,26 @@
-import PharosReports
+package import PharosReports
 import PharosSite
 
 /// What the site file declares and what was made over HTTP, merged: a value, so that a change can be tried first.
 ///
 /// The site file wins: what it declares hides what was made over HTTP under the same name, which comes back when the
 /// file no longer declares it.
-struct Register: Hashable, Sendable {
+package struct Register: Hashable, Sendable {
   /// What the site file declares.
-  var declared: Site
+  package var declared: Site
   /// What was made over HTTP, by application.
-  var made: [String: MadeApplication] = [:]
+  package var made: [String: MadeApplication] = [:]
   /// Observers that were accepted over HTTP.
-  var accepted: Set<ObserverID> = []
+  package var accepted: Set<ObserverID> = []
+
+  package init(declared: Site, made: [String: MadeApplication] = [:], accepted: Set<ObserverID> = []) {
+    self.declared = declared
+    self.made = made
+    self.accepted = accepted
+  }
 
   /// The site as the engine is told.
-  var site: Site {
+  package var site: Site {
     var site = declared
     site.applications = applications.map { shown in
       shown.application(declared: declared.applications.first { $0.identifier == shown.identifier })
@@ -34,14 +40,14 @@ struct Register: Hashable, Sendable {
   }
 
   /// One application, or nil.
-  func application(_ name: String) -> RegisteredApplication? {
+  package func application(_ name: String) -> RegisteredApplication? {
     let declared = declared.applications.first { $0.identifier == name }
     guard declared != nil || made[name] != nil else { return nil }
     return merged(declared, with: made[name], named: name)
   }
 
   /// What was made over HTTP and is not in effect, and why, for the log.
-  var conflicts: [String] {
+  package var conflicts: [String] {
     var conflicts: [String] = []
     for declared in declared.applications {
       guard let made = made[declared.identifier] else { continue }

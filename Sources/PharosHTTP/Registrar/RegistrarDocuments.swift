@@ -1,11 +1,11 @@
-import Logging
-import PharosAccess
-import PharosJournal
+package import Logging
+package import PharosAccess
+package import PharosJournal
 import PharosReports
 import PharosSite
 
 /// What was registered over HTTP as documents of the journal: the very JSON that the interface takes.
-enum RegistrarDocuments {
+package enum RegistrarDocuments {
   /// The kinds of documents.
   private enum Kind {
     /// An application; the key is its name.
@@ -25,7 +25,7 @@ enum RegistrarDocuments {
   ///   - register: what they are added to.
   ///   - logger: is told of documents that cannot be read.
   /// - Throws: why the store cannot be read.
-  static func read(
+  package static func read(
     from store: any DocumentStore,
     into register: inout Register,
     logger: Logger
@@ -62,7 +62,7 @@ enum RegistrarDocuments {
   ///   - former: what is kept so far.
   ///   - store: where.
   /// - Throws: why the store cannot be written.
-  static func write(
+  package static func write(
     _ register: Register,
     replacing former: Register,
     in store: any DocumentStore

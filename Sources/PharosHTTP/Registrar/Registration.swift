@@ -1,5 +1,5 @@
 public import PharosReports
-import PharosSite
+package import PharosSite
 
 /// Where an application, a region or a ranging request comes from.
 public enum Registration: String, Hashable, Sendable {
@@ -58,14 +58,26 @@ public struct RegisteredApplication: Hashable, Sendable {
 }
 
 /// What was made over HTTP for one application.
-struct MadeApplication: Hashable, Sendable {
+package struct MadeApplication: Hashable, Sendable {
   /// What the application says of itself, if it was made over HTTP.
-  var document: ApplicationDocument?
+  package var document: ApplicationDocument?
   /// Its regions by identifier.
-  var regions: [String: Region] = [:]
+  package var regions: [String: Region] = [:]
   /// What it ranges, by name.
-  var ranging: [String: RangingRequest] = [:]
+  package var ranging: [String: RangingRequest] = [:]
+
+  package init() {}
+
+  package init(
+    document: ApplicationDocument? = nil,
+    regions: [String: Region] = [:],
+    ranging: [String: RangingRequest] = [:]
+  ) {
+    self.document = document
+    self.regions = regions
+    self.ranging = ranging
+  }
 
   /// Whether nothing is left.
-  var isEmpty: Bool { document == nil && regions.isEmpty && ranging.isEmpty }
+  package var isEmpty: Bool { document == nil && regions.isEmpty && ranging.isEmpty }
 }

@@ -3,14 +3,14 @@ import PharosReports
 /// Pages of a long list: where one begins is told by an opaque cursor that holds the key of the entry before it.
 ///
 /// A key, not a number: entries that come and go between two pages neither repeat nor hide others.
-enum Page {
+package enum Page {
   /// How many entries a page may have.
-  static let longest = 1_000
+  package static let longest = 1_000
   /// What separates the parts of a key: a control character, which no identifier may hold.
   private static let separator: Character = "\n"
 
   /// The cursor behind an entry with some key.
-  static func cursor(after key: [String]) -> String {
+  package static func cursor(after key: [String]) -> String {
     "c" + Hex.text(Array(key.joined(separator: String(separator)).utf8))
   }
 
@@ -20,7 +20,7 @@ enum Page {
   ///   - query: the query.
   ///   - read: makes a key of its parts, or nil of what is none.
   /// - Returns: the key.
-  static func key<Key>(_ query: inout QueryReading, _ read: ([String]) -> Key?) -> Key? {
+  package static func key<Key>(_ query: inout QueryReading, _ read: ([String]) -> Key?) -> Key? {
     guard let text = query.text("cursor") else { return nil }
     guard text.first == "c", let bytes = Hex.bytes(text.dropFirst()),
       let joined = String(validating: bytes, as: UTF8.self),
@@ -46,7 +46,7 @@ enum Page {
   ///   - isBehind: whether an entry comes behind the page before: from some entry on all do; nil for the first page.
   ///   - key: the parts of an entry's key.
   /// - Returns: the page, and the cursor of the next one.
-  static func cut<Entry>(
+  package static func cut<Entry>(
     _ entries: [Entry],
     limit: Int,
     isBehind: ((Entry) -> Bool)?,

@@ -1,9 +1,9 @@
 /// Percent-encoding as URLs have it.
 ///
 /// - Source: RFC 3986, 2.1; WHATWG URL, application/x-www-form-urlencoded, for `+`.
-enum PercentCoding {
+package enum PercentCoding {
   /// The decoded text, or nil where a `%` is not followed by two hexadecimal digits or the bytes are no UTF-8.
-  static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+  package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     var iterator = text.utf8.makeIterator()
@@ -23,7 +23,7 @@ enum PercentCoding {
   }
 
   /// A path segment: all but unreserved characters encoded.
-  static func encode(segment text: String) -> String {
+  package static func encode(segment text: String) -> String {
     var encoded = ""
     for byte in text.utf8 {
       switch byte {

@@ -1,5 +1,5 @@
 /// The parameters of a query in their order, decoded.
-struct QueryItems: Hashable, Sendable {
+package struct QueryItems: Hashable, Sendable {
   /// One of them.
   struct Item: Hashable, Sendable {
     var name: String
@@ -18,7 +18,7 @@ struct QueryItems: Hashable, Sendable {
   /// Reads the query of a request's target.
   ///
   /// - Throws: what cannot be decoded, names that are not known, and too many.
-  init(target: String, known: [String]) throws(Problem) {
+  package init(target: String, known: [String]) throws(Problem) {
     guard let mark = target.firstIndex(of: "?") else { return }
     var errors: [Problem.Field] = []
     for part in target[target.index(after: mark)...].split(separator: "&") {

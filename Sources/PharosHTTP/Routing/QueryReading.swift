@@ -1,14 +1,14 @@
 import PharosEvents
-import PharosReports
+package import PharosReports
 
 /// Takes typed values from a query; all that is wrong is collected, so that a client reads it at once.
-struct QueryReading {
+package struct QueryReading {
   private let items: QueryItems
   /// What is wrong so far.
   private(set) var errors: [Problem.Field] = []
 
   /// Reads a request's query.
-  init(_ request: APIRequest) { items = request.query }
+  package init(_ request: APIRequest) { items = request.query }
 
   /// The one value of a parameter as text, or nil.
   mutating func text(_ name: String) -> String? {
@@ -23,7 +23,7 @@ struct QueryReading {
   }
 
   /// A whole number, or nil.
-  mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
+  package mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
     guard let text = text(name) else { return nil }
     guard let number = Int64(text), range.contains(number) else {
       wrong(
@@ -37,12 +37,12 @@ struct QueryReading {
   }
 
   /// How many entries a page may have.
-  mutating func limit(default usual: Int = 100) -> Int {
+  package mutating func limit(default usual: Int = 100) -> Int {
     integer("limit", in: 1...Int64(Page.longest)).map(Int.init) ?? usual
   }
 
   /// A truth value, or nil.
-  mutating func bool(_ name: String) -> Bool? {
+  package mutating func bool(_ name: String) -> Bool? {
     guard let text = text(name) else { return nil }
     switch text {
     case "true": return true
@@ -54,7 +54,7 @@ struct QueryReading {
   }
 
   /// A number, or nil.
-  mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
+  package mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
     guard let text = text(name) else { return nil }
     guard let number = Double(text), range.contains(number) else {
       wrong(
@@ -68,7 +68,7 @@ struct QueryReading {
   }
 
   /// A time, or nil.
-  mutating func time(_ name: String) -> Timestamp? {
+  package mutating func time(_ name: String) -> Timestamp? {
     guard let text = text(name) else { return nil }
     guard let time = Timestamp(text: text) else {
       wrong(
@@ -104,7 +104,7 @@ struct QueryReading {
   }
 
   /// Texts as they stand, commas included, or nil where the parameter is not there: identifiers may hold commas.
-  mutating func texts(_ name: String) -> Set<String>? {
+  package mutating func texts(_ name: String) -> Set<String>? {
     let values = items.values(name)
     guard !values.isEmpty else { return nil }
     if values.contains("") {
@@ -114,7 +114,7 @@ struct QueryReading {
   }
 
   /// Observers, or nil.
-  mutating func observers(_ name: String) -> Set<ObserverID>? {
+  package mutating func observers(_ name: String) -> Set<ObserverID>? {
     guard let texts = texts(name) else { return nil }
     return set(
       name,
@@ -126,7 +126,7 @@ struct QueryReading {
   }
 
   /// Subjects, or nil: a text that is a beacon's stands for that beacon, any other for an observer.
-  mutating func subjects(_ name: String) -> Set<SubjectID>? {
+  package mutating func subjects(_ name: String) -> Set<SubjectID>? {
     guard let texts = texts(name) else { return nil }
     return set(name, expected: "an observer or a beacon as events name them", from: texts) {
       SubjectID($0)
@@ -139,7 +139,7 @@ struct QueryReading {
   }
 
   /// Throws what is wrong.
-  func finish() throws(Problem) {
+  package func finish() throws(Problem) {
     guard errors.isEmpty else { throw .badQuery(errors) }
   }
 
@@ -163,7 +163,7 @@ struct QueryReading {
 
 extension SubjectID {
   /// Reads a subject as events name it: a text that is a beacon's stands for that beacon, any other for an observer.
-  init?(_ text: String) {
+  package init?(_ text: String) {
     if let beacon = BeaconID(text) {
       self = .beacon(beacon)
     } else if let observer = ObserverID(text) {

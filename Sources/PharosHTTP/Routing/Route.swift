@@ -1,7 +1,7 @@
 /// One operation of the interface: a method on a path, who may, what the query may say, and what is done.
-struct Route: Sendable {
+package struct Route: Sendable {
   /// Who may use a route.
-  enum Access: Sendable {
+  package enum Access: Sendable {
     /// Anybody: the dashboard's files, the documentation, the health of the server.
     case anyone
     /// Whoever has a token; an application gets what is its own, which the endpoint sees to.
@@ -13,7 +13,7 @@ struct Route: Sendable {
   }
 
   /// What a body may be.
-  enum Body: Sendable {
+  package enum Body: Sendable {
     /// There is none; one that is sent is not looked at.
     case none
     /// JSON.
@@ -36,19 +36,19 @@ struct Route: Sendable {
   typealias Handler = @Sendable (APIRequest) async throws -> APIAnswer
 
   /// The method.
-  let method: APIRequest.Method
+  package let method: APIRequest.Method
   /// The path, with `{name}` for what varies.
-  let template: String
+  package let template: String
   /// Its parts.
   let segments: [Segment]
   /// Who may.
-  let access: Access
+  package let access: Access
   /// The parameters that its query may have.
-  let query: [String]
+  package let query: [String]
   /// What its body may be.
-  let body: Body
+  package let body: Body
   /// Whether the answer gets an entity tag.
-  let isConditional: Bool
+  package let isConditional: Bool
   /// What does it.
   let handler: Handler
 

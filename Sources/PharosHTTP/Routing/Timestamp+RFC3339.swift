@@ -6,7 +6,7 @@ extension Timestamp {
   ///
   /// - Source: RFC 3339, 5.6; the day count is Hinnant's `days_from_civil`
   ///   (howardhinnant.github.io/date_algorithms.html).
-  init?(text: String) {
+  package init?(text: String) {
     if let instant = Timestamp(epoch: text) {
       self = instant
       return

@@ -1,11 +1,11 @@
 import PharosCaptures
 
 /// Names and addresses of hosts, as far as it matters which of them mean this very machine.
-enum HostName {
+package enum HostName {
   /// Whether a name or an address, without brackets, is of this machine and reaches no other.
   ///
   /// - Source: RFC 6761, 6.3 (localhost and what ends in it); RFC 1122, 3.2.1.3 (127/8); RFC 4291, 2.5.3 (::1).
-  static func isLoopback(_ host: some StringProtocol) -> Bool {
+  package static func isLoopback(_ host: some StringProtocol) -> Bool {
     let name = host.lowercased()
     if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") { return true }
     guard let address = IPAddress(name) else { return false }
@@ -14,7 +14,7 @@ enum HostName {
   }
 
   /// The host of a field `Host`, without its port and brackets; nil where it is none.
-  static func host(of field: String) -> String? {
+  package static func host(of field: String) -> String? {
     var host = field[...]
     if host.first == "[" {
       guard let end = host.firstIndex(of: "]") else { return nil }

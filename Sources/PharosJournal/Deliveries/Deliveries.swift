@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
 import PharosEvents
-import PharosReports
+package import PharosReports
 
 /// The tables of deliveries: how far each receiver has come, which subjects are behind, what was given up.
-enum Deliveries {
+package enum Deliveries {
   /// Registers the steps of these tables, after those of the journal; each stays as it is for ever.
   static func migrate(_ migrator: inout DatabaseMigrator) {
     migrator.registerMigration("deliveries 1") { database in
@@ -52,7 +52,7 @@ enum Deliveries {
   /// The key of a subject: its bytes.
   static func key(_ subject: SubjectID) -> [UInt8] { bytes { subject.write(to: &$0) } }
 
-  static func bytes(_ write: (inout FieldWriter) -> Void) -> [UInt8] {
+  package static func bytes(_ write: (inout FieldWriter) -> Void) -> [UInt8] {
     var writer = FieldWriter()
     write(&writer)
     return writer.bytes

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// What an event can be found by.
 enum Dimension: Int64 {
@@ -9,22 +9,26 @@ enum Dimension: Int64 {
 }
 
 /// Blocks of events: the unit in which they are found by what they mention.
-struct Blocks {
+package struct Blocks {
   /// How many bits tell a block's events apart: at most 16.
   let bits: Int64
 
-  /// Blocks of 65,536 events, as every journal has them but those of tests.
-  static let usual = Blocks(bits: 16)
+  package init(bits: Int64) {
+    self.bits = bits
+  }
 
-  func containing(_ sequence: Int64) -> Int64 { sequence >> bits }
-  func first(of block: Int64) -> Int64 { block << bits }
-  func last(of block: Int64) -> Int64 { (block + 1) << bits - 1 }
-  func place(of sequence: Int64) -> Int { Int(sequence & (1 << bits - 1)) }
-  func isLast(_ sequence: Int64) -> Bool { place(of: sequence) == 1 << bits - 1 }
+  /// Blocks of 65,536 events, as every journal has them but those of tests.
+  package static let usual = Blocks(bits: 16)
+
+  package func containing(_ sequence: Int64) -> Int64 { sequence >> bits }
+  package func first(of block: Int64) -> Int64 { block << bits }
+  package func last(of block: Int64) -> Int64 { (block + 1) << bits - 1 }
+  package func place(of sequence: Int64) -> Int { Int(sequence & (1 << bits - 1)) }
+  package func isLast(_ sequence: Int64) -> Bool { place(of: sequence) == 1 << bits - 1 }
 }
 
 /// Some of the events of a block: one bit each.
-struct BlockBits: Equatable {
+package struct BlockBits: Equatable {
   /// A set of fewer places than this is kept as a list of 16-bit numbers, a larger one as its bits.
   ///
   /// 4,096: there the list would be as long as the bits, 8 KiB.
@@ -33,7 +37,7 @@ struct BlockBits: Equatable {
   private(set) var words: [UInt64]
 
   /// None, or all.
-  init(all: Bool = false) { words = Array(repeating: all ? .max : 0, count: 1_024) }
+  package init(all: Bool = false) { words = Array(repeating: all ? .max : 0, count: 1_024) }
 
   mutating func insert(_ place: Int) { words[place >> 6] |= 1 << UInt64(place & 63) }
 
@@ -43,10 +47,10 @@ struct BlockBits: Equatable {
     for index in words.indices { words[index] &= other.words[index] }
   }
 
-  var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+  package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
   /// Adds what ``encode(_:)`` made.
-  mutating func formUnion(encoded bytes: [UInt8]) throws {
+  package mutating func formUnion(encoded bytes: [UInt8]) throws {
     if bytes.count == BlockBits.fewest * 2 {
       for index in 0..<1_024 {
         var word: UInt64 = 0
@@ -64,7 +68,7 @@ struct BlockBits: Equatable {
   }
 
   /// The bytes of places that come in order, without repeats.
-  static func encode(_ places: ArraySlice<UInt64>) -> [UInt8] {
+  package static func encode(_ places: ArraySlice<UInt64>) -> [UInt8] {
     guard places.count >= fewest else {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(places.count * 2)
@@ -83,7 +87,7 @@ struct BlockBits: Equatable {
   }
 
   /// The places from one on, in order.
-  func places(from first: Int) -> [Int] {
+  package func places(from first: Int) -> [Int] {
     var places: [Int] = []
     for index in (first >> 6)..<1_024 where words[index] != 0 {
       var word = words[index]
@@ -100,19 +104,19 @@ struct BlockBits: Equatable {
 /// What the events of the unfinished block mention: written down when it is full, found in memory until then.
 ///
 /// 8 bytes a mention, 5 mentions an event: at most about 3 MB.
-struct TailIndex {
+package struct TailIndex {
   /// The block.
   private(set) var block: Int64
   /// Key and place of each mention, the place in the low 16 bits.
   private(set) var mentions: [UInt64] = []
   /// The earliest time of an event in the block.
-  private(set) var earliest = Timestamp.distantFuture
+  package private(set) var earliest = Timestamp.distantFuture
   /// The latest.
-  private(set) var latest = Timestamp.distantPast
+  package private(set) var latest = Timestamp.distantPast
 
-  init(block: Int64) { self.block = block }
+  package init(block: Int64) { self.block = block }
 
-  mutating func add(_ keys: [Int64], place: Int, time: Timestamp) {
+  package mutating func add(_ keys: [Int64], place: Int, time: Timestamp) {
     for key in keys { mentions.append(UInt64(bitPattern: key) << 16 | UInt64(place)) }
     earliest = min(earliest, time)
     latest = max(latest, time)
@@ -135,7 +139,7 @@ struct TailIndex {
   /// The places, from one on, of the events that mention one of the keys.
   ///
   /// Mentions lie in the order of their places: who is near the head looks at the last few only.
-  func places(of keys: Set<Int64>, from first: Int = 0) -> BlockBits {
+  package func places(of keys: Set<Int64>, from first: Int = 0) -> BlockBits {
     var bits = BlockBits()
     let wanted = keys.map { UInt64(bitPattern: $0) }
     let start = mentions.firstPlace(from: first)
@@ -155,7 +159,7 @@ struct TailIndex {
   }
 
   /// For each key its places, in order of the keys.
-  func postings() -> [(key: Int64, places: [UInt8])] {
+  package func postings() -> [(key: Int64, places: [UInt8])] {
     let sorted = mentions.sorted()
     var postings: [(key: Int64, places: [UInt8])] = []
     var distinct: [UInt64] = []

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 extension LagEstimator {
   /// Writes what is known of the lag.
@@ -64,7 +64,7 @@ extension ClockOffset {
 
 extension SequenceCheck {
   /// Writes what came and what was lost.
-  func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(bootID.map { UInt64($0) })
     writer.write(received)
     writer.write(lost)
@@ -75,7 +75,7 @@ extension SequenceCheck {
   }
 
   /// Reads what came and what was lost.
-  init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
     bootID = try reader.optional(UInt64.self).map { UInt32(truncatingIfNeeded: $0) }
     received = try reader.total("datagrams received")

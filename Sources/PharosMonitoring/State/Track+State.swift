@@ -1,5 +1,5 @@
 import PharosEvents
-import PharosReports
+package import PharosReports
 
 extension Track {
   /// Which parts are there; what is not is as in a new track.
@@ -45,7 +45,7 @@ extension Track {
   /// - Parameters:
   ///   - writer: where it is written to.
   ///   - isStale: whether it must look again for who asks about it.
-  func write(to writer: inout FieldWriter, isStale: Bool) {
+  package func write(to writer: inout FieldWriter, isStale: Bool) {
     let parts = parts(isStale: isStale)
     beacon.write(to: &writer)
     writer.write(parts.rawValue)

@@ -1,11 +1,11 @@
 /// Random numbers for particles: the same ones for the same seed, on every machine.
 ///
 /// - Source: SplitMix64, Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
-struct FusionNoise: Sendable, Hashable {
+package struct FusionNoise: Sendable, Hashable {
   private var state: UInt64
 
   /// Starts from a seed.
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
   /// The next 64 bits.
   mutating func next() -> UInt64 {

@@ -6,14 +6,14 @@ import PharosReports
 /// Made once, in some 10 ms a floor, and shared by all subjects; a copy costs a pointer.
 public struct Ground: Sendable {
   /// What all copies share.
-  final class Content: Sendable {
+  package final class Content: Sendable {
     let venue: Venue
     let radio: RadioMap
     let rules: FusionRules
-    let floors: [GroundFloor]
+    package let floors: [GroundFloor]
     let levels: LevelTable
     /// What scans say by what they do not list.
-    let unlisted: UnlistedField
+    package let unlisted: UnlistedField
     /// For each floor of the radio map the floor of the ground; nil where the venue does not have it.
     let floorOfRadio: [Int?]
     let hasConnectors: Bool
@@ -63,7 +63,7 @@ public struct Ground: Sendable {
     }
   }
 
-  let content: Content
+  package let content: Content
 
   /// Makes a venue ready.
   ///

@@ -1,10 +1,10 @@
-import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// A floor made ready for particles.
 ///
 /// A class, since every particle asks its own floor at every step, and a copy would cost more than the answer.
-final class GroundFloor: Sendable {
+package final class GroundFloor: Sendable {
   /// A way to another floor.
   struct Exit: Sendable {
     /// Where it begins on this floor.
@@ -17,7 +17,7 @@ final class GroundFloor: Sendable {
     let rise: Int
   }
 
-  let id: FloorID
+  package let id: FloorID
   let plane: FloorPlane
   let raster: WalkRaster
   let space: FloorSpace

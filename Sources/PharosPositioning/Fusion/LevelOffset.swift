@@ -1,5 +1,5 @@
 /// How much louder than the survey's the subject's receiver hears, or a tag sends: one number for all levels, learned slowly.
-struct LevelOffset: Sendable, Hashable {
+package struct LevelOffset: Sendable, Hashable {
   /// What is to be taken from every level.
   ///
   /// - Units: dB.
@@ -29,7 +29,7 @@ struct LevelOffset: Sendable, Hashable {
 
   /// Offsets to try while nothing was learned: none, and one standard deviation either way, with the logarithms of how
   /// probable they are.
-  var trials: [(decibels: Float, prior: Float)] {
+  package var trials: [(decibels: Float, prior: Float)] {
     guard variance > 0.25 else { return [(0, 0)] }
     let deviation = variance.squareRoot()
     return [(-deviation, -0.5), (0, 0), (deviation, -0.5)]

@@ -1,6 +1,6 @@
 import PharosEvents
 import PharosPlaces
-import PharosReports
+package import PharosReports
 
 extension Locator {
   /// The middle of the belief on its most probable floor.
@@ -49,7 +49,7 @@ extension Locator {
   }
 
   /// The fix for a time up to which everything has been weighed.
-  mutating func estimate(at time: Timestamp) -> FixEstimate? {
+  package mutating func estimate(at time: Timestamp) -> FixEstimate? {
     let sources = evidence.sources
     evidence.sources = []
     let age = max(.zero, time - evidence.newest)

@@ -34,7 +34,7 @@ extension Locator {
   /// How much it says of each reading's place that its emitter was heard at all; nil where scans tell more.
   ///
   /// The first reading of each beacon says it: that it was heard again says little more.
-  func surprises(of readings: [RadioReading]) -> [Float]? {
+  package func surprises(of readings: [RadioReading]) -> [Float]? {
     let beacons = Set(readings.lazy.filter { $0.kind == .beacon }.map(\.emitter))
     guard !beacons.isEmpty, !readings.contains(where: { $0.kind == .accessPoint }) else { return nil }
     let surprise = min(rules.beaconSurprise, rules.mostBeaconSurprise / Float(beacons.count))

@@ -15,7 +15,7 @@ public struct Locator: Sendable {
   var noise: FusionNoise
   var tracker: MotionTracker
   var inbox = LocatorInbox()
-  var cloud = ParticleCloud()
+  package var cloud = ParticleCloud()
   var trail = WalkedTrail()
   var heard = HeardTable()
   /// Readings whose time has come, not weighed yet.
@@ -24,7 +24,7 @@ public struct Locator: Sendable {
   var recent: [RadioReading] = []
   /// When the first evidence came since the belief was empty.
   var born: Timestamp?
-  var offset: LevelOffset
+  package var offset: LevelOffset
   var gait = LocatorGait()
   var evidence = LocatorEvidence()
   var sky = OutsideBelief()

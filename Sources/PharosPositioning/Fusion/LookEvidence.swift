@@ -11,7 +11,7 @@ import PharosReports
 ///
 /// - Source: for a reading that scatters as Student's distribution does, that parabola touches the true curve at *o* = 0 and lies nowhere
 ///   above it: Lange, Little and Taylor, "Robust statistical modeling using the t distribution", J. Am. Stat. Assoc. 84 (1989).
-struct LookEvidence: Hashable, Sendable {
+package struct LookEvidence: Hashable, Sendable {
   /// Likelihood, pull, stiffness, and nothing: a place of four is read and added at once.
   private var sums: SIMD4<Float>
 
@@ -21,7 +21,7 @@ struct LookEvidence: Hashable, Sendable {
   ///   - difference: how much louder it is than expected, in dB.
   ///   - deviation: how far that may be off, in dB.
   ///   - freedom: the degrees of freedom of Student's distribution.
-  init(difference: Double, deviation: Double, freedom: Double) {
+  package init(difference: Double, deviation: Double, freedom: Double) {
     let (square, variance) = (difference * difference, deviation * deviation)
     let tail = RadioMath.naturalLog(1 + square / variance / freedom)
     let stiffness = (freedom + 1) / (freedom * variance + square)
@@ -32,7 +32,7 @@ struct LookEvidence: Hashable, Sendable {
   private init(_ sums: SIMD4<Float>) { self.sums = sums }
 
   /// The logarithm of the likelihood if the look is as loud as expected.
-  var likelihood: Float { sums.x }
+  package var likelihood: Float { sums.x }
   /// How much that gains for each decibel by which the whole look is louder than expected.
   ///
   /// - Units: 1/dB.
@@ -46,7 +46,7 @@ struct LookEvidence: Hashable, Sendable {
   ///
   /// - Parameter variance: how far offsets scatter, in dB².
   /// - Returns: the logarithm of the mean of what every offset makes of it.
-  func marginal(_ variance: Float) -> Float {
+  package func marginal(_ variance: Float) -> Float {
     let sureness = 1 + stiffness * variance
     let width = Float(RadioMath.naturalLog(Double(sureness))) / 2
     return likelihood + pull * pull * variance / (2 * sureness) - width
@@ -76,7 +76,7 @@ extension Float: CellEvidence {
 }
 
 extension LookEvidence: CellEvidence {
-  static var none: LookEvidence { LookEvidence(.zero) }
+  package static var none: LookEvidence { LookEvidence(.zero) }
 
   static func rows(of levels: LevelTable) -> [LookEvidence] { levels.looks }
 
@@ -84,7 +84,7 @@ extension LookEvidence: CellEvidence {
   func less(_ surprise: Float) -> LookEvidence { LookEvidence(sums - SIMD4(surprise, 0, 0, 0)) }
 
   @inline(__always)
-  static func + (one: LookEvidence, other: LookEvidence) -> LookEvidence {
+  package static func + (one: LookEvidence, other: LookEvidence) -> LookEvidence {
     LookEvidence(one.sums + other.sums)
   }
 
@@ -94,5 +94,5 @@ extension LookEvidence: CellEvidence {
   }
 
   @inline(__always)
-  static func * (one: LookEvidence, share: Float) -> LookEvidence { LookEvidence(one.sums * share) }
+  package static func * (one: LookEvidence, share: Float) -> LookEvidence { LookEvidence(one.sums * share) }
 }

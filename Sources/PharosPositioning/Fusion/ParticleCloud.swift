@@ -1,27 +1,29 @@
 /// Where a subject is believed to be: many places, each with a heading bias, a step scale, a floor and a weight.
 ///
 /// - Shape: one array for each quantity, particle by particle; 21 bytes a particle.
-struct ParticleCloud: Sendable, Hashable {
+package struct ParticleCloud: Sendable, Hashable {
   /// Metres east on the particle's floor.
-  var east: [Float] = []
+  package var east: [Float] = []
   /// Metres north on the particle's floor.
-  var north: [Float] = []
+  package var north: [Float] = []
   /// What is added to the heading that the sensors tell, in radians.
   var bias: [Float] = []
   /// What the length that the sensors tell is multiplied by.
   var scale: [Float] = []
   /// The logarithm of the weight, up to a number common to all.
-  var weight: [Float] = []
+  package var weight: [Float] = []
   /// The floor, as its place in ``Ground/floors``.
-  var floor: [UInt8] = []
+  package var floor: [UInt8] = []
+
+  package init() {}
 
   /// How many there are; none before the first evidence.
-  var count: Int { east.count }
+  package var count: Int { east.count }
   /// Whether nothing is believed yet.
   var isEmpty: Bool { east.isEmpty }
 
   /// Forgets all.
-  mutating func removeAll() {
+  package mutating func removeAll() {
     east.removeAll(keepingCapacity: true)
     north.removeAll(keepingCapacity: true)
     bias.removeAll(keepingCapacity: true)
@@ -41,7 +43,7 @@ struct ParticleCloud: Sendable, Hashable {
   }
 
   /// Adds a particle.
-  mutating func append(east: Float, north: Float, bias: Float, scale: Float, floor: UInt8) {
+  package mutating func append(east: Float, north: Float, bias: Float, scale: Float, floor: UInt8) {
     self.east.append(east)
     self.north.append(north)
     self.bias.append(bias)
@@ -58,7 +60,7 @@ struct ParticleCloud: Sendable, Hashable {
   }
 
   /// The weights themselves, with a sum of one.
-  func shares() -> [Float] {
+  package func shares() -> [Float] {
     let best = weight.max() ?? 0
     // As after every draw.
     if weight.allSatisfy({ $0 == best }) { return [Float](repeating: 1 / Float(count), count: count) }
@@ -72,7 +74,7 @@ struct ParticleCloud: Sendable, Hashable {
   /// - Parameters:
   ///   - deviation: one standard deviation along each axis, in metres.
   ///   - noise: where chance comes from.
-  mutating func spread(_ deviation: Float, _ noise: inout FusionNoise) {
+  package mutating func spread(_ deviation: Float, _ noise: inout FusionNoise) {
     guard deviation > 0 else { return }
     for index in 0..<count {
       east[index] += deviation * noise.normal()
@@ -84,7 +86,7 @@ struct ParticleCloud: Sendable, Hashable {
   /// or fewer are needed than there are.
   ///
   /// - Source: systematic resampling, Kitagawa, J. Comput. Graph. Stat. 5 (1996).
-  mutating func resample(_ rules: FusionRules, _ noise: inout FusionNoise) {
+  package mutating func resample(_ rules: FusionRules, _ noise: inout FusionNoise) {
     let shares = shares()
     var squares: Float = 0
     for share in shares { squares += share * share }
@@ -116,7 +118,7 @@ struct ParticleCloud: Sendable, Hashable {
   /// How many particles tell the belief well enough: so many for each square of a floor that it covers.
   ///
   /// - Source: Fox, "Adapting the sample size in particle filters through KLD-sampling", Int. J. Robotics Research 22 (2003).
-  func needed(_ rules: FusionRules) -> Int {
+  package func needed(_ rules: FusionRules) -> Int {
     let most = rules.particles
     guard rules.fewestParticles < most else { return most }
     // A bit for each square; squares that share one, 192 m or some floors apart, count as one.

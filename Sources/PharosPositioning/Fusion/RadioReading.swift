@@ -1,7 +1,7 @@
-import PharosReports
+package import PharosReports
 
 /// A level that waits to be weighed.
-struct RadioReading: Sendable, Hashable {
+package struct RadioReading: Sendable, Hashable {
   /// When the emitter was really heard.
   var heard: Timestamp
   /// The level in dBm, before any offset.
@@ -10,12 +10,12 @@ struct RadioReading: Sendable, Hashable {
   private var code: UInt32
 
   /// What kind of evidence a reading is.
-  enum Kind: UInt32, Sendable {
+  package enum Kind: UInt32, Sendable {
     case accessPoint, beacon, observer
   }
 
   /// Makes a reading.
-  init(heard: Timestamp, emitter: Int32, level: Float, kind: Kind) {
+  package init(heard: Timestamp, emitter: Int32, level: Float, kind: Kind) {
     self.heard = heard
     self.level = level
     code = UInt32(bitPattern: emitter) & 0x3FFF_FFFF | kind.rawValue << 30

@@ -7,7 +7,7 @@ import PharosReports
 /// all is summed once; a scan's own access points are then taken out again, one by one.
 ///
 /// - Shape: a number for each cell of each floor of the radio map.
-struct UnlistedField: Sendable {
+package struct UnlistedField: Sendable {
   /// For each patch of the map the cells of its floor's grid in which its access point is so loud that its silence tells anything.
   private let windows: [Window]
   /// What silence tells in the cells of the windows, window after window and row by row: logarithms of how probable it is.
@@ -18,7 +18,7 @@ struct UnlistedField: Sendable {
   /// How probable it must be to hear an access point for its absence to tell anything.
   ///
   /// 2 %: with what is fainter, by far the most of a map's cells, walks held back are placed no better than chance makes of it.
-  static let leastListed: Float = 0.02
+  package static let leastListed: Float = 0.02
 
   /// The cells of a patch that tell anything; none where either range is empty.
   private struct Window: Sendable {
@@ -38,7 +38,7 @@ struct UnlistedField: Sendable {
   }
 
   /// Sums over all access points of a map.
-  init(_ radio: RadioMap, _ rules: FusionRules) {
+  package init(_ radio: RadioMap, _ rules: FusionRules) {
     let silenceOfByte = (0...255).map { byte -> Float in
       let distance = (RadioMap.level(UInt8(byte)) - rules.listedLevel) / rules.listedSlope
       let listed = rules.listedMost / (1 + FusionMath.exponential(-distance))
@@ -94,7 +94,7 @@ struct UnlistedField: Sendable {
   ///   - window: where they lie in the floor's grid.
   ///   - floor: the floor, as its place in the map.
   ///   - radio: the map that the field was made of.
-  func add(
+  package func add(
     listed: [Int32],
     to values: inout [Float],
     _ window: (columns: Range<Int>, rows: Range<Int>),

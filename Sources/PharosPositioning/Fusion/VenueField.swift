@@ -1,15 +1,22 @@
 import PharosPlaces
-import PharosReports
+package import PharosReports
 
 /// What some readings say about every place of a venue.
-struct VenueField {
+package struct VenueField {
   /// The logarithms of likelihood and prior, cell by cell, floor by floor of the radio map.
-  var values: [[Float]] = []
+  package var values: [[Float]] = []
   /// The largest of them.
-  var best: Float = -.infinity
+  package var best: Float = -.infinity
+
+  package init() {}
+
+  package init(values: [[Float]] = [], best: Float = -.infinity) {
+    self.values = values
+    self.best = best
+  }
 
   /// The floors on which some place may count for something, if everything is a little louder or fainter too.
-  var likelyFloors: [Bool] {
+  package var likelyFloors: [Bool] {
     values.map { floor in floor.max().map { $0 > best - VenueField.farBehind } ?? false }
   }
 
@@ -19,17 +26,17 @@ struct VenueField {
   private static let farBehind: Float = 40
 
   /// Works out the best.
-  mutating func findBest() { best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity }
+  package mutating func findBest() { best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity }
 }
 
 /// How probable each place of a venue is beside the best one.
-struct VenueShares {
+package struct VenueShares {
   /// Cell by cell, floor by floor of the radio map; 0 for what counts for nothing.
-  let values: [[Float]]
+  package let values: [[Float]]
   /// Their sum.
-  let total: Float
+  package let total: Float
   /// The logarithm of the sum of all likelihoods.
-  let evidence: Float
+  package let evidence: Float
 
   /// How far behind the best a cell counts for nothing: most of a venue, whose exponentials would take longer than all the rest.
   ///
@@ -37,7 +44,7 @@ struct VenueShares {
   private static let leastCounted: Float = 25
 
   /// Works out what the logarithms of a field come to.
-  init(_ field: VenueField) {
+  package init(_ field: VenueField) {
     let best = field.best
     var total: Float = 0
     values = field.values.map { floor in
@@ -62,7 +69,7 @@ extension Locator {
 
   /// What is known of every place, floor by floor of the radio map, before any level counts: how probable it is at first, and what
   /// scans say by what they do not list.
-  func priors(_ listed: [Int32]?) -> [[Float]] {
+  package func priors(_ listed: [Int32]?) -> [[Float]] {
     content.floorOfRadio.enumerated().map { radio, number in
       guard let number else { return [] }
       var values = content.priors[number]
@@ -78,7 +85,7 @@ extension Locator {
   /// of what was known before: ``priors(_:)``.
   ///
   /// Floors that are left out, where not all are asked about, have no values.
-  func everywhere(
+  package func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
     surprises: [Float]? = nil,
@@ -117,7 +124,7 @@ extension Locator {
   /// Whether some place of a field is better than a value even when what scans do not list is counted in.
   ///
   /// That only ever speaks against a place, so it is asked of those alone that are better without it, and their surroundings.
-  func isBeaten(_ value: Float, by field: VenueField, _ listed: [Int32]?) -> Bool {
+  package func isBeaten(_ value: Float, by field: VenueField, _ listed: [Int32]?) -> Bool {
     guard field.best > value else { return false }
     guard let listed else { return true }
     for (radio, values) in field.values.enumerated() {
@@ -133,7 +140,7 @@ extension Locator {
   }
 
   /// Draws places as often as they are probable.
-  mutating func draw(
+  package mutating func draw(
     _ count: Int,
     from shares: VenueShares
   ) -> [(floor: Int, east: Float, north: Float)] {

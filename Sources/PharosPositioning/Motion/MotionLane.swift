@@ -1,9 +1,9 @@
 import PharosReports
 
 /// The samples of one kind that wait for their turn, in order of their times; a ring that grows up to a bound.
-struct MotionLane: Hashable, Sendable {
+package struct MotionLane: Hashable, Sendable {
   /// One sample.
-  struct Entry: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
     /// When it was sampled.
     var time: Timestamp
     /// The first value.

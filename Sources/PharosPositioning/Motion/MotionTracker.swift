@@ -33,7 +33,7 @@ public struct MotionTracker: Hashable, Sendable {
   ///
   /// In the order of `MotionSample.Kind`: acceleration, turn rate, field, rotation vector, pressure, steps. Steps show in 50 samples
   /// of acceleration a second; orientation and field are wanted as often as a hand turns.
-  static let lanes: [(rate: Double, spacing: TimeSpan)] = [
+  package static let lanes: [(rate: Double, spacing: TimeSpan)] = [
     (50, .milliseconds(15)), (50, .milliseconds(15)), (14, .milliseconds(75)), (27, .milliseconds(35)),
     (6, .milliseconds(180)), (6, .milliseconds(150)),
   ]
@@ -42,7 +42,7 @@ public struct MotionTracker: Hashable, Sendable {
   /// By how much a sample has to lie behind the last one for the clock to have been set back, so that what came before was of the future.
   static let clockStep = TimeSpan.seconds(10)
   /// How many movements may wait to be fetched.
-  static let waitingLimit = 16
+  package static let waitingLimit = 16
 
   /// A tracker of a handset of which nothing is known yet.
   ///

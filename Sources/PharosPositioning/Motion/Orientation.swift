@@ -1,11 +1,11 @@
 /// How a handset lies in the world: the directions of north and up, in its own axes.
 ///
 /// Axes as Android and iOS have them: x to the right of the screen, y to its top, z out of it.
-struct Orientation: Hashable, Sendable {
+package struct Orientation: Hashable, Sendable {
   /// The horizontal direction to north, a unit vector in the handset's axes.
-  private(set) var north = SIMD3<Float>(0, 1, 0)
+  package private(set) var north = SIMD3<Float>(0, 1, 0)
   /// The direction up, a unit vector in the handset's axes.
-  private(set) var up = SIMD3<Float>(0, 0, 1)
+  package private(set) var up = SIMD3<Float>(0, 0, 1)
 
   /// Lying on its back, its top to the north.
   init() {}
@@ -15,7 +15,7 @@ struct Orientation: Hashable, Sendable {
   /// The vector comes rounded, so that its square may exceed one by a little; it is then taken as half a turn.
   ///
   /// - Source: Android, Sensor.TYPE_ROTATION_VECTOR; the rows of the rotation matrix of a unit quaternion.
-  init(rotationVector q: SIMD3<Float>) {
+  package init(rotationVector q: SIMD3<Float>) {
     let square = q.square
     let scale = square > 1 ? 1 / square.squareRoot() : 1
     let v = q * scale
@@ -26,7 +26,7 @@ struct Orientation: Hashable, Sendable {
 
   /// The orientation in which gravity pushes against `up` and the magnetic field points north and down, or nil if
   /// these two are (nearly) the same direction.
-  init?(up direction: SIMD3<Float>, field: SIMD3<Float>) {
+  package init?(up direction: SIMD3<Float>, field: SIMD3<Float>) {
     guard let up = direction.normalized else { return nil }
     // A field within about 6° of the vertical tells no north.
     guard let east = field.cross(up).normalized(above: 0.1 * field.square.squareRoot()) else { return nil }
@@ -35,10 +35,10 @@ struct Orientation: Hashable, Sendable {
   }
 
   /// The direction to the east.
-  var east: SIMD3<Float> { north.cross(up) }
+  package var east: SIMD3<Float> { north.cross(up) }
 
   /// The heading of the handset's top, radians clockwise from north.
-  var bearing: Float { Bearing.of(east: pointing.east, north: pointing.north) }
+  package var bearing: Float { Bearing.of(east: pointing.east, north: pointing.north) }
 
   /// Where the handset points, as shares of a metre east and north: its top, or its back the more it is held upright.
   ///
@@ -53,14 +53,14 @@ struct Orientation: Hashable, Sendable {
   private static let uprightFrom: Float = 0.5
 
   /// Turns with the handset, which turned so far about its own axes (radians).
-  mutating func turn(by angle: SIMD3<Float>) {
+  package mutating func turn(by angle: SIMD3<Float>) {
     north = Orientation.turned(north, by: angle)
     up = Orientation.turned(up, by: angle)
     straighten()
   }
 
   /// Leans towards a direction that is said to be up, by a share of the way.
-  mutating func lean(to direction: SIMD3<Float>, share: Float) {
+  package mutating func lean(to direction: SIMD3<Float>, share: Float) {
     guard let direction = direction.normalized else { return }
     // Turning both vectors by the same small angle keeps the heading, where moving `up` alone would shear it.
     let angle = up.cross(direction) * share
@@ -70,7 +70,7 @@ struct Orientation: Hashable, Sendable {
   }
 
   /// Turns about the vertical, clockwise as seen from above, by a small angle in radians.
-  mutating func veer(by angle: Float) {
+  package mutating func veer(by angle: Float) {
     let (sine, cosine) = Bearing.eastAndNorth(angle)
     // The handset now points further clockwise: north lies further anticlockwise in its axes.
     north = north * cosine - east * sine

@@ -10,7 +10,7 @@ public enum Emitter: Hashable, Sendable {
   case observer(ObserverID)
 
   /// The same emitter without what formats tell of it or not: whether an address is public or random.
-  var plain: Emitter {
+  package var plain: Emitter {
     guard case .accessPoint(let address) = self else { return self }
     return .accessPoint(DeviceAddress(bits: address.bits, kind: .unknown))
   }

@@ -1,14 +1,14 @@
-import PharosReports
+package import PharosReports
 
 /// Bytes that change little from one to the next, in half as many.
 ///
 /// Each byte is told by its difference from the one before: from −7 to 7 by four bits, anything else by the bits 1111 and
 /// then its eight. Levels half a decibel apart and deviations that grow slowly nearly always fit four bits.
-enum NibblePacking {
+package enum NibblePacking {
   private static let escape: UInt8 = 15
 
   /// Packs bytes.
-  static func packed(_ values: [UInt8]) -> [UInt8] {
+  package static func packed(_ values: [UInt8]) -> [UInt8] {
     var nibbles = NibbleWriter()
     var last: UInt8 = 0
     for value in values {
@@ -28,7 +28,7 @@ enum NibblePacking {
   /// Unpacks exactly so many bytes.
   ///
   /// - Throws: that there are fewer or more, or that a difference leads beyond what a byte holds.
-  static func unpacked(_ reader: inout FieldReader, count: Int) throws(FieldError) -> [UInt8] {
+  package static func unpacked(_ reader: inout FieldReader, count: Int) throws(FieldError) -> [UInt8] {
     let packed = try reader.raw(reader.remaining)
     guard count <= packed.count * 2 else { throw reader.failure(.cut) }
     var values: [UInt8] = []

@@ -1,4 +1,4 @@
-import PharosPlaces
+package import PharosPlaces
 
 extension RadioGrid {
   /// How far beyond what is drawn a floor's grid reaches: people stand before doors.
@@ -11,7 +11,7 @@ extension RadioGrid {
   /// - Parameters:
   ///   - floor: the floor.
   ///   - cell: the side of a cell in metres, made larger until there are few enough of them.
-  init?(over floor: Floor, cell: Float) {
+  package init?(over floor: Floor, cell: Float) {
     guard let extent = floor.extent, (extent.width + extent.height).isFinite else { return nil }
     var side = cell
     while side <= 100 {

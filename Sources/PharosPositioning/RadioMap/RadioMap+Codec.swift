@@ -109,7 +109,7 @@ extension RadioMap {
   /// Finds bytes that were changed since they were written; no defence against forgery, which files are not kept by.
   ///
   /// - Source: FNV-1a, eight bytes at a time, with the high bits brought down after each.
-  static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
+  package static func checksum(of bytes: ArraySlice<UInt8>) -> UInt64 {
     var sum: UInt64 = 0xCBF2_9CE4_8422_2325
     func mix(_ word: UInt64) {
       sum = (sum ^ word) &* 0x0000_0100_0000_01B3

@@ -1,9 +1,9 @@
-import PharosPlaces
+package import PharosPlaces
 
 /// A radio map in the making: emitters in any order, each with its patches.
-struct RadioMapDraft {
+package struct RadioMapDraft {
   /// One emitter.
-  struct Entry {
+  package struct Entry {
     var emitter: Emitter
     /// A number that emitters of one box share.
     var group: UInt64
@@ -13,10 +13,24 @@ struct RadioMapDraft {
     var pieces: [Piece]
     /// Where it hangs, if that is known: the floor's place, the point, and how far it may be off in metres.
     var anchor: (floor: Int, point: Point, deviation: Float)?
+
+    package init(
+      emitter: Emitter,
+      group: UInt64,
+      noise: Float,
+      pieces: [Piece],
+      anchor: (floor: Int, point: Point, deviation: Float)? = nil
+    ) {
+      self.emitter = emitter
+      self.group = group
+      self.noise = noise
+      self.pieces = pieces
+      self.anchor = anchor
+    }
   }
 
   /// What is told of an emitter on a floor.
-  struct Piece {
+  package struct Piece {
     var floor: Int
     var column: Int
     var row: Int
@@ -26,15 +40,40 @@ struct RadioMapDraft {
     var levels: [UInt8]
     /// Bytes of deviations, row by row.
     var deviations: [UInt8]
+
+    package init(
+      floor: Int,
+      column: Int,
+      row: Int,
+      columns: Int,
+      rows: Int,
+      levels: [UInt8],
+      deviations: [UInt8]
+    ) {
+      self.floor = floor
+      self.column = column
+      self.row = row
+      self.columns = columns
+      self.rows = rows
+      self.levels = levels
+      self.deviations = deviations
+    }
   }
 
   var floors: [FloorID]
   var grids: [RadioGrid]
   var walked: [[UInt8]]
-  var entries: [Entry] = []
+  package var entries: [Entry] = []
+
+  package init(floors: [FloorID], grids: [RadioGrid], walked: [[UInt8]], entries: [Entry] = []) {
+    self.floors = floors
+    self.grids = grids
+    self.walked = walked
+    self.entries = entries
+  }
 
   /// The map; of an emitter that comes twice, the first entry counts.
-  func map() -> RadioMap {
+  package func map() -> RadioMap {
     let sorted = entries.enumerated()
       .sorted { ($0.element.emitter, $0.offset) < ($1.element.emitter, $1.offset) }
       .map(\.element)

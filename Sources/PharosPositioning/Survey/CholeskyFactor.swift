@@ -3,7 +3,7 @@
 /// Rows are lists of eight numbers at a time, so that a sum over a row is one multiplication for eight of its products.
 ///
 /// - Shape: count × count; what lies right of the diagonal is zero.
-struct CholeskyFactor {
+package struct CholeskyFactor {
   /// How many rows and columns there are.
   let count: Int
   /// How many groups of eight a row takes.
@@ -19,7 +19,7 @@ struct CholeskyFactor {
   ///   - matrix: the matrix row by row, each row padded to whole groups of eight; of it the lower triangle is read.
   ///   - count: how many rows it has.
   /// - Complexity: O(count³ ÷ 48).
-  init?(_ matrix: [SIMD8<Float>], count: Int) {
+  package init?(_ matrix: [SIMD8<Float>], count: Int) {
     let width = (count + 7) / 8
     self.count = count
     self.width = width
@@ -47,7 +47,7 @@ struct CholeskyFactor {
   /// The vector x with L·x = `values`, padded as rows are.
   ///
   /// - Complexity: O(count² ÷ 16).
-  func solvedForward(_ values: [SIMD8<Float>]) -> [SIMD8<Float>] {
+  package func solvedForward(_ values: [SIMD8<Float>]) -> [SIMD8<Float>] {
     var solution = [SIMD8<Float>](repeating: .zero, count: width)
     for row in 0..<count {
       var sum = SIMD8<Float>.zero
@@ -72,5 +72,5 @@ struct CholeskyFactor {
   }
 
   /// The vector x with matrix·x = `values`, padded as rows are.
-  func solved(_ values: [SIMD8<Float>]) -> [SIMD8<Float>] { solvedBackward(solvedForward(values)) }
+  package func solved(_ values: [SIMD8<Float>]) -> [SIMD8<Float>] { solvedBackward(solvedForward(values)) }
 }

@@ -2,15 +2,23 @@ import PharosPlaces
 import PharosReports
 
 /// What the survey heard of one emitter.
-struct EmitterReadings {
+package struct EmitterReadings {
   /// One level at one place.
-  struct Reading {
+  package struct Reading {
     var x: Float
     var y: Float
     var level: Float
     var floor: Int32
     /// Which walk.
     var walk: Int32
+
+    package init(x: Float, y: Float, level: Float, floor: Int32, walk: Int32) {
+      self.x = x
+      self.y = y
+      self.level = level
+      self.floor = floor
+      self.walk = walk
+    }
   }
 
   /// All readings, walk by walk.
@@ -18,11 +26,13 @@ struct EmitterReadings {
   /// The centre frequency in MHz that it was heard at last, or 0.
   private(set) var frequency: UInt16 = 0
 
+  package init() {}
+
   /// The most readings kept: a mall's survey has 5,000 of its loudest.
   static let most = 200_000
 
   /// Takes one reading.
-  mutating func add(_ reading: Reading, frequency: UInt16 = 0) {
+  package mutating func add(_ reading: Reading, frequency: UInt16 = 0) {
     guard readings.count < EmitterReadings.most else { return }
     readings.append(reading)
     if frequency != 0 { self.frequency = frequency }

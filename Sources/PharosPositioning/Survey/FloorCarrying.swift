@@ -5,7 +5,7 @@ import PharosPlaces
 /// An emitter that was not heard where the survey walked is not there. One whose level nobody could have noted, because
 /// nobody walked, may well be: what the next floor hears at the same place is a better guess than silence. Without it a
 /// place that was not surveyed would lose against a surveyed place of the wrong floor.
-struct FloorCarrying {
+package struct FloorCarrying {
   let floors: [FloorSurvey]
   let neighbours: FloorNeighbours
   let rules: SurveyRules
@@ -23,7 +23,7 @@ struct FloorCarrying {
   ///
   /// - Source: the surveyed malls, squares of 6 m surveyed on both floors, silence taken for −95 dBm: −45 and −55 and −65
   ///   became −79 on the average, −75 became −82, −85 became −87.5, each ± 9 to 13 dB.
-  static func guess(_ level: Float) -> Float {
+  package static func guess(_ level: Float) -> Float {
     switch level {
     case (-65)...: -79
     case (-75)...: -79 + (level + 65) * 0.3

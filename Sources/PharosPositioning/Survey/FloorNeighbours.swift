@@ -1,10 +1,10 @@
-import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// The floors right above and below each floor, and where the places of one lie on the plane of the other.
-struct FloorNeighbours {
+package struct FloorNeighbours {
   /// A way to turn places of one floor into those of another: both planes are flat, so that three places tell all.
-  struct Bridge {
+  package struct Bridge {
     /// The other floor's place in the list.
     let floor: Int
     private let origin: Point
@@ -16,7 +16,7 @@ struct FloorNeighbours {
     private static let span = 100.0
 
     /// Joins two floors; nil where one of the planes does not reach the other.
-    init?(from grid: RadioGrid, _ plane: FloorPlane, to floor: Int, _ other: FloorPlane) {
+    package init?(from grid: RadioGrid, _ plane: FloorPlane, to floor: Int, _ other: FloorPlane) {
       func moved(_ point: Point) -> Point? {
         plane.coordinate(of: point).flatMap { other.point(of: $0) }
       }
@@ -32,14 +32,14 @@ struct FloorNeighbours {
     }
 
     /// Where a place of the one floor lies on the other.
-    func point(_ point: Point) -> Point {
+    package func point(_ point: Point) -> Point {
       let way = point - corner
       return origin + alongX * way.x + alongY * way.y
     }
   }
 
   /// For each floor, the bridges to its neighbours.
-  private(set) var bridges: [[Bridge]]
+  package private(set) var bridges: [[Bridge]]
 
   /// The share of a floor's loud emitters that the next one must hear for levels to be carried between them.
   ///
@@ -54,7 +54,7 @@ struct FloorNeighbours {
   static let fewestLoud = 20
 
   /// Finds the neighbours: of a building's floors those next in number, unless the slab between them is too thick.
-  init(_ floors: [FloorSurvey], emitters: [EmitterReadings]) {
+  package init(_ floors: [FloorSurvey], emitters: [EmitterReadings]) {
     var loud = [[Int]](repeating: [Int](repeating: 0, count: floors.count), count: floors.count)
     for emitter in emitters {
       var loudest = [Float](repeating: -.infinity, count: floors.count)

@@ -1,8 +1,8 @@
-import PharosPlaces
-import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// Where on a floor the survey walked and listened.
-struct FloorSurvey {
+package struct FloorSurvey {
   /// A place where a Wi-Fi scan or a second of listening for beacons ended.
   struct Listening {
     var x: Float
@@ -36,7 +36,7 @@ struct FloorSurvey {
   static let interval = TimeSpan.milliseconds(500)
 
   /// Lays the grid of a floor; nil where nothing tells how large it is.
-  init?(_ id: FloorID, _ floor: Floor, cell: Float) {
+  package init?(_ id: FloorID, _ floor: Floor, cell: Float) {
     guard let grid = RadioGrid(over: floor, cell: cell) else { return nil }
     self.id = id
     plane = floor.plane
@@ -51,7 +51,7 @@ struct FloorSurvey {
   }
 
   /// Notes where a walk led and where it listened.
-  mutating func add(_ path: WalkedPath, walk: Int32, scanTimes: [Timestamp], hearsBeacons: Bool) {
+  package mutating func add(_ path: WalkedPath, walk: Int32, scanTimes: [Timestamp], hearsBeacons: Bool) {
     guard let span = path.span else { return }
     walks += 1
     meters += path.length

@@ -2,7 +2,7 @@
 ///
 /// A Gaussian process. Where the surveyor walked it follows the levels heard, as far as they do not scatter; away from
 /// there it returns to path loss, and its own deviation says how far from the walks a place is.
-struct LevelField {
+package struct LevelField {
   private let loss: PathLoss
   private let kernel: ShadowKernel
   private let factor: CholeskyFactor
@@ -19,7 +19,7 @@ struct LevelField {
   ///   - levels: levels at places; the weight of each is one divided by its variance.
   ///   - loss: the path loss.
   ///   - kernel: how shadows hang together.
-  init?(_ levels: [PathLossFit.Level], about loss: PathLoss, kernel: ShadowKernel) {
+  package init?(_ levels: [PathLossFit.Level], about loss: PathLoss, kernel: ShadowKernel) {
     guard !levels.isEmpty else { return nil }
     let width = (levels.count + 7) / 8
     var xs = [SIMD8<Float>](repeating: SIMD8(repeating: LevelField.nowhere), count: width)
@@ -48,7 +48,7 @@ struct LevelField {
   }
 
   /// The level expected at a place, in dBm.
-  func level(_ x: Float, _ y: Float) -> Float {
+  package func level(_ x: Float, _ y: Float) -> Float {
     var sum = SIMD8<Float>.zero
     for group in xs.indices {
       sum += alpha[group] * kernel.covariances(xs[group] - x, ys[group] - y)
@@ -57,7 +57,7 @@ struct LevelField {
   }
 
   /// How far that level may be off, in dB.
-  func deviation(_ x: Float, _ y: Float) -> Float {
+  package func deviation(_ x: Float, _ y: Float) -> Float {
     let near = xs.indices.map { kernel.covariances(xs[$0] - x, ys[$0] - y) }
     let reduced = factor.solvedForward(near)
     var sum = SIMD8<Float>.zero

@@ -1,14 +1,21 @@
 import PharosReports
 
 /// The level that an emitter has by distance alone: power − slope × log₁₀(distance).
-struct PathLoss: Hashable, Sendable {
+package struct PathLoss: Hashable, Sendable {
   /// Where it hangs, in metres east and north.
-  var x: Float
-  var y: Float
+  package var x: Float
+  package var y: Float
   /// The level at one metre, in dBm.
   var power: Float
   /// What it loses over a tenfold distance, in dB.
   var slope: Float
+
+  package init(x: Float, y: Float, power: Float, slope: Float) {
+    self.x = x
+    self.y = y
+    self.power = power
+    self.slope = slope
+  }
 
   /// How high above a handset emitters hang: nearer than that nothing is.
   ///
@@ -17,7 +24,7 @@ struct PathLoss: Hashable, Sendable {
   /// The least level that is told of any place: below, one number is as good as another.
   ///
   /// - Units: dBm.
-  static let floor: Float = -105
+  package static let floor: Float = -105
 
   /// The decadic logarithm of the way through the air.
   func logDistance(_ x: Float, _ y: Float) -> Float {
@@ -26,7 +33,7 @@ struct PathLoss: Hashable, Sendable {
   }
 
   /// The level expected at a place.
-  func level(_ x: Float, _ y: Float) -> Float {
+  package func level(_ x: Float, _ y: Float) -> Float {
     max(PathLoss.floor, power - slope * logDistance(x, y))
   }
 }

@@ -2,23 +2,30 @@
 ///
 /// Every place of a raster is tried; for each the power and the slope follow from least squares with a prior on the
 /// slope. How steeply the misfit grows away from the best place tells how well the place is known.
-struct PathLossFit {
+package struct PathLossFit {
   /// A level at a place, and how much it counts.
-  struct Level {
-    var x: Float
-    var y: Float
+  package struct Level {
+    package var x: Float
+    package var y: Float
     /// In dBm.
-    var level: Float
+    package var level: Float
     /// One divided by the variance in dB².
-    var weight: Float
+    package var weight: Float
+
+    package init(x: Float, y: Float, level: Float, weight: Float) {
+      self.x = x
+      self.y = y
+      self.level = level
+      self.weight = weight
+    }
   }
 
   /// The best path loss.
-  private(set) var best: PathLoss
+  package private(set) var best: PathLoss
   /// The place in the middle of all that fit, weighed by how well they do.
   private(set) var middle: (x: Float, y: Float)
   /// How far the place may be off along each axis, in metres.
-  private(set) var deviation: Float
+  package private(set) var deviation: Float
 
   /// The step of the raster.
   ///
@@ -41,7 +48,7 @@ struct PathLossFit {
   ///   - heard: where it was heard.
   ///   - silent: where it was passed and not heard; there the level counts only if the fit lies above.
   ///   - rules: the prior on the slope.
-  init?(heard: [Level], silent: [Level], rules: SurveyRules) {
+  package init?(heard: [Level], silent: [Level], rules: SurveyRules) {
     guard let strongest = heard.map(\.level).max() else { return nil }
     let strong = heard.filter { $0.level >= strongest - PathLossFit.strongSpan }
     let xs = strong.map(\.x)

@@ -1,9 +1,14 @@
 /// How alike the shadows at two places are: the covariance of levels about path loss.
-struct ShadowKernel {
+package struct ShadowKernel {
   /// The variance in dB².
   let variance: Float
   /// Over which distance shadows change, in metres.
   let length: Float
+
+  package init(variance: Float, length: Float) {
+    self.variance = variance
+    self.length = length
+  }
 
   /// e to the minus x for eight x at a time, x from 0 upwards, to five digits.
   ///

@@ -1,12 +1,12 @@
-import PharosPlaces
-import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// Where a surveyor was between the waypoints: as far along as the steps say, not at an even pace.
 ///
 /// A surveyor who waits for two seconds between two waypoints is placed up to two metres off by straight time. Waypoints lie at
 /// turns, so that the straight line between them is the path unless the steps lead around a corner; then the chain of
 /// steps is turned and stretched until its ends meet the waypoints.
-struct WalkedPath {
+package struct WalkedPath {
   /// A time and the place at that time.
   struct Knot {
     var time: Timestamp
@@ -18,9 +18,9 @@ struct WalkedPath {
   /// Places in order of time.
   private(set) var knots: [Knot] = []
   /// Stretches that follow the steps.
-  private(set) var pacedStretches = 0
+  package private(set) var pacedStretches = 0
   /// Stretches taken at an even pace.
-  private(set) var evenStretches = 0
+  package private(set) var evenStretches = 0
 
   /// How many steps a stretch must have for its pace to count.
   static let fewestSteps = 3
@@ -38,7 +38,7 @@ struct WalkedPath {
   /// - Parameters:
   ///   - waypoints: in any order.
   ///   - steps: in order of time.
-  init(waypoints: [SurveyWalk.Waypoint], steps: [Step]) {
+  package init(waypoints: [SurveyWalk.Waypoint], steps: [Step]) {
     let sorted = waypoints.enumerated()
       .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
       .map(\.element)
@@ -55,20 +55,20 @@ struct WalkedPath {
   }
 
   /// The time from the first to the last waypoint; nil with fewer than two.
-  var span: ClosedRange<Timestamp>? {
+  package var span: ClosedRange<Timestamp>? {
     guard let first = knots.first, let last = knots.last, knots.count > 1 else { return nil }
     return first.time...last.time
   }
 
   /// The way from waypoint to waypoint in metres.
-  var length: Double {
+  package var length: Double {
     zip(knots, knots.dropFirst()).reduce(0) { $0 + $1.0.point.distance(to: $1.1.point) }
   }
 
   /// Where the surveyor was; nil before the first and after the last waypoint.
   ///
   /// - Complexity: O(log knots).
-  func position(at time: Timestamp) -> Point? {
+  package func position(at time: Timestamp) -> Point? {
     guard let span, span.contains(time) else { return nil }
     var low = 0
     var high = knots.count - 1

@@ -5,29 +5,35 @@ import PharosReports
 ///
 /// - Source: AltBeacon's region exit period and Core Location's usual exit after 30 s; AltBeacon's sample applications
 ///   and Bermuda's area age use 10 s.
-struct FixedRule {
+package struct FixedRule {
   /// One stay, as the rule sees it.
-  struct Visit: Hashable {
+  package struct Visit: Hashable {
     /// The first advert.
     var entered: Timestamp
     /// The last advert.
     var lastHeard: Timestamp
     /// When the rule said that it is gone; nil if it had not when time ended.
-    var left: Timestamp?
+    package var left: Timestamp?
+
+    package init(entered: Timestamp, lastHeard: Timestamp, left: Timestamp? = nil) {
+      self.entered = entered
+      self.lastHeard = lastHeard
+      self.left = left
+    }
   }
 
   /// The time-outs that decisions are compared with.
   static let timeouts: [TimeSpan] = [.seconds(10), .seconds(30)]
 
   /// The time-out.
-  let timeout: TimeSpan
+  package let timeout: TimeSpan
   /// Its stays, in order.
-  private(set) var visits: [Visit] = []
+  package private(set) var visits: [Visit] = []
 
-  init(timeout: TimeSpan) { self.timeout = timeout }
+  package init(timeout: TimeSpan) { self.timeout = timeout }
 
   /// An advert was heard; one that is older than the last changes nothing.
-  mutating func hear(at time: Timestamp) {
+  package mutating func hear(at time: Timestamp) {
     guard let last = visits.last, time <= last.lastHeard + timeout else {
       finish(at: time)
       visits.append(Visit(entered: time, lastHeard: time))
@@ -37,7 +43,7 @@ struct FixedRule {
   }
 
   /// Time ends, or has come so far.
-  mutating func finish(at time: Timestamp) {
+  package mutating func finish(at time: Timestamp) {
     guard let last = visits.last, last.left == nil, time > last.lastHeard + timeout else { return }
     visits[visits.count - 1].left = last.lastHeard + timeout
   }
@@ -46,7 +52,7 @@ struct FixedRule {
   func visit(at time: Timestamp) -> Visit? { visits.last { $0.entered <= time } }
 
   /// The exits that were taken back: the beacon was heard again, and by Pharos' own word it had been there throughout.
-  func falseExits(_ isStaying: (ClosedRange<Timestamp>) -> Bool) -> [Timestamp] {
+  package func falseExits(_ isStaying: (ClosedRange<Timestamp>) -> Bool) -> [Timestamp] {
     zip(visits, visits.dropFirst()).compactMap { visit, next in
       guard let left = visit.left, isStaying(visit.lastHeard...next.entered) else { return nil }
       return left

@@ -1,12 +1,12 @@
 import PharosSite
 
 /// Text broken into lines of a terminal.
-enum Paragraph {
+package enum Paragraph {
   /// The lines of a text that is at most so wide, the first behind `head`, the others behind as many spaces.
   ///
   /// Control characters, which names from the radio may bring, are taken out. A word that is longer than a line
   /// stands alone. A no-break space keeps a number and its unit on one line and is written as a space.
-  static func lines(_ text: String, behind head: String = "", width: Int) -> [String] {
+  package static func lines(_ text: String, behind head: String = "", width: Int) -> [String] {
     let indent = String(repeating: " ", count: head.count)
     var lines: [String] = []
     var line = head

@@ -2,7 +2,7 @@ import PharosReports
 
 /// What happened to one subject and one region: the states that Pharos told, and what fixed rules would have told of
 /// the same adverts.
-struct RowStory {
+package struct RowStory {
   /// A state, and since when.
   struct Turn: Hashable {
     var time: Timestamp
@@ -14,20 +14,22 @@ struct RowStory {
   /// Pharos' states, in order.
   private(set) var turns: [Turn] = []
   /// The fixed rules, told every advert that any observer which counts has heard.
-  private(set) var fixed = FixedRule.timeouts.map(FixedRule.init)
+  package private(set) var fixed = FixedRule.timeouts.map(FixedRule.init)
+
+  package init() {}
 
   /// An advert was heard.
-  mutating func hear(at time: Timestamp) {
+  package mutating func hear(at time: Timestamp) {
     for index in fixed.indices { fixed[index].hear(at: time) }
   }
 
   /// Pharos told a state.
-  mutating func turn(to state: RegionState, at time: Timestamp) {
+  package mutating func turn(to state: RegionState, at time: Timestamp) {
     turns.append(Turn(time: time, state: state))
   }
 
   /// Time ends.
-  mutating func finish(at time: Timestamp) {
+  package mutating func finish(at time: Timestamp) {
     for index in fixed.indices { fixed[index].finish(at: time) }
   }
 
@@ -35,12 +37,12 @@ struct RowStory {
   func state(at time: Timestamp) -> RegionState { turns.last { $0.time <= time }?.state ?? .unknown }
 
   /// The last state before a turn that was not that nobody could tell.
-  func known(before turn: Int) -> RegionState {
+  package func known(before turn: Int) -> RegionState {
     turns[..<turn].last { $0.state != .unmonitored }?.state ?? .unknown
   }
 
   /// Whether Pharos says that the subject stayed all the time: inside, or not monitored and inside again afterwards.
-  func isStay(_ range: ClosedRange<Timestamp>) -> Bool {
+  package func isStay(_ range: ClosedRange<Timestamp>) -> Bool {
     guard state(at: range.lowerBound) == .inside, state(at: range.upperBound) == .inside else { return false }
     return !turns.contains { $0.state == .outside && range.contains($0.time) }
   }
@@ -51,7 +53,7 @@ struct RowStory {
   static let returnSpan = TimeSpan.minutes(1)
 
   /// How many of Pharos' own exits an enter took back.
-  var returns: Int {
+  package var returns: Int {
     let visits = visits
     return zip(visits, visits.dropFirst()).count { visit, next in
       visit.left.map { next.entered - $0 <= RowStory.returnSpan } ?? false
@@ -59,7 +61,7 @@ struct RowStory {
   }
 
   /// The stays, as Pharos tells them; the last one may go on.
-  var visits: [(entered: Timestamp, left: Timestamp?)] {
+  package var visits: [(entered: Timestamp, left: Timestamp?)] {
     var visits: [(entered: Timestamp, left: Timestamp?)] = []
     for (index, turn) in turns.enumerated() {
       switch turn.state {

@@ -1,5 +1,5 @@
 /// What is said of one decision.
-struct Telling: Hashable {
+package struct Telling: Hashable {
   /// Why it was made, sentence by sentence.
   var why: [String]
   /// What other rules would have said of the same adverts.
@@ -16,5 +16,5 @@ struct Telling: Hashable {
   }
 
   /// A text with plain spaces instead of those at which no line may break.
-  static func plain(_ text: String) -> String { text.replacing("\u{A0}", with: " ") }
+  package static func plain(_ text: String) -> String { text.replacing("\u{A0}", with: " ") }
 }

@@ -1,7 +1,7 @@
 import PharosReports
 
 /// How numbers and times stand in sentences.
-enum Wording {
+package enum Wording {
   /// The time of day in UTC with milliseconds.
   static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
 
@@ -9,7 +9,7 @@ enum Wording {
   static func date(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
 
   /// A number with so many decimals and a true minus sign.
-  static func decimal(_ value: Double, places: Int) -> String {
+  package static func decimal(_ value: Double, places: Int) -> String {
     var scale: UInt64 = 1
     for _ in 0..<places { scale *= 10 }
     let scaled = (abs(value) * Double(scale)).rounded()
@@ -22,7 +22,7 @@ enum Wording {
   }
 
   /// A time span in the unit and with the digits that people use for its size.
-  static func span(_ span: TimeSpan) -> String {
+  package static func span(_ span: TimeSpan) -> String {
     let seconds = abs(span.seconds)
     switch seconds {
     case ..<0.9995: return "\(decimal(seconds * 1_000, places: 0))\u{A0}ms"
@@ -55,10 +55,12 @@ enum Wording {
   static func percent(_ share: Double) -> String { "\(decimal(share * 100, places: 0))\u{A0}%" }
 
   /// A count with its noun, in the plural where it needs one.
-  static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+  package static func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  }
 
   /// So many times, in words where that reads better.
-  static func times(_ number: Int) -> String {
+  package static func times(_ number: Int) -> String {
     switch number {
     case 1: "once"
     case 2: "twice"
@@ -67,13 +69,13 @@ enum Wording {
   }
 
   /// Names one after the other with `and` before the last.
-  static func list(_ names: [String]) -> String {
+  package static func list(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }
     return names.dropLast().joined(separator: ", ") + " and " + last
   }
 
   /// The first three times of day of many.
-  static func clocks(_ times: [Timestamp], outOf count: Int? = nil) -> String {
+  package static func clocks(_ times: [Timestamp], outOf count: Int? = nil) -> String {
     let shown = times.prefix(3).map(clock)
     let more = (count ?? times.count) - shown.count
     return more > 0 ? shown.joined(separator: ", ") + " and \(more) more" : list(shown)

@@ -1,4 +1,4 @@
-import PharosHTTP
+package import PharosHTTP
 
 /// What the HTTP interface does.
 extension MetricFamily {
@@ -27,7 +27,7 @@ extension MetricFamily {
 
 extension PrometheusText {
   /// Writes what the HTTP interface has counted.
-  mutating func write(_ http: HTTPStatistics) {
+  package mutating func write(_ http: HTTPStatistics) {
     write(.httpConnections, http.connections)
     write(.httpConnected, http.connected)
     // Every status that the interface gives; an unheard-of one would be a mistake of ours, and is counted as such.

@@ -92,5 +92,5 @@ extension MetricFamily {
   ]
 
   /// Every family there is.
-  static let all = process + ingest + engine + locating + telling + http
+  package static let all = process + ingest + engine + locating + telling + http
 }

@@ -2,9 +2,9 @@
 ///
 /// Names and labels are a promise to whoever draws graphs: all families stand in files called `MetricFamily+…`, and
 /// the guide on operations lists them.
-struct MetricFamily: Hashable, Sendable {
+package struct MetricFamily: Hashable, Sendable {
   /// How its values move.
-  enum Kind: String, Sendable {
+  package enum Kind: String, Sendable {
     /// Only up, from zero at each start.
     case counter
     /// Up and down.
@@ -12,13 +12,13 @@ struct MetricFamily: Hashable, Sendable {
   }
 
   /// The name; that of a counter ends in `_total`.
-  let name: String
+  package let name: String
   /// How its values move.
-  let kind: Kind
+  package let kind: Kind
   /// What it says, as one sentence without a full stop.
-  let help: String
+  package let help: String
   /// The labels of every sample, in their order.
-  let labels: [String]
+  package let labels: [String]
 
   static func counter(_ name: String, _ help: String, by labels: String...) -> MetricFamily {
     MetricFamily(name: name, kind: .counter, help: help, labels: labels)

@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// What this process takes of the machine, where the system tells.
-struct ProcessUsage: Hashable, Sendable {
+package struct ProcessUsage: Hashable, Sendable {
   /// Processor time, user and system together.
   ///
   /// - Units: seconds.
@@ -26,7 +26,7 @@ struct ProcessUsage: Hashable, Sendable {
   var threads: Int?
 
   /// Asks the system.
-  static func current() -> ProcessUsage {
+  package static func current() -> ProcessUsage {
     var limit = rlimit()
     let hasLimit = getrlimit(descriptorLimit, &limit) == 0
     let status = ProcessUsage.status()
@@ -92,7 +92,7 @@ extension MetricFamily {
 
 extension PrometheusText {
   /// Writes what the process takes.
-  mutating func write(_ usage: ProcessUsage, startedAt: Double, version: String) {
+  package mutating func write(_ usage: ProcessUsage, startedAt: Double, version: String) {
     write(.build, [([version], 1)])
     write(.startTime, startedAt)
     write(.cpuSeconds, usage.cpuSeconds)

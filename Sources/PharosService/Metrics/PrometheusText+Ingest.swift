@@ -1,4 +1,4 @@
-import PharosIngest
+package import PharosIngest
 import PharosMonitoring
 import PharosPositioning
 import PharosReports
@@ -6,7 +6,7 @@ import PharosWire
 
 extension PrometheusText {
   /// Writes what ingest and the two stages have counted.
-  mutating func write(_ snapshot: IngestSnapshot) {
+  package mutating func write(_ snapshot: IngestSnapshot) {
     writeArrivals(snapshot)
     writeMonitoring(snapshot)
     let positioning = snapshot.positioning

@@ -1,11 +1,11 @@
-import PharosDelivery
-import PharosJournal
+package import PharosDelivery
+package import PharosJournal
 import PharosReports
-import PharosWebhooks
+package import PharosWebhooks
 
 extension PrometheusText {
   /// Writes how the journal is doing.
-  mutating func write(_ journal: JournalStatistics) {
+  package mutating func write(_ journal: JournalStatistics) {
     write(.journalHead, journal.head)
     write(.journalEvents, journal.events)
     write(.journalBytes, journal.bytes)
@@ -18,7 +18,7 @@ extension PrometheusText {
   }
 
   /// Writes what was told.
-  mutating func write(_ teller: TellerStatistics) {
+  package mutating func write(_ teller: TellerStatistics) {
     write(.tellerReceived, teller.received)
     write(
       .tellerTold,
@@ -35,7 +35,7 @@ extension PrometheusText {
   }
 
   /// Writes how live streams fare.
-  mutating func write(_ feeds: FeedStatistics) {
+  package mutating func write(_ feeds: FeedStatistics) {
     write(.feedsOpen, feeds.open)
     write(.feedsOpened, feeds.opened)
     write(.feedsRefused, feeds.refused)
@@ -47,7 +47,7 @@ extension PrometheusText {
   }
 
   /// Writes how webhooks fare.
-  mutating func write(_ webhooks: [WebhookStanding]) {
+  package mutating func write(_ webhooks: [WebhookStanding]) {
     let states: [WebhookStanding.State] = [.active, .failing, .disabled]
     write(
       .webhooks,

@@ -1,13 +1,15 @@
 /// Metrics in Prometheus' text format, version 0.0.4.
 ///
 /// - Source: prometheus.io/docs/instrumenting/exposition_formats.
-struct PrometheusText: Sendable {
+package struct PrometheusText: Sendable {
   /// The content type of an answer that holds the text.
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
   /// The text so far.
-  private(set) var text = ""
+  package private(set) var text = ""
   private var written: Set<String> = []
+
+  package init() {}
 
   /// Writes a family with one sample.
   mutating func write(_ family: MetricFamily, _ value: some BinaryInteger) {
@@ -37,7 +39,7 @@ struct PrometheusText: Sendable {
   }
 
   /// A number as Prometheus reads it.
-  static func number(_ value: Double) -> String {
+  package static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
     return value == value.rounded() && value.magnitude < 9e15 ? "\(Int64(value))" : "\(value)"

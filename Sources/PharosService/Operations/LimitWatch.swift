@@ -6,14 +6,14 @@ import PharosIngest
 /// Says which bounded tables have begun to let go of what is stalest, each once.
 ///
 /// What is let go is counted in the metrics from then on. A table that had been quiet for a while is named again.
-struct LimitWatch {
+package struct LimitWatch {
   /// A limit that was reached.
-  struct Finding: Equatable {
+  package struct Finding: Equatable {
     /// Its name in the log, and the metric that counts it.
-    var limit: String
-    var metric: String
+    package var limit: String
+    package var metric: String
     /// How often it was reached since the last look.
-    var count: UInt64
+    package var count: UInt64
     /// What it means and what to do.
     var explanation: String
   }
@@ -43,10 +43,12 @@ struct LimitWatch {
   ]
 
   /// For so many looks a limit must not have been reached before it is named again: an hour of looks a minute.
-  static let quiet = 60
+  package static let quiet = 60
 
   private var counts: [UInt64] = Array(repeating: 0, count: LimitWatch.watched.count)
   private var looksSince: [Int?] = Array(repeating: nil, count: LimitWatch.watched.count)
+
+  package init() {}
 
   /// Looks at what was counted; gives what is to be told now.
   mutating func look(_ snapshot: IngestSnapshot, _ feeds: FeedStatistics) -> [Finding] {
@@ -57,7 +59,7 @@ struct LimitWatch {
   }
 
   /// The same with the counts themselves, in the order of what is watched.
-  mutating func look(_ now: [UInt64]) -> [Finding] {
+  package mutating func look(_ now: [UInt64]) -> [Finding] {
     var findings: [Finding] = []
     for (place, watched) in LimitWatch.watched.enumerated() {
       let grown = now[place] - min(now[place], counts[place])

@@ -2,12 +2,12 @@
 ///
 /// What a text says beside them stays: the line of the file, the name of the entry. Who needs the addresses asks for them: `pharos check`
 /// shows them on the console.
-enum LogPrivacy {
+package enum LogPrivacy {
   /// What stands in the place of an address.
   static let mask = "(address)"
 
   /// A text without device addresses: six octets with colons or dashes between them.
-  static func hidden(_ text: String) -> String {
+  package static func hidden(_ text: String) -> String {
     let bytes = Array(text.utf8)
     var shown: [UInt8] = []
     shown.reserveCapacity(bytes.count)

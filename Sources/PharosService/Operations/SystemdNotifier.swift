@@ -13,9 +13,9 @@ import Darwin
 /// Without that variable nobody asks, and nothing is told.
 ///
 /// - Source: sd_notify(3), sd_watchdog_enabled(3).
-struct SystemdNotifier: Sendable {
+package struct SystemdNotifier: Sendable {
   /// What can be told.
-  enum Word: Hashable, Sendable {
+  package enum Word: Hashable, Sendable {
     /// It listens and serves.
     case ready
     /// It reads its configuration again.
@@ -31,14 +31,14 @@ struct SystemdNotifier: Sendable {
   /// The socket's path; a leading `@` means one without a file.
   let path: String
   /// Within which time systemd wants a sign of life, or nil if it does not.
-  let watchdog: Duration?
+  package let watchdog: Duration?
 
   /// Reads what systemd told this process.
   ///
   /// - Parameters:
   ///   - environment: the variables of the process.
   ///   - processID: the process, as `WATCHDOG_PID` may name another one.
-  init?(environment: [String: String], processID: Int32) {
+  package init?(environment: [String: String], processID: Int32) {
     guard let path = environment["NOTIFY_SOCKET"], path.first == "/" || path.first == "@" else { return nil }
     guard path.utf8.count < SystemdNotifier.longestPath else { return nil }
     self.path = path
@@ -56,7 +56,7 @@ struct SystemdNotifier: Sendable {
   ///
   /// - Returns: whether it was taken.
   @discardableResult
-  func tell(_ words: Word...) -> Bool {
+  package func tell(_ words: Word...) -> Bool {
     let lines = words.map { word in
       switch word {
       case .ready: "READY=1"

@@ -1,11 +1,11 @@
 import PharosCaptures
-import PharosIngest
+package import PharosIngest
 import PharosReports
 import PharosSite
 import PharosWire
 
 /// The live table of `pharos listen`: observers, and what they hear.
-struct HeardScreen {
+package struct HeardScreen {
   private let observerNames: [ObserverID: String]
   private let beacons: [BeaconEntry]
   private let style: TerminalStyle
@@ -26,7 +26,7 @@ struct HeardScreen {
     .init("ADV/s", width: 6, alignment: .right),
   ])
 
-  init(site: Site, style: TerminalStyle) {
+  package init(site: Site, style: TerminalStyle) {
     observerNames = Dictionary(
       site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
       uniquingKeysWith: { first, _ in first }
@@ -36,7 +36,7 @@ struct HeardScreen {
   }
 
   /// The screen for what is heard at some moment.
-  func lines(_ snapshot: IngestSnapshot) -> [String] {
+  package func lines(_ snapshot: IngestSnapshot) -> [String] {
     let heard = snapshot.heard
     guard !heard.observers.isEmpty else {
       return ["Nothing decoded yet. \(refusals(snapshot))"]

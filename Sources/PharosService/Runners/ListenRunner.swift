@@ -1,7 +1,7 @@
 public import Logging
 import Pharos
 import PharosCaptures
-import PharosIngest
+package import PharosIngest
 public import PharosReports
 import PharosSite
 import PharosWire
@@ -73,7 +73,7 @@ public struct ListenRunner: Sendable {
   }
 
   /// One JSON line for each observer and transmitter that was not told yet: what a pipe gets in place of a screen.
-  static func news(_ heard: Heard, known: inout Set<String>) -> [String] {
+  package static func news(_ heard: Heard, known: inout Set<String>) -> [String] {
     var lines: [String] = []
     for observer in heard.observers where known.insert("\(observer.id)").inserted {
       var json = JSONText()

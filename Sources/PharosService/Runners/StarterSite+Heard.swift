@@ -1,4 +1,4 @@
-import PharosIngest
+package import PharosIngest
 import PharosReports
 import PharosSite
 
@@ -8,7 +8,7 @@ extension StarterSite {
   private static let mostListed = 50
 
   /// What was heard, as comments in the shape of the file, ready to be uncommented.
-  static func appendix(_ heard: Heard?) -> String {
+  package static func appendix(_ heard: Heard?) -> String {
     guard let heard else { return "" }
     guard !heard.observers.isEmpty else {
       return "\n# Nothing was heard when this file was written.\n"

@@ -4,7 +4,7 @@ import PharosSite
 
 extension VenueFiles {
   /// The files of a folder on the disk.
-  static func disk(_ folder: String) -> VenueFiles {
+  package static func disk(_ folder: String) -> VenueFiles {
     let prefix = folder.hasSuffix("/") ? folder : folder + "/"
     return VenueFiles { name, limit throws(Failure) in
       var bytes: [UInt8] = []

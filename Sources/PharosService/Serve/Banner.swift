@@ -2,12 +2,18 @@ import PharosReports
 import PharosSite
 
 /// What a server says when it listens: where, with what, what is missing, and what to try next.
-struct Banner {
+package struct Banner {
   let settings: ServeSettings
   let isDemo: Bool
   let configuration: SiteConfiguration
 
-  func lines(_ addresses: [HostPort], http: HostPort?) -> [String] {
+  package init(settings: ServeSettings, isDemo: Bool, configuration: SiteConfiguration) {
+    self.settings = settings
+    self.isDemo = isDemo
+    self.configuration = configuration
+  }
+
+  package func lines(_ addresses: [HostPort], http: HostPort?) -> [String] {
     let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
     var lines = ["Pharos is listening on \(places). Ctrl-C ends."]
     lines.append(row("site", site))

@@ -6,12 +6,12 @@ import PharosSimulation
 import ServiceLifecycle
 
 /// Plays a scene to a server's own socket, as gateways on the same machine would.
-struct DemoService: Service {
+package struct DemoService: Service {
   private let server: PharosServer
   private let scene: Scene
 
   /// The seed of the demo: any would do; this one always looks the same.
-  static let seed: UInt64 = 1
+  package static let seed: UInt64 = 1
 
   /// Plays a scene without end.
   init(server: PharosServer, scene: Scene) {
@@ -21,7 +21,7 @@ struct DemoService: Service {
     self.scene = scene
   }
 
-  func run() async throws {
+  package func run() async throws {
     guard var destination = try await server.addresses().first else { return }
     destination = destination.reachable
     let simulation = try Simulation(scene, seed: DemoService.seed)

@@ -6,16 +6,18 @@ import ServiceLifecycle
 import Synchronization
 
 /// How many events were written and how many were lost on the way, for the status line.
-final class EventTally: Sendable {
+package final class EventTally: Sendable {
   // Relaxed: two numbers that are only shown.
   private let writtenCount = Atomic<Int>(0)
   private let lostCount = Atomic<Int>(0)
 
+  package init() {}
+
   var written: Int { writtenCount.load(ordering: .relaxed) }
   var lost: Int { lostCount.load(ordering: .relaxed) }
 
-  func wrote(_ count: Int) { writtenCount.wrappingAdd(count, ordering: .relaxed) }
-  func lose(_ count: Int) { lostCount.wrappingAdd(count, ordering: .relaxed) }
+  package func wrote(_ count: Int) { writtenCount.wrappingAdd(count, ordering: .relaxed) }
+  package func lose(_ count: Int) { lostCount.wrappingAdd(count, ordering: .relaxed) }
 }
 
 /// Writes a server's events until its streams end.

@@ -1,15 +1,15 @@
-import ServiceLifecycle
+package import ServiceLifecycle
 
 /// A service that describes itself by the name of its type.
 ///
 /// A group has each of its services describe itself when it is put together. For a structure that is by reflection all that it
 /// holds: with a surveyed venue, half a minute of numbers that nobody reads before the server listens.
-struct NamedService: Service, CustomStringConvertible {
+package struct NamedService: Service, CustomStringConvertible {
   private let service: any Service
 
-  init(_ service: any Service) { self.service = service }
+  package init(_ service: any Service) { self.service = service }
 
-  var description: String { "\(type(of: service))" }
+  package var description: String { "\(type(of: service))" }
 
-  func run() async throws { try await service.run() }
+  package func run() async throws { try await service.run() }
 }

@@ -9,6 +9,12 @@ public struct Serving: Sendable {
   public let http: HostPort?
   /// Makes it drain and end, as SIGTERM does.
   public let stop: @Sendable () -> Void
+
+  package init(addresses: [HostPort], http: HostPort?, stop: @escaping @Sendable () -> Void) {
+    self.addresses = addresses
+    self.http = http
+    self.stop = stop
+  }
 }
 
 /// Ends its group gracefully once somebody asks for it.

@@ -1,9 +1,9 @@
-import Logging
+package import Logging
 import PharosReports
 import PharosSite
 
 /// Reads the site file again while the server runs: a right file takes effect, a wrong one changes nothing.
-actor SiteReloader {
+package actor SiteReloader {
   private let path: String?
   private var current: SiteConfiguration
   private let venues: LoadedVenues
@@ -18,7 +18,7 @@ actor SiteReloader {
   ///   - venues: what the venues' folders said then.
   ///   - logger: is told what changed, or every mistake.
   ///   - adopt: carries a new file out, whole or not at all.
-  init(
+  package init(
     path: String?,
     current: SiteConfiguration,
     venues: LoadedVenues = .none,
@@ -36,7 +36,7 @@ actor SiteReloader {
   ///
   /// - Returns: whether it took effect.
   @discardableResult
-  func reload() async -> Bool {
+  package func reload() async -> Bool {
     guard let path else {
       logger.warning("SIGHUP reads the site file again, and this server was started without one (--site)")
       return false

@@ -1,9 +1,9 @@
 import Logging
 import Pharos
 import PharosCaptures
-import PharosDelivery
+package import PharosDelivery
 import PharosHTTP
-import PharosIngest
+package import PharosIngest
 import PharosMonitoring
 import PharosReports
 import PharosSite
@@ -11,7 +11,7 @@ import PharosWire
 import ServiceLifecycle
 
 /// Says that the server listens, and from then on one line a minute how it fares.
-struct StatusService: Service {
+package struct StatusService: Service {
   let parts: ServerParts
   let http: HTTPService?
   let console: Console
@@ -21,7 +21,7 @@ struct StatusService: Service {
   let onListening: @Sendable ([HostPort], HostPort?) -> Void
   let logger: Logger
 
-  func run() async throws {
+  package func run() async throws {
     let addresses = try await addresses()
     let web = try await http?.address()
     for line in banner.lines(addresses, http: web) { console.say(line) }
@@ -64,13 +64,13 @@ struct StatusService: Service {
   }
 
   /// What the journal refuses or has lost, if anything.
-  static func trouble(_ told: TellerStatistics) -> String {
+  package static func trouble(_ told: TellerStatistics) -> String {
     (told.isFailing ? ", journal refuses, \(told.waiting) events wait" : "")
       + (told.lost > 0 ? ", \(told.lost) events not kept" : "")
   }
 
   /// How things are, in one line of at most 80 columns unless something is lost.
-  static func line(
+  package static func line(
     _ now: IngestSnapshot,
     since before: IngestSnapshot,
     period: Duration,

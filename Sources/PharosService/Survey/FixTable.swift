@@ -4,28 +4,36 @@ import PharosReports
 ///
 /// The columns are `trace_id`, `time_ms`, `x_m`, `y_m`, `floor` and, where known, `accuracy_m`, in any order; others are
 /// passed over.
-struct FixTable: Sendable {
+package struct FixTable: Sendable {
   /// One fix.
-  struct Row: Hashable, Sendable {
+  package struct Row: Hashable, Sendable {
     /// When.
-    var time: Timestamp
+    package var time: Timestamp
     /// Metres east on the floor's plane.
-    var x: Double
+    package var x: Double
     /// Metres north on the floor's plane.
-    var y: Double
+    package var y: Double
     /// The floor's number, 0 for the ground floor.
-    var level: Int
+    package var level: Int
     /// The radius meant to hold 68 % of truths in metres, if the table tells it.
-    var accuracy: Double?
+    package var accuracy: Double?
+
+    package init(time: Timestamp, x: Double, y: Double, level: Int, accuracy: Double? = nil) {
+      self.time = time
+      self.x = x
+      self.y = y
+      self.level = level
+      self.accuracy = accuracy
+    }
   }
 
   /// The fixes of each trace, in order of time; of those with one time the last stands last.
-  private(set) var traces: [String: [Row]] = [:]
+  package private(set) var traces: [String: [Row]] = [:]
   /// How many fixes there are.
-  var count: Int { traces.values.reduce(0) { $0 + $1.count } }
+  package var count: Int { traces.values.reduce(0) { $0 + $1.count } }
 
   /// The first line of a table.
-  static let header = "trace_id,time_ms,x_m,y_m,floor,accuracy_m"
+  package static let header = "trace_id,time_ms,x_m,y_m,floor,accuracy_m"
   /// The longest table that is read.
   ///
   /// - Units: bytes. A day of fixes at 4 Hz has 17 MB.
@@ -43,7 +51,7 @@ struct FixTable: Sendable {
   }
 
   /// Reads the bytes of a table.
-  init(text: [UInt8], path: String) throws(CommandFailure) {
+  package init(text: [UInt8], path: String) throws(CommandFailure) {
     var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)[...]
     let header = lines.popFirst().map(FixTable.cells) ?? []
     var places: [Int] = []
@@ -67,7 +75,7 @@ struct FixTable: Sendable {
   }
 
   /// A line of a table.
-  static func line(_ trace: String, _ row: Row) -> String {
+  package static func line(_ trace: String, _ row: Row) -> String {
     // A fix that is rounded forwards claims to know no later time than it does.
     let (quotient, rest) = row.time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let milliseconds = rest > 0 ? quotient + 1 : quotient

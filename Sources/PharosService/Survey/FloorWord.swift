@@ -1,9 +1,9 @@
 /// Floors as surveyors call them: `F1` is the ground floor, `B1` the one below it.
-enum FloorWord {
+package enum FloorWord {
   /// The number that a name stands for, 0 for the ground floor; nil if it is no such name.
   ///
   /// Read are `F1`, `1F`, `L1`, `1L`, `B1`, `1B` and plain whole numbers, which count from 0.
-  static func level(_ name: String) -> Int? {
+  package static func level(_ name: String) -> Int? {
     let word = trimmed(name).uppercased()
     if let level = Int(word.hasSuffix(".0") ? String(word.dropLast(2)) : word) { return level }
     guard let first = word.first, let last = word.last, word.count > 1 else { return nil }
@@ -12,7 +12,7 @@ enum FloorWord {
   }
 
   /// The name of a floor.
-  static func name(_ level: Int) -> String { level < 0 ? "B\(-level)" : "F\(level + 1)" }
+  package static func name(_ level: Int) -> String { level < 0 ? "B\(-level)" : "F\(level + 1)" }
 
   private static func level(_ letter: Character, _ number: Int) -> Int? {
     switch letter {

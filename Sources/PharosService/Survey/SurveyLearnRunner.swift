@@ -74,7 +74,7 @@ public struct SurveyLearnRunner: Sendable {
   }
 
   /// Why a map of so many bytes is not written; nil where it is.
-  static func refusal(ofMapWith count: Int) -> String? {
+  package static func refusal(ofMapWith count: Int) -> String? {
     guard count > VenueFiles.largest else { return nil }
     let limit = VenueFiles.largest >> 20
     return "the radio map would have \((count >> 20) + 1) MiB, and no command reads more than \(limit) MiB. "

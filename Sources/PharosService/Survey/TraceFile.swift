@@ -1,4 +1,4 @@
-import PharosCaptures
+package import PharosCaptures
 import PharosFiles
 
 #if canImport(Glibc)
@@ -10,9 +10,9 @@ import Darwin
 #endif
 
 /// A trace on the disk: one walk of a surveyor.
-struct TraceFile: Hashable, Sendable {
+package struct TraceFile: Hashable, Sendable {
   /// Where it lies.
-  let path: String
+  package let path: String
   /// What it is called in a table of fixes: the file's name without its endings.
   let identifier: String
 
@@ -25,7 +25,7 @@ struct TraceFile: Hashable, Sendable {
   /// - Units: bytes, unpacked. The longest of the data set, nine minutes, has 24 MB.
   static let longest = 512 << 20
 
-  init(path: String) {
+  package init(path: String) {
     self.path = path
     let file = path.split(separator: "/").last.map(String.init) ?? path
     identifier = file.split(separator: ".", maxSplits: 1).first.map(String.init) ?? file
@@ -99,7 +99,7 @@ struct TraceFile: Hashable, Sendable {
   }
 
   /// All of it, truth included.
-  func trace() throws(CommandFailure) -> IndoorTrace { IndoorTrace(parsing: try bytes()) }
+  package func trace() throws(CommandFailure) -> IndoorTrace { IndoorTrace(parsing: try bytes()) }
 
   /// Its header and its waypoints.
   func truth() throws(CommandFailure) -> IndoorTrace { IndoorTrace(truthIn: try bytes()) }

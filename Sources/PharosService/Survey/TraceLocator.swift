@@ -1,18 +1,24 @@
-import PharosEvents
+package import PharosEvents
 import PharosPipeline
-import PharosPositioning
+package import PharosPositioning
 import PharosReports
 
 /// Locates one trace after the other, each with a pipeline of its own.
-struct TraceLocator: Sendable {
+package struct TraceLocator: Sendable {
   let ground: Ground
   let site: Site
   let thinning: TraceThinning
 
+  package init(ground: Ground, site: Site, thinning: TraceThinning) {
+    self.ground = ground
+    self.site = site
+    self.thinning = thinning
+  }
+
   /// Streams a trace through the pipeline.
   ///
   /// - Throws: that it cannot be opened, or that the site is refused.
-  func locate(_ file: TraceFile) throws -> LocatedTrace {
+  package func locate(_ file: TraceFile) throws -> LocatedTrace {
     let stream = try TraceStream(file)
     var pipeline = try Pipeline(site: site, grounds: [ground])
     var thinner = TraceThinner(thinning)
@@ -31,26 +37,26 @@ struct TraceLocator: Sendable {
 }
 
 /// The fixes of one trace.
-struct LocatedTrace: Sendable {
+package struct LocatedTrace: Sendable {
   /// Which trace.
   let identifier: String
   /// The fixes on floors, in order of time.
-  private(set) var rows: [FixTable.Row] = []
+  package private(set) var rows: [FixTable.Row] = []
   /// How many fixes lay outdoors, where there is no floor.
   private(set) var outdoors = 0
   /// The time of the first line; nil if there was none.
   var start: Timestamp?
   /// The time of the last line; nil while it is not known.
-  var end: Timestamp?
+  package var end: Timestamp?
   /// What was wrong with the trace.
   var complaint: String?
   /// Whether the file was damaged.
   var hasDamage = false
 
-  init(_ identifier: String) { self.identifier = identifier }
+  package init(_ identifier: String) { self.identifier = identifier }
 
   /// Takes the fixes among some events.
-  mutating func take(_ events: [Event]) {
+  package mutating func take(_ events: [Event]) {
     for event in events {
       guard case .fix(let fix) = event.detail, event.time <= end ?? .distantFuture else { continue }
       guard fix.isIndoors else {

@@ -5,7 +5,7 @@ import PharosReports
 /// A trace as it streams from the disk: the reports of one datagram after the other, in the order of the file.
 ///
 /// Used by one task at a time. Damage ends the stream and is kept for whoever asks; everything before it was given.
-final class TraceStream {
+package final class TraceStream {
   /// Which trace.
   let file: TraceFile
   /// What is wrong with the file, once that was found.
@@ -17,7 +17,7 @@ final class TraceStream {
   /// Opens a trace.
   ///
   /// - Throws: that it cannot be opened.
-  init(_ file: TraceFile) throws(CommandFailure) {
+  package init(_ file: TraceFile) throws(CommandFailure) {
     self.file = file
     feed = TraceFeed(observer: ObserverID.ofCapture(at: file.path))
     do throws(FileError) {
@@ -33,7 +33,7 @@ final class TraceStream {
   var latestTime: Timestamp? { feed.latestTime }
 
   /// The next datagram's reports; nil at the end.
-  func next() -> ReportBatch? {
+  package func next() -> ReportBatch? {
     while true {
       if let batch = feed.next() { return batch }
       guard !isAtEnd else { return nil }

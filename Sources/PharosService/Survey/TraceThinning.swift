@@ -18,15 +18,15 @@ public struct TraceThinning: Hashable, Sendable {
 }
 
 /// Applies a ``TraceThinning`` to the reports of one trace.
-struct TraceThinner: Sendable {
+package struct TraceThinner: Sendable {
   private let thinning: TraceThinning
   /// The event time of the last scan that was kept.
   private var kept: Timestamp?
 
-  init(_ thinning: TraceThinning) { self.thinning = thinning }
+  package init(_ thinning: TraceThinning) { self.thinning = thinning }
 
   /// The reports that are left.
-  mutating func thinned(_ batch: ReportBatch) -> ReportBatch {
+  package mutating func thinned(_ batch: ReportBatch) -> ReportBatch {
     guard thinning != TraceThinning() else { return batch }
     var left = ReportBatch()
     for report in batch.reports where keeps(report) { left.append(report, from: batch) }

@@ -1,22 +1,22 @@
-import PharosHTTP
+package import PharosHTTP
 import PharosPlaces
-import PharosPositioning
+package import PharosPositioning
 import PharosSite
 
 /// The venues of a site as they were read from their folders, ready for locating.
-struct LoadedVenues: Sendable {
+package struct LoadedVenues: Sendable {
   /// One venue.
-  struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// Its folder.
     let folder: String
     /// What its files said.
-    let contents: VenueContents
+    package let contents: VenueContents
     /// The venue made ready.
     let ground: Ground
   }
 
   /// The venues, in the site's order.
-  let entries: [Entry]
+  package let entries: [Entry]
 
   /// No venue at all.
   static let none = LoadedVenues(entries: [])
@@ -31,7 +31,7 @@ struct LoadedVenues: Sendable {
   ///   - folders: the folders, as paths of this process.
   ///   - console: where it is said.
   /// - Throws: ``CommandFailure`` with exit status 78 and every mistake of the first folder that has any.
-  init(_ folders: [String], console: Console) throws(CommandFailure) {
+  package init(_ folders: [String], console: Console) throws(CommandFailure) {
     var entries: [Entry] = []
     for folder in folders {
       let contents = try VenueContents.read(folder, console: console)
@@ -49,17 +49,17 @@ struct LoadedVenues: Sendable {
   }
 
   /// What a pipeline locates on.
-  var grounds: [Ground] { entries.map(\.ground) }
+  package var grounds: [Ground] { entries.map(\.ground) }
 
   /// What the HTTP interface shows.
-  var served: [ServedVenue] {
+  package var served: [ServedVenue] {
     entries.map { entry in
       ServedVenue(entry.contents.venue) { name in try VenueFiles.disk(entry.folder).whole(name) }
     }
   }
 
   /// The folders whose files say something else by now, or cannot be read any more.
-  func changedFolders() -> [String] {
+  package func changedFolders() -> [String] {
     let quiet = Console(output: MemorySink(), errors: MemorySink())
     return entries.filter { entry in
       let now = try? VenueContents.read(entry.folder, console: quiet)

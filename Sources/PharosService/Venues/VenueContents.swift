@@ -1,13 +1,13 @@
 import PharosPlaces
-import PharosPositioning
+package import PharosPositioning
 import PharosSite
 
 /// What the files of a venue's folder say: the venue, and the radio map that was learned in it if there is one.
-struct VenueContents: Equatable, Sendable {
+package struct VenueContents: Equatable, Sendable {
   /// The venue.
   var venue: Venue
   /// What was learned by walking through it.
-  var radio: RadioMap?
+  package var radio: RadioMap?
 
   /// Reads a folder on the disk.
   ///
@@ -16,7 +16,7 @@ struct VenueContents: Equatable, Sendable {
   ///   - console: is told every mistake and warning, with its file and line.
   /// - Returns: what the files say.
   /// - Throws: ``CommandFailure`` with exit status 78 that counts the mistakes.
-  static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
+  package static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
     let files = VenueFiles.disk(folder)
     return try told(folder, console) { () throws(VenueFolderError) in
       let venue = try venue(in: folder, files, console)
@@ -100,7 +100,7 @@ struct VenueContents: Equatable, Sendable {
   }
 
   /// The venue made ready for locating.
-  var ground: Ground { Ground(venue: venue, radio: radio) }
+  package var ground: Ground { Ground(venue: venue, radio: radio) }
 
   /// What to say about a venue in which nobody has learned levels.
   var remark: String? {

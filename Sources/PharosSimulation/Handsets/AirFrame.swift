@@ -1,14 +1,14 @@
 import PharosAdvertising
-import PharosReports
+package import PharosReports
 
 /// What a beacon or a tag sends: always the same frame from the same address.
-struct AirFrame: Sendable {
+package struct AirFrame: Sendable {
   let beacon: BeaconID
-  let address: DeviceAddress
+  package let address: DeviceAddress
   let payload: [UInt8]
 
   /// The frame of an identity that claims a level at one metre; what has no frame of its own sends a maker's data.
-  init(_ beacon: BeaconID, power: Double) {
+  package init(_ beacon: BeaconID, power: Double) {
     self.beacon = beacon
     let claimed = Int8(max(-127, min(20, power.rounded())))
     let words = beacon.words
@@ -35,7 +35,7 @@ struct AirFrame: Sendable {
 }
 
 /// When something advertises: every interval, each time a little late by chance.
-struct AdvertRhythm: Sendable {
+package struct AdvertRhythm: Sendable {
   private let interval: TimeSpan
   private let phase: TimeSpan
   private let delays: NoiseField
@@ -45,7 +45,7 @@ struct AdvertRhythm: Sendable {
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.1.
   private static let delay = TimeSpan.milliseconds(5)
 
-  init(interval: TimeSpan, seed: UInt64, number: Int) {
+  package init(interval: TimeSpan, seed: UInt64, number: Int) {
     var random = RandomStream(seed: seed, 22, UInt64(number))
     self.interval = interval
     phase = interval * random.uniform()
@@ -53,7 +53,7 @@ struct AdvertRhythm: Sendable {
   }
 
   /// The times of the adverts from one time until another, the end left out.
-  func times(from start: TimeSpan, until end: TimeSpan) -> [TimeSpan] {
+  package func times(from start: TimeSpan, until end: TimeSpan) -> [TimeSpan] {
     var found: [TimeSpan] = []
     var number = max(0, (start - phase).nanoseconds / max(1, interval.nanoseconds) - 1)
     while true {

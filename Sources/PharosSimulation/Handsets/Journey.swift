@@ -31,6 +31,14 @@ public struct Journey: Hashable, Sendable {
     public var isOutdoors: Bool
     /// How one moves.
     public var manner: Manner
+
+    package init(floor: FloorID, point: Point, height: Double, isOutdoors: Bool, manner: Manner) {
+      self.floor = floor
+      self.point = point
+      self.height = height
+      self.isOutdoors = isOutdoors
+      self.manner = manner
+    }
     /// Whether one is between two floors.
     public var isBetweenFloors: Bool {
       switch manner {

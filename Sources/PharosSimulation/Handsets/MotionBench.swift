@@ -1,8 +1,8 @@
 import PharosPlaces
-import PharosReports
+package import PharosReports
 
 /// What the sensors of one handset read on its way.
-struct MotionBench: Sendable {
+package struct MotionBench: Sendable {
   private let handset: Handset
   private let phase: StepPhase
   private let magnetic: NoiseField
@@ -33,7 +33,7 @@ struct MotionBench: Sendable {
   /// - Units: hPa; that of handsets, a quarter of a metre.
   private static let pressureNoise = 0.03
 
-  init(_ handset: Handset, seed: UInt64) {
+  package init(_ handset: Handset, seed: UInt64) {
     self.handset = handset
     var random = RandomStream(seed: seed, 32, handset.id.stableHash)
     phase = StepPhase(gait: handset.journey.gait, seed: random.next())
@@ -45,7 +45,7 @@ struct MotionBench: Sendable {
   }
 
   /// The samples from one time until another, as told at the end of it.
-  mutating func samples(from start: TimeSpan, until end: TimeSpan) -> [MotionSample] {
+  package mutating func samples(from start: TimeSpan, until end: TimeSpan) -> [MotionSample] {
     var samples: [MotionSample] = []
     switch handset.motion {
     case .none: break

@@ -1,18 +1,18 @@
-import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// A number that differs from place to place by chance, always the same at the same place.
 ///
 /// Normally distributed with deviation one, and alike within its length: drawn at the corners of a lattice and blended
 /// between them, with the blend's loss of spread made up for. Nothing is stored.
-struct NoiseField: Hashable, Sendable {
+package struct NoiseField: Hashable, Sendable {
   /// Over which distance it differs.
   ///
   /// - Units: those of the places that it is asked for.
   let length: Double
   private let key: UInt64
 
-  init(seed: UInt64, _ name: UInt64, length: Double) {
+  package init(seed: UInt64, _ name: UInt64, length: Double) {
     var random = RandomStream(seed: seed, 21, name)
     key = random.next()
     self.length = length
@@ -21,7 +21,7 @@ struct NoiseField: Hashable, Sendable {
   /// The value at a place.
   ///
   /// - Complexity: O(1), four draws, without allocation.
-  func value(at point: Point, layer: Int = 0) -> Double {
+  package func value(at point: Point, layer: Int = 0) -> Double {
     let (x, y) = (point.x / length, point.y / length)
     guard x.magnitude < 1e9, y.magnitude < 1e9 else { return 0 }
     let (west, south) = (x.rounded(.down), y.rounded(.down))

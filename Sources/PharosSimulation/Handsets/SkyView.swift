@@ -1,8 +1,8 @@
-import PharosPlaces
-import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// What a handset's satellite receiver makes of the sky: a good one outdoors, a spoilt one behind a door, none deep inside.
-struct SkyView: Sendable {
+package struct SkyView: Sendable {
   private let venue: Venue
   private let east, north: NoiseField
 
@@ -21,14 +21,14 @@ struct SkyView: Sendable {
   /// How many deviations along one axis hold 68 % of what scatters along two.
   private static let radius = 1.51
 
-  init(venue: Venue, handset: ObserverID, seed: UInt64) {
+  package init(venue: Venue, handset: ObserverID, seed: UInt64) {
     self.venue = venue
     east = NoiseField(seed: seed ^ handset.stableHash, 41, length: SkyView.slow)
     north = NoiseField(seed: seed ^ handset.stableHash, 42, length: SkyView.slow)
   }
 
   /// The fix of a time, if there is one.
-  func fix(of place: Journey.Place, speed: Double, at time: TimeSpan) -> OutsideFix? {
+  package func fix(of place: Journey.Place, speed: Double, at time: TimeSpan) -> OutsideFix? {
     guard let floor = venue.floor(place.floor) else { return nil }
     let depth =
       place.isOutdoors ? 0 : floor.entrances.map { $0.point.distance(to: place.point) }.min() ?? .infinity

@@ -1,11 +1,11 @@
 import PharosAdvertising
 import PharosPlaces
-import PharosReports
+package import PharosReports
 
 /// What the scenes that Pharos brings along are put together from.
-enum SceneParts {
+package enum SceneParts {
   /// The proximity UUID of fixed beacons: the one of Apple's first sample code, which testers know by sight.
-  static let places = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
+  package static let places = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
   /// The proximity UUID of tags.
   static let tags = UUID128(high: 0x7C3B_1F0E_52D4_4A86, low: 0x9E61_3D0A_5B7C_9F21)
   /// A proximity UUID that no region of the scenes asks about.

@@ -2,15 +2,15 @@ import PharosEvents
 public import PharosReports
 
 /// A webhook as somebody asks for it: what a request's JSON says.
-struct WebhookDocument {
+package struct WebhookDocument {
   /// How long a summary may be.
-  static let longestSummary = 256
+  package static let longestSummary = 256
 
-  var url: String
-  var summary: String
+  package var url: String
+  package var summary: String
   var application: String?
   var filter: EventFilter
-  var secret: WebhookSecret?
+  package var secret: WebhookSecret?
   var concurrency: Int
   var isEnabled: Bool
   /// Whether a new secret is to take the place of the present one.
@@ -23,7 +23,7 @@ struct WebhookDocument {
   ///   - bound: the application that the caller is bound to, or nil if it may name any.
   ///   - ownPorts: the TCP ports that the server listens on.
   /// - Throws: ``WebhookError/invalid(_:)``.
-  init(json: [UInt8], boundTo bound: String?, ownPorts: Set<Int>) throws(WebhookError) {
+  package init(json: [UInt8], boundTo bound: String?, ownPorts: Set<Int>) throws(WebhookError) {
     var reader = try DocumentReader(json: json)
     let url = reader.text("url", expected: "an address such as https://example.org/hooks/pharos")
     if let url {

@@ -1,5 +1,5 @@
-import Crypto
 import Foundation
+import PharosCrypto
 public import PharosReports
 
 /// The key that deliveries to one receiver are signed with.
@@ -20,7 +20,8 @@ public struct WebhookSecret: Hashable, Sendable {
 
   /// Makes a secret at random.
   public init() {
-    bytes = SymmetricKey(size: .init(bitCount: WebhookSecret.ownLength * 8)).withUnsafeBytes(Array.init)
+    var generator = SystemRandomNumberGenerator()
+    bytes = (0..<WebhookSecret.ownLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
   /// Reads a secret from its text; nil if it is none.
@@ -40,10 +41,8 @@ public struct WebhookSecret: Hashable, Sendable {
   ///
   /// - Source: Standard Webhooks 1.0, symmetric signatures.
   public func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
-    var code = HMAC<SHA256>(key: SymmetricKey(data: bytes))
-    code.update(data: Array("\(id).\(timestamp).".utf8))
-    code.update(data: body)
-    return "v1," + Data(code.finalize()).base64EncodedString()
+    let message = Array("\(id).\(timestamp).".utf8) + body
+    return "v1," + Data(HMACSHA256(key: bytes).code(of: message.span.bytes).array).base64EncodedString()
   }
 }
 

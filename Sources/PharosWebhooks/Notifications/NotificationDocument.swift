@@ -3,7 +3,7 @@ import PharosEvents
 public import PharosReports
 
 /// A notification rule as somebody asks for it: what a request's JSON says.
-enum NotificationDocument {
+package enum NotificationDocument {
   /// How long a subject may be held back or asked to stay: a rule that waits longer is no notification.
   static let longest = TimeSpan.minutes(7 * 24 * 60)
 
@@ -15,7 +15,11 @@ enum NotificationDocument {
   ///   - id: the identifier, from the path.
   /// - Returns: the rule.
   /// - Throws: ``WebhookError/invalid(_:)``.
-  static func rule(json: [UInt8], application: String, id: String) throws(WebhookError) -> NotificationRule {
+  package static func rule(
+    json: [UInt8],
+    application: String,
+    id: String
+  ) throws(WebhookError) -> NotificationRule {
     var reader = try DocumentReader(json: json)
     reader.ignore(["id", "application"])
     let idLength = id.utf8.count

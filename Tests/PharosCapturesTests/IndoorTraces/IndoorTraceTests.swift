@@ -139,7 +139,7 @@ struct IndoorTraceTests {
     #expect(whole.waypoints.count == 2)
   }
 
-  @Test("random damage never traps, and every line is accounted for", arguments: 0..<20)
+  @Test("random damage never traps, and every line is accounted for", arguments: Seeds.drawn(0..<20))
   func fuzz(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let clean = Array((Self.header + Self.waypoint + Self.beacon + Self.waypoint + Self.beacon).utf8)
@@ -180,7 +180,7 @@ struct IndoorTraceTests {
     #expect(parse("").position(at: Self.at(0)) == nil)
   }
 
-  @Test("the quick way to read a number agrees with the standard library", arguments: 0..<10)
+  @Test("the quick way to read a number agrees with the standard library", arguments: Seeds.drawn(0..<10))
   func decimals(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<500 {

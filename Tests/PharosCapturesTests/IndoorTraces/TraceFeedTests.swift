@@ -167,7 +167,10 @@ struct TraceFeedTests {
     #expect(parts.feed.counters == whole.feed.counters)
   }
 
-  @Test("what stands in the stream is what stands in the trace, in the order of the file", arguments: 0..<5)
+  @Test(
+    "what stands in the stream is what stands in the trace, in the order of the file",
+    arguments: Seeds.drawn(0..<5)
+  )
   func complete(seed: UInt64) {
     let bytes = Array(Self.walk(seconds: 20, seed: seed).utf8)
     let (batches, feed) = Self.batches(of: bytes)
@@ -219,7 +222,7 @@ struct TraceFeedTests {
     #expect(feed.counters.lines == 3)
   }
 
-  @Test("random damage never traps, and every line is accounted for", arguments: 0..<20)
+  @Test("random damage never traps, and every line is accounted for", arguments: Seeds.drawn(0..<20))
   func fuzz(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let clean = Array(Self.walk(seconds: 2, seed: seed).utf8.prefix(6_000))

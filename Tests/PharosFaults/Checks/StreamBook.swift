@@ -1,10 +1,10 @@
-import PharosEvents
+package import PharosEvents
 import PharosReports
 
 /// Reads what was told as a subscriber would, and complains about whatever contradicts what was told before.
 ///
 /// A slow and obvious model: it knows nothing but what the events say.
-struct StreamBook {
+package struct StreamBook {
   struct Key: Hashable {
     var application: String
     var region: String
@@ -19,12 +19,14 @@ struct StreamBook {
   }
 
   /// What was found wrong.
-  private(set) var complaints: [(rule: Violation.Rule, text: String)] = []
+  package private(set) var complaints: [(rule: Violation.Rule, text: String)] = []
   private var rows: [Key: Row] = [:]
   private var zones: [SubjectID: String] = [:]
   private var ids: Set<EventID> = []
   /// What has to follow at once.
   private var owed: (kind: EventKind, key: Key)?
+
+  package init() {}
 
   /// Where a subject stands.
   func state(_ key: Key) -> RegionState { rows[key]?.state ?? .unknown }
@@ -36,7 +38,7 @@ struct StreamBook {
   var inside: [Key] { rows.filter { $0.value.state == .inside }.map(\.key) }
 
   /// Takes the next event.
-  mutating func take(_ event: Event) {
+  package mutating func take(_ event: Event) {
     if !ids.insert(event.id).inserted { complain(.ids, event, "carries an id that was used before") }
     let key = Key(application: event.application, region: event.region, subject: event.subject)
     if let owed, owed.kind != event.kind || owed.key != key { settle() }
@@ -58,7 +60,7 @@ struct StreamBook {
   }
 
   /// Nothing more comes.
-  mutating func finish() { settle() }
+  package mutating func finish() { settle() }
 
   private mutating func change(_ transition: RegionTransition, _ event: Event, _ key: Key) {
     let old = rows[key]

@@ -1,10 +1,10 @@
 /// SQLite's codes for what a disk refuses, which are macros that Swift cannot read.
 ///
 /// - Source: sqlite3.h, SQLITE_IOERR and its extended codes: 10, and a number in the bits above.
-enum DiskResult {
+package enum DiskResult {
   static let read = code(1)
   static let shortRead = code(2)
-  static let write = code(3)
+  package static let write = code(3)
   static let sync = code(4)
   static let truncate = code(6)
   static let delete = code(10)

@@ -1,7 +1,7 @@
-import PharosSimulation
+package import PharosSimulation
 
 /// What a file holds, what of it would survive the power, and who has locked it.
-final class FileContent {
+package final class FileContent {
   /// One write that was not synced yet.
   private struct Unsynced {
     var offset: Int
@@ -10,7 +10,7 @@ final class FileContent {
     var count: Int
   }
 
-  private(set) var bytes: [UInt8] = []
+  package private(set) var bytes: [UInt8] = []
   private var unsynced: [Unsynced] = []
 
   // MARK: Bytes
@@ -18,7 +18,7 @@ final class FileContent {
   /// Copies bytes out; what lies behind the end reads as zero.
   ///
   /// - Returns: whether all of them were there.
-  func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
+  package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Bool {
     let count = max(0, min(buffer.count, bytes.count - offset))
     if count > 0 {
       bytes.withUnsafeBytes { source in
@@ -33,7 +33,7 @@ final class FileContent {
   func growth(writing count: Int, at offset: Int) -> Int { max(0, offset + count - bytes.count) }
 
   /// Writes bytes, which are durable once ``sync()`` was called.
-  func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) {
+  package func write(_ buffer: UnsafeRawBufferPointer, at offset: Int) {
     let end = min(bytes.count, offset + buffer.count)
     let before = offset < end ? Array(bytes[offset..<end]) : []
     unsynced.append(Unsynced(offset: offset, before: before, count: buffer.count))
@@ -52,10 +52,10 @@ final class FileContent {
   }
 
   /// Makes what was written durable.
-  func sync() { unsynced.removeAll(keepingCapacity: true) }
+  package func sync() { unsynced.removeAll(keepingCapacity: true) }
 
   /// Of the writes that were not synced a drawn part is undone, the newest first.
-  func losePower(_ random: inout RandomStream) {
+  package func losePower(_ random: inout RandomStream) {
     for write in unsynced.reversed() where random.chance(0.5) {
       let end = min(bytes.count, write.offset + write.count)
       guard write.offset < end else { continue }
@@ -83,6 +83,8 @@ final class FileContent {
 
   /// Those of processes that were killed, which their connections still look at while they are closed.
   private var retired: [UnsafeMutableRawPointer] = []
+
+  package init() {}
 
   deinit { for region in regions + retired { region.deallocate() } }
 

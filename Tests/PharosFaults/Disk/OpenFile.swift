@@ -1,7 +1,7 @@
 import GRDBSQLite
 
 /// A file that a connection has opened on a simulated disk: SQLite's operations on it, as long as its process lives.
-final class OpenFile {
+package final class OpenFile {
   private let disk: SimulatedDisk
   private let content: FileContent
   private let generation: Int
@@ -9,7 +9,7 @@ final class OpenFile {
   private let isDeletedOnClose: Bool
   private var shared: Set<Int> = []
 
-  init(_ content: FileContent, on disk: SimulatedDisk, path: String, isDeletedOnClose: Bool) {
+  package init(_ content: FileContent, on disk: SimulatedDisk, path: String, isDeletedOnClose: Bool) {
     self.content = content
     self.disk = disk
     self.path = path
@@ -32,7 +32,7 @@ final class OpenFile {
     return content.read(into: buffer, at: offset) ? SQLITE_OK : DiskResult.shortRead
   }
 
-  func write(_ buffer: UnsafeRawBufferPointer, _ offset: Int) -> Int32 {
+  package func write(_ buffer: UnsafeRawBufferPointer, _ offset: Int) -> Int32 {
     guard isAlive else { return DiskResult.write }
     let verdict = disk.admitsWrite(growth: content.growth(writing: buffer.count, at: offset))
     // The kill may have come with this very write.
@@ -60,7 +60,7 @@ final class OpenFile {
 
   func size() -> Int { content.bytes.count }
 
-  func lock(_ level: Int32) -> Int32 {
+  package func lock(_ level: Int32) -> Int32 {
     guard isAlive else { return DiskResult.lock }
     return content.lock(level, for: name) ? SQLITE_OK : SQLITE_BUSY
   }
@@ -77,7 +77,7 @@ final class OpenFile {
     return (SQLITE_OK, content.region(index, size: size, creating: creating))
   }
 
-  func shareLock(_ slots: Range<Int>, flags: Int32) -> Int32 {
+  package func shareLock(_ slots: Range<Int>, flags: Int32) -> Int32 {
     guard isAlive else { return SQLITE_OK }
     let isExclusive = flags & SQLITE_SHM_EXCLUSIVE != 0
     if flags & SQLITE_SHM_UNLOCK != 0 {

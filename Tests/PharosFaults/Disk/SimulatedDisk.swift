@@ -5,37 +5,41 @@ import Synchronization
 ///
 /// Only whole writes are lost or kept; what was synced is never lost. A disk belongs to one world, whose one thread is the only
 /// one to touch it, hence `@unchecked Sendable`.
-final class SimulatedDisk: @unchecked Sendable {
+package final class SimulatedDisk: @unchecked Sendable {
   /// What goes wrong at present.
-  struct Troubles {
+  package struct Troubles {
     /// Writes are refused.
-    var failsWrites = false
+    package var failsWrites = false
     /// What was written is not known to be durable.
     var failsSyncs = false
     /// Reads are refused.
     var failsReads = false
     /// How many bytes there is room for; nil for as many as one likes.
-    var capacity: Int?
+    package var capacity: Int?
     /// After how many writes and syncs the process that writes is killed; nil for never.
-    var writesUntilKill: Int?
+    package var writesUntilKill: Int?
+
+    package init() {}
   }
 
-  var troubles = Troubles()
+  package var troubles = Troubles()
   /// Called when ``Troubles/writesUntilKill`` has run out.
-  var onKill: () -> Void = {}
+  package var onKill: () -> Void = {}
   /// How often a read, write or sync was refused.
-  private(set) var refusals = 0
+  package private(set) var refusals = 0
   /// How many writes and syncs there were.
   private(set) var writes = 0
   /// Whose files may be touched: those opened before the last kill may not.
   private(set) var generation = 0
   private(set) var files: [String: FileContent] = [:]
 
+  package init() {}
+
   /// How many bytes all files hold.
   var used: Int { files.values.reduce(0) { $0 + $1.bytes.count } }
 
   /// The file of a name, made if it is missing and may be made.
-  func file(_ path: String, creating: Bool) -> FileContent? {
+  package func file(_ path: String, creating: Bool) -> FileContent? {
     if let file = files[path] { return file }
     guard creating else { return nil }
     let file = FileContent()
@@ -54,7 +58,7 @@ final class SimulatedDisk: @unchecked Sendable {
   }
 
   /// Whether a write may be made that leaves a file so much longer.
-  func admitsWrite(growth: Int) -> WriteVerdict {
+  package func admitsWrite(growth: Int) -> WriteVerdict {
     countDown()
     if troubles.failsWrites {
       refusals += 1
@@ -68,7 +72,7 @@ final class SimulatedDisk: @unchecked Sendable {
   }
 
   /// Whether a sync succeeds.
-  func admitsSync() -> Bool {
+  package func admitsSync() -> Bool {
     countDown()
     guard troubles.failsSyncs else { return true }
     refusals += 1
@@ -76,12 +80,12 @@ final class SimulatedDisk: @unchecked Sendable {
   }
 
   /// What becomes of a write.
-  enum WriteVerdict {
+  package enum WriteVerdict {
     case admitted, refused, full
   }
 
   /// The process is gone: its open files with their locks are; what it wrote is there.
-  func kill() {
+  package func kill() {
     generation += 1
     for file in files.values { file.forgetLocks() }
     troubles.writesUntilKill = nil

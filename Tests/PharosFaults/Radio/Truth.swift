@@ -1,7 +1,7 @@
 import PharosReports
 
 /// A time without end, as the simulation counts it: nanoseconds since its beginning.
-typealias TrueTime = Int64
+package typealias TrueTime = Int64
 
 extension TrueTime {
   /// So many seconds.
@@ -9,27 +9,35 @@ extension TrueTime {
 }
 
 /// What is in the air: who can be heard by whom, and when.
-struct Truth {
+package struct Truth {
   /// A time in which a transmitter can be heard by a station.
-  struct Stay {
+  package struct Stay {
     var transmitter: Int
-    var station: Int
-    var span: Range<TrueTime>
+    package var station: Int
+    package var span: Range<TrueTime>
+
+    package init(transmitter: Int, station: Int, span: Range<TrueTime>) {
+      self.transmitter = transmitter
+      self.station = station
+      self.span = span
+    }
   }
 
   /// Stays in no order.
-  private(set) var stays: [Stay] = []
+  package private(set) var stays: [Stay] = []
+
+  package init() {}
 
   /// Adds a stay.
-  mutating func add(_ stay: Stay) { if !stay.span.isEmpty { stays.append(stay) } }
+  package mutating func add(_ stay: Stay) { if !stay.span.isEmpty { stays.append(stay) } }
 
   /// Whether a station can hear a transmitter.
-  func isAudible(_ transmitter: Int, at station: Int, _ time: TrueTime) -> Bool {
+  package func isAudible(_ transmitter: Int, at station: Int, _ time: TrueTime) -> Bool {
     stays.contains { $0.transmitter == transmitter && $0.station == station && $0.span.contains(time) }
   }
 
   /// The times in which one of the stations can hear one of the transmitters, in order and apart.
-  func spans(of transmitters: Set<Int>, at stations: Set<Int>) -> [Range<TrueTime>] {
+  package func spans(of transmitters: Set<Int>, at stations: Set<Int>) -> [Range<TrueTime>] {
     var spans: [Range<TrueTime>] = []
     for stay in stays.filter({ transmitters.contains($0.transmitter) && stations.contains($0.station) })
       .sorted(by: { $0.span.lowerBound < $1.span.lowerBound })
@@ -46,14 +54,14 @@ struct Truth {
 
 extension Array where Element == Range<TrueTime> {
   /// How much of a window the spans, which are in order and apart, leave free.
-  func absence(in window: Range<TrueTime>) -> TrueTime {
+  package func absence(in window: Range<TrueTime>) -> TrueTime {
     var absent = window.upperBound - window.lowerBound
     for span in self where span.overlaps(window) { absent -= TrueTime(span.clamped(to: window).count) }
     return absent
   }
 
   /// Whether a time lies in one of the spans.
-  func covers(_ time: TrueTime) -> Bool { contains { $0.contains(time) } }
+  package func covers(_ time: TrueTime) -> Bool { contains { $0.contains(time) } }
 }
 
 /// Something that advertises.

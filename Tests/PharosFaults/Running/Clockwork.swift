@@ -1,7 +1,7 @@
 /// What is to be done when, on virtual time: one piece of work after the other, the earliest first.
 ///
 /// Work of one instant is done in the order in which it was asked for, so that a seed always plays alike.
-final class Clockwork {
+package final class Clockwork {
   private struct Entry {
     var time: TrueTime
     var serial: UInt64
@@ -14,13 +14,15 @@ final class Clockwork {
   }
 
   /// The time.
-  private(set) var now: TrueTime = 0
+  package private(set) var now: TrueTime = 0
   /// How many pieces of work were done.
   private(set) var steps = 0
   private var heap: [Entry] = []
   private var serial: UInt64 = 0
   /// Those who ask for nothing any more.
   private var gone: Set<Int> = []
+
+  package init() {}
 
   /// Asks for a piece of work after a time.
   ///
@@ -33,7 +35,7 @@ final class Clockwork {
   }
 
   /// Asks for a piece of work at a time.
-  func at(_ time: TrueTime, owner: Int = 0, _ work: @escaping () -> Void) {
+  package func at(_ time: TrueTime, owner: Int = 0, _ work: @escaping () -> Void) {
     guard !gone.contains(owner) else { return }
     serial += 1
     heap.append(Entry(time: max(now, time), serial: serial, owner: owner, work: work))
@@ -45,7 +47,7 @@ final class Clockwork {
   }
 
   /// Calls off everything that somebody has asked for and will ask for.
-  func callOff(_ owner: Int) {
+  package func callOff(_ owner: Int) {
     gone.insert(owner)
     let kept = heap.filter { $0.owner != owner }.sorted { $0.isBefore($1) }
     heap = kept
@@ -54,7 +56,7 @@ final class Clockwork {
   /// Does everything up to a time, and lets it be that time then.
   ///
   /// May be called from within a piece of work: whatever takes time lets the rest of the world go on meanwhile.
-  func run(through end: TrueTime) {
+  package func run(through end: TrueTime) {
     while let first = heap.first, first.time <= end {
       let entry = pop() ?? first
       now = max(now, entry.time)

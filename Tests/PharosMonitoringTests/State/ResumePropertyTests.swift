@@ -69,7 +69,7 @@ struct ResumePropertyTests {
 
   @Test(
     "states join up, enters and exits alternate, ids are used once, and nothing happened while nobody listened",
-    arguments: 0..<16
+    arguments: Seeds.drawn(0..<16)
   )
   func oneStory(seed: Int) throws {
     let story = try ResumePropertyTests.play(seed: seed)

@@ -8,7 +8,7 @@ import Testing
 struct StateTests {
   @Test(
     "written and read back again and again, by any number of engines, the events are the same",
-    arguments: 0..<6
+    arguments: Seeds.drawn(0..<6)
   )
   func sameEvents(seed: Int) throws {
     let world = StateWorld(seed: seed)

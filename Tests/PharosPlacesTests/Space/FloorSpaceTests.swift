@@ -64,7 +64,7 @@ struct FloorSpaceTests {
     floor.walkable.contains { $0.contains(point) } && !floor.obstacles.contains { $0.contains(point) }
   }
 
-  @Test("the grid answers as going through everything does", arguments: 1...6)
+  @Test("the grid answers as going through everything does", arguments: Seeds.drawn(1..<7))
   func exact(seed: Int) {
     let floor = Self.drawn(UInt64(seed))
     let space = FloorSpace(floor)
@@ -96,7 +96,7 @@ struct FloorSpaceTests {
     #expect(crossings > 200 && crossings < 1_950)
   }
 
-  @Test("the nearest walkable place is walkable, and no other is nearer", arguments: 1...6)
+  @Test("the nearest walkable place is walkable, and no other is nearer", arguments: Seeds.drawn(1..<7))
   func nearest(seed: Int) throws {
     let floor = Self.drawn(UInt64(seed))
     let space = FloorSpace(floor)
@@ -122,7 +122,10 @@ struct FloorSpaceTests {
     }
   }
 
-  @Test("whoever walks in small steps never leaves what is walkable without being told", arguments: 1...6)
+  @Test(
+    "whoever walks in small steps never leaves what is walkable without being told",
+    arguments: Seeds.drawn(1..<7)
+  )
   func walks(seed: Int) throws {
     let floor = Self.drawn(UInt64(seed))
     let space = FloorSpace(floor)

@@ -1,9 +1,8 @@
 import PharosEvents
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("What it says that a beacon is heard at all")
 struct FirstBeaconTests {

@@ -68,7 +68,7 @@ struct LocatorTests {
     #expect(errors[errors.count / 2] < 4, "median \(errors[errors.count / 2])")
   }
 
-  @Test("what comes after a cut changes no fix before it", arguments: 1...12 as ClosedRange<UInt64>)
+  @Test("what comes after a cut changes no fix before it", arguments: Seeds.fixed(1..<13 as Range<UInt64>))
   func causality(seed: UInt64) throws {
     var hall = try Self.hall()
     let whole = hall.fixes()
@@ -81,7 +81,7 @@ struct LocatorTests {
     #expect(whole.dropFirst(part.count).allSatisfy { $0.time + .seconds(1) >= end - .milliseconds(500) })
   }
 
-  @Test("when anybody asks, and how often, changes nothing", arguments: 1...6 as ClosedRange<UInt64>)
+  @Test("when anybody asks, and how often, changes nothing", arguments: Seeds.fixed(1..<7 as Range<UInt64>))
   func asking(seed: UInt64) throws {
     let hall = try Self.hall()
     let whole = hall.fixes()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A locator's time")
 struct LocatorTimeTests {
-  @Test("what is due next lies beyond what was advanced to", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test("what is due next lies beyond what was advanced to", arguments: Seeds.drawn(1..<9 as Range<UInt64>))
   func progress(seed: UInt64) throws {
     var hall = try FusionHall(seed: seed)
     var random = SeededGenerator(seed: seed)

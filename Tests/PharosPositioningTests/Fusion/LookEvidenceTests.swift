@@ -1,9 +1,8 @@
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("How loud a look is as a whole")
 struct LookEvidenceTests {
@@ -54,7 +53,10 @@ struct LookEvidenceTests {
     }
   }
 
-  @Test("It is what small steps through all offsets come to, for errors that are normal", arguments: 0..<20)
+  @Test(
+    "It is what small steps through all offsets come to, for errors that are normal",
+    arguments: Seeds.fixed(0..<20)
+  )
   func normal(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let readings = Self.readings(.random(in: 0...12, using: &random), within: 15, &random)
@@ -63,7 +65,7 @@ struct LookEvidenceTests {
     #expect(abs(Double(marginal) - Self.tried(readings, freedom: 1_000_000)) < 0.01)
   }
 
-  @Test("With outliers it is never more, and little less while readings fit", arguments: 0..<20)
+  @Test("With outliers it is never more, and little less while readings fit", arguments: Seeds.fixed(0..<20))
   func outliers(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let count = Int.random(in: 1...12, using: &random)

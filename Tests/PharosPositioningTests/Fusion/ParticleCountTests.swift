@@ -1,8 +1,7 @@
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("How many particles there are")
 struct ParticleCountTests {
@@ -28,7 +27,10 @@ struct ParticleCountTests {
     return cloud
   }
 
-  @Test("As many as the squares ask for that a plain set counts, within the bounds", arguments: 0..<50)
+  @Test(
+    "As many as the squares ask for that a plain set counts, within the bounds",
+    arguments: Seeds.fixed(0..<50)
+  )
   func squares(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     let west = Float.random(in: -90...90, using: &random)

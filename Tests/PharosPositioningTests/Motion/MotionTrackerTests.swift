@@ -1,8 +1,7 @@
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("A tracker of motion")
 struct MotionTrackerTests {
@@ -32,7 +31,7 @@ struct MotionTrackerTests {
     return samples.sorted { $0.time < $1.time }
   }
 
-  @Test("how kinds are mixed and batched changes nothing", arguments: 0..<12 as Range<UInt64>)
+  @Test("how kinds are mixed and batched changes nothing", arguments: Seeds.drawn(0..<12 as Range<UInt64>))
   func batches(seed: UInt64) {
     let samples = Self.walk(seed: seed)
     let expected = MotionTracker.movements(of: samples)
@@ -64,7 +63,7 @@ struct MotionTrackerTests {
 
   @Test(
     "a walk that is cut at any point has the same movements up to there",
-    arguments: 20..<28 as Range<UInt64>
+    arguments: Seeds.drawn(20..<28 as Range<UInt64>)
   )
   func causality(seed: UInt64) {
     let samples = Self.walk(seed: seed)
@@ -77,7 +76,7 @@ struct MotionTrackerTests {
     }
   }
 
-  @Test("movements come in order, none before its time", arguments: 40..<48 as Range<UInt64>)
+  @Test("movements come in order, none before its time", arguments: Seeds.drawn(40..<48 as Range<UInt64>))
   func order(seed: UInt64) {
     var tracker = MotionTracker()
     var last = Timestamp.distantPast

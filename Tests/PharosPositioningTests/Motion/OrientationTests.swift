@@ -1,8 +1,7 @@
 import Foundation
+import PharosPositioning
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("How a handset lies in the world")
 struct OrientationTests {

@@ -1,11 +1,10 @@
 import Foundation
 import PharosCaptures
 import PharosFiles
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 /// Ways from one tap of a surveyor to the next, by the map and by the motion sensors.
 enum SurveyedWays {

@@ -1,9 +1,8 @@
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("Radio maps as bytes")
 struct RadioMapCodecTests {
@@ -63,7 +62,7 @@ struct RadioMapCodecTests {
     return Array(bytes[..<5]) + writer.bytes + Array(bytes[13...])
   }
 
-  @Test("a map comes back as it was", arguments: 0..<12 as Range<UInt64>)
+  @Test("a map comes back as it was", arguments: Seeds.drawn(0..<12 as Range<UInt64>))
   func roundTrip(seed: UInt64) throws {
     let map = try Self.map(seed: seed, walked: seed % 2 == 0)
     let again = try RadioMap(decoding: map.encoded())
@@ -132,7 +131,7 @@ struct RadioMapCodecTests {
     #expect(accepted < 1_450, "hardly any change was refused")
   }
 
-  @Test("packed bytes come back, whatever they are", arguments: 0..<40 as Range<UInt64>)
+  @Test("packed bytes come back, whatever they are", arguments: Seeds.drawn(0..<40 as Range<UInt64>))
   func packing(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     var last = 128

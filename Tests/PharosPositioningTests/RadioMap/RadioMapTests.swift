@@ -1,9 +1,8 @@
 import Foundation
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("Radio maps")
 struct RadioMapTests {

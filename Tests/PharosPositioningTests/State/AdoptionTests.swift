@@ -1,8 +1,7 @@
 import PharosEvents
+import PharosPositioning
 import PharosReports
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("Stage two takes over an edited site")
 struct AdoptionTests {

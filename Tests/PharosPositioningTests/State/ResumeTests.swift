@@ -1,8 +1,7 @@
 import PharosEvents
+import PharosPositioning
 import PharosReports
 import Testing
-
-@testable import PharosPositioning
 
 /// A visit, a pause in which nobody listened, and what comes of it.
 @Suite("Stage two after a restart")

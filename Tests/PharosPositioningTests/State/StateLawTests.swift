@@ -1,9 +1,8 @@
 import PharosEvents
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("Stage two that was put aside goes on as if it had not been")
 struct StateLawTests {

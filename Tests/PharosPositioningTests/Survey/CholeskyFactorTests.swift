@@ -1,7 +1,6 @@
+import PharosPositioning
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("Cholesky's factor")
 struct CholeskyFactorTests {

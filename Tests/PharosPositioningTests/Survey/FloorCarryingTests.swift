@@ -1,10 +1,9 @@
 import Foundation
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 /// Two floors, the upper one's origin 10 m farther east; the lower one walked all over, the upper one on its western edge only.
 private struct TwoFloors {

@@ -1,8 +1,7 @@
 import Foundation
+import PharosPositioning
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 /// The same process in double precision, by Gauss's elimination: slow, and plain to see that it is right.
 private struct SlowField {

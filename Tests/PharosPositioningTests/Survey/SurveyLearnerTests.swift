@@ -1,10 +1,9 @@
 import Foundation
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import PharosTestSupport
 import Testing
-
-@testable import PharosPositioning
 
 /// A hall of 60 m by 40 m with access points that are known, and surveyors who walk its corridors at 1 m/s.
 private struct SurveyedHall {

@@ -1,8 +1,7 @@
 import PharosPlaces
+import PharosPositioning
 import PharosReports
 import Testing
-
-@testable import PharosPositioning
 
 @Suite("The path between waypoints")
 struct WalkedPathTests {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What fits into a picture")
 struct PlacementTests {
-  @Test("labels never cover one another, and those left out are counted", arguments: 0..<20)
+  @Test("labels never cover one another, and those left out are counted", arguments: Seeds.drawn(0..<20))
   func rows(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var rows = LabelRows(rows: 3, left: 50, right: 650)

@@ -1,8 +1,7 @@
 import PharosEvents
 import PharosReports
+import PharosService
 import Testing
-
-@testable import PharosService
 
 @Suite("Parts of explain")
 struct ExplainPartsTests {

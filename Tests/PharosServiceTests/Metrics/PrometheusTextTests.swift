@@ -5,10 +5,9 @@ import PharosIngest
 import PharosJournal
 import PharosMonitoring
 import PharosReports
+import PharosService
 import PharosTestSupport
 import Testing
-
-@testable import PharosService
 
 @Suite("Metrics as Prometheus reads them")
 struct PrometheusTextTests {

@@ -1,6 +1,5 @@
+import PharosService
 import Testing
-
-@testable import PharosService
 
 /// Limits that are reached: named once, counted always.
 @Suite("Naming limits of ingest")

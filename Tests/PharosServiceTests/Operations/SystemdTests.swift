@@ -1,7 +1,6 @@
 import Foundation
+import PharosService
 import Testing
-
-@testable import PharosService
 
 #if canImport(Glibc)
 import Glibc

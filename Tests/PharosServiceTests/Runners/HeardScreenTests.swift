@@ -2,11 +2,10 @@ import Foundation
 import PharosCaptures
 import PharosIngest
 import PharosReports
+import PharosService
 import PharosSite
 import PharosWire
 import Testing
-
-@testable import PharosService
 
 @Suite("What listen shows")
 struct HeardScreenTests {

@@ -1,10 +1,9 @@
 import PharosDelivery
 import PharosIngest
 import PharosReports
+import PharosService
 import PharosSite
 import Testing
-
-@testable import PharosService
 
 @Suite("What a server says about itself")
 struct BannerTests {

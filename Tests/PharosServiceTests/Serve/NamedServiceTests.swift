@@ -1,8 +1,7 @@
+import PharosService
 import ServiceLifecycle
 import Synchronization
 import Testing
-
-@testable import PharosService
 
 @Suite("Services by name")
 struct NamedServiceTests {

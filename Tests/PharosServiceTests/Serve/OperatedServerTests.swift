@@ -3,12 +3,11 @@ import Logging
 import PharosEvents
 import PharosJournal
 import PharosReports
+import PharosService
 import PharosSimulation
 import PharosSite
 import Synchronization
 import Testing
-
-@testable import PharosService
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -2,12 +2,11 @@ import Foundation
 import Logging
 import PharosCaptures
 import PharosReports
+import PharosService
 import PharosSimulation
 import PharosSite
 import Synchronization
 import Testing
-
-@testable import PharosService
 
 /// Serves on real sockets of this machine, one test at a time.
 @Suite("Serve", .serialized, .timeLimit(.minutes(20)))

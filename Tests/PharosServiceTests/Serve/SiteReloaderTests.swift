@@ -1,10 +1,9 @@
 import Logging
 import PharosReports
+import PharosService
 import PharosSite
 import Synchronization
 import Testing
-
-@testable import PharosService
 
 @Suite("Reading the site file again")
 struct SiteReloaderTests {

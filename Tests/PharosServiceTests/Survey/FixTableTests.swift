@@ -1,7 +1,6 @@
 import PharosReports
+import PharosService
 import Testing
-
-@testable import PharosService
 
 @Suite("Tables of fixes")
 struct FixTableTests {

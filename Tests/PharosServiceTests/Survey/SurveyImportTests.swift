@@ -2,11 +2,10 @@ import Foundation
 import PharosCaptures
 import PharosPipeline
 import PharosReports
+import PharosService
 import PharosTestSupport
 import PharosWire
 import Testing
-
-@testable import PharosService
 
 @Suite("Import of traces")
 struct SurveyImportTests {

@@ -4,10 +4,9 @@ import PharosPipeline
 import PharosPlaces
 import PharosPositioning
 import PharosReports
+import PharosService
 import PharosSite
 import Testing
-
-@testable import PharosService
 
 @Suite("Learning from walks and locating by them")
 struct SurveyLocateTests {

@@ -1,7 +1,6 @@
 import PharosPositioning
 import PharosReports
-
-@testable import PharosService
+import PharosService
 
 /// The house of the fixtures with its radio map, learned once for all tests.
 final class SurveyedHouse: Sendable {

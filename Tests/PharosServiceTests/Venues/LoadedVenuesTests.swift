@@ -2,10 +2,9 @@ import Foundation
 import PharosPlaces
 import PharosPositioning
 import PharosReports
+import PharosService
 import PharosSite
 import Testing
-
-@testable import PharosService
 
 @Suite("Venues of a site")
 struct LoadedVenuesTests {

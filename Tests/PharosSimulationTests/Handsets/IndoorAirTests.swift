@@ -1,8 +1,7 @@
 import PharosPlaces
 import PharosReports
+import PharosSimulation
 import Testing
-
-@testable import PharosSimulation
 
 @Suite("Air of a house")
 struct IndoorAirTests {

@@ -1,8 +1,7 @@
 import PharosPlaces
 import PharosReports
+import PharosSimulation
 import Testing
-
-@testable import PharosSimulation
 
 @Suite("Simulated sensors")
 struct MotionBenchTests {

@@ -1,7 +1,6 @@
 import PharosReports
+import PharosWebhooks
 import Testing
-
-@testable import PharosWebhooks
 
 @Suite("Notification rules as JSON")
 struct NotificationDocumentTests {

@@ -130,7 +130,10 @@ struct NotificationMachineTests {
     return told.map(\.text).sorted()
   }
 
-  @Test("random comings and goings, with restarts at random moments, tell each thing once", arguments: 1...40)
+  @Test(
+    "random comings and goings, with restarts at random moments, tell each thing once",
+    arguments: Seeds.drawn(1..<41)
+  )
   func random(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let rules = (0..<4).map { number in

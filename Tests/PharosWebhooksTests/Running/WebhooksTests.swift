@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import NIOHTTP1
 import PharosEvents

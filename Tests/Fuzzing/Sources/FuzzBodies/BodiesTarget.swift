@@ -1,6 +1,5 @@
 import FuzzSupport
-
-@testable import HTTPBodies
+import PharosHTTP
 
 /// A JSON body that is taken member by member.
 final class BodiesTarget: FuzzTarget {

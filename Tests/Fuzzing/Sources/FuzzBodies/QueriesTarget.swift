@@ -1,7 +1,6 @@
 import FuzzSupport
+import PharosHTTP
 import PharosReports
-
-@testable import HTTPBodies
 
 /// The target of a request, its host and its cursor.
 final class QueriesTarget: FuzzTarget {
@@ -23,14 +22,12 @@ final class QueriesTarget: FuzzTarget {
       demand(Timestamp(text: time.rfc3339) == time, "a time's text reads back: \(time.rfc3339)")
     }
     do {
-      var query = QueryReading(APIRequest(query: try QueryItems(target: text, known: Self.known)))
+      var query = QueryReading(try Self.request(text))
       let limit = query.limit()
       demand((1...Page.longest).contains(limit), "a page is as long as it may be")
       let key = Page.key(&query) { parts in parts.count == 2 ? parts : nil }
       if let key {
-        var again = QueryReading(
-          APIRequest(query: try QueryItems(target: "?cursor=\(Page.cursor(after: key))", known: Self.known))
-        )
+        var again = QueryReading(try Self.request("?cursor=\(Page.cursor(after: key))"))
         demand(Page.key(&again) { $0 } == key, "a cursor reads back")
       }
       _ = query.integer("before", in: 1...Int64.max)
@@ -45,6 +42,12 @@ final class QueriesTarget: FuzzTarget {
     } catch {
       demand((400..<500).contains(error.answer.status), "a wrong query is the client's mistake")
     }
+  }
+
+  private static func request(_ target: String) throws(Problem) -> APIRequest {
+    var request = APIRequest(method: .get, target: target)
+    request.query = try QueryItems(target: target, known: known)
+    return request
   }
 
   static var words: [[UInt8]] {

@@ -1,7 +1,6 @@
 import FuzzSupport
 import PharosReports
-
-@testable import HTTPBodies
+import PharosWebhooks
 
 /// The body that makes a webhook, and its secret and address.
 final class WebhooksTarget: FuzzTarget {

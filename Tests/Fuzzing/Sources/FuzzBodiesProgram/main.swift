@@ -1,5 +1,4 @@
-import FuzzSupport
+import FuzzDriver
+import FuzzBodies
 
-@testable import FuzzBodies
-
-FuzzProgram.run([BodiesTarget.self, WebhooksTarget.self, NotificationsTarget.self, QueriesTarget.self])
+FuzzProgram.run(bodyTargets)

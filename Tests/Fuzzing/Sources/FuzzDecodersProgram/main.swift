@@ -1,14 +1,4 @@
-import FuzzSupport
+import FuzzDriver
+import FuzzDecoders
 
-@testable import FuzzDecoders
-
-FuzzProgram.run([
-  PcapTarget.self,
-  PcapngTarget.self,
-  BtsnoopTarget.self,
-  LinkTypesTarget.self,
-  TracesTarget.self,
-  GzipTarget.self,
-  TextsTarget.self,
-  FieldsTarget.self,
-])
+FuzzProgram.run(decoderTargets)

@@ -1,15 +1,4 @@
-import FuzzSupport
+import FuzzDriver
+import FuzzEngine
 
-@testable import FuzzEngine
-
-FuzzProgram.run([
-  SiteTarget.self,
-  DocumentsTarget.self,
-  VenueTarget.self,
-  RecordingsTarget.self,
-  InputsTarget.self,
-  CheckpointsTarget.self,
-  HandsetsTarget.self,
-  EventsTarget.self,
-  RadioMapTarget.self,
-])
+FuzzProgram.run(engineTargets)

@@ -1,5 +1,4 @@
-import FuzzSupport
+import FuzzDriver
+import FuzzSigning
 
-@testable import FuzzSigning
-
-FuzzProgram.run([SigningTarget.self])
+FuzzProgram.run(signingTargets)

@@ -1,5 +1,5 @@
 /// One decoder under fuzz: what it is fed with at first, and what must hold whatever it is fed with.
-public protocol FuzzTarget: AnyObject {
+public protocol FuzzTarget: AnyObject, SendableMetatype {
   /// The name on the command line and of the folder with its regressions.
   static var name: String { get }
   /// The longest input that is tried.

@@ -1,15 +1,4 @@
-import FuzzSupport
+import FuzzDriver
+import FuzzWire
 
-@testable import FuzzWire
-
-FuzzProgram.run([
-  AdvertsTarget.self,
-  DatagramsTarget.self,
-  RaddecTarget.self,
-  PharosDatagramsTarget.self,
-  JSONDatagramsTarget.self,
-  IngicsTarget.self,
-  HuaweiTarget.self,
-  MinewTarget.self,
-  JSONTextTarget.self,
-])
+FuzzProgram.run(wireTargets)

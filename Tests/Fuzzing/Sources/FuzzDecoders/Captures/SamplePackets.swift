@@ -1,10 +1,9 @@
 import FuzzSupport
+import FuzzWire
 import PharosAdvertising
 import PharosCaptures
 import PharosReports
 import PharosWire
-
-@testable import FuzzWire
 
 /// Packets of all link types, and captures of them.
 enum SamplePackets {

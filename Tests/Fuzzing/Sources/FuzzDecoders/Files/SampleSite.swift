@@ -1,11 +1,13 @@
-import PharosReports
+package import PharosReports
 
 /// A site with a little of everything that can be declared.
-enum SampleSite {
-  static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
-  static let gateways: [ObserverID] = [.eui48(0xAC23_3FA0_0001), .eui48(0xAC23_3FA0_0002), .name("attic")]
+package enum SampleSite {
+  package static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
+  package static let gateways: [ObserverID] = [
+    .eui48(0xAC23_3FA0_0001), .eui48(0xAC23_3FA0_0002), .name("attic"),
+  ]
 
-  static let site = Site(
+  package static let site = Site(
     stream: "fuzz",
     applications: [
       Application(

@@ -1,4 +1,6 @@
+import FuzzDecoders
 import FuzzSupport
+import FuzzWire
 import PharosEvents
 import PharosPipeline
 import PharosPlaces
@@ -6,9 +8,6 @@ import PharosPositioning
 import PharosReports
 import PharosSite
 import PharosWire
-
-@testable import FuzzDecoders
-@testable import FuzzWire
 
 /// What handsets sense in a venue, and where they are taken to be: motion, Wi-Fi, beacons, satellites.
 ///

@@ -1,3 +1,4 @@
+import FuzzDecoders
 import FuzzSupport
 import PharosAdvertising
 import PharosCaptures
@@ -5,8 +6,6 @@ import PharosEvents
 import PharosPipeline
 import PharosReports
 import PharosWire
-
-@testable import FuzzDecoders
 
 /// A short history of a small site: two gateways hear two beacons come, stay and go.
 enum SampleTraffic {

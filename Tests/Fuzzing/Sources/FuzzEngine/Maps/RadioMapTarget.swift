@@ -1,8 +1,7 @@
 import FuzzSupport
 import PharosPlaces
+import PharosPositioning
 import PharosReports
-
-@testable import PharosPositioning
 
 /// A radio map, its magic, version and checksum put right.
 final class RadioMapTarget: FuzzTarget {

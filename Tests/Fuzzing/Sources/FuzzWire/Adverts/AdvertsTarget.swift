@@ -1,16 +1,18 @@
 import FuzzSupport
-import PharosAdvertising
+package import PharosAdvertising
 import PharosReports
 
 /// The payload of an advert: its AD structures, every frame in them, and the two short cuts past the walk.
-final class AdvertsTarget: FuzzTarget {
-  static let name = "adverts"
-  static let longest = 256
+package final class AdvertsTarget: FuzzTarget {
+  package init() {}
+
+  package static let name = "adverts"
+  package static let longest = 256
 
   private let decoder = FrameDecoder()
   private let lenient = FrameDecoder(iBeaconCompanies: [0x0059])
 
-  func take(_ input: RawSpan) {
+  package func take(_ input: RawSpan) {
     walk(input)
     var found = FrameDecoder.SoleIdentity.none
     decoder.forEachFrame(in: input) { frame in
@@ -53,7 +55,7 @@ final class AdvertsTarget: FuzzTarget {
     demand(again.url == text, "an address that can be encoded decodes to itself")
   }
 
-  static var words: [[UInt8]] {
+  package static var words: [[UInt8]] {
     [
       [0x02, 0x01, 0x06], [0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15], [0x1B, 0xFF, 0x18, 0x01, 0xBE, 0xAC],
       [0x03, 0x03, 0xAA, 0xFE], [0x17, 0x16, 0xAA, 0xFE, 0x00], [0x16, 0xAA, 0xFE, 0x10],
@@ -63,7 +65,7 @@ final class AdvertsTarget: FuzzTarget {
     ]
   }
 
-  static func seeds() throws -> [[UInt8]] {
+  package static func seeds() throws -> [[UInt8]] {
     let frames = try sampleFrames()
     var seeds = frames.map(\.legacyPayload)
     var together = AdvertBuilder(capacity: .extended)
@@ -74,7 +76,7 @@ final class AdvertsTarget: FuzzTarget {
   }
 
   /// One frame of each kind.
-  static func sampleFrames() throws -> [Frame] {
+  package static func sampleFrames() throws -> [Frame] {
     let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
     let namespace = EddystoneNamespace(high: 0x8B0C_A750_E7A7_4E14, low: 0xBD99)
     var frames: [Frame] = [

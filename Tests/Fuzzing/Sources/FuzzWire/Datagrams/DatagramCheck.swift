@@ -1,15 +1,15 @@
 import FuzzSupport
-import PharosReports
+package import PharosReports
 import PharosWire
 
 /// Decodes datagrams into a batch that is used again and again, and checks what every format promises.
-struct DatagramCheck {
+package struct DatagramCheck {
   private(set) var batch = ReportBatch()
   private let start: ReportBatch.Mark
   private static let sentinel = ObserverID.eui48(0xFE_DCBA_9876)
 
   /// When all datagrams are received.
-  static let received = Timestamp(seconds: 1_700_000_000)
+  package static let received = Timestamp(seconds: 1_700_000_000)
 
   /// Begins with a batch that holds a report already, which must stay as it is.
   init() {

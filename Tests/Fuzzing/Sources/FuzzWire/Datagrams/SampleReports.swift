@@ -1,14 +1,14 @@
 import PharosAdvertising
-import PharosReports
+package import PharosReports
 import PharosWire
 
 /// Reports of every kind, for the seeds of many targets.
-enum SampleReports {
+package enum SampleReports {
   /// Why there are none.
   struct Unreadable: Error {}
 
   /// One report of every kind and more adverts than one, by two observers.
-  static func everyKind() throws -> ReportBatch {
+  package static func everyKind() throws -> ReportBatch {
     var batch = ReportBatch()
     var decoder = DatagramDecoder()
     for datagram in Samples.json {

@@ -1,1 +1,109 @@
-../../../../PharosWireTests/Samples.swift
+package import PharosReports
+import PharosWire
+
+/// Whole valid datagrams of every format.
+package enum Samples {
+  /// The four vectors of `test/unit/raddec.test.js` in reelyactive/raddec, and one composed of their parts
+  /// with an iBeacon.
+  package static let raddec: [[UInt8]] = [
+    "10001702aabbccddeeff013a0101001bc509408100000b",
+    "10000c02aabbccddeeff0019",
+    "10002902aabbccddeeff02550101001bc50940810001350401001bc50940810000f0014aa31759006c",
+    "100034053074257bf7194e4000001a85012f0102001122334455f3c052648ede54b48d4046c122a6f3f5307fffffffffffffff05",
+    """
+    10004702aabbccddeeff013b0301001bc50940810000f0014aa2cab000f101264224ffeeddccbbaa\
+    0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000640000c57b
+    """,
+  ]
+  .compactMap { Hex.bytes($0) }
+
+  package static let ingics: [[UInt8]] = [
+    "$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,0201061AFF4C000215B9A5D27D56CC4E3AAB511F2153BCB9670001452ED6",
+    "$GPRP,E5A706E3923A,CB412F0C8EDC,-87,0201041AFF590002150112233445566778899AABBCCDDEEFF0000100C3BB,1574921085",
+    "$HBRP,FECE97089146,FECE97089146,-127,00000000\r\n",
+    """
+    $RSPR,CCB97E7361A4,CB412F0C8EDC,-49,0309414203FFFFFF,1574921085\r
+    $LRAD,51A88AD374B7,CC4B73906F96,-87,0201020201,1574921085.25\r
+    $GPSR,C82B96AE3B04,C82B96AE3B04,-127,200608,073549.00,-24.993477,121.422981,0.0,3.5,1591609841\r
+
+    """,
+  ]
+  .map { Array($0.utf8) }
+
+  package static let huawei: [[UInt8]] = [
+    """
+    48570124a52cffffff000002 0a0b0c0d0e0f 5e0be100 c4 0000 1e
+    0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000640000c5
+    001122334455 5e0be101 7f 0000 00
+    """,
+    "485701 000000000001 0000 00",
+  ]
+  .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
+
+  package static let minew: [[UInt8]] = [
+    """
+    bb01 00000049 0a0b0c0d0e0f 0002
+    c0010203 0405 0002 1e 0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000640000c5 02 c4
+    00 04 7f
+    0000aa55aa55 0001 03 020106 00 d9
+    dd
+    """,
+    "bb01 0000000f 00000000000a 0000 dd",
+  ]
+  .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
+
+  /// What Ruuvi gateways post, one with whole seconds as text and one without times.
+  package static let ruuvi: [[UInt8]] = [
+    """
+    {"data": {"coordinates": "", "timestamp": "1653633988", "nonce": "2636366621", "gw_mac": "C8:25:2D:8E:9C:2C", "tags": {
+      "D4:15:5C:77:56:68": {"rssi": -41, "timestamp": "1653633987", "data": "0201061BFF9904050F"},
+      "C4:BE:84:E7:EC:3E": {"rssi": -77, "timestamp": "1653633980", "data": "020106"}}}}
+    """,
+    #"{"data": {"nonce": "1", "gw_mac": "C8:25:2D:8E:9C:2C", "tags": {}}}"#,
+  ]
+  .map { Array($0.utf8) }
+
+  package static let json: [[UInt8]] = [
+    #"{"observer":"ac:23:3f:a0:00:01","address":"c4:be:84:e7:ec:3e","rssi":-58,"data":"020106"}"#,
+    """
+    {"observer": "hall", "bootId": 3, "sequence": 17, "uptime": 93000,
+     "adverts": [{"address": "c4:be:84:e7:ec:3e", "addressType": "random", "rssi": -58, "age": 120, "data": "020106"}],
+     "rangedBeacons": [{"uuid": "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0", "major": 1, "minor": 7, "accuracy": 1.5}],
+     "scanState": "foreground", "heartbeat": {"advertsHeard": 250, "scanDuty": 0.5}, "displayOn": true,
+     "wifiScan": [{"bssid": "00:11:22:33:44:55", "rssi": -70, "frequency": 2437, "lastHeard": 900}],
+     "motion": [{"kind": "step", "age": 250, "x": 0.75, "y": 1.5}],
+     "fix": {"latitude": 47.375, "longitude": 8.5, "accuracy": 12, "speed": 1.25, "source": "gnss"}}
+    """,
+    """
+    [{"transmitterId":"a4c138bf6fab","transmitterIdType":2,"rssiSignature":[{"receiverId":"001bc50940810001",\
+    "receiverIdType":1,"numberOfDecodings":1,"rssi":-49}],"timestamp":1612150079789,"packets":["000bab6fbf38c1a40409475648"]}]
+    """,
+    """
+    {"gw":"AA:BB:CC:DD:EE:FF","id":"11:22:33:44:55:66","rssi":-70,"mfid":"4c00","name":"caf\\u00e9 \\ud83d\\ude00",\
+    "manufacturerdata":"4c0002155e5c"}
+    {"room":"kitchen","mac":"5c1a112233ff","id":"iBeacon:e5ca1ade-f007-ba11-0000-000000000000-1-2","rssi":-60.4,"distance":1.25}
+    """,
+  ]
+  .map { Array($0.utf8) }
+
+  /// Pharos datagrams with every record, signed and not.
+  package static let pharos: [[UInt8]] = {
+    let batch = everyKind
+    let keys: [UInt32?] = [nil, 7]
+    return keys.map { key in
+      var encoder = PharosDatagramEncoder(observer: .eui48(0xAC23_3FA0_0001), bootID: 3, signingKeyID: key)
+      for report in batch.reports { _ = encoder.append(report, from: batch) }
+      return encoder.finish(uptime: .milliseconds(93_000))
+    }
+  }()
+
+  /// One report of every kind, by two observers.
+  package static let everyKind: ReportBatch = {
+    var batch = ReportBatch()
+    var decoder = DatagramDecoder()
+    for datagram in [json[1], json[3]] {
+      _ = decoder.decode(datagram.span.bytes, received: Timestamp(nanoseconds: 0), into: &batch)
+    }
+    return batch
+  }()
+}

@@ -1,0 +1,9 @@
+package import FuzzSupport
+
+/// The fuzz targets of HTTP bodies and queries.
+package let bodyTargets: [any FuzzTarget.Type] = [
+  BodiesTarget.self,
+  WebhooksTarget.self,
+  NotificationsTarget.self,
+  QueriesTarget.self,
+]

@@ -1,1 +1,0 @@
-../../Modules/PharosHTTP/JSON/BodyFields.swift

@@ -1,1 +1,0 @@
-../../Modules/PharosHTTP/Service/HostName.swift

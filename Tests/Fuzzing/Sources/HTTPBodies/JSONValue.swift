@@ -1,1 +1,0 @@
-../../Modules/PharosHTTP/JSON/JSONValue.swift

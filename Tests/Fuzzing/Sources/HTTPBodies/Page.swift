@@ -1,1 +1,0 @@
-../../Modules/PharosHTTP/Routing/Page.swift

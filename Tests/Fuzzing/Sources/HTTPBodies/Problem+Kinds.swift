@@ -1,1 +1,0 @@
-../../Modules/PharosHTTP/Messages/Problem+Kinds.swift

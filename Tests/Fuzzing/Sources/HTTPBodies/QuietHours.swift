@@ -1,1 +1,0 @@
-../../Modules/PharosWebhooks/Notifications/QuietHours.swift

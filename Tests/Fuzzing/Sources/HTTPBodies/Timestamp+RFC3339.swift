@@ -1,1 +1,0 @@
-../../Modules/PharosHTTP/Routing/Timestamp+RFC3339.swift

@@ -1,1 +1,0 @@
-../../Modules/PharosWebhooks/Definitions/WebhookDefinition.swift
