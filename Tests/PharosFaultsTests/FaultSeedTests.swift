@@ -1,4 +1,5 @@
 import PharosFaults
+import PharosTestSupport
 import Testing
 
 @Suite("The whole system while everything goes wrong")
@@ -10,7 +11,7 @@ struct FaultSeedTests {
         Issue.record(
           """
           seed \(outcome.seed), \(violation.rule.rawValue) after \(violation.time) s: \(violation.text)
-          replay: swift run -c release faults --seed \(outcome.seed) --trace
+          replay: PHAROS_BUILD=benchmarks swift run -c release faults --seed \(outcome.seed) --trace
           """
         )
       }

@@ -108,7 +108,7 @@ struct FixTests {
 
   @Test("nobody learns where a person is unless it was granted, and no longer than it is")
   func persons() async throws {
-    try await TestService.run(configuration: locked()) { service in
+    try await TestService.run(configuration: locked(), isLive: true) { service in
       var (desk, shop, other) = (service, service, service)
       let (tokens, now) = (service.backend.tokens, service.backend.clock())
       desk.token = try tokens.create(name: "op", role: .operator, at: now).secret
@@ -158,7 +158,7 @@ struct FixTests {
     "an application's stream tells fixes of those whom it may learn of, and none where it asks for regions"
   )
   func streams() async throws {
-    try await TestService.run(configuration: locked()) { service in
+    try await TestService.run(configuration: locked(), isLive: true) { service in
       var (desk, shop) = (service, service)
       let (tokens, now) = (service.backend.tokens, service.backend.clock())
       desk.token = try tokens.create(name: "op", role: .operator, at: now).secret

@@ -9,7 +9,7 @@ import Synchronization
 import Testing
 
 /// Clients that take what others need: each is refused, counted and named once, and others are served.
-@Suite("Limits of the HTTP interface", .timeLimit(.minutes(20)))
+@Suite("Limits of the HTTP interface", .serialized, .timeLimit(.minutes(20)))
 struct LimitTests {
   private func configuration(_ change: (inout HTTPConfiguration) -> Void) -> HTTPConfiguration {
     var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
@@ -23,7 +23,7 @@ struct LimitTests {
 
   @Test("a head that never ends is closed in time, however lively its client is")
   func slowHead() async throws {
-    try await TestService.run(configuration: configuration { $0.headSeconds = 1 }) { service in
+    try await TestService.run(configuration: configuration { $0.headSeconds = 1 }, isLive: true) { service in
       do {
         try await WireConnection.with(port: Int(service.address.port)) { connection in
           try await connection.send("GET /healthz HTTP/1.1\r\nHost: \(service.address)\r\nX-Slow: ")
@@ -40,7 +40,7 @@ struct LimitTests {
 
   @Test("a body that never ends is closed in time")
   func slowBody() async throws {
-    try await TestService.run(configuration: configuration { $0.bodySeconds = 1 }) { service in
+    try await TestService.run(configuration: configuration { $0.bodySeconds = 1 }, isLive: true) { service in
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let head = service.head(
           "PUT",
@@ -61,7 +61,7 @@ struct LimitTests {
       $0.largestBody = 1_000
       $0.unreadBodySeconds = 1
     }
-    try await TestService.run(configuration: configuration) { service in
+    try await TestService.run(configuration: configuration, isLive: true) { service in
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let head = "PUT /v1/applications/gallery/regions/endless HTTP/1.1\r\nHost: \(service.address)\r\n"
         try await connection.send(
@@ -78,7 +78,7 @@ struct LimitTests {
 
   @Test("a head that is too long is answered with 431", arguments: [1, 2])
   func largeHead(kind: Int) async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let fields =
           kind == 1
@@ -95,7 +95,8 @@ struct LimitTests {
 
   @Test("connections that wait give way to one that asks")
   func crowd() async throws {
-    try await TestService.run(configuration: configuration { $0.mostConnections = 2 }) { service in
+    try await TestService.run(configuration: configuration { $0.mostConnections = 2 }, isLive: true) {
+      service in
       try await WireConnection.with(port: Int(service.address.port)) { first in
         // Who has its answer has its place too, and waits from then on: the first for longer than the second.
         try await first.send(service.head("GET", "/healthz", headers: ["Connection": "keep-alive"]))

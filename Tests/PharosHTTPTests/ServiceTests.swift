@@ -134,7 +134,7 @@ struct ServiceTests {
   func largeBodies() async throws {
     var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
     configuration.largestBody = 1_000
-    try await TestService.run(configuration: configuration) { service in
+    try await TestService.run(configuration: configuration, isLive: true) { service in
       let path = "/v1/applications/gallery/regions/large"
       let body = String(repeating: " ", count: 1_001)
       let told = try await service.request("PUT", path, body: body)
@@ -180,7 +180,7 @@ struct ServiceTests {
 
   @Test("requests of one connection are answered in their order, and a malformed one ends it")
   func pipelining() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let open = ["Connection": "keep-alive"]
         let requests = ["/healthz", "/v1/nothing", "/v1/applications"].map {
@@ -198,7 +198,7 @@ struct ServiceTests {
 
   @Test("a head that is too large is refused")
   func largeHead() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       let large = String(repeating: "a", count: 40_000)
       let answer = try await service.request("GET", "/healthz", headers: ["X-Large": large])
       #expect(answer.status == 431)
@@ -244,10 +244,10 @@ struct ServiceTests {
 
   @Test("a port that somebody holds is told in words")
   func portInUse() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       let configuration = HTTPConfiguration(address: service.address)
       await #expect {
-        try await TestService.run(configuration: configuration) { _ in }
+        try await TestService.run(configuration: configuration, isLive: true) { _ in }
       } throws: { error in
         "\(error)".contains("\(service.address): the address is in use")
       }

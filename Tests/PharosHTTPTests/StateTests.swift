@@ -60,7 +60,7 @@ struct StateTests {
 
   @Test("a state that is asked for comes as an event, as does one when the display is turned on")
   func answers() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       try await service.hear(minor: 7)
       try await service.told(about: "front-desk")
       let before = service.backend.journal.head
@@ -92,7 +92,7 @@ struct StateTests {
 
   @Test("observers, tracks, zones, tags and what is heard say what was heard")
   func hearing() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       try await service.hear(minor: 7)
       let stranger =
         #"{"observer":"front-desk","mac":"c0:00:00:00:00:99","rssi":-70,"data":"02010604097879"}"#

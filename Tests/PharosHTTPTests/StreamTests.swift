@@ -9,7 +9,7 @@ import PharosTestSupport
 import Testing
 
 /// Live streams, as browsers and programs read them.
-@Suite("Live streams over HTTP", .timeLimit(.minutes(20)))
+@Suite("Live streams over HTTP", .serialized, .timeLimit(.minutes(20)))
 struct StreamTests {
   /// One server-sent event as a client understands it.
   private struct Received: Equatable {
@@ -48,7 +48,7 @@ struct StreamTests {
 
   @Test("a stream begins with the present and tells what is decided, with the journal's numbers")
   func live() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       service.backend.teller.tell(marks(1...3))
       await service.backend.teller.drain()
       try await WireConnection.with(port: Int(service.address.port)) { connection in
@@ -79,7 +79,7 @@ struct StreamTests {
 
   @Test("lines of JSON tell the same, and resume behind a number")
   func lines() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       service.backend.teller.tell(marks(1...9))
       await service.backend.teller.drain()
       try await WireConnection.with(port: Int(service.address.port)) { connection in
@@ -104,7 +104,7 @@ struct StreamTests {
   @Test("a client that is cut off at random, again and again, gets every number once and in order")
   func cutOff() async throws {
     let count = 5_000
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       var generator = SeededGenerator(seed: 7)
       async let telling: Void = {
         for start in stride(from: 1, through: count, by: 100) {
@@ -135,7 +135,7 @@ struct StreamTests {
 
   @Test("a client that goes away ends its stream")
   func goingAway() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       for _ in 0..<20 {
         try await WireConnection.with(port: Int(service.address.port)) { connection in
           try await connection.send(
@@ -157,7 +157,7 @@ struct StreamTests {
     let (ports, port) = AsyncStream<Int>.makeStream()
     let (stops, stop) = AsyncStream<Void>.makeStream()
     let served = Task {
-      try await TestService.run { service in
+      try await TestService.run(isLive: true) { service in
         port.yield(Int(service.address.port))
         for await _ in stops { break }
         // So much that nobody's socket holds it: the reader that takes nothing stands in the way of its stream.
@@ -191,7 +191,7 @@ struct StreamTests {
 
   @Test("a reader that takes nothing delays nobody")
   func slowReader() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       try await WireConnection.with(port: Int(service.address.port)) { idle in
         try await idle.send(
           service.head("GET", "/v1/events", headers: ["Accept": "text/event-stream"])
@@ -218,7 +218,7 @@ struct StreamTests {
 
   @Test("pages of history hold every event once, either way")
   func pages() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       service.backend.teller.tell(marks(1...250))
       await service.backend.teller.drain()
       var up: [Int] = []
@@ -248,7 +248,7 @@ struct StreamTests {
     arguments: ["0", "-1", "7", "x", "99999999999999999999"]
   )
   func missing(sequence: String) async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       let answer = try await service.request("GET", "/v1/events/\(sequence)")
       #expect(answer.status == 404)
     }
@@ -256,7 +256,7 @@ struct StreamTests {
 
   @Test("queries of streams are as strict as those of pages")
   func strictness() async throws {
-    try await TestService.run { service in
+    try await TestService.run(isLive: true) { service in
       for (query, field) in [
         ("before=3", "before"), ("limit=5", "limit"), ("rate=0", "rate"), ("rate=x", "rate"),
       ] {

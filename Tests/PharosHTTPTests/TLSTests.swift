@@ -13,7 +13,7 @@ struct TLSTests {
     try await withFiles { files in
       var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
       configuration.tls = files
-      try await TestService.run(configuration: configuration) { service in
+      try await TestService.run(configuration: configuration, isLive: true) { service in
         var client = TLSConfiguration.makeClientConfiguration()
         client.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(files.certificate))
         let context = try NIOSSLContext(configuration: client)
@@ -45,7 +45,7 @@ struct TLSTests {
         var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
         configuration.tls = stranger
         await #expect {
-          try await TestService.run(configuration: configuration) { _ in }
+          try await TestService.run(configuration: configuration, isLive: true) { _ in }
         } throws: { error in
           "\(error)".contains("with certificate \(stranger.certificate) and key \(stranger.key)")
         }

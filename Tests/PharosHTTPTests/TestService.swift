@@ -11,14 +11,21 @@ import PharosSite
 import PharosTestSupport
 import PharosWebhooks
 import ServiceLifecycle
+import Synchronization
 import Testing
 
-/// A whole server on free ports, in memory unless a journal is given, for as long as a test needs it.
+/// A whole server, in memory unless a journal is given, for as long as a test needs it.
+///
+/// Requests are answered by the interface itself, without a socket, unless a test asks for a live server.
 struct TestService {
   /// The parts.
   let backend: HTTPBackend
-  /// Where it serves HTTP.
+  /// The interface.
+  let api: API
+  /// Where a live server serves HTTP; where a client would believe it to be otherwise.
   let address: HostPort
+  /// Whether requests go over a socket.
+  let isLive: Bool
   /// What the engine takes for time.
   let time: SlowTime
 
@@ -26,33 +33,37 @@ struct TestService {
   var token: String?
 
   /// Runs a server, lets a test use it, and shuts it down gracefully.
+  ///
+  /// - Parameter isLive: whether it listens for HTTP, for tests of what is done to bytes, connections and streams.
   static func run(
     site: Site = .gallery,
     configuration: HTTPConfiguration = HTTPConfiguration(
       address: HostPort(host: "127.0.0.1", port: 0)
     ),
     journal: Journal? = nil,
+    isLive: Bool = false,
     _ body: (TestService) async throws -> Void
   ) async throws {
     let time = SlowTime()
     let backend = try parts(site: site, journal: journal, time: time)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-    let http = HTTPService(patient(configuration), backend: backend, logger: logger)
+    let configuration = patient(configuration)
+    let api = API(backend: backend, configuration: configuration, logger: logger)
+    let http = isLive ? HTTPService(configuration, backend: backend, logger: logger) : nil
+    let services: [any Service] = [
+      backend.teller, backend.feeds, backend.webhooks, backend.notifications, backend.server,
+    ]
     let group = ServiceGroup(
-      configuration: .init(
-        services: [
-          backend.teller, backend.feeds, backend.webhooks, backend.notifications, backend.server,
-          http,
-        ],
-        logger: logger
-      )
+      configuration: .init(services: services + (http.map { [$0] } ?? []), logger: logger)
     )
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
-      let address = try await http.address()
+      let address = try await http?.address() ?? HostPort(host: "127.0.0.1", port: 8_080)
       _ = try await backend.server.addresses()
       do {
-        try await body(TestService(backend: backend, address: address, time: time))
+        try await body(
+          TestService(backend: backend, api: api, address: address, isLive: isLive, time: time)
+        )
       } catch {
         await group.triggerGracefulShutdown()
         try? await tasks.waitForAll()
@@ -139,17 +150,57 @@ struct TestService {
     )
   }
 
-  /// Sends a request on a connection of its own and reads the answer.
+  /// Sends a request, over a connection of its own if the server is live, and reads the answer.
   func request(
     _ method: String,
     _ target: String,
     headers: [String: String] = [:],
     body: String? = nil
   ) async throws -> WireAnswer {
-    try await WireConnection.with(port: Int(address.port)) { connection in
+    guard isLive else { return try await answer(method, target, headers: headers, body: body) }
+    return try await WireConnection.with(port: Int(address.port)) { connection in
       try await connection.send(head(method, target, headers: headers, body: body) + (body ?? ""))
       return try await connection.answer(isHead: method == "HEAD")
     }
+  }
+
+  /// Has the interface answer a request as it does for a connection.
+  private func answer(
+    _ method: String,
+    _ target: String,
+    headers: [String: String],
+    body: String?
+  ) async throws -> WireAnswer {
+    var given: [String: String] = [:]
+    for (name, value) in fields(headers: headers, body: body) { given[name.lowercased()] = value }
+    let request = APIRequest(
+      method: APIRequest.Method(rawValue: method) ?? .get,
+      target: target,
+      headers: given
+    )
+    let answer = await api.answer(request, method: method) { Array((body ?? "").utf8) }
+    var wire = WireAnswer(status: answer.status, headers: [:])
+    for (name, value) in answer.headers { wire.headers[name.lowercased()] = value }
+    switch answer.body {
+    case .none: break
+    case .bytes(let bytes): wire.body = method == "HEAD" ? [] : bytes
+    case .stream(let produce):
+      let written = Mutex<[UInt8]>([])
+      try await produce { bytes in written.withLock { $0 += bytes } }
+      wire.body = written.withLock { $0 }
+    }
+    return wire
+  }
+
+  /// The header fields of a request.
+  private func fields(headers: [String: String], body: String?) -> [String: String] {
+    var fields = ["Host": "\(address)", "Connection": "close"]
+    if let token { fields["Authorization"] = "Bearer \(token)" }
+    if let body {
+      fields["Content-Length"] = "\(body.utf8.count)"
+      fields["Content-Type"] = "application/json"
+    }
+    return fields.merging(headers) { $1 }
   }
 
   /// The head of a request.
@@ -159,13 +210,7 @@ struct TestService {
     headers: [String: String] = [:],
     body: String? = nil
   ) -> String {
-    var fields = ["Host": "\(address)", "Connection": "close"]
-    if let token { fields["Authorization"] = "Bearer \(token)" }
-    if let body {
-      fields["Content-Length"] = "\(body.utf8.count)"
-      fields["Content-Type"] = "application/json"
-    }
-    fields.merge(headers) { $1 }
+    let fields = fields(headers: headers, body: body)
     let lines = fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)\r\n" }.joined()
     return "\(method) \(target) HTTP/1.1\r\n\(lines)\r\n"
   }

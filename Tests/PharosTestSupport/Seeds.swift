@@ -2,9 +2,6 @@ import Foundation
 
 /// The seeds of drawn tests: few in the suite, all of them in the long proofs (`Tests/deep --only seeds`).
 public enum Seeds {
-  /// How many fixed seeds the suite plays.
-  private static let fixedCount = 3
-
   /// Whether all seeds are wanted: `PHAROS_SEEDS=all`.
   private static let areAllWanted = ProcessInfo.processInfo.environment["PHAROS_SEEDS"] == "all"
 
@@ -15,14 +12,16 @@ public enum Seeds {
     return hash.flatMap { UInt64($0.prefix(12), radix: 16) } ?? 1
   }()
 
-  /// Returns the seeds of a test that must pass for every seed: three of the range and the commit's.
-  public static func drawn<Seed: FixedWidthInteger>(_ seeds: Range<Seed>) -> [Seed] {
-    areAllWanted ? Array(seeds) : fixed(seeds) + [Seed(truncatingIfNeeded: commit & 0xFFFF_FFFF)]
+  /// Returns the seeds of a test that must pass for every seed: the first of the range and 16 bits of the commit's.
+  ///
+  /// - Parameter count: how many fixed seeds the suite plays; more where a seed also selects a variant.
+  public static func drawn<Seed: FixedWidthInteger>(_ seeds: Range<Seed>, first count: Int = 3) -> [Seed] {
+    areAllWanted ? Array(seeds) : fixed(seeds, first: count) + [Seed(truncatingIfNeeded: commit & 0xFFFF)]
   }
 
-  /// Returns the seeds of a test that is statistical, so that a few of all seeds may fail it: three of the range.
-  public static func fixed<Seed: FixedWidthInteger>(_ seeds: Range<Seed>) -> [Seed] {
-    areAllWanted ? Array(seeds) : Array(seeds.prefix(fixedCount))
+  /// Returns the seeds of a statistical test, which a few of all seeds may fail: the first of the range.
+  public static func fixed<Seed: FixedWidthInteger>(_ seeds: Range<Seed>, first count: Int = 3) -> [Seed] {
+    areAllWanted ? Array(seeds) : Array(seeds.prefix(count))
   }
 
   /// The commit's hash, as git keeps it beside the sources.

@@ -60,7 +60,7 @@ struct JSONScannerTests {
 
   @Test(
     "an identity has the value that it has elsewhere, however it is written",
-    arguments: Seeds.drawn(0..<300)
+    arguments: Seeds.drawn(0..<300, first: 18)
   )
   func identities(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -1,6 +1,6 @@
 """A server that is killed again and again loses nothing that it told, tells nothing twice, and invents no exit.
 
-    python3 Tests/SystemTests/kill.py .build/debug/pharos [--kills 100] [--guests 100] [--seed N]
+    python3 Tests/SystemTests/kill.py .build/release/pharos [--kills 100] [--guests 100] [--seed N]
 
 Some handsets are near a beacon all the time: they must never exit. Others come and go. A client follows the stream
 and resumes with the last id it saw.

@@ -1,6 +1,6 @@
 """Prometheus's own checker accepts what the server measures.
 
-    python3 Tests/SystemTests/metrics.py .build/debug/pharos
+    python3 Tests/SystemTests/metrics.py .build/release/pharos
 """
 
 import argparse

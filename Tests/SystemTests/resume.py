@@ -1,6 +1,6 @@
 """A client that loses its connection again and again ends with every sequence number once.
 
-    python3 Tests/SystemTests/resume.py .build/debug/pharos [--events 100000] [--cuts 50] [--seed N]
+    python3 Tests/SystemTests/resume.py .build/release/pharos [--events 100000] [--cuts 50] [--seed N]
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A receiver that fails half of the time gets every event at least once, in order per subject, with signatures that verify.
 
-    python3 Tests/SystemTests/webhooks.py .build/debug/pharos [--events 1000] [--seed N]
+    python3 Tests/SystemTests/webhooks.py .build/release/pharos [--events 1000] [--seed N]
 
 The server is killed once on the way: what a webhook still has to get survives that.
 """

@@ -16,7 +16,7 @@ struct SuiteRun {
   func figures(quick: Bool) throws -> [String: SuiteFigure] {
     var figures: [String: SuiteFigure] = [:]
     for suite in SuiteRun.suites {
-      let program = try workshop.build(suite, of: workshop.package)
+      let program = try workshop.build(suite)
       let file = workshop.temporary("\(suite).jsonl")
       defer { try? FileManager.default.removeItem(at: file) }
       var environment = ["PHAROS_BENCHMARKS_FILE": file.path]

@@ -32,6 +32,9 @@ struct TargetsCommand: ParsableCommand {
   @Option(help: ArgumentHelp("This `pharos` rather than one that is built.", valueName: "FILE"))
   var pharos: String?
 
+  @Flag(help: "Take the programs as they were built, without building them again.")
+  var built = false
+
   @Option(help: ArgumentHelp("Write the rows as JSON.", valueName: "FILE"))
   var json: String?
 
@@ -41,7 +44,7 @@ struct TargetsCommand: ParsableCommand {
   }
 
   func run() throws {
-    let workshop = try Workshop(pharos: pharos)
+    let workshop = try Workshop(pharos: pharos, areBuilt: built)
     var report = TargetReport(isQuick: quick)
     for source in Source.allCases where isWanted(source) {
       workshop.say("\(source.rawValue) …")

@@ -2,53 +2,59 @@ import Foundation
 
 /// Where the programs are built and run.
 struct Workshop {
-  /// The folder of the benchmarks' package.
-  let package: URL
-  /// Where the baseline of this command lies.
-  var baseline: URL { package.appending(path: "Baselines/targets.json") }
   /// The repository.
-  var repository: URL { package.deletingLastPathComponent() }
+  let repository: URL
+  /// The file with the baseline of this command.
+  var baseline: URL { repository.appending(path: "Benchmarks/Baselines/targets.json") }
 
+  /// The folder of this program, and of all others once they are built.
+  private let programs: URL
   /// The `pharos` to measure, or nil to build it.
   private let givenPharos: String?
+  /// Whether the programs are taken as they were built.
+  private let areBuilt: Bool
 
-  /// Finds the package: above this program, which lies in its build folder, or else where the command is run.
-  init(pharos: String?) throws {
+  /// Finds the repository: above this program, which lies in its build folder, or else the present folder.
+  init(pharos: String?, areBuilt: Bool) throws {
     givenPharos = pharos
+    self.areBuilt = areBuilt
     let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    programs = program.deletingLastPathComponent()
+    var folder = programs
+    while folder.path != "/", !folder.lastPathComponent.hasPrefix(".build") {
+      folder.deleteLastPathComponent()
+    }
     let here = URL(fileURLWithPath: FileManager.default.currentDirectoryPath)
-    var folder = program.deletingLastPathComponent()
-    while folder.path != "/", folder.lastPathComponent != ".build" { folder.deleteLastPathComponent() }
-    let candidates = [folder.deletingLastPathComponent(), here.appending(path: "Benchmarks"), here]
-    let found = candidates.first {
-      FileManager.default.fileExists(atPath: $0.appending(path: "Sources/Targets").path)
+    let found = [folder.deletingLastPathComponent(), here].first {
+      FileManager.default.fileExists(atPath: $0.appending(path: "Benchmarks/Sources/Targets").path)
     }
     guard let found else {
-      throw WorkshopFailure("The benchmarks' package was not found. Run this from the repository.")
+      throw WorkshopFailure("The repository was not found. Run this from its top folder.")
     }
-    package = found
+    repository = found
   }
 
   /// Says what goes on, apart from the table on standard output.
   func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
 
-  /// Builds a product for release and says where it lies.
-  func build(_ product: String, of package: URL) throws -> URL {
-    let arguments = ["build", "-c", "release", "--package-path", package.path]
-    try execute("swift", arguments + ["--product", product, "--quiet"])
-    let folder = try execute("swift", arguments + ["--show-bin-path"])
-    let path = String(decoding: folder, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    return URL(fileURLWithPath: path).appending(path: product)
+  /// Builds a product for release, unless all are built, and returns its path.
+  func build(_ product: String) throws -> URL {
+    let program = programs.appending(path: product)
+    if areBuilt { return program }
+    try execute(
+      "swift",
+      ["build", "-c", "release", "--package-path", repository.path, "--product", product, "--quiet"],
+      environment: ["PHAROS_BUILD": "benchmarks"]
+    )
+    return program
   }
 
   /// The `pharos` to measure.
-  func pharos() throws -> URL {
-    try givenPharos.map { URL(fileURLWithPath: $0) } ?? build("pharos", of: repository)
-  }
+  func pharos() throws -> URL { try givenPharos.map { URL(fileURLWithPath: $0) } ?? build("pharos") }
 
   /// Builds one of our programs, runs it, and reads the figures of its JSON.
   func run(_ program: String, arguments: [String]) throws -> [String: Double] {
-    let executable = try build(program, of: package)
+    let executable = try build(program)
     let file = temporary("\(program).json")
     defer { try? FileManager.default.removeItem(at: file) }
     let output = try execute(executable.path, arguments + ["--json", file.path])

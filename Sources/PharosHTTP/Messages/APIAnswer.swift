@@ -3,10 +3,10 @@ import PharosReports
 /// What an endpoint answers: a value that the server turns into bytes on the wire.
 package struct APIAnswer: Sendable {
   /// Where a streaming endpoint writes; throws once the client is gone.
-  typealias Write = @Sendable ([UInt8]) async throws -> Void
+  package typealias Write = @Sendable ([UInt8]) async throws -> Void
 
   /// What follows the head.
-  enum Body: Sendable {
+  package enum Body: Sendable {
     /// Nothing.
     case none
     /// Bytes whose number is known.
@@ -18,9 +18,9 @@ package struct APIAnswer: Sendable {
   /// The status code.
   package var status: Int
   /// The header fields in their order.
-  var headers: [(name: String, value: String)]
+  package var headers: [(name: String, value: String)]
   /// What follows them.
-  var body: Body
+  package var body: Body
 
   /// Makes an answer.
   init(status: Int, headers: [(name: String, value: String)] = [], body: Body = .none) {

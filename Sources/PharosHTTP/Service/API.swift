@@ -1,8 +1,10 @@
-import Logging
+package import Logging
 import PharosAccess
+import PharosDelivery
+import PharosJournal
 
 /// The interface without the server around it: a request in, an answer out.
-struct API: Sendable {
+package struct API: Sendable {
   /// All routes.
   let table: RouteTable
   private let gate: RequestGuard
@@ -15,6 +17,21 @@ struct API: Sendable {
     self.logger = logger
   }
 
+  /// Makes the interface of a server.
+  package init(backend: HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
+    let board = LiveBoard(
+      told: backend.teller.told,
+      rows: { [journal = backend.journal] () throws(JournalError) in try journal.lastTold() },
+      authorisations: { [authorisations = backend.authorisations] in authorisations.view },
+      inUse: { [live = backend.teller.live] in live.names }
+    )
+    let gate = RequestGuard(configuration: configuration) {
+      [tokens = backend.tokens, clock = backend.clock] in
+      tokens.verify($0, at: clock())
+    }
+    self.init(routes: Endpoints(backend: backend, board: board).routes, gate: gate, logger: logger)
+  }
+
   /// Answers a request; never throws, since every failure is an answer.
   ///
   /// - Parameters:
@@ -22,7 +39,7 @@ struct API: Sendable {
   ///   - method: the method as it was sent, which may be one that Pharos does not know.
   ///   - body: reads the body; only called for a route that has one and somebody who may.
   /// - Returns: the answer.
-  func answer(
+  package func answer(
     _ request: APIRequest,
     method: String,
     body: () async throws -> [UInt8]

@@ -1,7 +1,4 @@
 public import Logging
-import PharosAccess
-import PharosDelivery
-import PharosJournal
 public import PharosReports
 public import ServiceLifecycle
 
@@ -37,20 +34,7 @@ public final class HTTPService: Service {
   /// - Throws: why it cannot listen.
   public func run() async throws {
     do {
-      let board = LiveBoard(
-        told: backend.teller.told,
-        rows: { [journal = backend.journal] () throws(JournalError) in try journal.lastTold() },
-        authorisations: { [authorisations = backend.authorisations] in authorisations.view },
-        inUse: { [live = backend.teller.live] in live.names }
-      )
-      let api = API(
-        routes: Endpoints(backend: backend, board: board).routes,
-        gate: RequestGuard(configuration: configuration) {
-          [tokens = backend.tokens, clock = backend.clock] in
-          tokens.verify($0, at: clock())
-        },
-        logger: logger
-      )
+      let api = API(backend: backend, configuration: configuration, logger: logger)
       let server = try HTTPServer(
         configuration: configuration,
         api: api,
