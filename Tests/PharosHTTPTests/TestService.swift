@@ -34,7 +34,7 @@ struct TestService {
 
   /// Runs a server, lets a test use it, and shuts it down gracefully.
   ///
-  /// - Parameter isLive: whether it listens for HTTP, for tests of what is done to bytes, connections and streams.
+  /// It listens for HTTP if it is live: for tests of what is done to bytes, connections and streams.
   static func run(
     site: Site = .gallery,
     configuration: HTTPConfiguration = HTTPConfiguration(

@@ -14,7 +14,11 @@ struct BatchTests {
     nil, SensingScope(fixedObservers: [.eui48(0)], beaconAddresses: [3, 4]),
   ]
 
-  @Test("a batch decides what its reports decide one by one", arguments: Seeds.drawn(0..<20, first: 5), scopes)
+  @Test(
+    "a batch decides what its reports decide one by one",
+    arguments: Seeds.drawn(0..<20, first: 5),
+    scopes
+  )
   func equivalence(seed: Int, scope: SensingScope?) {
     var world = BatchWorld(seed: UInt64(seed))
     var together = StageOne(site: world.site, limits: world.limits, sensing: scope)

@@ -42,7 +42,11 @@ struct FieldTests {
     var random = SeededGenerator(seed: seed)
     let address = DeviceAddress(bits: random.next(), kind: .random)
     let plain: [BeaconID] = [
-      .proximity(UUID128(high: random.next(), low: random.next()), major: 1, minor: UInt16(truncatingIfNeeded: seed)),
+      .proximity(
+        UUID128(high: random.next(), low: random.next()),
+        major: 1,
+        minor: UInt16(truncatingIfNeeded: seed)
+      ),
       .eddystone(EddystoneNamespace(high: random.next(), low: 3), instance: random.next()),
       .address(address),
     ]

@@ -12,14 +12,14 @@ public enum Seeds {
     return hash.flatMap { UInt64($0.prefix(12), radix: 16) } ?? 1
   }()
 
-  /// Returns the seeds of a test that must pass for every seed: the first of the range and 16 bits of the commit's.
+  /// The seeds of a test that must pass for every seed: the first of the range and 16 bits of the commit's.
   ///
-  /// - Parameter count: how many fixed seeds the suite plays; more where a seed also selects a variant.
+  /// More than three are played where a seed also selects a variant.
   public static func drawn<Seed: FixedWidthInteger>(_ seeds: Range<Seed>, first count: Int = 3) -> [Seed] {
     areAllWanted ? Array(seeds) : fixed(seeds, first: count) + [Seed(truncatingIfNeeded: commit & 0xFFFF)]
   }
 
-  /// Returns the seeds of a statistical test, which a few of all seeds may fail: the first of the range.
+  /// The seeds of a statistical test, which a few of all seeds may fail: the first of the range.
   public static func fixed<Seed: FixedWidthInteger>(_ seeds: Range<Seed>, first count: Int = 3) -> [Seed] {
     areAllWanted ? Array(seeds) : Array(seeds.prefix(count))
   }

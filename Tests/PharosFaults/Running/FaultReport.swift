@@ -51,7 +51,9 @@ package enum FaultReport {
     }
     if outcome.violations.count > 6 { lines.append("  and \(outcome.violations.count - 6) more") }
     let option = plant.map { " --plant \($0.rawValue)" } ?? ""
-    lines.append("  replay: PHAROS_BUILD=benchmarks swift run -c release faults --seed \(outcome.seed)\(option) --trace")
+    lines.append(
+      "  replay: PHAROS_BUILD=benchmarks swift run -c release faults --seed \(outcome.seed)\(option) --trace"
+    )
     return lines
   }
 
