@@ -20,10 +20,9 @@ package struct AES128: Sendable {
   /// Encrypts one block.
   package func encrypt(_ block: Block) -> Block {
     var bytes = (block.high.bigEndian, block.low.bigEndian)
-    var schedule = schedule
     unsafe withUnsafeMutableBytes(of: &bytes) { bytes in
       let address = unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress
-      unsafe AES_encrypt(address, address, &schedule)
+      unsafe withUnsafePointer(to: schedule) { unsafe AES_encrypt(address, address, $0) }
     }
     return (high: UInt64(bigEndian: bytes.0), low: UInt64(bigEndian: bytes.1))
   }
