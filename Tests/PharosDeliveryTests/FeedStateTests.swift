@@ -114,7 +114,7 @@ struct FeedStateTests {
 
   @Test(
     "a client misses nothing, however it goes and comes",
-    arguments: Seeds.drawn(0..<400 as Range<UInt64>)
+    arguments: Seeds.drawn(0..<400 as Range<UInt64>, first: 40)
   )
   func law(seed: UInt64) {
     var world = World(seed: seed, interval: seed.isMultiple(of: 2) ? nil : .seconds(1))
@@ -218,6 +218,18 @@ struct FeedStateTests {
       }
     }
     #expect(seen == expected)
+  }
+
+  @Test("a gap of a single pruned event is told")
+  func smallestGap() {
+    var state = FeedState(request: FeedRequest(), at: .zero)
+    state.begin(after: 0, published: 2, head: 2)
+    let items = state.found([Sample.told(2, Sample.enter(2))], isLast: true, oldest: 2, at: .zero)
+    guard case .gap(from: 1, to: 1) = items.first else {
+      Issue.record("no gap was told")
+      return
+    }
+    #expect(items.compactMap(\.sequence) == [2])
   }
 
   @Test("when the server stops, a stream gives what is next in order and ends")

@@ -153,6 +153,16 @@ struct EstimatorTests {
     #expect(anew == .far)
   }
 
+  @Test("the mean of a second is over the adverts that have a level")
+  func levelless() {
+    var buckets = SecondBuckets()
+    buckets.add(second: 1, at: Timestamp(seconds: 1), level: -60)
+    buckets.add(second: 1, at: Timestamp(seconds: 1), level: nil)
+    let second = buckets.close(through: 1)
+    #expect(second?.count == 2)
+    #expect(second?.mean == -60)
+  }
+
   @Test("seconds take samples out of order and close as one")
   func seconds() {
     var buckets = SecondBuckets()
