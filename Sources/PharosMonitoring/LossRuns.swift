@@ -25,9 +25,7 @@ package struct LossRuns: Hashable, Sendable {
   /// What they lost beyond the 32nd.
   var longestLost: Float = 0
 
-  package init() {}
-
-  init(
+  package init(
     received: Float = 0,
     runs: Float = 0,
     lost: Float = 0,

@@ -220,13 +220,13 @@ struct FeedStateTests {
     #expect(seen == expected)
   }
 
-  @Test("a gap of a single pruned event is told")
+  @Test("a gap of a single pruned event is reported")
   func smallestGap() {
     var state = FeedState(request: FeedRequest(), at: .zero)
     state.begin(after: 0, published: 2, head: 2)
     let items = state.found([Sample.told(2, Sample.enter(2))], isLast: true, oldest: 2, at: .zero)
     guard case .gap(from: 1, to: 1) = items.first else {
-      Issue.record("no gap was told")
+      Issue.record("no gap was reported")
       return
     }
     #expect(items.compactMap(\.sequence) == [2])

@@ -66,8 +66,6 @@ package struct MadeApplication: Hashable, Sendable {
   /// What it ranges, by name.
   package var ranging: [String: RangingRequest] = [:]
 
-  package init() {}
-
   package init(
     document: ApplicationDocument? = nil,
     regions: [String: Region] = [:],

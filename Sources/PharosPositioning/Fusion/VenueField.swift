@@ -8,8 +8,6 @@ package struct VenueField {
   /// The largest of them.
   package var best: Float = -.infinity
 
-  package init() {}
-
   package init(values: [[Float]] = [], best: Float = -.infinity) {
     self.values = values
     self.best = best
