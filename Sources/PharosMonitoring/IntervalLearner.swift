@@ -31,6 +31,12 @@ package struct IntervalLearner: Hashable, Sendable {
 
   package init() {}
 
+  init(interval: Float, received: Float, counts: GapCounts) {
+    self.interval = interval
+    self.received = received
+    self.counts = counts
+  }
+
   /// Whether a gap is one interval: neither were adverts missed in it, nor is it too short for one.
   @inline(__always)
   func isOneInterval(_ gap: Float) -> Bool {

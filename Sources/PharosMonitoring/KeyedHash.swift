@@ -38,6 +38,14 @@ package struct KeyedHash: Sendable {
   @inline(__always)
   func callAsFunction(eui48 bits: UInt64) -> UInt64 { mixed(bits, 1) }
 
+  /// The hash of an identity within its scope, with the address that is a part of it, if any.
+  @inline(__always)
+  func callAsFunction(scope: UInt32, key: UInt64, address: UInt64? = nil) -> UInt64 {
+    let first = KeyedHash.fold(UInt64(scope) &* 0x9E37_79B9_7F4A_7C15 ^ key ^ secrets.0, secrets.2)
+    guard let address else { return first }
+    return KeyedHash.fold(first ^ address ^ 1 << 63, secrets.1)
+  }
+
   /// A number that stands for a beacon in every process alike, for comparison only.
   static func fold(_ beacon: BeaconID) -> UInt64 {
     let (high, low, address, tail) = beacon.words
@@ -60,6 +68,7 @@ package struct KeyedHash: Sendable {
     return UInt64(bitPattern: Int64(hasher.finalize())) | 1
   }
 
+  @inline(__always)
   private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low

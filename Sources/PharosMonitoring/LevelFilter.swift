@@ -40,7 +40,6 @@ public struct KalmanLevel: Hashable, Sendable {
 
   var estimate: Float
   var spread: Float
-  var gain: Float = 1
   var measured = Float(KalmanLevel.noise)
   /// Whether the last innovation was far off: below, above, or not.
   var push: Int8 = 0
@@ -67,6 +66,15 @@ public struct KalmanLevel: Hashable, Sendable {
     spread = Float(KalmanLevel.noise)
   }
 
+  /// A filter in a known state.
+  @inline(__always)
+  init(estimate: Float, spread: Float, measured: Float, push: Int8) {
+    self.estimate = estimate
+    self.spread = spread
+    self.measured = measured
+    self.push = push
+  }
+
   /// Takes a sample that came so many seconds after the last one.
   public mutating func add(_ sample: Double, after seconds: Double) {
     take(Float(sample), after: Float(seconds))
@@ -78,7 +86,7 @@ public struct KalmanLevel: Hashable, Sendable {
     // Beyond a minute the old estimate says nothing any more; the cap keeps the variance finite.
     let predicted = spread + Float(KalmanLevel.drift) * min(max(seconds, 0), 60)
     let expected = predicted + measured
-    gain = predicted / expected
+    let gain = predicted / expected
     let innovation = sample - estimate
     let square = innovation * innovation
     estimate += gain * innovation
@@ -93,7 +101,9 @@ public struct KalmanLevel: Hashable, Sendable {
   }
 
   /// Raises the sample taken last by so many dB: a stronger report of the same transmission.
-  public mutating func raiseLast(by difference: Double) { estimate += gain * Float(difference) }
+  ///
+  /// The gain of that sample was its variance divided by the noise.
+  public mutating func raiseLast(by difference: Double) { estimate += spread / measured * Float(difference) }
 }
 
 extension KalmanLevel {

@@ -72,6 +72,8 @@ package struct RegionCatalog: Sendable {
   private var askedUUIDs: Set<UUID128> = []
   private var askedNamespaces: Set<EddystoneNamespace> = []
   private var askedAddresses: Set<UInt64> = []
+  /// The same as numbers.
+  package private(set) var scopes = ScopeTable()
   private var zonesTakeAll = false
   private var zoneObservers: Set<ObserverID> = []
   /// The observers that hang at known places of venues.
@@ -343,7 +345,14 @@ package struct RegionCatalog: Sendable {
     return number
   }
 
+  /// The number of an identity's scope, which it is given if it has none.
+  mutating func scope(of beacon: BeaconID) -> UInt32 { number(of: BeaconScope(beacon)) }
+
+  /// The number of a scope, which it is given if it has none.
+  mutating func number(of scope: BeaconScope) -> UInt32 { scopes.insert(scope) }
+
   private mutating func noteSort(of constraint: BeaconConstraint, isKeyed: Bool) {
+    _ = scopes.insert(BeaconScope(constraint))
     switch constraint {
     case .proximity(let uuid, major: _, minor: _): askedUUIDs.insert(uuid)
     case .eddystone(let namespace, instance: _): askedNamespaces.insert(namespace)

@@ -106,7 +106,7 @@ extension Track {
 
 extension DistanceModel {
   /// The levels in dBm that a policy enters and leaves at; not a number where it asks for none.
-  fileprivate func levels(of policy: PresencePolicy, measuredPower: Double?) -> (enter: Float, exit: Float) {
+  func levels(of policy: PresencePolicy, measuredPower: Double?) -> (enter: Float, exit: Float) {
     (
       level(policy.enterRSSI, policy.enterDistance, power: measuredPower, without: .infinity),
       level(policy.exitRSSI, policy.exitDistance, power: measuredPower, without: -.infinity)

@@ -223,7 +223,7 @@ extension StageOne {
 
 extension [BeaconConstraint] {
   /// Bits of the constraints that a beacon fulfils; what comes behind the 64th shares its bit.
-  fileprivate func fulfilled(by beacon: BeaconID) -> UInt64 {
+  func fulfilled(by beacon: BeaconID) -> UInt64 {
     var bits: UInt64 = 0
     for place in indices where self[place].matches(beacon) {
       bits |= 1 << UInt64(Swift.min(place, 63))

@@ -270,7 +270,7 @@ extension StageOne {
 
 extension PendingChange {
   /// Takes note of a new region.
-  fileprivate mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
+  mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
     let entry = catalog.slots[Int(slot)]
     constraints.append(entry.region.constraint)
     if case .beacon(observers: .some) = entry.region.subject { listsObservers = true }

@@ -81,6 +81,11 @@ extension StageOne {
     case (_, .windowed):
       break
     }
+    // Deadlines may have come nearer.
+    guard before == .windowed else { return }
+    for track in states[index].tracks.indices where states[index].tracks[track].isLive {
+      rearm(track: track, of: index)
+    }
   }
 
   /// The observer cannot tell any more: all it knows is held, its regions are unmonitored, and nothing is an exit.

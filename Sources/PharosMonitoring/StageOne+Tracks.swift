@@ -49,6 +49,9 @@ extension StageOne {
     case .stranger: return nil
     case .settled(let set, let hasJoined):
       if hasJoined { count { $0.joined += 1 } }
+      if let address = hearing.keyAddress, let track = states[index].track(of: beacon, hash: hash) {
+        states[index].note(address, of: track, atMost: limits.tracksPerObserver)
+      }
       return set
     case .attention(let track, let outcome):
       if outcome.hasJoined { count { $0.joined += 1 } }

@@ -1,3 +1,5 @@
+import PharosEvents
+
 /// How loud a beacon usually is at an observer, and how far it strays from that.
 ///
 /// A mean and a mean absolute deviation over a quarter of an hour; over the first samples their plain means. What is looked
@@ -47,11 +49,31 @@ package struct UsualLevel: Hashable, Sendable {
     }
     var share = min(seconds * UsualLevel.rate, UsualLevel.greatestShare)
     if samples < 64 { share = max(share, 1 / Float(samples + 8)) }
+    add(recent, share: share)
+  }
+
+  /// The same for the 64th sample and those behind it.
+  @inline(__always)
+  mutating func addToMany(_ recent: Float, after seconds: Float) {
+    add(recent, share: min(seconds * UsualLevel.rate, UsualLevel.greatestShare))
+  }
+
+  @inline(__always)
+  private mutating func add(_ recent: Float, share: Float) {
     // Whoever comes or goes is no part of what is usual: what lies far off counts as if it were less so.
     let most = UsualLevel.clip * deviation + 1
     let difference = min(max(recent - level, -most), most)
     level += difference * share
     deviation += (difference.magnitude - deviation) * share
+  }
+
+  /// Where a level lies, by a hysteresis near where it was.
+  func levelClass(_ recent: Float, before: LevelClass) -> LevelClass {
+    switch surroundings(recent, before: before == .usual ? 0 : before == .low ? 1 : 2) {
+    case 0: .usual
+    case 1: .low
+    default: .far
+    }
   }
 
   /// Where a level lies: 0 for the usual, 1 for low, 2 for far below; by a hysteresis near where it was.

@@ -21,7 +21,7 @@ struct Measurement {
   /// The site and its traffic.
   var workload: Workload
   /// What is measured.
-  var engine: StageOne
+  var engine: MonitoringEngine
   /// What the engine says, thrown away.
   var output = StageOutput()
   /// The second of traffic that was played last.
@@ -32,7 +32,7 @@ struct Measurement {
   init(_ workload: Workload, _ plan: Plan) {
     self.workload = workload
     self.plan = plan
-    engine = StageOne(site: workload.site)
+    engine = MonitoringEngine(site: workload.site)
     naive = NaiveEngine(site: workload.site)
   }
 

@@ -73,7 +73,7 @@ extension ObserverState {
 }
 
 extension FieldWriter {
-  fileprivate mutating func write(places: [Int32]) {
+  mutating func write(places: [Int32]) {
     write(UInt32(places.count))
     for place in places { write(place) }
   }
@@ -234,7 +234,7 @@ extension Track {
 
 extension FieldReader {
   /// Reads a list of places in a list of so many.
-  fileprivate mutating func places(_ field: String, below count: Int) throws(FieldError) -> [Int32] {
+  mutating func places(_ field: String, below count: Int) throws(FieldError) -> [Int32] {
     var places: [Int32] = []
     for _ in 0..<(try self.count(ofAtLeast: 4)) { places.append(try place(field, below: count)) }
     return places

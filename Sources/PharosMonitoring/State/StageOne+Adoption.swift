@@ -75,6 +75,7 @@ extension StageOne {
         for track in states[index].tracks.indices where states[index].tracks[track].isLive {
           rearm(track: track, of: index)
         }
+        for row in states[index].rows.indices where states[index].rows[row].isLive { arm(row: row, of: index) }
       }
       states[index].life.mode = new?.liveness ?? .auto
       watch(index)
@@ -124,7 +125,7 @@ extension ObserverState {
 
 extension RegionCatalog {
   /// The applications as they would have to be declared, those that are declared first.
-  fileprivate func applications(_ declared: [Application]) -> [Application] {
+  func applications(_ declared: [Application]) -> [Application] {
     var names = declared.map(\.identifier)
     let known = Set(names)
     var others: Set<String> = []

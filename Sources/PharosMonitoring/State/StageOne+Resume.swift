@@ -121,7 +121,7 @@ extension StageOne {
 
 extension RegionCatalog {
   /// The regions by application and identifier: there may be a word about each of many tags.
-  fileprivate var slotsByName: [String: [String: Int32]] {
+  var slotsByName: [String: [String: Int32]] {
     var names: [String: [String: Int32]] = [:]
     for place in slots.indices where slots[place].isLive {
       names[slots[place].application, default: [:]][slots[place].region.identifier] = Int32(place)
@@ -132,7 +132,7 @@ extension RegionCatalog {
 
 extension LastTold {
   /// When the latest of all words was decided.
-  fileprivate var latest: Timestamp? {
+  var latest: Timestamp? {
     let times = [
       regions.map(\.decidedAt).max(), zones.map(\.decidedAt).max(), observers.map(\.decidedAt).max(),
     ]

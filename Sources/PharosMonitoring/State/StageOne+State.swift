@@ -6,7 +6,7 @@ public import PharosReports
 /// copy, and somebody else writes that.
 extension StageOne {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 2
+  static let stateVersion: UInt8 = 3
   /// About how many bytes a track takes.
   ///
   /// Measured for iBeacons under one policy; room is made for them at once.
@@ -135,14 +135,14 @@ extension StageOne {
 }
 
 extension QuarantinedObserver {
-  fileprivate func write(to writer: inout FieldWriter) {
+  func write(to writer: inout FieldWriter) {
     id.write(to: &writer)
     firstHeard.write(to: &writer)
     lastHeard.write(to: &writer)
     writer.write(reports)
   }
 
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+  init(from reader: inout FieldReader) throws(FieldError) {
     let id = try ObserverID(from: &reader)
     let first = try Timestamp(from: &reader)
     let last = try Timestamp(from: &reader)

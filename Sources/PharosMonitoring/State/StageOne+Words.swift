@@ -141,7 +141,7 @@ extension StageOne {
 
 extension RegionRow {
   /// Takes over what was told.
-  fileprivate mutating func take(_ word: LastTold.RegionWord) {
+  mutating func take(_ word: LastTold.RegionWord) {
     state = word.state
     known = word.state == .unmonitored ? word.lastKnown : word.state
     enteredAt = known == .inside ? word.enteredAt ?? enteredAt ?? word.time : nil

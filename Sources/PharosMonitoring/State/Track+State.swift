@@ -125,7 +125,7 @@ extension Track {
 
 extension FieldReader {
   /// Reads how long before it was last heard a sample began, in nanoseconds, or what stands for none.
-  fileprivate mutating func sinceSample() throws(FieldError) -> UInt32 {
+  mutating func sinceSample() throws(FieldError) -> UInt32 {
     let number = try number(UInt32.self)
     guard number == Track.noSample || number <= Track.joinSpan.nanoseconds else {
       throw failure(.outOfRange(field: "a sample"))

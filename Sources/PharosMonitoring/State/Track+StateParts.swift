@@ -4,7 +4,7 @@ import PharosReports
 extension KalmanLevel {
   /// Writes the filter.
   func write(to writer: inout FieldWriter) {
-    for number in [estimate, spread, gain, measured] { writer.write(number) }
+    for number in [estimate, spread, measured] { writer.write(number) }
     writer.write(push)
   }
 
@@ -12,7 +12,6 @@ extension KalmanLevel {
   init(from reader: inout FieldReader) throws(FieldError) {
     self.init(first: Double(try reader.level("a filtered level")))
     spread = try reader.amount("a filter's spread")
-    gain = try reader.amount("a filter's gain")
     measured = try reader.amount("a filter's noise")
     push = try reader.number(Int8.self)
   }
@@ -115,7 +114,7 @@ extension Track {
 }
 
 extension OtherAddress {
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+  init(from reader: inout FieldReader) throws(FieldError) {
     key = try reader.number(UInt64.self)
     sampleStart = try Timestamp(from: &reader)
     until = try Timestamp(from: &reader)

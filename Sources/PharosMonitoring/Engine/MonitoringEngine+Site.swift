@@ -1,0 +1,386 @@
+import PharosAdvertising
+public import PharosEvents
+public import PharosReports
+
+/// An edited site in place of the one before, and the start after a downtime.
+extension MonitoringEngine {
+  // MARK: An edited site
+
+  /// Takes over an edited site, after everything that was due before that instant.
+  ///
+  /// Regions, rotations and ranging requests change as ``apply(_:at:into:)`` changes them, in the order of
+  /// `Site.regionChanges(to:)`; what applications added at run time stays. Of observers the offset, the lag and how their
+  /// silence is judged take effect at once: smoothed levels are moved by what the offset changed, so that nothing enters or leaves
+  /// by an edit. Where only listed observers count from now on, the others are removed: their regions become unmonitored. The name
+  /// of the stream stays, since it is part of every id.
+  public mutating func adopt(_ site: Site, at instant: Timestamp, into output: inout StageOutput) {
+    swap(&context.output, &output)
+    defer { swap(&context.output, &output) }
+    _ = arrive(at: instant)
+    adopt(site, context.site.regionChanges(to: site))
+  }
+
+  private mutating func adopt(_ next: Site, _ changes: [RegionChange]) {
+    let old = context.site
+    guard old != next || !changes.isEmpty else { return }
+    catchUpAll()
+    let before = context.entries
+    context.declare(next)
+    if old.observers != next.observers { updateObservers(from: before) }
+    let hasOtherAskers =
+      old.beacons != next.beacons || old.zones != next.zones || old.positioning.tags != next.positioning.tags
+    if hasOtherAskers {
+      context.catalog.declare(next)
+      updateFacts()
+    }
+    if hasOtherAskers || old.pathLossExponent != next.pathLossExponent {
+      // Every track looks again for what asks about it before it is used next.
+      context.epoch &+= 1
+      context.untracked.removeAll()
+    }
+    if old.admission != next.admission || old.observers != next.observers { removeUnadmitted() }
+    let limits = context.catalog.regionLimits
+    for application in next.applications {
+      context.catalog.regionLimits[application.identifier] = application.regionLimit
+    }
+    for change in changes { perform(change) }
+    guard limits != context.catalog.regionLimits, context.catalog.hasRotations else { return }
+    catchUpAll()
+    rotateAll(context.catalog.rotatedApplications)
+  }
+
+  /// What the site would have to declare for the regions, rotations and ranging requests that there are now.
+  var declaration: Site {
+    var declaration = context.site
+    declaration.applications = context.catalog.applications(context.site.applications)
+    return declaration
+  }
+
+  /// Goes by what is declared of observers now.
+  private mutating func updateObservers(from before: [ObserverID: ObserverEntry]) {
+    for index in observerEngines.indices where observerEngines[index].isLive {
+      let id = observerEngines[index].id
+      let new = context.entries[id]
+      if before[id] != new { observerEngines[index].declare(new, before: before[id], &context) }
+    }
+  }
+
+  /// Looks up again what the directory and the zones say of tracks and observers.
+  private mutating func updateFacts() {
+    for index in observerEngines.indices where observerEngines[index].isLive {
+      observerEngines[index].updateFacts(&context)
+    }
+  }
+
+  // MARK: The start after a downtime
+
+  /// Goes on after a time in which nothing was received, from a state that was read or from nothing.
+  ///
+  /// The time since the state was written is no evidence: no exit, enter or outage follows from it. Silence, of beacons and
+  /// of observers, begins again, deadlines that were open get their whole time again, half-filled seconds of ranging are
+  /// dropped, and gaps across the pause teach nothing. What was published after the state was written (`lastTold`) wins over it:
+  ///
+  /// - A row that is inside without a track that says so stays inside until live silence has lasted for the policy's
+  ///   ceiling, or for its fixed time.
+  /// - A row that is outside ends its tracks' presences without an event, so that they may enter again. Stage two is told of the
+  ///   regions about beacons which ask by the same presences that nothing is known of the beacon any more.
+  /// - Observers that are unknown here are known from then on. Such an observer is not assumed to live: if it
+  ///   stays silent, its regions become unmonitored.
+  ///
+  /// Counters go on from the instant in nanoseconds, as those of new rows do, so that no id is used twice. In the end the site that
+  /// the engine was made with takes the place of the one that the state was written with, as ``adopt(_:at:into:)`` does it. Stage
+  /// two is told of each observer that was up when it proves that it lives.
+  ///
+  /// - Parameters:
+  ///   - instant: when the server started; a time before the state's is moved to it.
+  ///   - lastTold: what was published after the state was written, or ever, if there is none: all records about beacons, and those
+  ///     about this engine's own observers.
+  ///   - output: what follows from an edited site.
+  public mutating func resume(at instant: Timestamp, lastTold: LastTold, into output: inout StageOutput) {
+    swap(&context.output, &output)
+    defer { swap(&context.output, &output) }
+    latest = max(latest, min(instant, MonitoringEngine.times.upperBound))
+    context.current = latest
+    context.timers = TimerQueue()
+    let floor = lastTold.latest.map { max($0, latest) } ?? latest
+    for index in observerEngines.indices where observerEngines[index].isLive {
+      observerEngines[index].interrupt(until: latest)
+      observerEngines[index].raiseCounters(to: floor)
+    }
+    for record in lastTold.observers { restore(record, floor) }
+    let slots = context.catalog.slotsByName
+    for record in lastTold.regions {
+      guard let slot = slots[record.application]?[record.region] else { continue }
+      restore(record, slot: slot, floor)
+    }
+    for index in observerEngines.indices where observerEngines[index].isLive { observerEngines[index].armAll(&context) }
+    guard let site = awaitedSite else { return }
+    awaitedSite = nil
+    adopt(site, declaration.regionChanges(to: site))
+  }
+
+  /// Takes note that nothing was received from an instant to a later one, as the process or the machine stood still.
+  ///
+  /// What was sent meanwhile is in the sockets: until it is read, silence says nothing. So all silence begins again, as
+  /// it does after a restart, and nothing else changes.
+  ///
+  /// - Parameters:
+  ///   - end: up to when.
+  ///   - received: behind everything that was received before it, and before everything that was received since.
+  ///   - output: what was due before it.
+  public mutating func pause(through end: Timestamp, at received: Timestamp, into output: inout StageOutput) {
+    swap(&context.output, &output)
+    defer { swap(&context.output, &output) }
+    let received = arrive(at: received)
+    let end = min(end, MonitoringEngine.times.upperBound)
+    catchUpAll()
+    context.timers = TimerQueue()
+    // Timers are set by the end; what comes next may have been received a moment before it.
+    context.current = max(end, received)
+    for index in observerEngines.indices where observerEngines[index].isLive {
+      observerEngines[index].interrupt(until: context.current)
+      observerEngines[index].armAll(&context)
+    }
+    context.current = received
+  }
+
+  /// An observer came or went.
+  private mutating func restore(_ record: LastTold.ObserverWord, _ floor: Timestamp) {
+    if let index = place(of: record.observer) {
+      observerEngines[index].restore(isUp: record.isUp, &context)
+    } else if let index = makeObserver(record.observer, isUp: record.isUp, floor) {
+      observerEngines[index].isUp = record.isUp
+    }
+  }
+
+  /// A region's state changed.
+  private mutating func restore(_ record: LastTold.RegionWord, slot: Int32, _ floor: Timestamp) {
+    let region = context.catalog.slots[Int(slot)].region
+    switch record.subject {
+    case .none: return
+    case .beacon(let beacon):
+      guard region.subject != .observer else { return }
+      for index in observerEngines.indices where observerEngines[index].isLive {
+        observerEngines[index].restore(record.state, of: beacon, slot: slot, &context)
+      }
+    case .observer(let id):
+      guard region.subject == .observer, record.state != .unknown else { return }
+      guard let index = place(of: id) ?? makeObserver(id, isUp: true, floor) else { return }
+      observerEngines[index].restore(record, slot: slot, &context)
+    }
+  }
+
+  /// Makes an observer that is known from a record alone; nil if there is no room, or if it is not admitted.
+  private mutating func makeObserver(_ id: ObserverID, isUp: Bool, _ floor: Timestamp) -> Int? {
+    guard isAdmitted(id), cells[id.cell % context.limits.cells].count < context.limits.observersPerCell else {
+      return nil
+    }
+    let entry = context.entries[id]
+    var observer = ObserverEngine(id: id, entry: entry, received: context.current, time: context.current)
+    observer.life = LifeSigns(mode: entry?.liveness ?? .auto)
+    observer.life.interrupted(until: context.current)
+    observer.life.isUnproven = true
+    observer.silenceFrom = context.current
+    observer.isAwaited = isUp
+    let counter = UInt64(bitPattern: max(floor.nanoseconds, 0))
+    observer.countersFrom = floor
+    observer.ordinal = counter
+    observer.lifeCounter = counter
+    observer.rangingCounter = counter
+    return add(observer)
+  }
+}
+
+extension ObserverEngine {
+  /// Goes by what is declared of the observer now.
+  fileprivate mutating func declare(
+    _ new: ObserverEntry?,
+    before old: ObserverEntry?,
+    _ context: inout EngineContext
+  ) {
+    tracks.makeUnique()
+    let offset = ObserverState.rssiOffset(of: new)
+    if offset != rssiOffset {
+      for place in 0..<tracks.count where tracks[place].isLive {
+        tracks[place].shiftLevels(by: Float(offset - rssiOffset))
+      }
+      rssiOffset = offset
+    }
+    if old?.lag != new?.lag {
+      lag = LagEstimator(given: new?.lag)
+      rearmAll(&context)
+      for row in rows.indices where rows[row].isLive { arm(row: row, for: rows[row].decideAt, &context) }
+    }
+    life.mode = new?.liveness ?? .auto
+    watch(&context)
+  }
+
+  /// Looks up again what the directory and the zones say.
+  fileprivate mutating func updateFacts(_ context: inout EngineContext) {
+    tracks.makeUnique()
+    let stands = context.catalog.standsInZone(id)
+    if stands, !standsInZone { lifeReported = .distantPast }
+    standsInZone = stands
+    for place in 0..<tracks.count where tracks[place].isLive {
+      let track = tracks[place]
+      let facts = context.catalog.facts(of: track.beacon(context.catalog.scopes))
+      guard track.take(facts) else { continue }
+      allow(track, &context)
+      rearm(place, &context)
+    }
+  }
+
+  /// Nothing was received up to a time.
+  fileprivate mutating func interrupt(until time: Timestamp) {
+    tracks.makeUnique()
+    silenceFrom = max(silenceFrom, time)
+    monitoringSince = max(monitoringSince, time)
+    lagLearnsFrom = max(lagLearnsFrom, time)
+    reassessAt = .distantPast
+    datagramAt = nil
+    isAwaited = isUp
+    lifeReported = .distantPast
+    life.interrupted(until: time)
+    sequence.interrupt()
+    outageTimer = .distantFuture
+    secondTimer = .distantFuture
+    pendingTracks.removeAll()
+    pendingRows.removeAll()
+    for place in 0..<tracks.count where tracks[place].isLive { tracks[place].interrupt() }
+    for page in 0..<tracks.pageCount { tracks.line(page).pointee.armedAt = .distantFuture }
+    for row in rows.indices {
+      rows[row].armedAt = .distantFuture
+      rows[row].isWaiting = false
+    }
+  }
+
+  /// Lets all that ids are counted with go on behind an instant.
+  fileprivate mutating func raiseCounters(to instant: Timestamp) {
+    let floor = UInt64(bitPattern: max(instant.nanoseconds, 0))
+    countersFrom = max(countersFrom, instant)
+    ordinal = max(ordinal, floor)
+    lifeCounter = max(lifeCounter, floor)
+    rangingCounter = max(rangingCounter, floor)
+    for row in rows.indices where rows[row].isLive {
+      rows[row].counter = max(rows[row].counter, floor &+ UInt64(rows[row].slot) &* 1_000)
+    }
+  }
+
+  /// Sets all timers for what is due from now on.
+  fileprivate mutating func armAll(_ context: inout EngineContext) {
+    rearmAll(&context)
+    for row in rows.indices where rows[row].isLive {
+      let entry = rows[row]
+      if entry.state == .inside, entry.tracksInside == 0, entry.isActive {
+        rows[row].patience = context.catalog.slots[Int(entry.slot)].region.presence.patience
+        rows[row].decideAt = context.current + rows[row].patience
+      } else if entry.decideAt != .distantFuture {
+        rows[row].decideAt = context.current + entry.patience
+      }
+      arm(row: row, for: rows[row].decideAt, &context)
+    }
+    watch(&context)
+    if nextSecond != nil { armSecond(second(of: context.current), &context) }
+  }
+
+  /// Takes over whether it was published as up.
+  fileprivate mutating func restore(isUp published: Bool, _ context: inout EngineContext) {
+    guard isUp != published else { return }
+    isUp = published
+    isAwaited = published
+    guard !published else { return resume(at: context.current, &context) }
+    provenBeforeOutage = life.provenAt
+    life.end()
+    for place in 0..<tracks.count where tracks[place].isLive {
+      let track = tracks[place]
+      for policy in context.catalog.sets[Int(track.cold.matchSet)].policies.indices {
+        _ = track.change(presence: policy) { $0.suspended() }
+      }
+      track.flush()
+      track.settle()
+    }
+    for row in rows.indices where rows[row].isLive && rows[row].isActive && rows[row].state != .unmonitored {
+      rows[row].known = rows[row].state
+      rows[row].state = .unmonitored
+      rows[row].decideAt = .distantFuture
+    }
+  }
+
+  /// Takes over what was published of a beacon.
+  fileprivate mutating func restore(
+    _ state: RegionState,
+    of beacon: BeaconID,
+    slot: Int32,
+    _ context: inout EngineContext
+  ) {
+    guard let place = track(of: beacon, context) else { return }
+    restore(state, slot: slot, tracks[place], &context)
+  }
+
+  /// Takes over what was published of the observer itself.
+  fileprivate mutating func restore(_ record: LastTold.RegionWord, slot: Int32, _ context: inout EngineContext) {
+    let row = row(of: slot, at: context.current, &context)
+    rows[row].take(record)
+    // What was published was monitored.
+    if context.catalog.slots[Int(slot)].isRotated { activeNodes.insert(slot) }
+    for place in 0..<tracks.count where tracks[place].isLive { restore(record.state, slot: slot, tracks[place], &context) }
+    rows[row].decideAt = .distantFuture
+    guard record.state == .unmonitored, canTell, rows[row].tracksInside == 0 else { return }
+    if rows[row].known == .inside {
+      rows[row].patience = context.catalog.slots[Int(slot)].region.presence.patience
+    }
+    rows[row].decideAt = context.current + rows[row].patience
+  }
+
+  /// Brings the presences of a track that a region asks about to what was published.
+  private mutating func restore(
+    _ state: RegionState,
+    slot: Int32,
+    _ track: TrackHandle,
+    _ context: inout EngineContext
+  ) {
+    let set = context.catalog.sets[Int(track.cold.matchSet)]
+    for asker in set.regions + set.beaconRegions where asker.slot == slot {
+      let policy = Int(asker.place)
+      if state == .unmonitored { _ = track.change(presence: policy) { $0.suspended() } }
+      guard state == .outside, track.change(presence: policy, { $0.deadlinePassed() }) != nil else { continue }
+      // The record does not speak of other regions that ask by the same policy.
+      for other in set.beaconRegions where other.place == asker.place && other.slot != slot {
+        report(.unknown, slot: other.slot, track, at: context.current, Evidence(rule: .assumed), &context)
+      }
+      for other in set.regions where other.place == asker.place {
+        guard let row = rowOfSlot[other.slot] else { continue }
+        rows[Int(row)].tracksInside = max(0, rows[Int(row)].tracksInside - 1)
+      }
+    }
+    track.flush()
+    track.settle()
+  }
+}
+
+extension TrackHandle {
+  /// Takes over what the directory says.
+  ///
+  /// - Returns: whether that is something else than before.
+  fileprivate func take(_ facts: (measuredPower: Double?, interval: TimeSpan?)) -> Bool {
+    let interval = facts.interval.map { Float($0.seconds) }
+    let power = facts.measuredPower.map { Float($0) }
+    let isDeclared = hot.flags.contains(.declaredPower)
+    guard interval != declaredInterval || (power != nil) != isDeclared || power != nil && power != cold.power else {
+      return false
+    }
+    declaredInterval = interval
+    if power == nil { hot.flags.remove(.declaredPower) } else { hot.flags.insert(.declaredPower) }
+    // A power that is declared no more holds until the next frame states its own.
+    if let power { cold.power = power }
+    return true
+  }
+
+  /// Nothing was received for a while.
+  fileprivate func interrupt() {
+    flush()
+    for place in 0..<presenceCount { change(presence: place) { $0.interrupt() } }
+    if cold.box?.extras.seconds.open.isEmpty == false { changeExtras { $0.seconds = SecondBuckets() } }
+    settle()
+  }
+}

@@ -1,0 +1,216 @@
+import PharosEvents
+import PharosReports
+
+/// How an observer comes, goes and comes back.
+extension ObserverEngine {
+  /// The observer is heard for the first time.
+  mutating func begin(at time: Timestamp, _ context: inout EngineContext) {
+    emit(.observerOnline, ObserverTransition(), at: time, &context)
+    report(isUp: true, at: time, &context)
+    for application in context.catalog.rotatedApplications { rotate(application, at: time, &context) }
+    for slot in context.catalog.assumedInside { _ = row(of: slot, at: time, &context) }
+    watch(&context)
+  }
+
+  /// Something proved that the observer lives: one that was down is back, unless the report was held up since before.
+  mutating func recover(at time: ReportTime, _ context: inout EngineContext) {
+    guard !isUp, !time.isLate else { return }
+    isUp = true
+    let transition = ObserverTransition(lastHeard: provenBeforeOutage, bootID: sequence.bootID)
+    emit(.observerOnline, transition, at: time.event, &context)
+    report(isUp: true, at: time.event, &context)
+    life.begin(at: time.event)
+    lagLearnsFrom = context.current
+    if scanState != .off { resume(at: time.event, &context) }
+    watch(&context)
+  }
+
+  /// An advert came from an observer whose silence says nothing now.
+  mutating func wake(at time: ReportTime, isProof: Bool, _ context: inout EngineContext) {
+    if isProof { recover(at: time, &context) }
+    // The radio scans although it had said that it stopped: the message that it started was lost.
+    guard scanState == .off, !time.isLate, time.event > scanChanged + lag.lag else { return }
+    scanState = .foreground
+    scanChanged = time.event
+    if isUp { resume(at: time.event, &context) }
+  }
+
+  /// The radio's scanning changed.
+  mutating func scan(_ state: ScanState, at time: ReportTime, _ context: inout EngineContext) {
+    guard !time.isLate, time.event >= scanChanged, scanState != state else { return }
+    let before = scanState
+    scanState = state
+    scanChanged = time.event
+    guard isUp else { return }
+    switch (before, state) {
+    case (_, .off): suspend(at: time.event, rule: .scanOff, &context)
+    case (.off, _): resume(at: time.event, &context)
+    case (_, .foreground): silenceFrom = max(silenceFrom, time.event)
+    case (_, .windowed): break
+    }
+    // Deadlines may have come nearer.
+    if before == .windowed { rearmAll(&context) }
+  }
+
+  /// The observer's silence says nothing any more: all it knows is held, its regions are unmonitored, and nothing is an exit.
+  mutating func suspend(at time: Timestamp, rule: Evidence.Rule, _ context: inout EngineContext) {
+    tracks.makeUnique()
+    pendingTracks.removeAll()
+    pendingRows.removeAll()
+    for place in 0..<tracks.count where tracks[place].isLive {
+      let track = tracks[place]
+      for policy in context.catalog.sets[Int(track.cold.matchSet)].policies.indices {
+        guard track.change(presence: policy, { $0.suspended() }) else { continue }
+        let evidence = evidence(rule, policy, track, context)
+        report(.unmonitored, policy, track, at: time, evidence, &context)
+      }
+      track.flush()
+      track.settle()
+    }
+    var evidence = Evidence(rule: rule)
+    evidence.lastHeard = life.provenAt
+    if rule == .observerOutage { evidence.allowedGap = life.allowedGap }
+    for row in rows.indices where rows[row].isLive {
+      rows[row].isWaiting = false
+      rows[row].decideAt = .distantFuture
+      set(row, RowChange(to: .unmonitored, time: time, evidence: evidence), &context)
+    }
+  }
+
+  /// The observer's silence says something again: it counts from now on, and what was known is compared with what is heard.
+  mutating func resume(at time: Timestamp, _ context: inout EngineContext) {
+    silenceFrom = max(silenceFrom, time)
+    monitoringSince = max(monitoringSince, time)
+    for row in rows.indices where rows[row].isLive && rows[row].tracksInside == 0 {
+      guard rows[row].state == .unmonitored || rows[row].state == .unknown else { continue }
+      rows[row].decideAt = time + rows[row].patience
+      arm(row: row, for: rows[row].decideAt, &context)
+    }
+    rearmAll(&context)
+  }
+
+  /// Sets the timers of all tracks.
+  mutating func rearmAll(_ context: inout EngineContext) {
+    tracks.makeUnique()
+    for place in 0..<tracks.count where tracks[place].isLive { rearm(place, &context) }
+  }
+
+  /// Watches over the observer's silence as soon as there is something that its life can be seen by.
+  mutating func watch(_ context: inout EngineContext) {
+    guard isUp, outageTimer == .distantFuture, !life.isAssumed else { return }
+    armOutage(for: context.current + life.allowedGap, &context)
+  }
+
+  /// The time that the observer's learned gaps allow may be over.
+  mutating func checkOutage(_ context: inout EngineContext) {
+    guard isUp else { return }
+    let allowed = life.allowedGap
+    let isExcused = scanState == .off && !life.hasHeartbeats
+    // There is nothing to go by: the next report looks again.
+    guard !life.isAssumed, !isExcused else { return }
+    let deadline = life.outageDeadline
+    guard firing(deadline, context) <= context.current else { return armOutage(for: deadline, &context) }
+    isUp = false
+    isAwaited = false
+    provenBeforeOutage = life.provenAt
+    life.end()
+    context.counters.outages += 1
+    let transition = ObserverTransition(
+      lastHeard: life.provenAt,
+      allowedGap: allowed,
+      bootID: sequence.bootID
+    )
+    emit(.observerOffline, transition, at: deadline, &context)
+    report(isUp: false, at: deadline, &context)
+    if scanState != .off { suspend(at: deadline, rule: .observerOutage, &context) }
+  }
+
+  /// Whether the observer is known to have lived after a track's deadline, and the silence is the beacon's own.
+  ///
+  /// The judgement looks at all transmitters that the observer hears, so a silence that was doubted is judged again four times a
+  /// second at most.
+  mutating func isBelievable(
+    _ deadline: (time: Timestamp, isLevel: Bool),
+    _ track: TrackHandle,
+    _ context: inout EngineContext
+  ) -> Bool {
+    guard life.proves(after: deadline.time) else { return false }
+    guard !deadline.isLevel else { return true }
+    let start = max(track.hot.lastHeard, silenceFrom)
+    let now = max(life.reception.latest, context.current - lag.lag)
+    if life.trusts(silenceSince: start, deadline: deadline.time, at: now) { return true }
+    reassessAt = context.current + .milliseconds(250)
+    return false
+  }
+
+  /// Whether something waits for proof of life.
+  @inline(__always)
+  var hasPending: Bool { !pendingTracks.isEmpty || !pendingRows.isEmpty }
+
+  /// Ends what was waiting for a proof of life that may have come, and watches over the silence from now on.
+  @inline(__always)
+  mutating func settlePending(_ context: inout EngineContext) {
+    if hasPending, context.current >= reassessAt { settleAllPending(&context) }
+    if outageTimer == .distantFuture { watch(&context) }
+  }
+
+  @inline(never)
+  private mutating func settleAllPending(_ context: inout EngineContext) {
+    let places = Set(pendingTracks).sorted()
+    let waiting = Set(pendingRows).sorted()
+    pendingTracks.removeAll(keepingCapacity: true)
+    pendingRows.removeAll(keepingCapacity: true)
+    tracks.makeUnique()
+    for pending in places where tracks[Int(pending)].isLive {
+      let place = Int(pending)
+      let track = tracks[place]
+      for policy in context.catalog.sets[Int(track.cold.matchSet)].policies.indices {
+        track.change(presence: policy) { $0.isWaiting = false }
+      }
+      track.flush()
+      track.settle()
+      let due = settle(place, hasWaited: true, &context)
+      if due != .distantFuture { rearm(place, &context) }
+    }
+    for row in waiting {
+      rows[Int(row)].isWaiting = false
+      decide(row: Int(row), &context)
+    }
+  }
+
+  /// Up to when it is known to live, if stage two does not know that yet.
+  var lifeToReport: Timestamp? {
+    let lived = life.isAssumed ? .distantFuture : life.lastProof
+    let proof = min(lived, life.reception.deafSince ?? .distantFuture)
+    guard proof != lifeReported, proof < lifeReported || proof - lifeReported >= .milliseconds(1_000) else {
+      return nil
+    }
+    return proof
+  }
+
+  /// Reports to stage two up to when the observer is known to live, once a second at most: the silence of one that may be down is
+  /// no evidence against its room.
+  mutating func reportLife(_ context: inout EngineContext) {
+    guard let proof = lifeToReport else { return }
+    lifeReported = proof
+    let life = ObserverLife(
+      observer: id,
+      provenThrough: proof,
+      decidedAt: context.current,
+      ordinal: nextOrdinal()
+    )
+    context.output.links.append(.life(life))
+  }
+
+  /// Reports to stage two that the observer lives, at its first proof since the start.
+  mutating func reportReturn(_ context: inout EngineContext) {
+    guard isUp else {
+      // Its return from an outage will be reported anyway.
+      isAwaited = false
+      return
+    }
+    guard let proof = life.provenAt, proof > life.silentFrom else { return }
+    isAwaited = false
+    report(isUp: true, at: proof, &context)
+  }
+}

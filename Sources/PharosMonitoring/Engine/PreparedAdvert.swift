@@ -1,0 +1,436 @@
+import PharosAdvertising
+import PharosReports
+
+/// What is known of a report before its turn comes: all that the usual path needs.
+///
+/// First all identities of a window of reports are read, then all buckets of tables, then all tracks: so the processor waits once
+/// for the memory of many reports instead of once for each. What it says about tracks is checked again, since a report before it
+/// may have made or removed one.
+struct PreparedAdvert {
+  /// Which path a report takes.
+  enum Path: UInt8 {
+    /// The slow path: it says more than fits here, or its observer is new.
+    case general
+    /// An advert with one identity that may have a track.
+    case tracked
+    /// An advert that nothing asks about.
+    case untracked
+    /// The head of a datagram.
+    case head
+  }
+
+  /// How many reports are prepared before the first of them is handled.
+  static let window = 64
+
+  /// When it was received.
+  var received = Timestamp.distantPast
+  /// How long before that it happened, or when by its sender's clock if ``isSent`` is true, in nanoseconds.
+  var age: Int64 = 0
+  /// The address and advertising set that reports of one transmission share.
+  var sampleKey: UInt64 = 0
+  /// What stands for its transmitter when the observer's traffic is judged.
+  var transmitter: UInt64 = 0
+  /// The identity within its scope, and the hash of both.
+  var key: UInt64 = 0
+  var hash: UInt64 = 0
+  /// The number of the identity's scope.
+  var scope: UInt32 = 0
+  /// The place of the observer, or −1.
+  var observer: Int32 = -1
+  /// The place of a track that may be the identity's.
+  var track: Int32 = -1
+  /// The level in dBm, or ``HotTrack/noLevel``.
+  var level: Int8 = HotTrack.noLevel
+  /// The level at one metre that the frame states, in dBm, or ``HotTrack/noLevel``.
+  var power: Int8 = 0
+  var path = Path.general
+  /// Whether its sender told when it happened, by the sender's own clock.
+  var isSent = false
+  /// Whether the address is a part of the identity.
+  var isKeyed = false
+
+  /// Whether the address lasts, so that it may be a part of an identity.
+  var hasLastingAddress: Bool { sampleKey & (Hearing.privateMark | Hearing.namelessMark) == 0 }
+  /// The address.
+  var address: UInt64 { sampleKey & 0xFFFF_FFFF_FFFF }
+}
+
+extension MonitoringEngine {
+  /// Prepares the reports of a window, as many as `prepared` has room for.
+  mutating func prepare(
+    _ reports: Span<Report>,
+    in batch: borrowing ReportBatch,
+    _ prepared: UnsafeMutablePointer<PreparedAdvert>
+  ) {
+    read(reports, in: batch, prepared)
+    observerEngines.withUnsafeBufferPointer {
+      MonitoringEngine.find(prepared, count: reports.count, $0, &context)
+    }
+  }
+
+  /// Finds the tracks of a window.
+  private static func find(
+    _ prepared: UnsafeMutablePointer<PreparedAdvert>,
+    count: Int,
+    _ observerEngines: UnsafeBufferPointer<ObserverEngine>,
+    _ context: inout EngineContext
+  ) {
+    let isPlain = !context.catalog.hasKeys && !context.catalog.hasAddresses
+    for index in 0..<count where prepared[index].path == .tracked {
+      observerEngines[Int(prepared[index].observer)].table
+        .prefetch(UInt32(truncatingIfNeeded: prepared[index].hash))
+    }
+    for index in 0..<count where prepared[index].path == .tracked || prepared[index].path == .untracked {
+      let advert = prepared + index
+      let observer = Int(advert.pointee.observer)
+      if isPlain {
+        guard advert.pointee.path == .tracked else { continue }
+        find(advert, among: observerEngines[observer].table, &context)
+      } else {
+        findAmongAddresses(advert, observerEngines[observer], &context)
+      }
+      observerEngines[observer].tracks.prefetch(advert.pointee.track)
+    }
+  }
+
+  /// Reads the identities of a window.
+  private mutating func read(
+    _ reports: Span<Report>,
+    in batch: borrowing ReportBatch,
+    _ prepared: UnsafeMutablePointer<PreparedAdvert>
+  ) {
+    let payloads = batch.payloads.span.bytes
+    let hash = context.hash
+    let isPlain = !context.catalog.hasKeys && !context.catalog.hasAddresses
+    var number = UInt32.max
+    var observer: Int32 = -1
+    var last = BeaconScope.addresses
+    var lastScope = ScopeTable.none
+    for index in reports.indices {
+      let report = reports[unchecked: index]
+      let advert = prepared + index
+      if report.observer != number {
+        number = report.observer
+        observer = prepare(observer: Int(number), in: batch)
+        // What a handset hears is passed on, one by one.
+        if context.sensing != nil, observer >= 0, observerEngines[Int(observer)].isHandset { observer = -1 }
+      }
+      advert.pointee.observer = observer
+      advert.pointee.received = report.received
+      advert.pointee.track = -1
+      advert.pointee.path = .general
+      guard observer >= 0, MonitoringEngine.times.contains(report.received) else { continue }
+      guard case .advert(let heard) = report.body else {
+        if case .transmission = report.body { advert.pointee.path = .head }
+        continue
+      }
+      let range = Int(heard.payload.lowerBound)..<Int(heard.payload.upperBound)
+      guard range.upperBound <= payloads.byteCount else { continue }
+      switch report.timing {
+      case .received: (advert.pointee.age, advert.pointee.isSent) = (0, false)
+      case .age(let age): (advert.pointee.age, advert.pointee.isSent) = (max(0, age.nanoseconds), false)
+      case .sent(let time): (advert.pointee.age, advert.pointee.isSent) = (time.nanoseconds, true)
+      }
+      advert.pointee.level = heard.rssi?.dBm ?? HotTrack.noLevel
+      advert.pointee.sampleKey = Hearing.sampleKey(heard.address, heard.advertisingSet)
+      advert.pointee.isKeyed = false
+      let found: (beacon: BeaconID, measuredPower: Int8)
+      if let sole = FrameDecoder.soleIBeacon(in: payloads, at: range) {
+        found = sole
+      } else {
+        switch context.decoder.soleIdentity(in: payloads.extracting(range)) {
+        case .one(let beacon, let measuredPower): found = (beacon, measuredPower)
+        case .none:
+          advert.pointee.transmitter = ObserverEngine.transmitter(nil, heard.address)
+          advert.pointee.power = HotTrack.noLevel
+          advert.pointee.path = .untracked
+          advert.pointee.scope = ScopeTable.none
+          continue
+        case .more: continue
+        }
+      }
+      advert.pointee.transmitter =
+        advert.pointee.hasLastingAddress ? advert.pointee.address : KeyedHash.fold(found.beacon)
+      advert.pointee.power = found.measuredPower
+      guard found.measuredPower != HotTrack.noLevel else { continue }
+      let scope = BeaconScope(found.beacon)
+      if scope != last {
+        last = scope
+        lastScope = context.catalog.scopes.number(of: scope)
+      }
+      advert.pointee.scope = lastScope
+      advert.pointee.path = lastScope == ScopeTable.none ? .untracked : .tracked
+      guard lastScope != ScopeTable.none || !isPlain else { continue }
+      advert.pointee.key = ScopeTable.key(of: found.beacon)
+      advert.pointee.hash = hash(scope: lastScope, key: advert.pointee.key)
+    }
+  }
+
+  /// Finds the place of an advert's track.
+  @inline(__always)
+  private static func find(
+    _ advert: UnsafeMutablePointer<PreparedAdvert>,
+    among table: borrowing TrackTable,
+    _ context: inout EngineContext
+  ) {
+    let hash = advert.pointee.hash
+    let place = table.candidate(UInt32(truncatingIfNeeded: hash))
+    advert.pointee.track = place
+    guard place < 0 else { return }
+    // Whether its address can be a part of the key does not matter where nothing asks about keys.
+    let isKnown = context.untracked.contains(hash, observer: advert.pointee.observer, isKeyable: false)
+    advert.pointee.path = isKnown ? .untracked : .general
+  }
+
+  /// The same where regions ask about addresses: an advert then has up to three identities, and takes the usual path if at most one
+  /// of them has a track: its frame's identity with the address, that identity alone unless the first replaces it, and the address.
+  private static func findAmongAddresses(
+    _ advert: UnsafeMutablePointer<PreparedAdvert>,
+    _ observer: borrowing ObserverEngine,
+    _ context: inout EngineContext
+  ) {
+    let (scope, key, plain) = (advert.pointee.scope, advert.pointee.key, advert.pointee.hash)
+    let isLasting = advert.pointee.hasLastingAddress
+    let address = advert.pointee.address
+    let hasIdentity = advert.pointee.path == .tracked
+    advert.pointee.path = .untracked
+    var isSole = true
+    if hasIdentity {
+      var isReplaced = false
+      if context.catalog.hasKeys, isLasting {
+        let hash = context.hash(scope: scope, key: key, address: address)
+        isSole = look(for: advert, scope, key, hash, isKeyed: true, observer, &context)
+        if isSole, advert.pointee.track >= 0 {
+          let track = observer.tracks[Int(advert.pointee.track)]
+          isReplaced =
+            track.isTrack(scope: scope, key: key, address: address)
+            && context.catalog.sets[Int(track.cold.matchSet)].replacesPlain
+        }
+      }
+      if isSole, !isReplaced { isSole = look(for: advert, scope, key, plain, isKeyed: false, observer, &context) }
+    }
+    if isSole, context.catalog.hasAddresses, isLasting {
+      let hash = context.hash(scope: ScopeTable.addresses, key: address)
+      isSole = look(for: advert, ScopeTable.addresses, address, hash, isKeyed: false, observer, &context)
+    }
+    if !isSole { advert.pointee.path = .general }
+  }
+
+  /// Looks for one identity of an advert.
+  ///
+  /// - Returns: false if the advert must take the general path.
+  private static func look(
+    for advert: UnsafeMutablePointer<PreparedAdvert>,
+    _ scope: UInt32,
+    _ key: UInt64,
+    _ hash: UInt64,
+    isKeyed: Bool,
+    _ observer: borrowing ObserverEngine,
+    _ context: inout EngineContext
+  ) -> Bool {
+    let place = observer.table.candidate(UInt32(truncatingIfNeeded: hash))
+    guard place < 0 else {
+      guard advert.pointee.track < 0 else { return false }
+      advert.pointee.track = place
+      (advert.pointee.scope, advert.pointee.key, advert.pointee.isKeyed) = (scope, key, isKeyed)
+      advert.pointee.path = .tracked
+      return true
+    }
+    let (number, isKeyable) = (advert.pointee.observer, advert.pointee.hasLastingAddress)
+    if context.untracked.contains(hash, observer: number, isKeyable: isKeyable) { return true }
+    guard scope == ScopeTable.addresses,
+      !context.catalog.mayAsk(about: .address(DeviceAddress(bits: key, kind: .unknown)))
+    else { return false }
+    context.untracked.insert(hash, observer: number, isKeyable: isKeyable)
+    return true
+  }
+
+  /// The place of a batch's observer, or −1 if it was never heard.
+  private mutating func prepare(observer: Int, in batch: borrowing ReportBatch) -> Int32 {
+    guard observer < placesOfBatch.count else { return -1 }
+    if placesOfBatch[observer] >= 0 { return placesOfBatch[observer] }
+    guard let place = place(of: batch.observers[observer]) else { return -1 }
+    placesOfBatch[observer] = Int32(place)
+    return Int32(place)
+  }
+}
+
+/// What a run of adverts adds to the counters of an engine.
+struct RunCounts {
+  var reports = 0
+  var heads = 0
+  var untracked = 0
+  var withoutLevel = 0
+  var joined = 0
+}
+
+extension ObserverEngine {
+  /// Hears reports as long as they are this observer's, in order, on time and before the next timer, and no track must be made.
+  ///
+  /// - Parameters:
+  ///   - first: the prepared reports.
+  ///   - count: how many there are.
+  ///   - next: the first of them that was not heard yet; counted on.
+  ///   - reports: the reports themselves.
+  ///   - latest: the receive time of the latest report of all observers; counted on.
+  ///   - context: what the observers share.
+  mutating func hear(
+    _ first: UnsafePointer<PreparedAdvert>,
+    count: Int,
+    _ next: inout Int,
+    _ reports: Span<Report>,
+    latest: inout Timestamp,
+    _ counts: inout RunCounts,
+    _ context: inout EngineContext
+  ) {
+    guard canTell, !isAwaited, version == context.catalog.version, !sequence.isRepeat else { return }
+    tracks.makeUnique()
+    life.reception.places.makeUnique()
+    let epoch = UInt16(truncatingIfNeeded: context.epoch)
+    let isKalman = context.filter == .kalman
+    while next < count {
+      let advert = first + next
+      guard advert.pointee.observer == place, advert.pointee.received >= latest,
+        advert.pointee.received <= context.timers.soonest
+      else { return }
+      if advert.pointee.path == .head {
+        guard take(headOf: reports[unchecked: next]) else { return }
+        latest = advert.pointee.received
+        context.current = latest
+        counts.heads += 1
+      } else {
+        guard advert.pointee.path != .general, let age = promptAge(advert) else { return }
+        let time = Timestamp(nanoseconds: advert.pointee.received.nanoseconds &- age)
+        if advert.pointee.path == .untracked {
+          note(advert, at: time, age)
+          counts.untracked += 1
+        } else {
+          let track = tracks[Int(advert.pointee.track)]
+          guard (track.hot.scope ^ advert.pointee.scope) | UInt32(track.hot.epoch ^ epoch) == 0,
+            track.hot.key == advert.pointee.key,
+            track.hot.flags.contains(.keyed) == advert.pointee.isKeyed,
+            !advert.pointee.isKeyed || track.cold.sampleKey & 0xFFFF_FFFF_FFFF == advert.pointee.address
+          else { return }
+          note(advert, at: time, age)
+          latest = advert.pointee.received
+          context.current = latest
+          hear(advert, track, at: time, isKalman: isKalman, reports[unchecked: next], &counts, &context)
+        }
+        latest = advert.pointee.received
+        context.current = latest
+        counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
+        if hasPending || outageTimer == .distantFuture { settlePending(&context) }
+      }
+      next += 1
+      counts.reports += 1
+      if standsInZone { reportLife(&context) }
+    }
+  }
+
+  /// Hears an advert of a track.
+  @inline(__always)
+  private mutating func hear(
+    _ advert: UnsafePointer<PreparedAdvert>,
+    _ track: TrackHandle,
+    at time: Timestamp,
+    isKalman: Bool,
+    _ report: borrowing Report,
+    _ counts: inout RunCounts,
+    _ context: inout EngineContext
+  ) {
+    let flags = track.hot.flags
+    if !flags.isDisjoint(with: [.fast, .fastWithSeconds]), isKalman {
+      let before = track.hot.level
+      let outcome = track.hearFast(
+        at: time,
+        level: advert.pointee.level,
+        offset: rssiOffset,
+        tag: HotTrack.tag(of: advert.pointee.sampleKey),
+        power: advert.pointee.power,
+        silenceFrom: gapsFrom
+      )
+      if outcome == .joined { counts.joined += 1 }
+      if outcome != .notFast {
+        if flags.contains(.fastWithSeconds) { keepSecond(of: track, outcome, before, at: time) }
+        return
+      }
+    }
+    hearSlowly(advert, at: time, report, &context)
+  }
+
+  @inline(never)
+  private mutating func hearSlowly(
+    _ advert: UnsafePointer<PreparedAdvert>,
+    at time: Timestamp,
+    _ report: borrowing Report,
+    _ context: inout EngineContext
+  ) {
+    guard case .advert(let heard) = report.body else { return }
+    let sample = TrackHandle.Sample(
+      time: time,
+      level: advert.pointee.level,
+      offset: rssiOffset,
+      key: advert.pointee.sampleKey,
+      power: advert.pointee.power == HotTrack.noLevel ? nil : Double(advert.pointee.power),
+      second: second(of: time),
+      silenceFrom: gapsFrom,
+      canTell: true
+    )
+    let address = heard.address.flatMap { $0.isPrivate ? nil : $0 }
+    hear(sample, Int(advert.pointee.track), address: address, &context)
+  }
+
+  /// Keeps a sample that took the fast path in its second.
+  @inline(never)
+  private func keepSecond(
+    of track: TrackHandle,
+    _ outcome: TrackHandle.FastOutcome,
+    _ before: Int8,
+    at time: Timestamp
+  ) {
+    let second = second(of: time)
+    let level = Double(track.hot.level) + rssiOffset
+    if outcome == .heard {
+      let heard = track.hot.lastHeard
+      track.changeExtras { $0.seconds.add(second: second, at: heard, level: level) }
+    } else if track.hot.level > before {
+      let old = Double(Float(Double(before) + rssiOffset))
+      track.changeExtras { $0.seconds.raise(second: second, from: old, to: level) }
+    }
+  }
+
+  /// How old an advert was when it was received, in nanoseconds, if it is not late; otherwise nothing is noted.
+  @inline(__always)
+  private mutating func promptAge(_ advert: UnsafePointer<PreparedAdvert>) -> Int64? {
+    guard !advert.pointee.isSent else { return promptAgeBySender(advert) }
+    return advert.pointee.age <= lag.lag.nanoseconds ? advert.pointee.age : nil
+  }
+
+  @inline(never)
+  private mutating func promptAgeBySender(_ advert: UnsafePointer<PreparedAdvert>) -> Int64? {
+    // The age of a report that is late is taken again, on the slow path.
+    var clock = clock
+    let age = clock.age(received: advert.pointee.received, sent: Timestamp(nanoseconds: advert.pointee.age))
+    guard age <= lag.lag else { return nil }
+    self.clock = clock
+    return age.nanoseconds
+  }
+
+  /// Takes note of an advert that is in order and on time.
+  @inline(__always)
+  private mutating func note(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
+    lastReceived = advert.pointee.received
+    if time >= lagLearnsFrom { lag.note(age: TimeSpan(nanoseconds: age)) }
+    count(adverts: 1)
+    let key = advert.pointee.transmitter
+    _ = life.advertUnshared(from: key, tag: Reception.tag(of: key), at: time)
+  }
+
+  /// Takes the head of a datagram, if it is the next one; it is no sign of life.
+  private mutating func take(headOf report: Report) -> Bool {
+    guard case .transmission(let head) = report.body, sequence.takeNext(head) else { return false }
+    lastReceived = report.received
+    datagramAt = report.received
+    return true
+  }
+}

@@ -1,0 +1,138 @@
+import PharosReports
+
+/// The timers of an engine: a timing wheel of 4,096 slots of 4.2 ms, and the timers of the slot at hand in order.
+///
+/// Setting a timer is one append. A timer is never taken out: what is woken looks whether it is still due, so that an advert
+/// that moves a deadline costs nothing here. Timers fire in order of (due, observer, target) whatever the order they were set in.
+/// Nothing should be set further ahead than ``reach``; what is stays in its slot for another turn of the wheel.
+///
+/// - Source: G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987: scheme 6.
+struct TimerQueue: Sendable {
+  /// How far ahead a timer may be set without waiting for more than one turn of the wheel.
+  static let reach = TimeSpan.seconds(16)
+  /// The length of a tick as a power of two in nanoseconds: 2²² ns = 4.2 ms.
+  private static let shift: UInt64 = 22
+  private static let slots = 4_096
+  private static let mask = UInt64(slots - 1)
+
+  private var wheel: [[TimerEntry]] = Array(repeating: [], count: slots)
+  private var occupied: [UInt64] = Array(repeating: 0, count: slots / 64)
+  /// How many timers are in the wheel.
+  private var count = 0
+  /// The timers of the present tick and those before it, the first one last.
+  private(set) var near: [TimerEntry] = []
+  /// Whether timers came near since ``takeNews()``.
+  private var hasNews = false
+  private var tick: UInt64 = 0
+  /// Nothing is due before this time.
+  private(set) var soonest = Timestamp.distantFuture
+
+  init() {}
+
+  /// Sets a timer.
+  @inline(__always)
+  mutating func set(_ entry: TimerEntry) {
+    soonest = min(soonest, entry.due)
+    let wanted = TimerQueue.tick(of: entry.due)
+    guard wanted > tick else { return insertNear(entry) }
+    put(entry, at: wanted)
+  }
+
+  /// The next timer that is due at or before a time; one comparison when there is none.
+  mutating func next(through limit: Timestamp) -> TimerEntry? {
+    guard limit >= soonest else { return nil }
+    var turns = 0
+    while true {
+      if let first = near.last {
+        guard first.due <= limit else {
+          soonest = first.due
+          return nil
+        }
+        return near.removeLast()
+      }
+      guard count > 0 else {
+        tick = max(tick, TimerQueue.tick(of: limit))
+        soonest = .distantFuture
+        return nil
+      }
+      // After a turn in which nothing came near, all that is left is far away.
+      let next = turns <= TimerQueue.slots ? nextOccupied() : first()
+      guard next <= TimerQueue.tick(of: limit) else {
+        soonest = TimerQueue.start(of: next)
+        return nil
+      }
+      turns += Int(min(next - tick, UInt64(TimerQueue.slots)))
+      tick = next
+      open(Int(next & TimerQueue.mask))
+    }
+  }
+
+  /// Whether timers came near since it was asked last, so many that it pays to prefetch what they look at.
+  mutating func takeNews() -> Bool {
+    defer { hasNews = false }
+    return hasNews && near.count >= 8
+  }
+
+  private mutating func put(_ entry: TimerEntry, at wanted: UInt64) {
+    let slot = Int(wanted & TimerQueue.mask)
+    wheel[slot].append(entry)
+    occupied[slot >> 6] |= 1 << UInt64(slot & 63)
+    count += 1
+  }
+
+  private mutating func insertNear(_ entry: TimerEntry) {
+    var (low, high) = (0, near.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if TimerEntry.isBefore(entry, near[middle]) { low = middle + 1 } else { high = middle }
+    }
+    near.insert(entry, at: low)
+  }
+
+  /// Moves the timers of the present tick near.
+  private mutating func open(_ slot: Int) {
+    var kept = 0
+    let entries = wheel[slot].count
+    for index in 0..<entries {
+      let entry = wheel[slot][index]
+      if TimerQueue.tick(of: entry.due) <= tick {
+        near.append(entry)
+      } else {
+        wheel[slot][kept] = entry
+        kept += 1
+      }
+    }
+    count -= entries - kept
+    wheel[slot].removeLast(entries - kept)
+    if kept == 0 { occupied[slot >> 6] &= ~(1 << UInt64(slot & 63)) }
+    guard near.count > 1 else { return }
+    hasNews = true
+    near.sort { TimerEntry.isBefore($1, $0) }
+  }
+
+  /// The next tick whose slot holds timers, which may be those of a later turn; there is one.
+  private func nextOccupied() -> UInt64 {
+    var ahead = tick + 1
+    while true {
+      let slot = Int(ahead & TimerQueue.mask)
+      let word = occupied[slot >> 6] >> UInt64(slot & 63)
+      if word != 0 { return ahead + UInt64(word.trailingZeroBitCount) }
+      ahead += UInt64(64 - slot & 63)
+    }
+  }
+
+  /// The tick of the first timer in the wheel.
+  private func first() -> UInt64 {
+    wheel.joined().reduce(UInt64.max) { min($0, TimerQueue.tick(of: $1.due)) }
+  }
+
+  /// Ticks of the whole range of time, counted from the most distant past.
+  @inline(__always)
+  private static func tick(of time: Timestamp) -> UInt64 {
+    (UInt64(bitPattern: time.nanoseconds) ^ 1 << 63) >> shift
+  }
+
+  private static func start(of tick: UInt64) -> Timestamp {
+    Timestamp(nanoseconds: Int64(bitPattern: tick << shift ^ 1 << 63))
+  }
+}

@@ -1,0 +1,409 @@
+import PharosEvents
+import PharosReports
+
+/// How a track hears its beacon.
+///
+/// Nearly every advert is the next one, or one of the next few, of a beacon that is here for sure, from the same address, at a
+/// level that is nothing unusual: ``hearFast(_:observer:)`` takes it with the hot half alone. All others go through
+/// ``hear(_:catalog:filter:)``, which gives the same result where both may be used.
+extension TrackHandle {
+  /// One advert as a track sees it.
+  struct Sample {
+    /// The event time.
+    var time: Timestamp
+    /// The level as it was received, in dBm, or ``HotTrack/noLevel``.
+    var level: Int8
+    /// What is added to it.
+    var offset: Double
+    /// The address and advertising set that reports of one transmission share.
+    var key: UInt64
+    /// The level at one metre in dBm, or nil.
+    var power: Double?
+    /// The second since the observer's first report.
+    var second: Int64
+    /// A gap that began before this says nothing about losses.
+    var silenceFrom: Timestamp
+    /// Whether the observer's silence says anything.
+    var canTell: Bool
+
+    /// The level with the observer's offset, in dBm, or nil.
+    var offsetLevel: Double? { level == HotTrack.noLevel ? nil : Double(level) + offset }
+  }
+
+  /// What a sample meant.
+  struct Outcome {
+    /// Bits of the places whose presence was entered.
+    var entered: UInt64 = 0
+    /// Bits of the places whose presence was confirmed.
+    var confirmed: UInt64 = 0
+    /// Whether it joined the sample before it.
+    var hasJoined = false
+    /// Whether the allowed silence must be computed again.
+    var needsAllowance = false
+    /// Whether it was far below its usual level, and is no more.
+    var hasRecovered = false
+    /// The silence before it in seconds, if that was long for a body in the way to be the reason.
+    var pause: Float = 0
+    /// Over which time the samples fell that made the first presence be entered.
+    var spread = TimeSpan.zero
+  }
+
+  /// What became of an advert on the fast path.
+  enum FastOutcome {
+    /// It was a sample of its own.
+    case heard
+    /// It joined the sample before it.
+    case joined
+    /// Nothing was changed: it takes the slow path.
+    case notFast
+  }
+
+  // MARK: The fast path
+
+  /// Hears an advert that is on time, if nothing follows from it beyond the hot half.
+  ///
+  /// - Parameters:
+  ///   - time: the event time.
+  ///   - level: the level as it was received, in dBm.
+  ///   - offset: what is added to levels.
+  ///   - tag: the digest of the address and advertising set.
+  ///   - power: the level at one metre that the frame states, in dBm.
+  ///   - silenceFrom: a gap that began before this says nothing about losses.
+  @inline(__always)
+  func hearFast(
+    at time: Timestamp,
+    level raw: Int8,
+    offset: Double,
+    tag: UInt32,
+    power: Int8,
+    silenceFrom: Timestamp
+  ) -> FastOutcome {
+    let since = hot.sinceSample
+    guard hot.sampleTag == tag, since != HotTrack.noSample, raw != HotTrack.noLevel, hot.level != HotTrack.noLevel,
+      hot.power == power && power != HotTrack.noLevel || hot.flags.contains(.declaredPower)
+    else { return .notFast }
+    let pause = max(time.nanoseconds &- hot.lastHeard.nanoseconds, 0)
+    let gap = pause &+ Int64(since)
+    let before = Float(Double(hot.level) + offset)
+    let level = Float(Double(raw) + offset)
+    if gap <= TrackHandle.joinSpan.nanoseconds {
+      if raw > hot.level { raise(to: raw, from: before, level) }
+      hot.lastHeard.nanoseconds &+= pause
+      hot.sinceSample = UInt32(truncatingIfNeeded: gap)
+      return .joined
+    }
+    guard hot.lastHeard.nanoseconds &- Int64(since) >= silenceFrom.nanoseconds, (hot.samples &+ 1) & 127 != 0
+    else { return .notFast }
+    let seconds = Float(Double(gap) * 1e-9)
+    let pauseSeconds = since == 0 ? seconds : Float(Double(pause) * 1e-9)
+    let recent = (before + level) / 2
+    var usual = hot.usual
+    usual.addToMany(recent, after: pauseSeconds)
+    guard usual.isUsual(recent), learnFast(seconds) else { return .notFast }
+    hot.usual = usual
+    hot.kalman.take(level, after: pauseSeconds)
+    hot.samples &+= 1
+    hot.level = raw
+    hot.lastHeard.nanoseconds &+= pause
+    hot.sinceSample = 0
+    return .heard
+  }
+
+  /// A stronger report of the latest sample.
+  @inline(__always)
+  private func raise(to raw: Int8, from before: Float, _ level: Float) {
+    hot.kalman.raiseLast(by: Double(level) - Double(before))
+    hot.level = raw
+  }
+
+  /// Learns from a gap of one interval or of a few.
+  ///
+  /// - Returns: false if more follows from it; nothing was changed then.
+  @inline(__always)
+  private func learnFast(_ gap: Float) -> Bool {
+    let interval = hot.interval
+    if gap < interval * 1.5 {
+      guard gap >= interval * 0.7 || interval - gap <= IntervalLearner.jitter else { return false }
+      let difference = gap - interval
+      if difference.magnitude < interval * 0.1 + IntervalLearner.jitter { hot.interval = interval + difference * (1.0 / 16) }
+      hot.counts.noteOne()
+      return true
+    }
+    return learnLosses(gap)
+  }
+
+  private func learnLosses(_ gap: Float) -> Bool {
+    let interval = hot.interval
+    let ratio = gap / interval
+    guard hot.runsLeft > 0, gap < LossLimit.seconds(hot.lossLimit), ratio < LossRuns.longFrom.0 else { return false }
+    let multiple = Int32(ratio + 0.5)
+    var counts = hot.counts
+    guard !counts.note(multiple: UInt8(truncatingIfNeeded: multiple)) else { return false }
+    hot.counts = counts
+    let single = gap / Float(multiple)
+    if (single - interval).magnitude < interval * 0.1 + IntervalLearner.jitter {
+      hot.interval = interval + (single - interval) * (1.0 / 16) / Float(multiple)
+    }
+    hot.runsLeft &-= 1
+    hot.lost &+= UInt8(truncatingIfNeeded: multiple &- 1)
+    return true
+  }
+
+  // MARK: The slow path
+
+  /// Hears an advert that is on time, whatever the state of the track.
+  func hear(_ sample: Sample, catalog: borrowing RegionCatalog, filter kind: LevelFilterKind) -> Outcome {
+    flush()
+    defer { settle() }
+    var outcome = Outcome()
+    let time = max(sample.time, hot.lastHeard)
+    let start = sampleStart
+    if cold.sampleKey == sample.key, cold.samples > 0, time - start <= TrackHandle.joinSpan {
+      outcome.hasJoined = true
+      join(sample)
+      hot.lastHeard = time
+      sampleStart = start
+    } else {
+      begin(sample, at: time, from: start, kind, &outcome)
+      hot.lastHeard = time
+      sampleStart = time
+    }
+    if let power = sample.power, !hot.flags.contains(.declaredPower), cold.power != Float(power) {
+      cold.power = Float(power)
+      outcome.needsAllowance = true
+    }
+    if cold.marks.contains(.seconds), !outcome.hasJoined {
+      changeExtras { $0.seconds.add(second: sample.second, at: time, level: sample.offsetLevel) }
+    }
+    guard sample.canTell else { return outcome }
+    // Nearly every advert: here already, nothing waits, and no level could change that.
+    let isCalm = phase == .inside && cold.marks.isDisjoint(with: [.waiting, .several])
+    if isCalm, !cold.marks.contains(.levels) { return outcome }
+    decide(sample, catalog: catalog, filter: kind, &outcome)
+    return outcome
+  }
+
+  /// Takes note of a report that came late: the beacon was here then, and the gap before the next sample is shorter than it seems.
+  func hearLate(at time: Timestamp, places: Int) {
+    flush()
+    if cold.samples > 0, time > sampleStart {
+      // When it was sent is known to the delay of its way only, so no gap is counted from it.
+      hot.sinceSample = HotTrack.noSample
+      hot.level = HotTrack.noLevel
+    }
+    hot.lastHeard = max(hot.lastHeard, time)
+    for place in 0..<places { change(presence: place) { $0.heardLate() } }
+    settle()
+  }
+
+  private func decide(
+    _ sample: Sample,
+    catalog: borrowing RegionCatalog,
+    filter kind: LevelFilterKind,
+    _ outcome: inout Outcome
+  ) {
+    let level = sample.offsetLevel.map { Presence.Level(sample: $0, filtered: self.level(kind) ?? $0) }
+    let silence = AdaptiveSilence(learner: learner, history: history, declared: declaredInterval)
+    let start = sampleStart
+    for place in 0..<catalog.sets[Int(cold.matchSet)].policies.count {
+      var presence = presence(place)
+      // What waited for proof has no timer: it needs one again.
+      if presence.isWaiting { outcome.needsAllowance = true }
+      let rules = catalog.policies[Int(presence.policy)]
+      let action = presence.heard(at: start, level: level, rules: rules, window: silence.enterWindow(rules))
+      keep(presence, at: place)
+      switch action {
+      case .entered:
+        outcome.entered |= 1 << UInt64(place)
+        if place == 0 { outcome.spread = presence.spread }
+      case .confirmed: outcome.confirmed |= 1 << UInt64(place)
+      case nil: break
+      }
+    }
+  }
+
+  /// A report of the same transmission: the strongest one counts.
+  private func join(_ sample: Sample) {
+    let before = sampleLevel(sample.offset)
+    guard let level = sample.offsetLevel, Float(level) > before else { return }
+    hot.kalman.raiseLast(by: level - Double(before))
+    if let box = cold.box, box.extras.window != nil || !box.extras.seconds.open.isEmpty {
+      changeExtras { extras in
+        extras.window?.raiseLast(by: level - Double(before))
+        extras.seconds.raise(second: sample.second, from: Double(before), to: level)
+      }
+    }
+    hot.level = sample.level
+  }
+
+  private func begin(
+    _ sample: Sample,
+    at time: Timestamp,
+    from start: Timestamp,
+    _ kind: LevelFilterKind,
+    _ outcome: inout Outcome
+  ) {
+    var start = start
+    if cold.sampleKey != sample.key { outcome.needsAllowance = turn(to: sample.key, at: time, from: &start) }
+    let gap = TrackHandle.seconds(time - start)
+    if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap) {
+      outcome.needsAllowance = true
+      outcome.pause = gap
+    }
+    cold.samples &+= 1
+    hot.samples &+= 1
+    cold.flushed = hot.samples
+    if TrackHandle.isMilestone(cold.samples) { outcome.needsAllowance = true }
+    sampleKey = sample.key
+    let pause = TrackHandle.seconds(time - hot.lastHeard)
+    guard let level = sample.offsetLevel.map({ Float($0) }) else {
+      hot.level = HotTrack.noLevel
+      hot.kalman.age(by: pause)
+      return
+    }
+    let before = sampleLevel(sample.offset)
+    let recent = before.isNaN ? level : (before + level) / 2
+    hot.level = sample.level
+    smooth(level, after: pause, kind)
+    hot.usual.add(recent, after: pause, samples: cold.samples)
+    guard !cold.marks.contains(.crowd) else { return }
+    let isFar = cold.marks.contains(.far)
+    let surroundings = hot.usual.levelClass(recent, before: levelClass)
+    if surroundings != levelClass, !cold.marks.contains(.shared) {
+      // Before the usual level is known well, fading looks like a shadow.
+      outcome.hasRecovered =
+        isFar && phase != .outside && Float(cold.samples) * hot.interval > UsualLevel.settled
+      levelClass = surroundings
+      outcome.needsAllowance = true
+    }
+  }
+
+  private func smooth(_ level: Float, after pause: Float, _ kind: LevelFilterKind) {
+    if hot.estimate.isNaN {
+      hot.kalman = KalmanLevel(first: Double(level))
+    } else {
+      hot.kalman.take(level, after: pause)
+    }
+    guard kind != .kalman else { return }
+    changeExtras { extras in
+      if extras.window == nil { extras.window = LevelWindow() }
+      extras.window?.add(Double(level))
+    }
+  }
+
+  /// Learns from a gap between two samples of one address.
+  ///
+  /// A gap that ended a visit says nothing about losses, unless it was hardly longer than was allowed: then the exit was
+  /// probably false. It may still be the first sight of a tag at rest.
+  ///
+  /// - Returns: whether the allowed silence must be computed again.
+  private func learn(gap: Float) -> Bool {
+    let isHere = phase != .outside
+    // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
+    if !isHere, cold.received == 0, gap > AdaptiveSilence.strangerWindow { return false }
+    let allowed = allowed
+    let surroundings: UInt8 = levelClass == .usual ? 0 : levelClass == .low ? 1 : 2
+    var learner = learner
+    if gap > 0, surroundings == 0, learner.isOneInterval(gap) {
+      learner.learnOne(gap: gap)
+      self.learner = learner
+      return false
+    }
+    let wasShort = gap < learner.interval * 1.5
+    var losses = history
+    defer {
+      self.learner = learner
+      history = losses
+    }
+    if !wasShort, !isHere, learner.interval > 0 {
+      guard gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
+        return learner.learnSlow(gap: gap, &losses)
+      }
+    }
+    let isNotable = learner.learn(gap: gap, at: surroundings, &losses)
+    guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
+    if gap > Float(allowed.seconds) / 2 { return true }
+    return isWithinBodyReach && gap > max(AdaptiveSilence.bodyLeast, learner.interval * 16)
+  }
+
+  /// Whether the sample of a number asks for the allowed silence to be computed again: those that double the count at first, later
+  /// the last one of each window.
+  private static func isMilestone(_ samples: UInt32) -> Bool {
+    samples & (LossHistory.window - 1) == 0 || samples & (samples &- 1) == 0
+  }
+
+  /// Whether a window of recent memory ends with the latest sample.
+  var isAtTurn: Bool { cold.samples >= 8 && recentSamples == 0 }
+
+  /// A span in seconds, as gaps are learned.
+  private static func seconds(_ span: TimeSpan) -> Float { Float(Double(span.nanoseconds) * 1e-9) }
+}
+
+/// Several addresses of one identity.
+extension TrackHandle {
+  /// What stands for the transmitter of a sample: its address, unless that changes by itself.
+  private static func transmitter(_ key: UInt64) -> UInt64 {
+    key & Hearing.privateMark != 0 ? Hearing.privateMark : key & ~(0xFF << 48)
+  }
+
+  /// Turns to another transmitter of the same identity: each is learned apart.
+  ///
+  /// Resolvable addresses change by themselves and are one transmitter's; the identity is gone when all its transmitters are.
+  ///
+  /// - Parameters:
+  ///   - key: the address of the sample that begins.
+  ///   - time: when it does.
+  ///   - start: when the transmitter's sample before it began; changed if it is another transmitter.
+  /// - Returns: whether the allowed silence must be computed again.
+  private func turn(to key: UInt64, at time: Timestamp, from start: inout Timestamp) -> Bool {
+    let transmitter = TrackHandle.transmitter(key)
+    guard !cold.marks.contains(.crowd), cold.samples > 0,
+      TrackHandle.transmitter(cold.sampleKey) != transmitter
+    else { return false }
+    var patience = TimeSpan.zero
+    for place in 0..<presenceCount {
+      let allowed = presence(place).allowed
+      if allowed != .forever { patience = max(patience, allowed) }
+    }
+    let left = OtherAddress(
+      key: cold.sampleKey,
+      sampleStart: start,
+      until: start + patience,
+      allowed: allowed,
+      intervals: learner,
+      history: history
+    )
+    levelClass = .usual
+    if let found = swap(left, with: transmitter, at: time) {
+      (start, learner, history) = (found.sampleStart, found.intervals, found.history)
+      change(presence: 0) { $0.allowed = found.allowed }
+      return presenceCount > 1
+    }
+    guard (cold.box?.extras.others.count ?? 0) < TrackHandle.addresses - 1 else {
+      set(.crowd, true)
+      changeExtras { $0.others = [] }
+      noteExtras()
+      return true
+    }
+    changeExtras { $0.others.append(left) }
+    noteExtras()
+    (start, learner, history) = (.distantPast, IntervalLearner(), LossHistory())
+    return true
+  }
+
+  /// Removes addresses that are gone, and puts one in the place of the one that a transmitter had.
+  ///
+  /// - Returns: what was known of the transmitter, or nil.
+  private func swap(_ left: OtherAddress, with transmitter: UInt64, at time: Timestamp) -> OtherAddress? {
+    guard cold.marks.contains(.shared) else { return nil }
+    defer { noteExtras() }
+    return changeExtras { extras in
+      extras.others.removeAll { $0.until < time && TrackHandle.transmitter($0.key) != transmitter }
+      guard let place = extras.others.firstIndex(where: { TrackHandle.transmitter($0.key) == transmitter })
+      else { return nil }
+      let found = extras.others[place]
+      extras.others[place] = left
+      return found
+    }
+  }
+}

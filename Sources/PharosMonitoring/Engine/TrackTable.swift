@@ -1,0 +1,146 @@
+import CTrackTable
+
+/// The hash table of one observer's tracks: from the hash of an identity to the place of its track.
+///
+/// A bucket is one cache line of 15 entries of 4 bytes and a count of the entries that found it full and lie further on.
+/// An entry holds 12 bits of the hash, its tag, and the place plus one. One instruction compares 4 tags; the identity itself is
+/// compared in the track. The table grows by a half and then puts all tracks in again.
+///
+/// - Source: buckets of tags as in F14 (N. Bronson, X. Shi, "Open-sourcing F14", Meta Engineering 2019).
+package struct TrackTable: @unchecked Sendable {
+  /// The most places that an entry can tell apart.
+  static let greatestPlace = 1 << 20 - 2
+  private static let entries = 15
+  /// How many entries a bucket holds on average before the table grows.
+  private static let load = 11
+
+  /// The buckets; `@unchecked`: a table copies them before a change if another table shares them.
+  private final class Owner {
+    let buckets: UnsafeMutablePointer<UInt32>
+    let count: Int
+    private let block: AlignedBlock
+
+    init(count: Int) {
+      let start: UnsafeMutableRawPointer
+      (start, block) = AlignedBlock.allocate(byteCount: count * 64, alignment: 64)
+      buckets = start.bindMemory(to: UInt32.self, capacity: count * 16)
+      buckets.initialize(repeating: 0, count: count * 16)
+      self.count = count
+    }
+
+    deinit { block.free() }
+  }
+
+  private var owner: Owner
+  private var buckets: UnsafeMutablePointer<UInt32>
+  private var bucketCount: UInt64
+  /// How many tracks are in it.
+  package private(set) var count = 0
+
+  package init() { self.init(buckets: 1) }
+
+  private init(buckets number: Int) {
+    owner = Owner(count: number)
+    buckets = owner.buckets
+    bucketCount = UInt64(number)
+  }
+
+  /// Whether another entry makes it too full.
+  var isFull: Bool { count >= Int(bucketCount) * TrackTable.load }
+
+  /// An empty table with room for half as many entries again.
+  func grown() -> TrackTable { TrackTable(buckets: Int(bucketCount) + max(1, Int(bucketCount) / 2)) }
+
+  /// Asks the processor for the bucket of a hash.
+  @inline(__always)
+  func prefetch(_ hash: UInt32) { pharos_prefetch(bucket(home(of: hash))) }
+
+  /// The first place that may be the one of a hash, or −1.
+  @inline(__always)
+  func candidate(_ hash: UInt32) -> Int32 {
+    let start = bucket(home(of: hash))
+    let hits = pharos_match(start, TrackTable.tag(of: hash)) & 0x7FFF
+    if hits != 0 { return TrackTable.place(start[hits.trailingZeroBitCount]) }
+    return start[TrackTable.entries] == 0 ? -1 : find(hash) { _ in true }
+  }
+
+  /// The place of a hash that fulfils a condition, or −1.
+  func find(_ hash: UInt32, where isWanted: (Int32) -> Bool) -> Int32 {
+    var number = home(of: hash)
+    while true {
+      let start = bucket(number)
+      var hits = pharos_match(start, TrackTable.tag(of: hash)) & 0x7FFF
+      while hits != 0 {
+        let place = TrackTable.place(start[hits.trailingZeroBitCount])
+        if isWanted(place) { return place }
+        hits &= hits &- 1
+      }
+      guard start[TrackTable.entries] != 0 else { return -1 }
+      number = next(number)
+    }
+  }
+
+  /// Adds a place that is not in the table; there must be room: see ``isFull``.
+  mutating func insert(_ hash: UInt32, place: Int) {
+    makeUnique()
+    count += 1
+    let entry = UInt32(place + 1) << 12 | TrackTable.tag(of: hash)
+    var number = home(of: hash)
+    while true {
+      let start = bucket(number)
+      for index in 0..<TrackTable.entries where start[index] == 0 {
+        start[index] = entry
+        return
+      }
+      start[TrackTable.entries] += 1
+      number = next(number)
+    }
+  }
+
+  /// Removes a place that is in the table.
+  mutating func remove(_ hash: UInt32, place: Int) {
+    makeUnique()
+    let entry = UInt32(place + 1) << 12 | TrackTable.tag(of: hash)
+    var number = home(of: hash)
+    for _ in 0..<bucketCount {
+      let start = bucket(number)
+      for index in 0..<TrackTable.entries where start[index] == entry {
+        start[index] = 0
+        count -= 1
+        var passed = home(of: hash)
+        while passed != number {
+          bucket(passed)[TrackTable.entries] -= 1
+          passed = next(passed)
+        }
+        return
+      }
+      number = next(number)
+    }
+    preconditionFailure("a track that is not in its table")
+  }
+
+  @inline(__always)
+  private func bucket(_ number: Int) -> UnsafeMutablePointer<UInt32> { buckets + number &* 16 }
+
+  @inline(__always)
+  private func home(of hash: UInt32) -> Int {
+    Int(truncatingIfNeeded: (UInt64(hash >> 12) &* bucketCount) >> 20)
+  }
+
+  private func next(_ number: Int) -> Int { number + 1 == Int(bucketCount) ? 0 : number + 1 }
+
+  /// Never zero, so that no free entry has it.
+  @inline(__always)
+  private static func tag(of hash: UInt32) -> UInt32 { hash & 0xFFF | 1 }
+
+  @inline(__always)
+  private static func place(_ entry: UInt32) -> Int32 { Int32(truncatingIfNeeded: entry >> 12) &- 1 }
+
+  private mutating func makeUnique() {
+    guard !isKnownUniquelyReferenced(&owner) else { return }
+    let copy = Owner(count: owner.count)
+    copy.buckets.update(from: owner.buckets, count: owner.count * 16)
+    owner = copy
+    buckets = copy.buckets
+  }
+}
