@@ -70,7 +70,7 @@ extension IngestParts.Plan {
   private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {
     let resolver = Resolver(site: site)
     guard let restoration else {
-      let engine = StageOne(site: site, sensing: sensing)
+      let engine = MonitoringEngine(site: site, sensing: sensing)
       return Shard(index: index, exchange: exchange, engine: engine, resolver: resolver)
     }
     var output = StageOutput()

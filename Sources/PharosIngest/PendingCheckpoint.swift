@@ -38,10 +38,10 @@ public struct PendingCheckpoint: Sendable {
 /// A reference, so that a result without one takes no more room in the rings than before.
 final class EngineCopy: Sendable {
   /// The engine.
-  let engine: StageOne
+  let engine: MonitoringEngine
 
   /// Keeps a copy.
-  init(_ engine: StageOne) { self.engine = engine }
+  init(_ engine: MonitoringEngine) { self.engine = engine }
 }
 
 /// Lives as long as a checkpoint that was asked for: from the marker until its bytes are written.

@@ -29,7 +29,7 @@ package struct Shard {
 
   private let index: Int
   private let exchange: Exchange
-  private(set) var engine: StageOne
+  private(set) var engine: MonitoringEngine
   /// Finds out whose changing addresses are, with the keys of the site as it stands in the order of inputs; nil without any.
   private var resolver: Resolver?
   private var output = StageOutput()
@@ -42,7 +42,7 @@ package struct Shard {
   package init(
     index: Int,
     exchange: Exchange,
-    engine: StageOne,
+    engine: MonitoringEngine,
     resolver: Resolver? = nil,
     output: StageOutput = StageOutput()
   ) {

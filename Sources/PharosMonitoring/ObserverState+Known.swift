@@ -194,7 +194,7 @@ extension ObserverState {
       canTell: true
     )
     if outcome.hasJoined { run.joined += 1 }
-    guard !track.pointee.isSettled(outcome) || ahead.pointee.beacon.kind == .eddystone, case .advert(let advert) = report.body else { return }
+    guard case .advert(let advert) = report.body else { return }
     let hearing = Hearing(
       level: level,
       address: advert.address,

@@ -49,8 +49,11 @@ extension StageOne {
     case .stranger: return nil
     case .settled(let set, let hasJoined):
       if hasJoined { count { $0.joined += 1 } }
-      if let address = hearing.keyAddress, let track = states[index].track(of: beacon, hash: hash) {
-        states[index].note(address, of: track, atMost: limits.tracksPerObserver)
+      if let track = states[index].track(of: beacon, hash: hash) {
+        if let address = hearing.keyAddress {
+          states[index].note(address, of: track, atMost: limits.tracksPerObserver)
+        }
+        rearm(track: track, of: index)
       }
       return set
     case .attention(let track, let outcome):

@@ -20,7 +20,7 @@ public struct Pipeline: Sendable {
   var site: Site
   /// Finds out whose changing addresses are; nil where the site has no key.
   var resolver: Resolver?
-  var shards: [StageOne]
+  var shards: [MonitoringEngine]
   var merger: EventMerger
   var registry: RegionRegistry
   var board = StandingBoard()
@@ -52,7 +52,7 @@ public struct Pipeline: Sendable {
     registry = try RegionRegistry(site: site)
     self.site = site
     resolver = Resolver(site: site)
-    let engine = StageOne(site: site, limits: monitoring, sensing: SensingScope(grounds))
+    let engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(grounds))
     self.shards = Array(repeating: engine, count: max(1, shards))
     merger = EventMerger(shards: max(1, shards), site: site, limits: positioning, grounds: grounds)
   }

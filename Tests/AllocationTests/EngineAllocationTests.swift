@@ -37,7 +37,7 @@ struct EngineAllocationTests {
   static func play(_ site: Site, seconds: Int) -> [UInt64] {
     let batch = second(beacons: 200, strangers: 50)
     let reports = batch.reports
-    var engine = StageOne(site: site)
+    var engine = MonitoringEngine(site: site)
     var output = StageOutput()
     var counts: [UInt64] = []
     counts.reserveCapacity(seconds)

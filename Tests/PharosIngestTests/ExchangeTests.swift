@@ -213,7 +213,7 @@ private struct Trace {
       checkpoint: checkpoint
     )
     var shards = (0..<loops).map {
-      Shard(index: $0, exchange: exchange, engine: StageOne(site: Samples.site))
+      Shard(index: $0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
     }
     var registry = try RegionRegistry(site: Samples.site)
     var queues = (0..<loops).map { loop in inputs.filter { $0.loop == loop }[...] }

@@ -127,7 +127,7 @@ struct OverloadTests {
   @Test("a merger that takes nothing stops the reading, and nothing is lost when it goes on")
   func holdsBack() throws {
     let exchange = Exchange(loops: 1, isRecording: false, merger: Wake { _ in })
-    var shard = Shard(index: 0, exchange: exchange, engine: StageOne(site: Samples.site))
+    var shard = Shard(index: 0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
     var time = Timestamp(seconds: 1_780_000_000)
     var pushed = 0
     while exchange.hasRoom(from: 0) {
@@ -190,7 +190,7 @@ struct OverloadTests {
     let times = (1...40).map { Timestamp(seconds: 1_780_000_000 + $0) }
     let told = try [nil, NIODeadline.uptimeNanoseconds(1)].map { deadline in
       let exchange = Exchange(loops: 1, isRecording: false, merger: Wake { _ in })
-      var shard = Shard(index: 0, exchange: exchange, engine: StageOne(site: Samples.site))
+      var shard = Shard(index: 0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
       for (number, time) in times.enumerated() {
         var batch = ReportBatch()
         let data = Samples.iBeacon(minor: 1)
@@ -215,8 +215,8 @@ struct OverloadTests {
   @Test("a change of regions that takes several turns holds the watermark back, and no event is other for it")
   func takesTurns() throws {
     let exchange = Exchange(loops: 1, isRecording: false, merger: Wake { _ in })
-    var shard = Shard(index: 0, exchange: exchange, engine: StageOne(site: Samples.site))
-    var reference = StageOne(site: Samples.site)
+    var shard = Shard(index: 0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
+    var reference = MonitoringEngine(site: Samples.site)
     var expected = StageOutput()
     let start = Timestamp(seconds: 1_780_000_000)
     let instant = start + .milliseconds(10)

@@ -21,7 +21,7 @@ struct BatchTests {
   )
   func equivalence(seed: Int, scope: SensingScope?) {
     var world = BatchWorld(seed: UInt64(seed))
-    var together = StageOne(site: world.site, limits: world.limits, sensing: scope)
+    var together = MonitoringEngine(site: world.site, limits: world.limits, sensing: scope)
     var single = together
     var outputs = (StageOutput(), StageOutput())
     var decided = 0
@@ -48,7 +48,7 @@ struct BatchTests {
   @Test("where a batch is cut changes nothing", arguments: [1, 5, 10, 13], scopes)
   func cuts(seed: Int, scope: SensingScope?) {
     var world = BatchWorld(seed: UInt64(seed))
-    var whole = StageOne(site: world.site, limits: world.limits, sensing: scope)
+    var whole = MonitoringEngine(site: world.site, limits: world.limits, sensing: scope)
     var cut = whole
     var outputs = (StageOutput(), StageOutput())
     for _ in 0..<80 {
@@ -72,7 +72,7 @@ struct BatchTests {
   @Test("times that no clock means are held in a batch as they are one by one", arguments: 0..<4)
   func farTimes(seed: Int) {
     var world = BatchWorld(seed: UInt64(seed))
-    var together = StageOne(site: world.site, limits: world.limits)
+    var together = MonitoringEngine(site: world.site, limits: world.limits)
     var single = together
     var outputs = (StageOutput(), StageOutput())
     for step in 0..<90 {
@@ -95,7 +95,7 @@ struct BatchTests {
   @Test("a copy of an engine goes its own way")
   func copies() {
     var world = BatchWorld(seed: 77)
-    var engine = StageOne(site: world.site, limits: world.limits)
+    var engine = MonitoringEngine(site: world.site, limits: world.limits)
     var output = StageOutput()
     for _ in 0..<60 { engine.ingest(world.nextBatch(), into: &output) }
     var copy = engine

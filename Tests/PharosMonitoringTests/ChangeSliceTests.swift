@@ -12,7 +12,7 @@ struct ChangeSliceTests {
   )
   func equivalence(seed: Int) {
     var world = ChangeWorld(seed: UInt64(seed))
-    var whole = StageOne(site: world.site)
+    var whole = MonitoringEngine(site: world.site)
     var sliced = whole
     // About one observer at a time.
     sliced.sliceCost = 50

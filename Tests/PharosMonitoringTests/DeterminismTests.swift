@@ -119,7 +119,7 @@ struct RandomInputs {
     seed: Int = 0
   ) -> ([Event], [StageLink]) {
     var generator = SeededGenerator(seed: UInt64(seed))
-    var engines = (0..<shards).map { _ in StageOne(site: RandomInputs.site, limits: limits) }
+    var engines = (0..<shards).map { _ in MonitoringEngine(site: RandomInputs.site, limits: limits) }
     var output = StageOutput()
     var previous = 0.0
     for (time, input) in inputs {
@@ -211,7 +211,7 @@ struct DeterminismTests {
   @Test("after a tick no event is decided at or before it", arguments: Seeds.drawn(0..<6))
   func finality(seed: Int) {
     let inputs = RandomInputs(seed: seed)
-    var engine = StageOne(site: RandomInputs.site)
+    var engine = MonitoringEngine(site: RandomInputs.site)
     var output = StageOutput()
     for (time, input) in inputs.inputs {
       guard case .report(let body, _, let observer, let timing) = input, case .heartbeat = body else {

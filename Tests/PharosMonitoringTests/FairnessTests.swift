@@ -17,7 +17,7 @@ struct FairnessTests {
   private static let limits = MonitoringLimits(observers: 1_024, tracksPerObserver: 128, tracks: 64 * 160)
   private static let site = Timeline.site([Timeline.region("all", samples: 2, silence: .seconds(600))])
 
-  private static func flood(_ engine: inout StageOne, _ numbers: Range<Int>, from observer: ObserverID) -> Int
+  private static func flood(_ engine: inout MonitoringEngine, _ numbers: Range<Int>, from observer: ObserverID) -> Int
   {
     var output = StageOutput()
     var most = 0
@@ -91,7 +91,7 @@ struct FairnessTests {
     #expect(timeline.engine.counters.observers <= 1_024)
     #expect(timeline.engine.counters.tracks <= 1_024)
     #expect(timeline.engine.counters.observerEvictions > 18_000)
-    #expect(timeline.engine.states.count <= 1_024, "places are used again")
+    #expect(timeline.engine.observerEngines.count <= 1_024, "places are used again")
     #expect(!timeline.story([.regionExit]).contains { $0.hasPrefix("regionExit") })
   }
 

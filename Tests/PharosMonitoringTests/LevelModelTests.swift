@@ -137,7 +137,7 @@ struct LevelModelTests {
     )
     let site = Timeline.site([region])
     var timeline = Timeline(site)
-    timeline.engine = StageOne(site: site, models: RangingModels(filter: .median))
+    timeline.engine = MonitoringEngine(site: site, models: RangingModels(filter: .median))
     for sample in heard { timeline.hear(at: sample.time, rssi: Int8(sample.level)) }
     timeline.advance(to: (heard.last?.time ?? 0) + 100)
     return timeline.events.compactMap { event in

@@ -19,7 +19,7 @@ struct SensingTests {
     var site = Timeline.site(regions, zones: zones)
     site.observers[0].rssiOffset = rssiOffset
     var timeline = Timeline(site)
-    timeline.engine = StageOne(site: site, sensing: sensing)
+    timeline.engine = MonitoringEngine(site: site, sensing: sensing)
     return timeline
   }
 
@@ -81,7 +81,7 @@ struct SensingTests {
     #expect(SensingTests.bytes(bare.engine) != SensingTests.bytes(located.engine))
   }
 
-  private static func bytes(_ engine: StageOne) -> [UInt8] {
+  private static func bytes(_ engine: MonitoringEngine) -> [UInt8] {
     var writer = FieldWriter()
     engine.writeState(to: &writer)
     return writer.bytes
@@ -177,7 +177,7 @@ struct SensingTests {
   func restart() throws {
     var timeline = SensingTests.engine()
     timeline.give(.scanState(.foreground), at: 1)
-    var revived = StageOne(
+    var revived = MonitoringEngine(
       site: Timeline.site([]),
       sensing: SensingScope(fixedObservers: [SensingTests.gateway])
     )
@@ -202,7 +202,7 @@ struct SensingTests {
       var site = Timeline.site([region])
       site.positioning.tags = tags
       var timeline = Timeline(site)
-      timeline.engine = StageOne(
+      timeline.engine = MonitoringEngine(
         site: site,
         sensing: SensingScope(fixedObservers: [SensingTests.gateway])
       )

@@ -9,14 +9,14 @@ struct Timeline {
   static let origin = Timestamp(seconds: 1_420_070_400)
   static let handset = ObserverID.eui48(0xAC23_3FA0_0001)
 
-  var engine: StageOne
+  var engine: MonitoringEngine
   var events: [Event] = []
   var links: [StageLink] = []
   /// A report of the observer's other surroundings is no proof here unless a test asks for it.
   private var batch = ReportBatch()
   private var output = StageOutput()
 
-  init(_ site: Site, limits: MonitoringLimits = .init()) { engine = StageOne(site: site, limits: limits) }
+  init(_ site: Site, limits: MonitoringLimits = .init()) { engine = MonitoringEngine(site: site, limits: limits) }
 
   /// A site with one application and its regions; every observer is taken to live unless told otherwise.
   static func site(

@@ -32,7 +32,7 @@ let benchmarks: @Sendable () -> Void = {
 /// A site with its engine, its naive twin and the traffic that either hears.
 struct HeardSite {
   private var workload: Workload
-  private var engine: StageOne
+  private var engine: MonitoringEngine
   private var naive: NaiveEngine
   private var output = StageOutput()
   private var second = 0
@@ -41,7 +41,7 @@ struct HeardSite {
 
   init(_ observers: Int, _ beacons: Int, _ advertsPerDatagram: Int = 24) {
     workload = Workload(observers: observers, beacons: beacons, advertsPerDatagram: advertsPerDatagram)
-    engine = StageOne(site: workload.site)
+    engine = MonitoringEngine(site: workload.site)
     naive = NaiveEngine(site: workload.site)
   }
 

@@ -22,7 +22,7 @@ let benchmarks: @Sendable () -> Void = {
 /// Ten thousand tracks at a hundred observers, of which a share is ranged.
 struct Ranged {
   private var workload: Workload
-  private var engine: StageOne
+  private var engine: MonitoringEngine
   private var output = StageOutput()
   private var second = 0
   private var answers = 0
@@ -33,7 +33,7 @@ struct Ranged {
     for place in site.applications.indices where place * percent / 100 != (place + 1) * percent / 100 {
       site.applications[place].ranging = [RangingRequest(constraint: .proximity(Workload.uuid(of: place)))]
     }
-    engine = StageOne(site: site)
+    engine = MonitoringEngine(site: site)
     for _ in 0..<(Suite.isQuick ? 3 : 40) {
       next()
       _ = hear()

@@ -23,7 +23,7 @@ struct Lookups {
   private static let foreign = UUID128(high: 0xFDA5_0693_A4E2_4FB1, low: 0xAFCF_C6EB_0764_7825)
 
   private let beacons: Int
-  private var engine: StageOne
+  private var engine: MonitoringEngine
   private var output = StageOutput()
   private var batch = ReportBatch()
   private var count = 0
@@ -32,7 +32,7 @@ struct Lookups {
   init(beacons: Int) {
     self.beacons = beacons
     let region = Region(identifier: "all", constraint: .proximity(Lookups.asked))
-    engine = StageOne(site: Site(applications: [Application(identifier: "default", regions: [region])]))
+    engine = MonitoringEngine(site: Site(applications: [Application(identifier: "default", regions: [region])]))
     // Every beacon is heard often enough to be inside, in the order in which its place is then looked up.
     for _ in 0..<(8 * beacons / Lookups.advertsEach) {
       next(.inOrder)

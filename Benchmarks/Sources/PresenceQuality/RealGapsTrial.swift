@@ -59,7 +59,7 @@ struct RealGapsTrial: Sendable {
   ) {
     guard let first = walk.beacons.first?.time, let last = walk.beacons.last?.time else { return }
     let lap = max(last, stretch.end) - first + .seconds(1)
-    var engine = StageOne(site: site)
+    var engine = MonitoringEngine(site: site)
     var output = StageOutput()
     var shift = TimeSpan.zero
     while shift < RealGapsTrial.tail + lap {
@@ -76,7 +76,7 @@ struct RealGapsTrial: Sendable {
   private static func give(
     _ heard: IndoorTrace.BeaconHeard,
     at time: Timestamp,
-    to engine: inout StageOne,
+    to engine: inout MonitoringEngine,
     _ batch: inout ReportBatch,
     _ output: inout StageOutput
   ) {

@@ -106,7 +106,8 @@ struct NegativeCache: Sendable {
 
   @inline(__always)
   private static func place(_ hash: UInt64, _ observer: Int32) -> Int {
-    Int(truncatingIfNeeded: (hash ^ UInt64(UInt32(bitPattern: observer)) &* 0x9E37_79B9_7F4A_7C15) >> 20) & (size - 1)
+    Int(truncatingIfNeeded: (hash ^ UInt64(UInt32(bitPattern: observer)) &* 0x9E37_79B9_7F4A_7C15) >> 20)
+      & (size - 1)
   }
 
   @inline(__always)

@@ -34,7 +34,9 @@ extension MonitoringEngine {
     case .setRotation(let application, let nodes): setRotation(nodes, of: application)
     case .startRanging(let application, let request): startRanging(request, of: application)
     case .stopRanging(let application, let constraint):
-      guard let place = context.catalog.ranging(application: application, constraint: constraint) else { return }
+      guard let place = context.catalog.ranging(application: application, constraint: constraint) else {
+        return
+      }
       var change = begin()
       context.catalog.retireRanging(place)
       change.constraints.append(constraint)
@@ -67,7 +69,9 @@ extension MonitoringEngine {
 
   private mutating func startRanging(_ request: RangingRequest, of application: String) {
     // A request that is replaced is replaced in its place: observers that are behind must not see that before its time.
-    if context.catalog.ranging(application: application, constraint: request.constraint) != nil { catchUpAll() }
+    if context.catalog.ranging(application: application, constraint: request.constraint) != nil {
+      catchUpAll()
+    }
     var change = begin()
     context.catalog.add(request, application: application)
     change.constraints.append(request.constraint)
@@ -293,7 +297,9 @@ extension ObserverEngine {
     _ table: borrowing ScopeTable
   ) -> [Int] {
     var numbers: Set<UInt32> = []
-    for change in changes { for constraint in change.constraints { numbers.insert(table.number(of: BeaconScope(constraint))) } }
+    for change in changes {
+      for constraint in change.constraints { numbers.insert(table.number(of: BeaconScope(constraint))) }
+    }
     let bits = numbers.reduce(UInt64(0)) { $0 | 1 << UInt64($1 & 63) }
     guard scopes & bits != 0 else { return [] }
     var places: [Int] = []

@@ -113,7 +113,9 @@ extension MonitoringEngine {
       guard let slot = slots[record.application]?[record.region] else { continue }
       restore(record, slot: slot, floor)
     }
-    for index in observerEngines.indices where observerEngines[index].isLive { observerEngines[index].armAll(&context) }
+    for index in observerEngines.indices where observerEngines[index].isLive {
+      observerEngines[index].armAll(&context)
+    }
     guard let site = awaitedSite else { return }
     awaitedSite = nil
     adopt(site, declaration.regionChanges(to: site))
@@ -318,12 +320,18 @@ extension ObserverEngine {
   }
 
   /// Takes over what was published of the observer itself.
-  fileprivate mutating func restore(_ record: LastTold.RegionWord, slot: Int32, _ context: inout EngineContext) {
+  fileprivate mutating func restore(
+    _ record: LastTold.RegionWord,
+    slot: Int32,
+    _ context: inout EngineContext
+  ) {
     let row = row(of: slot, at: context.current, &context)
     rows[row].take(record)
     // What was published was monitored.
     if context.catalog.slots[Int(slot)].isRotated { activeNodes.insert(slot) }
-    for place in 0..<tracks.count where tracks[place].isLive { restore(record.state, slot: slot, tracks[place], &context) }
+    for place in 0..<tracks.count where tracks[place].isLive {
+      restore(record.state, slot: slot, tracks[place], &context)
+    }
     rows[row].decideAt = .distantFuture
     guard record.state == .unmonitored, canTell, rows[row].tracksInside == 0 else { return }
     if rows[row].known == .inside {
@@ -343,7 +351,9 @@ extension ObserverEngine {
     for asker in set.regions + set.beaconRegions where asker.slot == slot {
       let policy = Int(asker.place)
       if state == .unmonitored { _ = track.change(presence: policy) { $0.suspended() } }
-      guard state == .outside, track.change(presence: policy, { $0.deadlinePassed() }) != nil else { continue }
+      guard state == .outside, track.change(presence: policy, { $0.deadlinePassed() }) != nil else {
+        continue
+      }
       // The record does not speak of other regions that ask by the same policy.
       for other in set.beaconRegions where other.place == asker.place && other.slot != slot {
         report(.unknown, slot: other.slot, track, at: context.current, Evidence(rule: .assumed), &context)
@@ -366,7 +376,8 @@ extension TrackHandle {
     let interval = facts.interval.map { Float($0.seconds) }
     let power = facts.measuredPower.map { Float($0) }
     let isDeclared = hot.flags.contains(.declaredPower)
-    guard interval != declaredInterval || (power != nil) != isDeclared || power != nil && power != cold.power else {
+    guard interval != declaredInterval || (power != nil) != isDeclared || power != nil && power != cold.power
+    else {
       return false
     }
     declaredInterval = interval

@@ -83,7 +83,8 @@ extension MonitoringEngine {
       throw reader.failure(.outOfRange(field: "the regions of a further part"))
     }
     latest = max(latest, time)
-    context.current = latest
+    // What was due before the time of another part keeps its own time.
+    context.present = latest
     accepted.formUnion(try reader.list(ObserverID.self))
     for _ in 0..<(try reader.count(ofAtLeast: 26)) {
       let observer = try QuarantinedObserver(from: &reader)
@@ -150,7 +151,9 @@ extension ObserverEngine {
     pool.write(to: &writer)
     writer.write(UInt32(families.count))
     var uuids: [(uuid: UUID128, scope: UInt32)] = []
-    for scope in families.keys { uuids.append((UUID128(high: scopes[scope].high, low: scopes[scope].low), scope)) }
+    for scope in families.keys {
+      uuids.append((UUID128(high: scopes[scope].high, low: scopes[scope].low), scope))
+    }
     for (uuid, scope) in uuids.sorted(by: { $0.uuid < $1.uuid }) {
       uuid.write(to: &writer)
       families[scope]?.write(to: &writer)
@@ -282,7 +285,9 @@ extension ObserverEngine {
         continue
       }
       let beacon = try BeaconID(from: &reader)
-      guard track(of: beacon, context) == nil else { throw reader.failure(.outOfRange(field: "a track's beacon")) }
+      guard track(of: beacon, context) == nil else {
+        throw reader.failure(.outOfRange(field: "a track's beacon"))
+      }
       let identity = TrackIdentity(beacon, scope: context.catalog.scope(of: beacon), context.hash)
       try readTrack(identity, from: &reader, sets, context.epoch)
     }
@@ -292,7 +297,10 @@ extension ObserverEngine {
     for _ in 0..<(try reader.count(ofAtLeast: 12)) {
       let address = try reader.number(UInt64.self)
       let place = Int(try reader.place("a track of an address", below: count))
-      trackOfAddress[address] = AddressOwner(place: place, beacon: tracks[place].beacon(context.catalog.scopes))
+      trackOfAddress[address] = AddressOwner(
+        place: place,
+        beacon: tracks[place].beacon(context.catalog.scopes)
+      )
     }
   }
 
@@ -333,7 +341,13 @@ extension ObserverEngine {
 
 extension HotTrack {
   /// What is in a free place.
-  fileprivate static let free = HotTrack(scope: ScopeTable.none, sampleTag: 0, key: 0, lastHeard: .distantPast, epoch: 0)
+  fileprivate static let free = HotTrack(
+    scope: ScopeTable.none,
+    sampleTag: 0,
+    key: 0,
+    lastHeard: .distantPast,
+    epoch: 0
+  )
 }
 
 extension ColdTrack {

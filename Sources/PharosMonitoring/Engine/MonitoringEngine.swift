@@ -16,7 +16,7 @@ public struct MonitoringEngine: Sendable {
   public var counters: MonitoringCounters { context.counters }
 
   var context: EngineContext
-  var observerEngines: [ObserverEngine] = []
+  package var observerEngines: [ObserverEngine] = []
   private var observerTable = IdentityTable()
   private var freeObservers: [Int32] = []
   /// The places of the observers of each cell, in the order in which they came.
@@ -68,7 +68,11 @@ public struct MonitoringEngine: Sendable {
   // MARK: Inputs
 
   /// Handles one report, after everything that was due before it was received.
-  public mutating func ingest(_ report: Report, in batch: borrowing ReportBatch, into output: inout StageOutput) {
+  public mutating func ingest(
+    _ report: Report,
+    in batch: borrowing ReportBatch,
+    into output: inout StageOutput
+  ) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     ingest(report, in: batch)
@@ -245,18 +249,24 @@ public struct MonitoringEngine: Sendable {
   /// Asks the processor for what the timers at hand will look at.
   private func prefetchNear() {
     for entry in context.timers.near {
-      if case .page(let page) = entry.target { observerEngines[Int(entry.observer)].tracks.prefetch(page: Int(page)) }
+      if case .page(let page) = entry.target {
+        observerEngines[Int(entry.observer)].tracks.prefetch(page: Int(page))
+      }
     }
   }
 
   // MARK: Observers
 
   /// The place of an observer that has been heard, or nil.
-  func place(of id: ObserverID) -> Int? { observerTable.find(context.hash(id)) { observerEngines[$0].id == id } }
+  func place(of id: ObserverID) -> Int? {
+    observerTable.find(context.hash(id)) { observerEngines[$0].id == id }
+  }
 
   /// The places of all observers in use, in the order of their identities.
   var placesInOrder: [Int] {
-    observerEngines.indices.filter { observerEngines[$0].isLive }.sorted { observerEngines[$0].id < observerEngines[$1].id }
+    observerEngines.indices.filter { observerEngines[$0].isLive }.sorted {
+      observerEngines[$0].id < observerEngines[$1].id
+    }
   }
 
   private mutating func observerIndex(of id: ObserverID, _ report: Report) -> Int? {
@@ -299,7 +309,9 @@ public struct MonitoringEngine: Sendable {
     if index < observerEngines.count {
       observerEngines[index] = observer
     } else {
-      if index == 0 { observerEngines.reserveCapacity(min(context.limits.observers, MonitoringEngine.reserved)) }
+      if index == 0 {
+        observerEngines.reserveCapacity(min(context.limits.observers, MonitoringEngine.reserved))
+      }
       observerEngines.append(observer)
     }
     return index
@@ -363,7 +375,9 @@ public struct MonitoringEngine: Sendable {
   }
 
   /// Takes observers that were removed out of their cell.
-  private mutating func removeFromCell(_ cell: Int) { cells[cell].removeAll { !observerEngines[Int($0)].isLive } }
+  private mutating func removeFromCell(_ cell: Int) {
+    cells[cell].removeAll { !observerEngines[Int($0)].isLive }
+  }
 
   // MARK: Admission
 
@@ -406,9 +420,12 @@ public struct MonitoringEngine: Sendable {
       return
     }
     quarantined.removeAll { context.entries[$0] != nil }
-    for index in observerEngines.indices where observerEngines[index].isLive && !isAdmitted(observerEngines[index].id) {
+    for index in observerEngines.indices
+    where observerEngines[index].isLive && !isAdmitted(observerEngines[index].id) {
       remove(index)
-      if observerEngines[index].isUp { observerEngines[index].report(isUp: false, at: context.current, &context) }
+      if observerEngines[index].isUp {
+        observerEngines[index].report(isUp: false, at: context.current, &context)
+      }
     }
     for cell in cells.indices { removeFromCell(cell) }
   }
@@ -428,12 +445,16 @@ public struct MonitoringEngine: Sendable {
       quarantined.remove(id)
       if let index = place(of: id) {
         remove(index)
-        if observerEngines[index].isUp { observerEngines[index].report(isUp: false, at: context.current, &context) }
+        if observerEngines[index].isUp {
+          observerEngines[index].report(isUp: false, at: context.current, &context)
+        }
         removeFromCell(id.cell % context.limits.cells)
       }
     }
     if traces.beacon != nil {
-      for index in observerEngines.indices where observerEngines[index].isLive { observerEngines[index].forget(traces, &context) }
+      for index in observerEngines.indices where observerEngines[index].isLive {
+        observerEngines[index].forget(traces, &context)
+      }
     }
     let new = context.output.links
     context.output.links = links
@@ -448,24 +469,27 @@ public struct MonitoringEngine: Sendable {
   /// Where every observer stands towards every region that it has met, in the order of (observer, application, region).
   public func standings() -> [RegionStanding] {
     placesInOrder.flatMap { place in
-      observerEngines[place].rows.filter { $0.isLive && $0.isActive && context.catalog.slots[Int($0.slot)].isLive }
-        .map { row in
-          let slot = context.catalog.slots[Int(row.slot)]
-          return RegionStanding(
-            application: slot.application,
-            region: slot.region.identifier,
-            observer: observerEngines[place].id,
-            state: row.state,
-            enteredAt: row.enteredAt
-          )
-        }
-        .sorted { ($0.application, $0.region) < ($1.application, $1.region) }
+      observerEngines[place].rows.filter {
+        $0.isLive && $0.isActive && context.catalog.slots[Int($0.slot)].isLive
+      }
+      .map { row in
+        let slot = context.catalog.slots[Int(row.slot)]
+        return RegionStanding(
+          application: slot.application,
+          region: slot.region.identifier,
+          observer: observerEngines[place].id,
+          state: row.state,
+          enteredAt: row.enteredAt
+        )
+      }
+      .sorted { ($0.application, $0.region) < ($1.application, $1.region) }
     }
   }
 
   /// What is known about a beacon at an observer; nil if the one or the other has no track here.
   public func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
-    guard let index = place(of: observer), let track = observerEngines[index].track(of: beacon, context) else { return nil }
+    guard let index = place(of: observer), let track = observerEngines[index].track(of: beacon, context)
+    else { return nil }
     return observerEngines[index].insight(into: track, context)
   }
 
@@ -476,7 +500,12 @@ public struct MonitoringEngine: Sendable {
     var found: [TrackInsight] = []
     for index in places(of: query) {
       let after = query.after.flatMap { $0.observer == observerEngines[index].id ? $0.beacon : nil }
-      for place in observerEngines[index].places(query.beacon, after: after, limit: query.limit - found.count, context) {
+      for place in observerEngines[index].places(
+        query.beacon,
+        after: after,
+        limit: query.limit - found.count,
+        context
+      ) {
         found.append(observerEngines[index].insight(into: place, context))
       }
       if found.count >= query.limit { break }

@@ -124,7 +124,9 @@ extension ObserverEngine {
     )
     var isMatched = false
     if let first = found.first { isMatched = hear(first.beacon, power: first.power, hearing, &context) }
-    for other in found.others where hear(other.beacon, power: other.power, hearing, &context) { isMatched = true }
+    for other in found.others where hear(other.beacon, power: other.power, hearing, &context) {
+      isMatched = true
+    }
     if context.catalog.hasAddresses, let address = hearing.keyAddress,
       hear(.address(address), power: found.first?.power, hearing, &context)
     {
@@ -267,16 +269,10 @@ extension ObserverEngine {
     let track = tracks[place]
     let outcome = track.hear(sample, catalog: context.catalog, filter: context.filter)
     if outcome.hasJoined { context.counters.joined += 1 }
-    // Otherwise the deadline has only moved away, and the timer finds that out when it fires.
-    let marks = track.cold.marks
-    let isSettled =
-      !outcome.needsAllowance && outcome.entered | outcome.confirmed == 0 && track.phase == .inside
-      && marks.isDisjoint(with: [.waiting, .several, .levels])
-      && (marks.contains(.listed) || !marks.contains(.seconds))
     if let address, context.catalog.scopes[track.hot.scope].kind == .eddystone {
       note(address, of: place, limit: context.limits.tracksPerObserver, context.catalog.scopes)
     }
-    if !isSettled { attend(to: outcome, place, &context) }
+    attend(to: outcome, place, &context)
   }
 
   // MARK: Handsets

@@ -32,7 +32,8 @@ extension ObserverEngine {
     return place
   }
 
-  private func initialState(of slot: RegionCatalog.Slot, began: Timestamp, at time: Timestamp) -> RegionState {
+  private func initialState(of slot: RegionCatalog.Slot, began: Timestamp, at time: Timestamp) -> RegionState
+  {
     guard canTell else { return .unmonitored }
     switch slot.assumed {
     case .inside: return .inside
@@ -588,7 +589,8 @@ extension ObserverEngine {
       let slot = context.catalog.slots[place]
       guard slot.isLive, slot.isRotated, slot.application == application else { continue }
       let row = rowOfSlot[Int32(place)].map { rows[Int($0)] }
-      let isInside = row.map { $0.state == .inside || $0.state == .unmonitored && $0.known == .inside } ?? false
+      let isInside =
+        row.map { $0.state == .inside || $0.state == .unmonitored && $0.known == .inside } ?? false
       places[Int32(place)] = views.count
       views.append(
         NodeView(
@@ -613,7 +615,8 @@ extension ObserverEngine {
     }
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
-      guard time - track.hot.lastHeard <= ObserverEngine.nearness, let level = track.level(context.filter) else {
+      guard time - track.hot.lastHeard <= ObserverEngine.nearness, let level = track.level(context.filter)
+      else {
         continue
       }
       for asker in context.catalog.sets[Int(track.cold.matchSet)].regions {

@@ -5,7 +5,7 @@ import PharosReports
 ///
 /// It has one method for each thing that happens: a report (``handle(_:in:_:)``), a run of adverts (``hear(_:count:_:_:)``), a
 /// timer (``fire(_:at:_:)``), a change of regions. What the observers share is in the ``EngineContext`` that each method is given.
-struct ObserverEngine: Sendable {
+package struct ObserverEngine: Sendable {
   // What every datagram touches comes first.
   /// When its latest report was received.
   var lastReceived: Timestamp
@@ -388,7 +388,12 @@ extension ObserverEngine {
     for place in policies.indices {
       let policy = context.catalog.policies[Int(policies[place])]
       let levels = context.distance.levels(of: policy, measuredPower: track.measuredPower)
-      track.allow(silence.allowedGap(policy, at: levelClass), enter: levels.enter, exit: levels.exit, at: place)
+      track.allow(
+        silence.allowedGap(policy, at: levelClass),
+        enter: levels.enter,
+        exit: levels.exit,
+        at: place
+      )
     }
     track.settle()
   }
@@ -429,7 +434,11 @@ extension ObserverEngine {
   }
 
   private func silence(of track: TrackHandle, _ family: LossPool?) -> AdaptiveSilence {
-    var silence = AdaptiveSilence(learner: track.learner, history: track.history, declared: track.declaredInterval)
+    var silence = AdaptiveSilence(
+      learner: track.learner,
+      history: track.history,
+      declared: track.declaredInterval
+    )
     silence.recentReceived = min(Float(track.recentSamples), track.cold.received)
     let level = track.hot.estimate
     if let family {

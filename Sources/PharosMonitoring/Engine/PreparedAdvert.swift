@@ -207,7 +207,9 @@ extension MonitoringEngine {
             && context.catalog.sets[Int(track.cold.matchSet)].replacesPlain
         }
       }
-      if isSole, !isReplaced { isSole = look(for: advert, scope, key, plain, isKeyed: false, observer, &context) }
+      if isSole, !isReplaced {
+        isSole = look(for: advert, scope, key, plain, isKeyed: false, observer, &context)
+      }
     }
     if isSole, context.catalog.hasAddresses, isLasting {
       let hash = context.hash(scope: ScopeTable.addresses, key: address)

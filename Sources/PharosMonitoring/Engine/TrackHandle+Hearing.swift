@@ -79,7 +79,8 @@ extension TrackHandle {
     silenceFrom: Timestamp
   ) -> FastOutcome {
     let since = hot.sinceSample
-    guard hot.sampleTag == tag, since != HotTrack.noSample, raw != HotTrack.noLevel, hot.level != HotTrack.noLevel,
+    guard hot.sampleTag == tag, since != HotTrack.noSample, raw != HotTrack.noLevel,
+      hot.level != HotTrack.noLevel,
       hot.power == power && power != HotTrack.noLevel || hot.flags.contains(.declaredPower)
     else { return .notFast }
     let pause = max(time.nanoseconds &- hot.lastHeard.nanoseconds, 0)
@@ -125,7 +126,9 @@ extension TrackHandle {
     if gap < interval * 1.5 {
       guard gap >= interval * 0.7 || interval - gap <= IntervalLearner.jitter else { return false }
       let difference = gap - interval
-      if difference.magnitude < interval * 0.1 + IntervalLearner.jitter { hot.interval = interval + difference * (1.0 / 16) }
+      if difference.magnitude < interval * 0.1 + IntervalLearner.jitter {
+        hot.interval = interval + difference * (1.0 / 16)
+      }
       hot.counts.noteOne()
       return true
     }
@@ -135,7 +138,9 @@ extension TrackHandle {
   private func learnLosses(_ gap: Float) -> Bool {
     let interval = hot.interval
     let ratio = gap / interval
-    guard hot.runsLeft > 0, gap < LossLimit.seconds(hot.lossLimit), ratio < LossRuns.longFrom.0 else { return false }
+    guard hot.runsLeft > 0, gap < LossLimit.seconds(hot.lossLimit), ratio < LossRuns.longFrom.0 else {
+      return false
+    }
     let multiple = Int32(ratio + 0.5)
     var counts = hot.counts
     guard !counts.note(multiple: UInt8(truncatingIfNeeded: multiple)) else { return false }

@@ -97,7 +97,11 @@ extension TrackHandle {
     if isCalm, marks.isDisjoint(with: [.detailed, .shared]) { flags.insert(.simpleDeadline) }
     let isUsual = marks.isDisjoint(with: [.crowd, .low, .far, .levels]) && marks.contains(.live)
     if isCalm, isUsual, cold.received >= IntervalLearner.young, cold.samples >= 64 {
-      if !marks.contains(.seconds) { flags.insert(.fast) } else if marks.contains(.listed) { flags.insert(.fastWithSeconds) }
+      if !marks.contains(.seconds) {
+        flags.insert(.fast)
+      } else if marks.contains(.listed) {
+        flags.insert(.fastWithSeconds)
+      }
     }
     hot.flags = flags
     hot.power = Int8(exactly: cold.power) ?? HotTrack.noLevel
@@ -114,7 +118,9 @@ extension TrackHandle {
     cold.runsLeft = hot.runsLeft
     var limit = Float(Double(allowedMilliseconds) * 0.999 / 2_000)
     // A gap of nearly the slowest interval is a tag that came to rest.
-    if let box = cold.box, box.extras.losses.slowest > 0 { limit = min(limit, box.extras.losses.slowest * 0.79) }
+    if let box = cold.box, box.extras.losses.slowest > 0 {
+      limit = min(limit, box.extras.losses.slowest * 0.79)
+    }
     hot.lossLimit = LossLimit.code(limit)
   }
 
@@ -303,7 +309,11 @@ extension TrackHandle {
       || allowedMilliseconds == TrackHandle.allowedElsewhere
     {
       changeExtras { extras in
-        if extras.presences.isEmpty { extras.presences.append(presence) } else { extras.presences[0] = presence }
+        if extras.presences.isEmpty {
+          extras.presences.append(presence)
+        } else {
+          extras.presences[0] = presence
+        }
       }
       set(.detailed, true)
     } else if cold.marks.contains(.detailed) {

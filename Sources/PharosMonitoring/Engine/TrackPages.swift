@@ -208,7 +208,10 @@ struct TrackPages: @unchecked Sendable {
       self.init()
       start.copyMemory(from: other.start, byteCount: TrackPages.coldOffset)
       (start + TrackPages.coldOffset).bindMemory(to: ColdTrack.self, capacity: 8)
-        .initialize(from: (other.start + TrackPages.coldOffset).assumingMemoryBound(to: ColdTrack.self), count: count)
+        .initialize(
+          from: (other.start + TrackPages.coldOffset).assumingMemoryBound(to: ColdTrack.self),
+          count: count
+        )
     }
 
     func free(count: Int) {
@@ -251,7 +254,9 @@ struct TrackPages: @unchecked Sendable {
 
     deinit {
       guard let pages else { return }
-      for number in 0..<(count + TrackPages.mask) >> TrackPages.shift { pages[number].free(count: used(number)) }
+      for number in 0..<(count + TrackPages.mask) >> TrackPages.shift {
+        pages[number].free(count: used(number))
+      }
       pages.deallocate()
     }
   }
@@ -312,7 +317,9 @@ struct TrackPages: @unchecked Sendable {
     guard let start = pages?[number].start else { return }
     let slot = count & TrackPages.mask
     (start + slot << 6).bindMemory(to: HotTrack.self, capacity: 1).initialize(to: hot)
-    (start + TrackPages.coldOffset + slot << 6).bindMemory(to: ColdTrack.self, capacity: 1).initialize(to: cold)
+    (start + TrackPages.coldOffset + slot << 6).bindMemory(to: ColdTrack.self, capacity: 1).initialize(
+      to: cold
+    )
     owner.count += 1
     count += 1
   }
@@ -344,8 +351,12 @@ struct TrackHandle {
 
   /// The hot half.
   var hot: HotTrack {
-    @inline(__always) unsafeAddress { UnsafePointer((page + slot << 6).assumingMemoryBound(to: HotTrack.self)) }
-    @inline(__always) nonmutating unsafeMutableAddress { (page + slot << 6).assumingMemoryBound(to: HotTrack.self) }
+    @inline(__always) unsafeAddress {
+      UnsafePointer((page + slot << 6).assumingMemoryBound(to: HotTrack.self))
+    }
+    @inline(__always) nonmutating unsafeMutableAddress {
+      (page + slot << 6).assumingMemoryBound(to: HotTrack.self)
+    }
   }
 
   /// The cold half.

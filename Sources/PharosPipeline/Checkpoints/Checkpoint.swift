@@ -26,7 +26,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// Makes a checkpoint of engines that have decided everything up to an instant, and of the merger that has released it.
   ///
   /// This writes everything that is known, which takes a while: call it away from where the engines work, on copies of them.
-  public init(shards: [StageOne], merger: EventMerger) {
+  public init(shards: [MonitoringEngine], merger: EventMerger) {
     instant = merger.released
     clockOffset = merger.clockOffset
     stream = merger.stream
@@ -121,7 +121,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// All shards into one engine, all observers: with how many shards ever it is started from, no other bytes are read.
   private func tryOut() throws(FieldError) {
     let site = Site(stream: stream)
-    var engine = StageOne(site: site)
+    var engine = MonitoringEngine(site: site)
     try restore(&engine, shard: 0, among: 1)
     var trial = EventMerger(shards: 1, site: site)
     try trial.restoreState(from: self)

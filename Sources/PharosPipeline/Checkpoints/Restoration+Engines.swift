@@ -22,8 +22,8 @@ extension Restoration {
     resumingAt instant: Timestamp,
     sensing: SensingScope? = nil,
     into output: inout StageOutput
-  ) throws(FieldError) -> StageOne {
-    var engine = StageOne(site: site, sensing: sensing)
+  ) throws(FieldError) -> MonitoringEngine {
+    var engine = MonitoringEngine(site: site, sensing: sensing)
     try checkpoint?.restore(&engine, shard: shard, among: shards)
     let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     engine.resume(at: instant, lastTold: told.part(of: shard, among: shards), into: &output)
@@ -56,7 +56,7 @@ extension Restoration {
 
 extension Checkpoint {
   /// Has an engine know what those of before knew about the observers that are its own now.
-  func restore(_ engine: inout StageOne, shard: Int, among count: Int) throws(FieldError) {
+  func restore(_ engine: inout MonitoringEngine, shard: Int, among count: Int) throws(FieldError) {
     for part in shards {
       var reader = FieldReader(part[...])
       try engine.restoreState(from: &reader) { $0.shard(of: count) == shard }

@@ -251,7 +251,7 @@ struct ResumeTests {
     for second in 1...20 { timeline.hear(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
     let before = timeline.links.count
-    timeline.engine = StageOne(site: site)
+    timeline.engine = MonitoringEngine(site: site)
     var reader = FieldReader(kept.bytes[...])
     try timeline.engine.restoreState(from: &reader) { _ in true }
     var told = LastTold()

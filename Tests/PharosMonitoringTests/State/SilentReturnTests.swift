@@ -144,7 +144,7 @@ struct SilentReturnTests {
     _ site: Site,
     _ told: LastTold
   ) throws -> StageOutput {
-    timeline.engine = StageOne(site: site)
+    timeline.engine = MonitoringEngine(site: site)
     var reader = FieldReader(kept.bytes[...])
     try timeline.engine.restoreState(from: &reader) { _ in true }
     var output = StageOutput()

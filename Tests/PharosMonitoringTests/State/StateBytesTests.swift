@@ -116,7 +116,7 @@ struct StateBytesTests {
         UInt8.random(in: 0...255, using: &random)
       }
       if !bytes.isEmpty, Bool.random(using: &random) { bytes[0] = 1 }
-      var engine = StageOne(site: Site())
+      var engine = MonitoringEngine(site: Site())
       var reader = FieldReader(bytes[...])
       #expect(throws: FieldError.self) { try engine.restoreState(from: &reader) { _ in true } }
       #expect(engine.observers().isEmpty)
@@ -130,7 +130,7 @@ struct StateBytesTests {
     other[0] = 9
     var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
     var reader = FieldReader(other[...])
-    #expect(throws: FieldError(.version(9, expected: 2), at: 1)) {
+    #expect(throws: FieldError(.version(9, expected: 3), at: 1)) {
       try engine.restoreState(from: &reader) { _ in true }
     }
   }

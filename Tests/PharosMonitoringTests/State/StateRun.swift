@@ -6,7 +6,7 @@ import PharosReports
 struct StateRun {
   let world: StateWorld
   let limits: MonitoringLimits
-  var engines: [StageOne]
+  var engines: [MonitoringEngine]
   var output = StageOutput()
 
   init(_ world: StateWorld, shards: Int = 1, limits: MonitoringLimits = MonitoringLimits()) {
@@ -15,8 +15,8 @@ struct StateRun {
     engines = StateRun.fresh(world, shards, limits)
   }
 
-  static func fresh(_ world: StateWorld, _ shards: Int, _ limits: MonitoringLimits) -> [StageOne] {
-    (0..<shards).map { _ in StageOne(site: world.site, limits: limits, models: world.models) }
+  static func fresh(_ world: StateWorld, _ shards: Int, _ limits: MonitoringLimits) -> [MonitoringEngine] {
+    (0..<shards).map { _ in MonitoringEngine(site: world.site, limits: limits, models: world.models) }
   }
 
   /// Gives one input, its instant in seconds.
@@ -69,7 +69,7 @@ struct StateRun {
     _ parts: [[UInt8]],
     _ shards: Int,
     _ limits: MonitoringLimits
-  ) throws -> [StageOne] {
+  ) throws -> [MonitoringEngine] {
     var engines = fresh(world, shards, limits)
     for part in parts {
       for index in engines.indices {

@@ -68,7 +68,7 @@ struct StateTests {
   func copies() throws {
     let world = StateWorld(seed: 40, count: 400)
     var run = StateRun(world)
-    var kept: [(engine: StageOne, bytes: [UInt8])] = []
+    var kept: [(engine: MonitoringEngine, bytes: [UInt8])] = []
     run.play { run, number in
       guard number % 50 == 0 else { return }
       kept.append((run.engines[0], run.parts[0]))

@@ -29,7 +29,7 @@ extension Timeline {
   /// The server starts again, with a checkpoint or without: what it had not told is gone.
   mutating func restart(from kept: Kept?, at seconds: Double, site: Site) throws {
     let told = told(since: kept ?? Kept(bytes: [], events: 0))
-    engine = StageOne(site: site)
+    engine = MonitoringEngine(site: site)
     if let kept {
       var reader = FieldReader(kept.bytes[...])
       try engine.restoreState(from: &reader) { _ in true }
