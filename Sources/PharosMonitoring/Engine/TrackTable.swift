@@ -46,10 +46,10 @@ package struct TrackTable: @unchecked Sendable {
   }
 
   /// Whether another entry makes it too full.
-  var isFull: Bool { count >= Int(bucketCount) * TrackTable.load }
+  package var isFull: Bool { count >= Int(bucketCount) * TrackTable.load }
 
   /// An empty table with room for half as many entries again.
-  func grown() -> TrackTable { TrackTable(buckets: Int(bucketCount) + max(1, Int(bucketCount) / 2)) }
+  package func grown() -> TrackTable { TrackTable(buckets: Int(bucketCount) + max(1, Int(bucketCount) / 2)) }
 
   /// Asks the processor for the bucket of a hash.
   @inline(__always)
@@ -57,7 +57,7 @@ package struct TrackTable: @unchecked Sendable {
 
   /// The first place that may be the one of a hash, or −1.
   @inline(__always)
-  func candidate(_ hash: UInt32) -> Int32 {
+  package func candidate(_ hash: UInt32) -> Int32 {
     let start = bucket(home(of: hash))
     let hits = pharos_match(start, TrackTable.tag(of: hash)) & 0x7FFF
     if hits != 0 { return TrackTable.place(start[hits.trailingZeroBitCount]) }
@@ -65,9 +65,10 @@ package struct TrackTable: @unchecked Sendable {
   }
 
   /// The place of a hash that fulfils a condition, or −1.
-  func find(_ hash: UInt32, where isWanted: (Int32) -> Bool) -> Int32 {
+  package func find(_ hash: UInt32, where isWanted: (Int32) -> Bool) -> Int32 {
     var number = home(of: hash)
-    while true {
+    // Entries may lie beyond any bucket, so it is the number of buckets that ends a search in vain.
+    for _ in 0..<bucketCount {
       let start = bucket(number)
       var hits = pharos_match(start, TrackTable.tag(of: hash)) & 0x7FFF
       while hits != 0 {
@@ -78,10 +79,11 @@ package struct TrackTable: @unchecked Sendable {
       guard start[TrackTable.entries] != 0 else { return -1 }
       number = next(number)
     }
+    return -1
   }
 
   /// Adds a place that is not in the table; there must be room: see ``isFull``.
-  mutating func insert(_ hash: UInt32, place: Int) {
+  package mutating func insert(_ hash: UInt32, place: Int) {
     makeUnique()
     count += 1
     let entry = UInt32(place + 1) << 12 | TrackTable.tag(of: hash)
@@ -98,7 +100,7 @@ package struct TrackTable: @unchecked Sendable {
   }
 
   /// Removes a place that is in the table.
-  mutating func remove(_ hash: UInt32, place: Int) {
+  package mutating func remove(_ hash: UInt32, place: Int) {
     makeUnique()
     let entry = UInt32(place + 1) << 12 | TrackTable.tag(of: hash)
     var number = home(of: hash)
