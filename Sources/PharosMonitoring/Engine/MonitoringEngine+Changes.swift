@@ -291,7 +291,7 @@ extension ObserverEngine {
   }
 
   /// The tracks that changes may concern.
-  private func concernedTracks(
+  private mutating func concernedTracks(
     by changes: ArraySlice<PendingChange>,
     _ cost: inout Int,
     _ table: borrowing ScopeTable
@@ -373,7 +373,7 @@ extension ObserverEngine {
     return transition.hasOtherPolicies ? ObserverEngine.policyCost : ObserverEngine.rematchCost
   }
 
-  private func transition(
+  private mutating func transition(
     from old: Int32,
     _ track: TrackHandle,
     _ fulfilled: UInt64,

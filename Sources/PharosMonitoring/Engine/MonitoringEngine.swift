@@ -490,7 +490,8 @@ public struct MonitoringEngine: Sendable {
   public func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
     guard let index = place(of: observer), let track = observerEngines[index].track(of: beacon, context)
     else { return nil }
-    return observerEngines[index].insight(into: track, context)
+    var observer = observerEngines[index]
+    return observer.insight(into: track, context)
   }
 
   /// What is known about tracks, in the order of their keys, a page at a time.
@@ -500,13 +501,14 @@ public struct MonitoringEngine: Sendable {
     var found: [TrackInsight] = []
     for index in places(of: query) {
       let after = query.after.flatMap { $0.observer == observerEngines[index].id ? $0.beacon : nil }
-      for place in observerEngines[index].places(
+      var observer = observerEngines[index]
+      for place in observer.places(
         query.beacon,
         after: after,
         limit: query.limit - found.count,
         context
       ) {
-        found.append(observerEngines[index].insight(into: place, context))
+        found.append(observer.insight(into: place, context))
       }
       if found.count >= query.limit { break }
     }
@@ -566,7 +568,7 @@ extension ObserverEngine {
   }
 
   /// What is known about a track.
-  fileprivate func insight(into place: Int, _ context: borrowing EngineContext) -> TrackInsight {
+  fileprivate mutating func insight(into place: Int, _ context: borrowing EngineContext) -> TrackInsight {
     let track = tracks[place]
     let losses = track.losses
     let level = track.level(context.filter)
@@ -590,7 +592,8 @@ extension ObserverEngine {
   }
 
   /// Where a track stands towards the regions that ask about it; a rotated region counts only while it is monitored.
-  private func regions(of track: TrackHandle, _ context: borrowing EngineContext) -> [RegionInsight] {
+  private mutating func regions(of track: TrackHandle, _ context: borrowing EngineContext) -> [RegionInsight]
+  {
     let set = context.catalog.sets[Int(track.cold.matchSet)]
     var regions: [RegionInsight] = []
     for asker in (set.regions + set.beaconRegions).sorted(by: { $0.slot < $1.slot }) {

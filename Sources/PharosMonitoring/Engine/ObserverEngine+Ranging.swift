@@ -99,7 +99,7 @@ extension ObserverEngine {
   }
 
   /// How long a beacon that is not heard stays in ranging events: three of its intervals, learned or declared.
-  private func memory(of track: TrackHandle) -> TimeSpan {
+  private mutating func memory(of track: TrackHandle) -> TimeSpan {
     let interval = max(track.hot.interval, track.declaredInterval ?? 0)
     return min(
       max(ObserverEngine.rangingMemory, .seconds(Double(interval) * 3)),
@@ -108,7 +108,7 @@ extension ObserverEngine {
   }
 
   /// How a beacon is ranged at the end of a second.
-  private func reading(
+  private mutating func reading(
     of track: TrackHandle,
     _ bucket: SecondBucket?,
     _ context: borrowing EngineContext
@@ -186,14 +186,15 @@ extension ObserverEngine {
   }
 
   /// Whether a request is made, and under circumstances that are given.
-  private func isAnswered(_ request: Int32, _ context: borrowing EngineContext) -> Bool {
+  private mutating func isAnswered(_ request: Int32, _ context: borrowing EngineContext) -> Bool {
     let entry = context.catalog.rangings[Int(request)]
     guard entry.isLive else { return false }
     guard entry.request.whileInside else { return true }
     return isInside(entry, context)
   }
 
-  private func isInside(_ ranging: RegionCatalog.Ranging, _ context: borrowing EngineContext) -> Bool {
+  private mutating func isInside(_ ranging: RegionCatalog.Ranging, _ context: borrowing EngineContext) -> Bool
+  {
     for row in rows where row.isLive && row.state == .inside {
       let slot = context.catalog.slots[Int(row.slot)]
       if slot.application == ranging.application,

@@ -300,7 +300,7 @@ extension ObserverEngine {
   // MARK: Evidence
 
   /// What a decision about a track is made with.
-  func evidence(
+  mutating func evidence(
     _ rule: Evidence.Rule,
     _ policy: Int,
     _ track: TrackHandle,
@@ -350,7 +350,11 @@ extension ObserverEngine {
     if let level = evidence.level, let exit = evidence.threshold { evidence.margin = exit - level }
   }
 
-  private func explainSilence(_ evidence: inout Evidence, _ track: TrackHandle, _ rules: PresencePolicy) {
+  private mutating func explainSilence(
+    _ evidence: inout Evidence,
+    _ track: TrackHandle,
+    _ rules: PresencePolicy
+  ) {
     if stretch != 1 { evidence.stretch = stretch }
     if let gap = evidence.gap, let interval = evidence.interval { evidence.margin = (gap - interval).seconds }
     guard rules.silence == .adaptive else { return }
@@ -567,7 +571,7 @@ extension ObserverEngine {
   }
 
   /// A beacon of a region that is here and was heard since the observer is able to tell.
-  private func confirmedBeacon(of slot: Int32, _ context: borrowing EngineContext) -> BeaconID? {
+  private mutating func confirmedBeacon(of slot: Int32, _ context: borrowing EngineContext) -> BeaconID? {
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
       for asker in context.catalog.sets[Int(track.cold.matchSet)].regions
@@ -578,7 +582,7 @@ extension ObserverEngine {
     return nil
   }
 
-  private func nodes(
+  private mutating func nodes(
     of application: String,
     at time: Timestamp,
     _ context: borrowing EngineContext

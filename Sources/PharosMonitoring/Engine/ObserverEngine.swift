@@ -425,15 +425,15 @@ extension ObserverEngine {
   }
 
   /// What a track's silence is judged by: its own history and what the observer's other tracks have taught.
-  func silence(of track: TrackHandle) -> AdaptiveSilence {
+  mutating func silence(of track: TrackHandle) -> AdaptiveSilence {
     silence(of: track, family(of: track))
   }
 
-  private func family(of track: TrackHandle) -> LossPool? {
+  private mutating func family(of track: TrackHandle) -> LossPool? {
     track.hot.flags.contains(.ofFamily) ? families[track.hot.scope] : nil
   }
 
-  private func silence(of track: TrackHandle, _ family: LossPool?) -> AdaptiveSilence {
+  private mutating func silence(of track: TrackHandle, _ family: LossPool?) -> AdaptiveSilence {
     var silence = AdaptiveSilence(
       learner: track.learner,
       history: track.history,
@@ -480,14 +480,14 @@ extension ObserverEngine {
     armPage(place >> TrackPages.shift, firing(deadline, context), &context)
   }
 
-  private func armPage(_ page: Int, _ due: Timestamp, _ context: inout EngineContext) {
+  private mutating func armPage(_ page: Int, _ due: Timestamp, _ context: inout EngineContext) {
     let line = tracks.line(page)
     guard due < line.pointee.armedAt else { return }
     line.pointee.armedAt = context.arm(due, observer: place, .page(Int32(page)))
   }
 
   /// The first deadline of a track, or when it is removed if it is outside everywhere; the distant future if it waits for nothing.
-  func deadline(of track: TrackHandle, _ context: borrowing EngineContext) -> Timestamp {
+  mutating func deadline(of track: TrackHandle, _ context: borrowing EngineContext) -> Timestamp {
     if track.hot.flags.contains(.simpleDeadline), scanState != .windowed { return simpleDeadline(of: track) }
     var first = Timestamp.distantFuture
     var isHere = false
@@ -511,7 +511,7 @@ extension ObserverEngine {
   }
 
   /// The deadline of one of a track's presences, if its silence says anything now.
-  func deadline(
+  mutating func deadline(
     of track: TrackHandle,
     _ presence: Presence,
     _ context: borrowing EngineContext

@@ -257,6 +257,21 @@ extension MonitoringEngine {
   }
 }
 
+extension UnsafePointer<PreparedAdvert> {
+  /// Whether a track is the advert's, and what asks about it is up to date.
+  @inline(__always)
+  fileprivate func isTrack(_ track: TrackHandle, epoch: UInt16) -> Bool {
+    guard (track.hot.scope ^ pointee.scope) | UInt32(track.hot.epoch ^ epoch) == 0,
+      track.hot.key == pointee.key
+    else {
+      return false
+    }
+    guard track.hot.flags.contains(.keyed) || pointee.isKeyed else { return true }
+    return track.hot.flags.contains(.keyed) && pointee.isKeyed
+      && track.cold.sampleKey & 0xFFFF_FFFF_FFFF == pointee.address
+  }
+}
+
 /// What a run of adverts adds to the counters of an engine.
 struct RunCounts {
   var reports = 0
@@ -275,6 +290,7 @@ extension ObserverEngine {
   ///   - next: the first of them that was not heard yet; counted on.
   ///   - reports: the reports themselves.
   ///   - latest: the receive time of the latest report of all observers; counted on.
+  ///   - counts: what is added to the counters.
   ///   - context: what the observers share.
   mutating func hear(
     _ first: UnsafePointer<PreparedAdvert>,
@@ -288,86 +304,89 @@ extension ObserverEngine {
     guard canTell, !isAwaited, version == context.catalog.version, !sequence.isRepeat else { return }
     tracks.makeUnique()
     life.reception.places.makeUnique()
+    let borrowed = tracks.borrowed
     let epoch = UInt16(truncatingIfNeeded: context.epoch)
     let isKalman = context.filter == .kalman
     while next < count {
       let advert = first + next
-      guard advert.pointee.observer == place, advert.pointee.received >= latest,
-        advert.pointee.received <= context.timers.soonest
-      else { return }
-      if advert.pointee.path == .head {
-        guard take(headOf: reports[unchecked: next]) else { return }
-        latest = advert.pointee.received
-        context.current = latest
-        counts.heads += 1
-      } else {
-        guard advert.pointee.path != .general, let age = promptAge(advert) else { return }
-        let time = Timestamp(nanoseconds: advert.pointee.received.nanoseconds &- age)
-        if advert.pointee.path == .untracked {
-          note(advert, at: time, age)
-          counts.untracked += 1
-        } else {
-          let track = tracks[Int(advert.pointee.track)]
-          guard (track.hot.scope ^ advert.pointee.scope) | UInt32(track.hot.epoch ^ epoch) == 0,
-            track.hot.key == advert.pointee.key,
-            track.hot.flags.contains(.keyed) == advert.pointee.isKeyed,
-            !advert.pointee.isKeyed || track.cold.sampleKey & 0xFFFF_FFFF_FFFF == advert.pointee.address
-          else { return }
-          note(advert, at: time, age)
-          latest = advert.pointee.received
-          context.current = latest
-          hear(advert, track, at: time, isKalman: isKalman, reports[unchecked: next], &counts, &context)
-        }
-        latest = advert.pointee.received
-        context.current = latest
-        counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
-        if hasPending || outageTimer == .distantFuture { settlePending(&context) }
+      let received = advert.pointee.received
+      guard advert.pointee.observer == place, received >= latest, received <= context.timers.soonest else {
+        return
       }
+      if advert.pointee.path == .tracked {
+        let track = borrowed[advert.pointee.track]
+        guard advert.isTrack(track, epoch: epoch), let age = promptAge(advert) else { return }
+        latest = received
+        context.current = received
+        let time = Timestamp(nanoseconds: received.nanoseconds &- age)
+        note(advert, at: time, age)
+        switch isKalman ? hearFast(advert, track, at: time) : .notFast {
+        case .heard: break
+        case .joined: counts.joined += 1
+        case .notFast: hearSlowly(advert, at: time, reports, next, &context)
+        }
+        counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
+      } else if advert.pointee.path == .untracked {
+        guard let age = promptAge(advert) else { return }
+        latest = received
+        context.current = received
+        note(advert, at: Timestamp(nanoseconds: received.nanoseconds &- age), age)
+        counts.untracked += 1
+        counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
+      } else {
+        guard advert.pointee.path == .head, take(headOf: reports[unchecked: next]) else { return }
+        latest = received
+        context.current = received
+        counts.heads += 1
+      }
+      // The head of a datagram is no sign of life.
+      if mayBeUnsettled, advert.pointee.path != .head { settlePending(&context) }
       next += 1
       counts.reports += 1
       if standsInZone { reportLife(&context) }
     }
   }
 
-  /// Hears an advert of a track.
+  /// Whether something waits for proof of life, or the silence is not watched over yet.
   @inline(__always)
-  private mutating func hear(
+  private var mayBeUnsettled: Bool { hasPending || outageTimer == .distantFuture }
+
+  /// Hears an advert of a track by the fast path.
+  @inline(__always)
+  private mutating func hearFast(
     _ advert: UnsafePointer<PreparedAdvert>,
     _ track: TrackHandle,
-    at time: Timestamp,
-    isKalman: Bool,
-    _ report: borrowing Report,
-    _ counts: inout RunCounts,
-    _ context: inout EngineContext
-  ) {
+    at time: Timestamp
+  ) -> TrackHandle.FastOutcome {
     let flags = track.hot.flags
-    if !flags.isDisjoint(with: [.fast, .fastWithSeconds]), isKalman {
-      let before = track.hot.level
-      let outcome = track.hearFast(
-        at: time,
-        level: advert.pointee.level,
-        offset: rssiOffset,
-        tag: HotTrack.tag(of: advert.pointee.sampleKey),
-        power: advert.pointee.power,
-        silenceFrom: gapsFrom
-      )
-      if outcome == .joined { counts.joined += 1 }
-      if outcome != .notFast {
-        if flags.contains(.fastWithSeconds) { keepSecond(of: track, outcome, before, at: time) }
-        return
-      }
+    guard flags.rawValue & (HotTrack.Flags.fast.rawValue | HotTrack.Flags.fastWithSeconds.rawValue) != 0
+    else {
+      return .notFast
     }
-    hearSlowly(advert, at: time, report, &context)
+    let before = track.hot.level
+    let outcome = track.hearFast(
+      at: time,
+      level: advert.pointee.level,
+      offset: rssiOffset,
+      tag: HotTrack.tag(of: advert.pointee.sampleKey),
+      power: advert.pointee.power,
+      silenceFrom: gapsFrom
+    )
+    if flags.contains(.fastWithSeconds), outcome != .notFast {
+      keepSecond(of: track, outcome, before, at: time)
+    }
+    return outcome
   }
 
   @inline(never)
   private mutating func hearSlowly(
     _ advert: UnsafePointer<PreparedAdvert>,
     at time: Timestamp,
-    _ report: borrowing Report,
+    _ reports: Span<Report>,
+    _ number: Int,
     _ context: inout EngineContext
   ) {
-    guard case .advert(let heard) = report.body else { return }
+    guard case .advert(let heard) = reports[unchecked: number].body else { return }
     let sample = TrackHandle.Sample(
       time: time,
       level: advert.pointee.level,
@@ -384,7 +403,7 @@ extension ObserverEngine {
 
   /// Keeps a sample that took the fast path in its second.
   @inline(never)
-  private func keepSecond(
+  private mutating func keepSecond(
     of track: TrackHandle,
     _ outcome: TrackHandle.FastOutcome,
     _ before: Int8,

@@ -286,6 +286,10 @@ struct TrackPages: @unchecked Sendable {
     return TrackHandle(page: pages[place >> TrackPages.shift].start, slot: place & TrackPages.mask)
   }
 
+  /// The tracks for a run of adverts, in which none is added; good as long as this value is not changed otherwise.
+  @inline(__always)
+  var borrowed: TrackRun { TrackRun(pages: pages, count: count) }
+
   /// The line of a page.
   @inline(__always)
   func line(_ page: Int) -> UnsafeMutablePointer<PageLine> {
@@ -326,6 +330,21 @@ struct TrackPages: @unchecked Sendable {
 
   /// Removes all.
   mutating func removeAll() { self = TrackPages() }
+}
+
+/// The tracks of an observer while a run of adverts is heard: an address and nothing to count references of.
+struct TrackRun {
+  fileprivate let pages: UnsafeMutablePointer<TrackPages.Page>?
+  let count: Int
+
+  /// The track at a place; there must be one.
+  @inline(__always)
+  subscript(place: Int32) -> TrackHandle {
+    guard UInt(bitPattern: Int(place)) < UInt(bitPattern: count), let pages else {
+      preconditionFailure("no track at \(place)")
+    }
+    return TrackHandle(page: pages[Int(place) >> TrackPages.shift].start, slot: Int(place) & TrackPages.mask)
+  }
 }
 
 /// What a page has for its timer.
