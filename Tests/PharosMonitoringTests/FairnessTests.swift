@@ -17,8 +17,11 @@ struct FairnessTests {
   private static let limits = MonitoringLimits(observers: 1_024, tracksPerObserver: 128, tracks: 64 * 160)
   private static let site = Timeline.site([Timeline.region("all", samples: 2, silence: .seconds(600))])
 
-  private static func flood(_ engine: inout MonitoringEngine, _ numbers: Range<Int>, from observer: ObserverID) -> Int
-  {
+  private static func flood(
+    _ engine: inout MonitoringEngine,
+    _ numbers: Range<Int>,
+    from observer: ObserverID
+  ) -> Int {
     var output = StageOutput()
     var most = 0
     for number in numbers {

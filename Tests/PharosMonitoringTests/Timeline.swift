@@ -16,7 +16,9 @@ struct Timeline {
   private var batch = ReportBatch()
   private var output = StageOutput()
 
-  init(_ site: Site, limits: MonitoringLimits = .init()) { engine = MonitoringEngine(site: site, limits: limits) }
+  init(_ site: Site, limits: MonitoringLimits = .init()) {
+    engine = MonitoringEngine(site: site, limits: limits)
+  }
 
   /// A site with one application and its regions; every observer is taken to live unless told otherwise.
   static func site(

@@ -32,7 +32,9 @@ struct Lookups {
   init(beacons: Int) {
     self.beacons = beacons
     let region = Region(identifier: "all", constraint: .proximity(Lookups.asked))
-    engine = MonitoringEngine(site: Site(applications: [Application(identifier: "default", regions: [region])]))
+    engine = MonitoringEngine(
+      site: Site(applications: [Application(identifier: "default", regions: [region])])
+    )
     // Every beacon is heard often enough to be inside, in the order in which its place is then looked up.
     for _ in 0..<(8 * beacons / Lookups.advertsEach) {
       next(.inOrder)

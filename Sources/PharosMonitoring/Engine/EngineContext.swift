@@ -90,6 +90,7 @@ struct NegativeCache: Sendable {
   ///   - hash: the hash of the identity.
   ///   - observer: the place of the observer.
   ///   - isKeyable: whether its adverts come with an address that may be a part of the key.
+  /// - Returns: false also where another identity took its word.
   @inline(__always)
   func contains(_ hash: UInt64, observer: Int32, isKeyable: Bool) -> Bool {
     words[NegativeCache.place(hash, observer)] == NegativeCache.word(hash, observer, isKeyable)

@@ -317,7 +317,9 @@ public struct MonitoringEngine: Sendable {
     return index
   }
 
-  /// Removes an observer; its regions become unmonitored, which is no exit. The caller takes it out of its cell.
+  /// Removes an observer; its regions become unmonitored, which is no exit.
+  ///
+  /// The caller takes it out of its cell.
   mutating func remove(_ index: Int) {
     if isBehind(index) { catchUp(index) }
     lastObserver = nil

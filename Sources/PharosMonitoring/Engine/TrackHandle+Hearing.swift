@@ -64,11 +64,12 @@ extension TrackHandle {
   ///
   /// - Parameters:
   ///   - time: the event time.
-  ///   - level: the level as it was received, in dBm.
+  ///   - raw: the level as it was received, in dBm.
   ///   - offset: what is added to levels.
   ///   - tag: the digest of the address and advertising set.
   ///   - power: the level at one metre that the frame states, in dBm.
   ///   - silenceFrom: a gap that began before this says nothing about losses.
+  /// - Returns: what became of it.
   @inline(__always)
   func hearFast(
     at time: Timestamp,

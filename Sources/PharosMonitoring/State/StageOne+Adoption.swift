@@ -75,7 +75,9 @@ extension StageOne {
         for track in states[index].tracks.indices where states[index].tracks[track].isLive {
           rearm(track: track, of: index)
         }
-        for row in states[index].rows.indices where states[index].rows[row].isLive { arm(row: row, of: index) }
+        for row in states[index].rows.indices where states[index].rows[row].isLive {
+          arm(row: row, of: index)
+        }
       }
       states[index].life.mode = new?.liveness ?? .auto
       watch(index)
