@@ -3,7 +3,7 @@ public import PharosReports
 
 /// Stage one: which observer hears which beacon, what that says about regions, and how near the beacon is.
 ///
-/// One value is one shard's engine. It holds the observers, each of which is an ``ObserverEngine``, and routes reports, timers and
+/// One value is one shard's engine. It holds the observers, each of which is an `ObserverEngine`, and routes reports, timers and
 /// changes to them. Everything is kept for each observer apart, so that any spread of observers over engines gives the same
 /// events. Time is an input: see <doc:TimeAndOrder>.
 public struct MonitoringEngine: Sendable {
