@@ -81,3 +81,23 @@ public struct RangingModels: Hashable, Sendable {
     self.distance = distance
   }
 }
+
+extension DistanceModel {
+  /// The levels in dBm that a policy enters and leaves at; not a number where it asks for none.
+  func levels(of policy: PresencePolicy, measuredPower: Double?) -> (enter: Float, exit: Float) {
+    (
+      level(policy.enterRSSI, policy.enterDistance, power: measuredPower, without: .infinity),
+      level(policy.exitRSSI, policy.exitDistance, power: measuredPower, without: -.infinity)
+    )
+  }
+
+  /// The level that a threshold in dBm or in metres, or both, comes to; `without` where a power is needed and unknown.
+  @inline(__always)
+  private func level(_ level: Double?, _ meters: Meters?, power: Double?, without: Float) -> Float {
+    guard let meters else { return level.map { Float($0) } ?? .nan }
+    guard let power, let there = self.level(meters: meters.value, measuredPower: power) else {
+      return without
+    }
+    return Float(max(there, level ?? -.infinity))
+  }
+}

@@ -37,37 +37,45 @@ struct PendingChange: Sendable {
   var listsObservers = false
   /// What became of tracks so far.
   var transitions: [Case: Transition] = [:]
-
-  /// Bits of all sorts of identity that it concerns.
-  var scopes: UInt64 { constraints.reduce(0) { $0 | IdentityScope($1).bit } }
 }
 
-/// The part of an identity that every constraint about it names: a UUID, a namespace or an address.
-struct IdentityScope: Hashable {
-  private let high: UInt64
-  private let low: UInt64
+extension PendingChange {
+  /// Takes note of a new region.
+  mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
+    let entry = catalog.slots[Int(slot)]
+    constraints.append(entry.region.constraint)
+    if case .beacon(observers: .some) = entry.region.subject { listsObservers = true }
+    if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
+  }
+}
 
-  init(_ beacon: BeaconID) {
-    let words = beacon.words
-    switch beacon.kind {
-    case .proximity: (high, low) = (words.high, words.low)
-    case .eddystone: (high, low) = (words.high, words.low & 0xFFFF_0000_0000_0000 | 1)
-    case .address: (high, low) = (words.address & 0xFFFF_FFFF_FFFF, 2)
+extension PendingChange.Transition {
+  init(from old: MatchSet, to new: MatchSet, _ number: Int32) {
+    set = number
+    isEmpty = new.isEmpty
+    hasOtherPolicies = old.policies != new.policies || old.hasLevels != new.hasLevels
+    regions = new.regions.filter { asker in !old.regions.contains { $0.slot == asker.slot } }
+    beaconRegions = new.beaconRegions.filter { asker in
+      !old.beaconRegions.contains { $0.slot == asker.slot }
     }
   }
+}
 
-  init(_ constraint: BeaconConstraint) {
-    switch constraint {
-    case .proximity(let uuid, major: _, minor: _): (high, low) = (uuid.high, uuid.low)
-    case .eddystone(let namespace, instance: _):
-      (high, low) = (namespace.high, UInt64(namespace.low) << 48 | 1)
-    case .address(let address): (high, low) = (address.bits & 0xFFFF_FFFF_FFFF, 2)
-    }
+extension Region {
+  /// Whether another region decides alike, so that replacing one by the other restarts nothing.
+  func isSame(as other: Region) -> Bool {
+    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
+      && presence == other.presence
   }
+}
 
-  /// One of 64 bits; several scopes may share one.
-  var bit: UInt64 {
-    let mixed = (high ^ low &* 0x9E37_79B9_7F4A_7C15) &* 0xD6E8_FEB8_6659_FD93
-    return 1 << (mixed >> 58)
+extension [BeaconConstraint] {
+  /// Bits of the constraints that a beacon fulfils; what comes behind the 64th shares its bit.
+  func fulfilled(by beacon: BeaconID) -> UInt64 {
+    var bits: UInt64 = 0
+    for place in indices where self[place].matches(beacon) {
+      bits |= 1 << UInt64(Swift.min(place, 63))
+    }
+    return bits
   }
 }

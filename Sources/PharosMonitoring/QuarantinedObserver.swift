@@ -19,3 +19,19 @@ public struct QuarantinedObserver: Hashable, Sendable {
     self.reports = reports
   }
 }
+
+extension QuarantinedObserver {
+  func write(to writer: inout FieldWriter) {
+    id.write(to: &writer)
+    firstHeard.write(to: &writer)
+    lastHeard.write(to: &writer)
+    writer.write(reports)
+  }
+
+  init(from reader: inout FieldReader) throws(FieldError) {
+    let id = try ObserverID(from: &reader)
+    let first = try Timestamp(from: &reader)
+    let last = try Timestamp(from: &reader)
+    self.init(id: id, firstHeard: first, lastHeard: last, reports: try reader.number(UInt64.self))
+  }
+}

@@ -370,3 +370,40 @@ package struct RegionCatalog: Sendable {
     }
   }
 }
+
+extension RegionCatalog {
+  /// Adds a rotation's nodes, parents before children.
+  mutating func add(
+    nodes: [RegionNode],
+    of application: String,
+    since: Timestamp,
+    parent: Int32? = nil
+  ) {
+    for node in nodes {
+      let slot = add(
+        node.region,
+        application: application,
+        since: since,
+        isRotated: true,
+        parent: parent
+      )
+      add(nodes: node.children, of: application, since: since, parent: slot)
+    }
+  }
+
+  /// The applications that have a rotation, in the order of their first nodes.
+  var rotatedApplications: [String] {
+    guard hasRotations else { return [] }
+    var names: [String] = []
+    for slot in slots where slot.isLive && slot.isRotated && !names.contains(slot.application) {
+      names.append(slot.application)
+    }
+    return names
+  }
+
+  /// How many nodes of an application's rotation may be monitored at once for a subject.
+  func rotationBudget(of application: String) -> Int {
+    let flat = slots.count { $0.isLive && !$0.isRotated && $0.application == application }
+    return max(0, (regionLimits[application] ?? Application.defaultRegionLimit) - flat)
+  }
+}

@@ -1,7 +1,11 @@
+import PharosEvents
 import PharosReports
 
 /// Where one observer stands towards one region about observers.
 struct RegionRow: Sendable {
+  /// How long a live observer must have heard nothing of a region before it is outside: Core Location's and AltBeacon's 30 s.
+  static let usualPatience = TimeSpan.seconds(30)
+
   let slot: Int32
   /// How many tracks say that the observer is inside.
   var tracksInside: Int32 = 0
@@ -24,7 +28,7 @@ struct RegionRow: Sendable {
   /// When its wheel entry is due; what fires at another time is stale.
   var armedAt = Timestamp.distantFuture
   /// How long that silence must last; longer than usual where the row was inside before the server started.
-  var patience = StageOne.patience
+  var patience = RegionRow.usualPatience
 
   init(slot: Int32, state: RegionState, known: RegionState, counter: UInt64, isActive: Bool) {
     self.slot = slot
@@ -45,4 +49,22 @@ struct RegionRow: Sendable {
 struct RangingState: Sendable {
   /// Whether the last event named a beacon, so that one without any must follow.
   var hadBeacons = false
+}
+
+/// A change of a row that is being published.
+struct RowChange {
+  var to: RegionState
+  var time: Timestamp
+  var refinement: BeaconID?
+  var evidence: Evidence
+}
+
+extension RegionRow {
+  /// Takes over what was told.
+  mutating func take(_ word: LastTold.RegionWord) {
+    state = word.state
+    known = word.state == .unmonitored ? word.lastKnown : word.state
+    enteredAt = known == .inside ? word.enteredAt ?? enteredAt ?? word.time : nil
+    isActive = true
+  }
 }

@@ -180,7 +180,4 @@ struct EstimatorTests {
     let nothing = buckets.close(through: 9)
     #expect(nothing == nil)
   }
-
-  @Test("a track takes 128 bytes, half of what the budget allows for all")
-  func memory() { #expect(MemoryLayout<Track>.stride == 128) }
 }

@@ -75,3 +75,28 @@ extension FieldReader {
     return number
   }
 }
+
+extension FieldWriter {
+  mutating func write(places: [Int32]) {
+    write(UInt32(places.count))
+    for place in places { write(place) }
+  }
+}
+
+extension FieldReader {
+  /// Reads a list of places in a list of so many.
+  mutating func places(_ field: String, below count: Int) throws(FieldError) -> [Int32] {
+    var places: [Int32] = []
+    for _ in 0..<(try self.count(ofAtLeast: 4)) { places.append(try place(field, below: count)) }
+    return places
+  }
+
+  /// Reads how long before it was last heard a sample began, in nanoseconds, or what stands for none.
+  mutating func sinceSample() throws(FieldError) -> UInt32 {
+    let number = try number(UInt32.self)
+    guard number == HotTrack.noSample || number <= TrackHandle.joinSpan.nanoseconds else {
+      throw failure(.outOfRange(field: "a sample"))
+    }
+    return number
+  }
+}

@@ -160,6 +160,13 @@ struct ColdTrack {
   }
 }
 
+/// How many bytes the halves of a track take: a cache line each.
+package enum TrackLayout {
+  package static let hotBytes = MemoryLayout<HotTrack>.stride
+  package static let coldBytes = MemoryLayout<ColdTrack>.stride
+  package static let pageLineBytes = MemoryLayout<PageLine>.stride
+}
+
 /// The longest gap with losses that the fast path may take, as one byte: a logarithmic scale from 1 ms to a minute.
 enum LossLimit {
   /// Sixteen steps to a doubling.

@@ -485,3 +485,11 @@ extension TrackHandle {
     noteExtras()
   }
 }
+
+/// The match sets of a state that is read, and what their numbers are in the engine.
+struct RestoredSets {
+  /// The sets, as the state numbers them.
+  var sets: [MatchSet] = []
+  /// Their numbers in the engine's catalog.
+  var numbers: [Int32] = []
+}

@@ -92,27 +92,6 @@ extension Extras {
   }
 }
 
-extension Track {
-  /// Reads what few tracks need.
-  mutating func readExtras(from reader: inout FieldReader) throws(FieldError) {
-    var window: LevelWindow?
-    if try reader.flag() {
-      var read = LevelWindow()
-      for _ in 0..<(try reader.count(ofAtLeast: 8)) { read.add(try reader.finite("a level")) }
-      window = read
-    }
-    var others: [OtherAddress] = []
-    for _ in 0..<(try reader.small("addresses", through: UInt8(Track.addresses))) {
-      others.append(try OtherAddress(from: &reader))
-    }
-    change {
-      $0.window = window
-      $0.others = others
-    }
-    noteExtras()
-  }
-}
-
 extension OtherAddress {
   init(from reader: inout FieldReader) throws(FieldError) {
     key = try reader.number(UInt64.self)

@@ -233,3 +233,9 @@ extension TrackHandle {
     return found
   }
 }
+
+/// How a beacon is ranged, and for which request of the catalog.
+struct RequestedReading: Sendable {
+  var request: Int32
+  var reading: RangedReading
+}

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// The timers of an engine: a timing wheel of 4,096 slots of 4.2 ms, and the timers of the slot at hand in order.
 ///
@@ -7,7 +7,7 @@ import PharosReports
 /// Nothing should be set further ahead than ``reach``; what is stays in its slot for another turn of the wheel.
 ///
 /// - Source: G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987: scheme 6.
-struct TimerQueue: Sendable {
+package struct TimerQueue: Sendable {
   /// How far ahead a timer may be set without waiting for more than one turn of the wheel.
   static let reach = TimeSpan.seconds(16)
   /// The length of a tick as a power of two in nanoseconds: 2²² ns = 4.2 ms.
@@ -27,11 +27,11 @@ struct TimerQueue: Sendable {
   /// Nothing is due before this time.
   private(set) var soonest = Timestamp.distantFuture
 
-  init() {}
+  package init() {}
 
   /// Sets a timer.
   @inline(__always)
-  mutating func set(_ entry: TimerEntry) {
+  package mutating func set(_ entry: TimerEntry) {
     soonest = min(soonest, entry.due)
     let wanted = TimerQueue.tick(of: entry.due)
     guard wanted > tick else { return insertNear(entry) }
@@ -39,7 +39,7 @@ struct TimerQueue: Sendable {
   }
 
   /// The next timer that is due at or before a time; one comparison when there is none.
-  mutating func next(through limit: Timestamp) -> TimerEntry? {
+  package mutating func next(through limit: Timestamp) -> TimerEntry? {
     guard limit >= soonest else { return nil }
     var turns = 0
     while true {

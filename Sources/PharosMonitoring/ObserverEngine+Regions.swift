@@ -3,8 +3,6 @@ import PharosReports
 
 /// How an observer stands towards the regions: rows, transitions and what they are published with.
 extension ObserverEngine {
-  /// How long a live observer must have heard nothing of a region before it is outside: Core Location's and AltBeacon's 30 s.
-  static let patience = StageOne.patience
   /// The fixed rule that evidence is compared with.
   private static let fixedRule = TimeSpan.seconds(30)
 
@@ -38,7 +36,7 @@ extension ObserverEngine {
     switch slot.assumed {
     case .inside: return .inside
     case .outside: return .outside
-    case .unknown, .unmonitored: return time >= began + ObserverEngine.patience ? .outside : .unknown
+    case .unknown, .unmonitored: return time >= began + RegionRow.usualPatience ? .outside : .unknown
     }
   }
 
@@ -82,7 +80,7 @@ extension ObserverEngine {
     }
     rows[row].decideAt = .distantFuture
     rows[row].isWaiting = false
-    rows[row].patience = ObserverEngine.patience
+    rows[row].patience = RegionRow.usualPatience
     var evidence = Evidence(rule: .neverHeard)
     evidence.window = entry.patience
     evidence.gap = entry.patience
@@ -195,7 +193,7 @@ extension ObserverEngine {
       rows[row].tracksInside = after
       if change.to == .inside {
         rows[row].decideAt = .distantFuture
-        rows[row].patience = ObserverEngine.patience
+        rows[row].patience = RegionRow.usualPatience
       }
       if change.to == .inside || after == 0 { set(row, change, &context) }
       if slot.isRotated, (before == 0) != (after == 0), !turned.contains(slot.application) {
@@ -565,7 +563,7 @@ extension ObserverEngine {
     if let beacon = confirmedBeacon(of: rows[row].slot, context) {
       set(row, RowChange(to: .inside, time: time, refinement: beacon, evidence: evidence), &context)
     } else if rows[row].tracksInside == 0, rows[row].state != .outside {
-      rows[row].decideAt = max(time, monitoringSince + ObserverEngine.patience)
+      rows[row].decideAt = max(time, monitoringSince + RegionRow.usualPatience)
       arm(row: row, for: rows[row].decideAt, &context)
     }
   }

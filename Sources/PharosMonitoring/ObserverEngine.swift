@@ -87,9 +87,15 @@ package struct ObserverEngine: Sendable {
   /// (Android's balanced mode: 1,024 of 4,096 ms).
   static let windowedStretch = 4.0
 
+  /// The offset that an entry asks for.
+  static func rssiOffset(of entry: ObserverEntry?) -> Double {
+    guard let offset = entry?.rssiOffset, !offset.isNaN else { return 0 }
+    return min(ObserverEntry.rssiOffsets.upperBound, max(ObserverEntry.rssiOffsets.lowerBound, offset))
+  }
+
   init(id: ObserverID, entry: ObserverEntry?, received: Timestamp, time: Timestamp) {
     self.id = id
-    rssiOffset = ObserverState.rssiOffset(of: entry)
+    rssiOffset = ObserverEngine.rssiOffset(of: entry)
     firstHeard = received
     lastReceived = received
     monitoringSince = time
@@ -641,6 +647,17 @@ extension ObserverEngine {
 }
 
 // MARK: Addresses
+
+/// Whose address it is: a track's place, and what tells its beacon from another one that came there later.
+struct AddressOwner: Hashable, Sendable {
+  var place: Int32
+  var mark: UInt32
+
+  init(place: Int, beacon: BeaconID) {
+    self.place = Int32(place)
+    mark = UInt32(truncatingIfNeeded: KeyedHash.fold(beacon))
+  }
+}
 
 /// Telemetry names nothing but an address: which beacon is meant is known from the identities that came from there.
 extension ObserverEngine {

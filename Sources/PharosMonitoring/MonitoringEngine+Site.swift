@@ -201,7 +201,7 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     tracks.makeUnique()
-    let offset = ObserverState.rssiOffset(of: new)
+    let offset = ObserverEngine.rssiOffset(of: new)
     if offset != rssiOffset {
       for place in 0..<tracks.count where tracks[place].isLive {
         tracks[place].shiftLevels(by: Float(offset - rssiOffset))
@@ -393,5 +393,73 @@ extension TrackHandle {
     for place in 0..<presenceCount { change(presence: place) { $0.interrupt() } }
     if cold.box?.extras.seconds.open.isEmpty == false { changeExtras { $0.seconds = SecondBuckets() } }
     settle()
+  }
+}
+
+extension RegionCatalog {
+  /// The regions by application and identifier: there may be a word about each of many tags.
+  var slotsByName: [String: [String: Int32]] {
+    var names: [String: [String: Int32]] = [:]
+    for place in slots.indices where slots[place].isLive {
+      names[slots[place].application, default: [:]][slots[place].region.identifier] = Int32(place)
+    }
+    return names
+  }
+}
+
+extension LastTold {
+  /// When the latest of all words was decided.
+  var latest: Timestamp? {
+    let times = [
+      regions.map(\.decidedAt).max(), zones.map(\.decidedAt).max(), observers.map(\.decidedAt).max(),
+    ]
+    return times.compactMap { $0 }.max()
+  }
+}
+
+extension PresencePolicy {
+  /// How long a visit of which no track is known goes on in live silence.
+  ///
+  /// The ceiling of what adaptive silence may come to, since nothing is known of the beacon.
+  var patience: TimeSpan {
+    switch silence {
+    case .adaptive: max(silenceCeiling, silenceFloor, (stillInterval ?? .zero) * 3)
+    case .fixed(let span): span
+    case .never: .forever
+    }
+  }
+}
+
+extension RegionCatalog {
+  /// The applications as they would have to be declared, those that are declared first.
+  func applications(_ declared: [Application]) -> [Application] {
+    var names = declared.map(\.identifier)
+    let known = Set(names)
+    var others: Set<String> = []
+    for name in slots.lazy.filter(\.isLive).map(\.application) where !known.contains(name) {
+      if others.insert(name).inserted { names.append(name) }
+    }
+    for name in rangings.lazy.filter(\.isLive).map(\.application) where !known.contains(name) {
+      if others.insert(name).inserted { names.append(name) }
+    }
+    return names.map { name in
+      Application(
+        identifier: name,
+        regions: slots.filter { $0.isLive && !$0.isRotated && $0.application == name }.map(\.region),
+        ranging: rangings.filter { $0.isLive && $0.application == name }.map(\.request),
+        rotation: nodes(of: name, under: nil),
+        regionLimit: regionLimits[name] ?? Application.defaultRegionLimit
+      )
+    }
+  }
+
+  private func nodes(of application: String, under parent: Int32?) -> [RegionNode] {
+    slots.indices.compactMap { place in
+      let slot = slots[place]
+      guard slot.isLive, slot.isRotated, slot.parent == parent, slot.application == application else {
+        return nil
+      }
+      return RegionNode(region: slot.region, children: nodes(of: application, under: Int32(place)))
+    }
   }
 }

@@ -1,4 +1,4 @@
-import PharosReports
+package import PharosReports
 
 /// The part of an identity that every constraint on it names: a proximity UUID, an Eddystone namespace, or that it is a
 /// device address.
@@ -17,7 +17,7 @@ package struct BeaconScope: Hashable, Sendable {
   }
 
   @inline(__always)
-  init(_ beacon: BeaconID) {
+  package init(_ beacon: BeaconID) {
     let words = beacon.words
     switch beacon.kind {
     case .proximity: self.init(kind: .proximity, high: words.high, low: words.low)
@@ -55,7 +55,7 @@ package struct ScopeTable: Sendable {
 
   /// The number of a scope, or 0.
   @inline(__always)
-  func number(of scope: BeaconScope) -> UInt32 {
+  package func number(of scope: BeaconScope) -> UInt32 {
     let mask = slots.count &- 1
     var slot = ScopeTable.home(of: scope) & mask
     while true {
@@ -66,7 +66,7 @@ package struct ScopeTable: Sendable {
   }
 
   /// Gives a scope a number, unless it has one.
-  mutating func insert(_ scope: BeaconScope) -> UInt32 {
+  package mutating func insert(_ scope: BeaconScope) -> UInt32 {
     let known = number(of: scope)
     guard known == 0 else { return known }
     scopes.append(scope)
@@ -86,7 +86,7 @@ package struct ScopeTable: Sendable {
   ///
   /// - Shape: 32 bits of a proximity identity, 48 bits of the others.
   @inline(__always)
-  static func key(of beacon: BeaconID) -> UInt64 {
+  package static func key(of beacon: BeaconID) -> UInt64 {
     let words = beacon.words
     switch beacon.kind {
     case .proximity: return words.tail & 0xFFFF_FFFF
@@ -96,7 +96,7 @@ package struct ScopeTable: Sendable {
   }
 
   /// The identity of a scope's number and a key; `address` is a part of it unless it is nil.
-  func beacon(_ number: UInt32, key: UInt64, address: UInt64?) -> BeaconID {
+  package func beacon(_ number: UInt32, key: UInt64, address: UInt64?) -> BeaconID {
     let scope = scopes[Int(number)]
     let word = address.map { $0 & 0xFFFF_FFFF_FFFF | 1 << 63 } ?? 0
     switch scope.kind {

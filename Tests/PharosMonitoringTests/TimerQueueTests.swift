@@ -3,15 +3,15 @@ import PharosReports
 import PharosTestSupport
 import Testing
 
-@Suite("The timing wheel and the table of identities")
-struct TimerWheelTests {
+@Suite("The timers and the table of identities")
+struct TimerQueueTests {
   @Test(
     "timers fire in order of (due, observer, target), as a sorted array would have it",
     arguments: Seeds.drawn(0..<20)
   )
   func order(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
-    var wheel = TimerWheel()
+    var timers = TimerQueue()
     var model: [TimerEntry] = []
     var now: Int64 = seed % 2 == 0 ? 1_420_070_400_000_000_000 : -50_000_000_000
     for _ in 0..<400 {
@@ -26,21 +26,21 @@ struct TimerWheelTests {
           observer: Int32.random(in: 0..<3, using: &generator),
           target: .page(Int32.random(in: 0..<3, using: &generator))
         )
-        wheel.set(entry)
+        timers.set(entry)
         model.append(entry)
       }
       now += Int64.random(in: 0...2_000_000_000, using: &generator)
       let limit = Timestamp(nanoseconds: now)
       var fired: [TimerEntry] = []
-      while let entry = wheel.next(through: limit) { fired.append(entry) }
+      while let entry = timers.next(through: limit) { fired.append(entry) }
       let expected = model.filter { $0.due <= limit }.sorted {
-        TimerWheelTests.key($0) < TimerWheelTests.key($1)
+        TimerQueueTests.key($0) < TimerQueueTests.key($1)
       }
       model.removeAll { $0.due <= limit }
       #expect(fired == expected)
     }
     var rest = 0
-    while wheel.next(through: .distantFuture) != nil { rest += 1 }
+    while timers.next(through: .distantFuture) != nil { rest += 1 }
     #expect(rest == model.count)
   }
 
@@ -51,35 +51,35 @@ struct TimerWheelTests {
 
   @Test("a timer that is set while others fire takes its place among them")
   func reentrant() {
-    var wheel = TimerWheel()
+    var timers = TimerQueue()
     func entry(_ seconds: Int64) -> TimerEntry {
       TimerEntry(due: Timestamp(seconds: seconds), observer: 0, target: .outage)
     }
-    wheel.set(entry(10))
-    wheel.set(entry(30))
-    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(10))
-    wheel.set(entry(20))
-    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(20))
-    wheel.set(entry(5))
-    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(5))
-    #expect(wheel.next(through: Timestamp(seconds: 40)) == entry(30))
-    #expect(wheel.next(through: Timestamp(seconds: 40)) == nil)
+    timers.set(entry(10))
+    timers.set(entry(30))
+    #expect(timers.next(through: Timestamp(seconds: 40)) == entry(10))
+    timers.set(entry(20))
+    #expect(timers.next(through: Timestamp(seconds: 40)) == entry(20))
+    timers.set(entry(5))
+    #expect(timers.next(through: Timestamp(seconds: 40)) == entry(5))
+    #expect(timers.next(through: Timestamp(seconds: 40)) == entry(30))
+    #expect(timers.next(through: Timestamp(seconds: 40)) == nil)
   }
 
   @Test("more timers of one second than room is kept for fire in order, and again in the room that is left")
   func storm() {
     var generator = SeededGenerator(seed: 7)
-    var wheel = TimerWheel()
+    var timers = TimerQueue()
     let count: Int32 = 70_000
     for round in Int64(1)...2 {
       for place in 0..<count {
         let offset = Int64.random(in: 0..<1_000_000_000, using: &generator)
         let due = Timestamp(seconds: round * 100_000) + TimeSpan(nanoseconds: offset)
-        wheel.set(TimerEntry(due: due, observer: 0, target: .page(place)))
+        timers.set(TimerEntry(due: due, observer: 0, target: .page(place)))
       }
       var seen = Array(repeating: false, count: Int(count))
       var last = Timestamp.distantPast
-      while let entry = wheel.next(through: Timestamp(seconds: round * 100_000 + 1)) {
+      while let entry = timers.next(through: Timestamp(seconds: round * 100_000 + 1)) {
         guard case .page(let place) = entry.target, !seen[Int(place)], entry.due >= last else {
           Issue.record("\(entry) after \(last)")
           return
