@@ -493,7 +493,8 @@ public struct MonitoringEngine: Sendable {
     guard let index = place(of: observer), let track = observerEngines[index].track(of: beacon, context)
     else { return nil }
     var observer = observerEngines[index]
-    return observer.insight(into: track, context)
+    var context = context
+    return observer.insight(into: track, &context)
   }
 
   /// What is known about tracks, in the order of their keys, a page at a time.
@@ -504,13 +505,14 @@ public struct MonitoringEngine: Sendable {
     for index in places(of: query) {
       let after = query.after.flatMap { $0.observer == observerEngines[index].id ? $0.beacon : nil }
       var observer = observerEngines[index]
+      var context = context
       for place in observer.places(
         query.beacon,
         after: after,
         limit: query.limit - found.count,
         context
       ) {
-        found.append(observer.insight(into: place, context))
+        found.append(observer.insight(into: place, &context))
       }
       if found.count >= query.limit { break }
     }
@@ -570,7 +572,7 @@ extension ObserverEngine {
   }
 
   /// What is known about a track.
-  fileprivate mutating func insight(into place: Int, _ context: borrowing EngineContext) -> TrackInsight {
+  fileprivate mutating func insight(into place: Int, _ context: inout EngineContext) -> TrackInsight {
     let track = tracks[place]
     let losses = track.losses
     let level = track.level(context.filter)
@@ -589,13 +591,12 @@ extension ObserverEngine {
       lossRun: losses.received > 0 ? losses.meanRun : nil,
       isTelling: canTell,
       silenceFrom: silenceFrom,
-      regions: regions(of: track, context)
+      regions: regions(of: track, &context)
     )
   }
 
   /// Where a track stands towards the regions that ask about it; a rotated region counts only while it is monitored.
-  private mutating func regions(of track: TrackHandle, _ context: borrowing EngineContext) -> [RegionInsight]
-  {
+  private mutating func regions(of track: TrackHandle, _ context: inout EngineContext) -> [RegionInsight] {
     let set = context.catalog.sets[Int(track.cold.matchSet)]
     var regions: [RegionInsight] = []
     for asker in (set.regions + set.beaconRegions).sorted(by: { $0.slot < $1.slot }) {
@@ -603,7 +604,7 @@ extension ObserverEngine {
       guard slot.isLive else { continue }
       let presence = track.presence(Int(asker.place))
       let allowed = presence.allowed == .forever ? nil : presence.allowed * stretch
-      let deadline = deadline(of: track, presence, context)
+      let deadline = deadline(of: track, presence, &context)
       let silentSince = max(track.hot.lastHeard, silenceFrom)
       regions.append(
         RegionInsight(

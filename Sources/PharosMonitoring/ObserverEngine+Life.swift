@@ -109,7 +109,9 @@ extension ObserverEngine {
     // There is nothing to go by: the next report looks again.
     guard !life.isAssumed, !isExcused else { return }
     let deadline = life.outageDeadline
-    guard firing(deadline, context) <= context.current else { return armOutage(for: deadline, &context) }
+    guard firing(deadline, context.current) <= context.current else {
+      return armOutage(for: deadline, &context)
+    }
     isUp = false
     isAwaited = false
     provenBeforeOutage = life.provenAt

@@ -22,7 +22,7 @@ extension ObserverEngine {
     guard let second = nextSecond else { return }
     let end = end(ofSecond: second)
     // The lag may have grown since: reports of this second may still come.
-    guard firing(end, context) <= context.current else { return armSecond(second, &context) }
+    guard firing(end, context.current) <= context.current else { return armSecond(second, &context) }
     tracks.makeUnique()
     var readings: [RequestedReading] = []
     var summary = SecondSummary(observer: id, until: end, decidedAt: context.current, ordinal: 0)

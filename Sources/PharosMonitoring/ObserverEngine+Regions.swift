@@ -68,7 +68,9 @@ extension ObserverEngine {
     guard entry.decideAt != .distantFuture, canTell else { return }
     let deafFor = life.reception.spans.credit(since: entry.decideAt - entry.patience)
     let deadline = entry.decideAt + deafFor
-    guard firing(deadline, context) <= context.current else { return arm(row: row, for: deadline, &context) }
+    guard firing(deadline, context.current) <= context.current else {
+      return arm(row: row, for: deadline, &context)
+    }
     guard entry.tracksInside == 0 else {
       rows[row].decideAt = .distantFuture
       return

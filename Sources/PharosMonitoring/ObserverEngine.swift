@@ -475,15 +475,15 @@ extension TrackHandle {
 extension ObserverEngine {
   /// When a deadline fires: it waits for reports that the lag may still hold back, and never lies before what is being handled.
   @inline(__always)
-  func firing(_ deadline: Timestamp, _ context: borrowing EngineContext) -> Timestamp {
-    max(deadline + lag.lag, context.current)
+  func firing(_ deadline: Timestamp, _ now: Timestamp) -> Timestamp {
+    max(deadline + lag.lag, now)
   }
 
   /// Sets the timer of a track's page for the first deadline of the track, unless it fires early enough already.
   mutating func rearm(_ place: Int, _ context: inout EngineContext) {
-    let deadline = deadline(of: tracks[place], context)
+    let deadline = deadline(of: tracks[place], &context)
     guard deadline != .distantFuture else { return }
-    armPage(place >> TrackPages.shift, firing(deadline, context), &context)
+    armPage(place >> TrackPages.shift, firing(deadline, context.current), &context)
   }
 
   private mutating func armPage(_ page: Int, _ due: Timestamp, _ context: inout EngineContext) {
@@ -493,7 +493,7 @@ extension ObserverEngine {
   }
 
   /// The first deadline of a track, or when it is removed if it is outside everywhere; the distant future if it waits for nothing.
-  mutating func deadline(of track: TrackHandle, _ context: borrowing EngineContext) -> Timestamp {
+  mutating func deadline(of track: TrackHandle, _ context: inout EngineContext) -> Timestamp {
     if track.hot.flags.contains(.simpleDeadline), scanState != .windowed { return simpleDeadline(of: track) }
     var first = Timestamp.distantFuture
     var isHere = false
@@ -502,13 +502,13 @@ extension ObserverEngine {
       guard presence.isHere else { continue }
       isHere = true
       guard !presence.isWaiting else { continue }
-      if let deadline = deadline(of: track, presence, context) { first = min(first, deadline.time) }
+      if let deadline = deadline(of: track, presence, &context) { first = min(first, deadline.time) }
     }
     return isHere ? first : track.hot.lastHeard + context.limits.trackRetention
   }
 
   @inline(__always)
-  private func simpleDeadline(of track: TrackHandle) -> Timestamp {
+  private mutating func simpleDeadline(of track: TrackHandle) -> Timestamp {
     let allowed = track.allowedMilliseconds
     guard canTell, allowed != TrackHandle.allowedForever else { return .distantFuture }
     let since = max(track.hot.lastHeard, silenceFrom)
@@ -520,7 +520,7 @@ extension ObserverEngine {
   mutating func deadline(
     of track: TrackHandle,
     _ presence: Presence,
-    _ context: borrowing EngineContext
+    _ context: inout EngineContext
   ) -> (time: Timestamp, isLevel: Bool)? {
     guard canTell else { return nil }
     let since = max(track.hot.lastHeard, silenceFrom)
@@ -566,8 +566,8 @@ extension ObserverEngine {
       let track = tracks[place]
       let isSimple = track.hot.flags.contains(.simpleDeadline) && scanState != .windowed
       guard isSimple || track.isLive else { continue }
-      var due = isSimple ? simpleDeadline(of: track) : deadline(of: track, context)
-      if due != .distantFuture { due = firing(due, context) }
+      var due = isSimple ? simpleDeadline(of: track) : deadline(of: track, &context)
+      if due != .distantFuture { due = firing(due, context.current) }
       if due <= context.current { due = settle(place, &context) }
       first = min(first, due)
     }
@@ -590,15 +590,15 @@ extension ObserverEngine {
     var isFresh = false
     for policy in policies.indices where track.isHere(policy) {
       isHere = true
-      guard var deadline = deadline(of: track, track.presence(policy), context),
-        firing(deadline.time, context) <= context.current
+      guard var deadline = deadline(of: track, track.presence(policy), &context),
+        firing(deadline.time, context.current) <= context.current
       else { continue }
       if !isFresh {
         // The decision is made with all that is known now, and what other tracks have taught since may still move it.
         isFresh = true
         allow(track, &context)
-        guard let moved = self.deadline(of: track, track.presence(policy), context),
-          firing(moved.time, context) <= context.current
+        guard let moved = self.deadline(of: track, track.presence(policy), &context),
+          firing(moved.time, context.current) <= context.current
         else { continue }
         deadline = moved
       }
@@ -611,21 +611,21 @@ extension ObserverEngine {
       }
     }
     let removal = track.hot.lastHeard + context.limits.trackRetention
-    if !isHere, firing(removal, context) <= context.current {
+    if !isHere, firing(removal, context.current) <= context.current {
       guard track.cold.marks.contains(.listed) else {
         removeTrack(place, &context)
         return .distantFuture
       }
       return context.current + .minutes(1)
     }
-    let deadline = deadline(of: track, context)
-    return deadline == .distantFuture ? deadline : firing(deadline, context)
+    let deadline = deadline(of: track, &context)
+    return deadline == .distantFuture ? deadline : firing(deadline, context.current)
   }
 
   /// Sets the timer of a row for a deadline, unless it fires early enough already.
   mutating func arm(row: Int, for deadline: Timestamp, _ context: inout EngineContext) {
     guard deadline != .distantFuture else { return }
-    let due = firing(deadline, context)
+    let due = firing(deadline, context.current)
     guard due < rows[row].armedAt else { return }
     rows[row].armedAt = context.arm(due, observer: place, .row(Int32(row)))
   }
@@ -634,7 +634,7 @@ extension ObserverEngine {
   ///
   /// Never further ahead than the least silence that counts, since the deadline comes nearer as gaps are learned.
   mutating func armOutage(for deadline: Timestamp, _ context: inout EngineContext) {
-    let due = min(firing(deadline, context), context.current + LifeSigns.least)
+    let due = min(firing(deadline, context.current), context.current + LifeSigns.least)
     guard due < outageTimer else { return }
     outageTimer = context.arm(due, observer: place, .outage)
   }
@@ -642,7 +642,7 @@ extension ObserverEngine {
   /// Sets the timer for the end of a second.
   mutating func armSecond(_ second: Int64, _ context: inout EngineContext) {
     nextSecond = second
-    secondTimer = context.arm(firing(end(ofSecond: second), context), observer: place, .second)
+    secondTimer = context.arm(firing(end(ofSecond: second), context.current), observer: place, .second)
   }
 }
 

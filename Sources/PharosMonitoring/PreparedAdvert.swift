@@ -1,3 +1,4 @@
+import CTrackTable
 import PharosAdvertising
 import PharosReports
 
@@ -6,7 +7,9 @@ import PharosReports
 /// First all identities of a window of reports are read, then all buckets of tables, then all tracks: so the processor waits once
 /// for the memory of many reports instead of once for each. What it says about tracks is checked again, since a report before it
 /// may have made or removed one.
-struct PreparedAdvert {
+///
+/// `@unchecked`: the address of a bucket is good within the call that prepares a window and hears it.
+struct PreparedAdvert: @unchecked Sendable {
   /// Which path a report takes.
   enum Path: UInt8 {
     /// The slow path: it says more than fits here, or its observer is new.
@@ -35,6 +38,8 @@ struct PreparedAdvert {
   var hash: UInt64 = 0
   /// The number of the identity's scope.
   var scope: UInt32 = 0
+  /// The bucket of the observer's table in which the search for the track begins.
+  var bucket: UnsafePointer<UInt32>?
   /// The place of the observer, or −1.
   var observer: Int32 = -1
   /// The place of a track that may be the identity's.
@@ -75,22 +80,47 @@ extension MonitoringEngine {
     _ observerEngines: UnsafeBufferPointer<ObserverEngine>,
     _ context: inout EngineContext
   ) {
-    let isPlain = !context.catalog.hasKeys && !context.catalog.hasAddresses
-    for index in 0..<count where prepared[index].path == .tracked {
-      observerEngines[Int(prepared[index].observer)].table
-        .prefetch(UInt32(truncatingIfNeeded: prepared[index].hash))
-    }
-    for index in 0..<count where prepared[index].path == .tracked || prepared[index].path == .untracked {
-      let advert = prepared + index
-      let observer = Int(advert.pointee.observer)
-      if isPlain {
-        guard advert.pointee.path == .tracked else { continue }
-        find(advert, among: observerEngines[observer].table, &context)
-      } else {
-        findAmongAddresses(advert, observerEngines[observer], &context)
+    guard !context.catalog.hasKeys, !context.catalog.hasAddresses else {
+      for index in 0..<count where prepared[index].path == .tracked || prepared[index].path == .untracked {
+        findAmongAddresses(prepared + index, observerEngines[Int(prepared[index].observer)], &context)
+        observerEngines[Int(prepared[index].observer)].tracks.borrowed.prefetch(prepared[index].track)
       }
-      observerEngines[observer].tracks.prefetch(advert.pointee.track)
+      return
     }
+    var observer: Int32 = -1
+    var tracks = TrackRun.none
+    for index in 0..<count where prepared[index].path == .tracked {
+      let advert = prepared + index
+      if advert.pointee.observer != observer {
+        observer = advert.pointee.observer
+        tracks = observerEngines[Int(observer)].tracks.borrowed
+      }
+      guard let bucket = advert.pointee.bucket else { continue }
+      let place = TrackTable.candidate(UInt32(truncatingIfNeeded: advert.pointee.hash), in: bucket)
+      advert.pointee.track = place
+      if place >= 0 {
+        tracks.prefetch(place)
+      } else {
+        findFurther(advert, observerEngines[Int(advert.pointee.observer)], &context)
+      }
+    }
+  }
+
+  /// Finds the track of an advert that is not in the first bucket.
+  @inline(never)
+  private static func findFurther(
+    _ advert: UnsafeMutablePointer<PreparedAdvert>,
+    _ observer: borrowing ObserverEngine,
+    _ context: inout EngineContext
+  ) {
+    let hash = advert.pointee.hash
+    if advert.pointee.track == -2 {
+      advert.pointee.track = observer.table.candidate(UInt32(truncatingIfNeeded: hash))
+      guard advert.pointee.track < 0 else { return observer.tracks.borrowed.prefetch(advert.pointee.track) }
+    }
+    // Whether its address can be a part of the key does not matter where nothing asks about keys.
+    let isKnown = context.untracked.contains(hash, observer: advert.pointee.observer, isKeyable: false)
+    advert.pointee.path = isKnown ? .untracked : .general
   }
 
   /// Reads the identities of a window.
@@ -104,6 +134,7 @@ extension MonitoringEngine {
     let isPlain = !context.catalog.hasKeys && !context.catalog.hasAddresses
     var number = UInt32.max
     var observer: Int32 = -1
+    var buckets: TrackBuckets?
     var last = BeaconScope.addresses
     var lastScope = ScopeTable.none
     for index in reports.indices {
@@ -114,6 +145,7 @@ extension MonitoringEngine {
         observer = prepare(observer: Int(number), in: batch)
         // What a handset hears is passed on, one by one.
         if context.sensing != nil, observer >= 0, observerEngines[Int(observer)].isHandset { observer = -1 }
+        if observer >= 0 { buckets = observerEngines[Int(observer)].table.borrowed }
       }
       advert.pointee.observer = observer
       advert.pointee.received = report.received
@@ -162,27 +194,15 @@ extension MonitoringEngine {
       advert.pointee.path = lastScope == ScopeTable.none ? .untracked : .tracked
       guard lastScope != ScopeTable.none || !isPlain else { continue }
       advert.pointee.key = ScopeTable.key(of: found.beacon)
-      advert.pointee.hash = hash(scope: lastScope, key: advert.pointee.key)
+      let hashed = hash(scope: lastScope, key: advert.pointee.key)
+      advert.pointee.hash = hashed
+      let bucket = buckets?.home(UInt32(truncatingIfNeeded: hashed))
+      advert.pointee.bucket = bucket
+      pharos_prefetch(bucket)
     }
   }
 
-  /// Finds the place of an advert's track.
-  @inline(__always)
-  private static func find(
-    _ advert: UnsafeMutablePointer<PreparedAdvert>,
-    among table: borrowing TrackTable,
-    _ context: inout EngineContext
-  ) {
-    let hash = advert.pointee.hash
-    let place = table.candidate(UInt32(truncatingIfNeeded: hash))
-    advert.pointee.track = place
-    guard place < 0 else { return }
-    // Whether its address can be a part of the key does not matter where nothing asks about keys.
-    let isKnown = context.untracked.contains(hash, observer: advert.pointee.observer, isKeyable: false)
-    advert.pointee.path = isKnown ? .untracked : .general
-  }
-
-  /// The same where regions ask about addresses: an advert then has up to three identities, and takes the usual path if at most one
+  /// Finds the track of an advert where regions ask about addresses: an advert then has up to three identities, and takes the usual path if at most one
   /// of them has a track: its frame's identity with the address, that identity alone unless the first replaces it, and the address.
   private static func findAmongAddresses(
     _ advert: UnsafeMutablePointer<PreparedAdvert>,

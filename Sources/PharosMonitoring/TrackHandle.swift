@@ -105,7 +105,11 @@ extension TrackHandle {
     }
     hot.flags = flags
     hot.power = Int8(exactly: cold.power) ?? HotTrack.noLevel
-    prepareLosses()
+    if flags.isDisjoint(with: [.fast, .fastWithSeconds]) {
+      (hot.runsLeft, cold.runsLeft) = (0, 0)
+    } else {
+      prepareLosses()
+    }
   }
 
   /// Finds how many losses the fast path may count: those that change nothing but their number.

@@ -167,27 +167,27 @@ package enum TrackLayout {
   package static let pageLineBytes = MemoryLayout<PageLine>.stride
 }
 
-/// The longest gap with losses that the fast path may take, as one byte: a logarithmic scale from 1 ms to a minute.
+/// The longest gap with losses that the fast path may take, as one byte: sixteen steps to a doubling, from 1 ms to a minute.
+///
+/// The code is the exponent of the gap in milliseconds and four bits behind the point, so that larger codes are longer gaps.
 enum LossLimit {
-  /// Sixteen steps to a doubling.
-  private static let steps = 16.0
+  /// The bits of a gap of 1 ms.
+  private static let first = Float(1).bitPattern >> 19
 
-  /// The gaps of all codes, in seconds; no gap is as short as that of code 0.
-  private static let seconds: [Float] = (0...255).map { code in
-    code == 0 ? 0 : Float(RadioMath.powerOfTwo(Double(code) / steps) / 1_000)
-  }
-
-  /// The code of the longest gap that is no longer than so many seconds.
+  /// The code of the longest gap that is no longer than so many seconds; 0 for less than a millisecond.
+  @inline(__always)
   static func code(_ limit: Float) -> UInt8 {
-    guard limit > 0.001 else { return 0 }
-    var code = min(255, max(0, Int(RadioMath.binaryLog(Double(limit) * 1_000) * steps)))
-    while code > 0, seconds[code] > limit { code -= 1 }
-    return UInt8(code)
+    // A little less, so that rounding makes no gap longer.
+    let milliseconds = limit * 999.9
+    guard milliseconds > 1 else { return 0 }
+    return UInt8(min(milliseconds.bitPattern >> 19 - first, 255))
   }
 
   /// The gap of a code, in seconds.
   @inline(__always)
-  static func seconds(_ code: UInt8) -> Float { seconds[Int(code)] }
+  static func seconds(_ code: UInt8) -> Float {
+    code == 0 ? 0 : Float(bitPattern: (UInt32(code) + first) << 19) * 0.001
+  }
 }
 
 /// The tracks of one observer, in pages of eight that never move.
@@ -306,13 +306,6 @@ struct TrackPages: @unchecked Sendable {
     return (pages[page].start + TrackPages.lineOffset).assumingMemoryBound(to: PageLine.self)
   }
 
-  /// Asks the processor for the hot half of a track, if there is one.
-  @inline(__always)
-  func prefetch(_ place: Int32) {
-    guard UInt(bitPattern: Int(place)) < UInt(bitPattern: count), let pages else { return }
-    pharos_prefetch(pages[Int(place) >> TrackPages.shift].start + (Int(place) & TrackPages.mask) << 6)
-  }
-
   /// Asks the processor for all that a timer of a page looks at.
   func prefetch(page: Int) {
     guard page < pageCount, let pages else { return }
@@ -344,6 +337,14 @@ struct TrackRun {
   fileprivate let pages: UnsafeMutablePointer<TrackPages.Page>?
   let count: Int
 
+  /// The tracks of no observer.
+  nonisolated(unsafe) static let none = TrackRun(pages: nil, count: 0)
+
+  fileprivate init(pages: UnsafeMutablePointer<TrackPages.Page>?, count: Int) {
+    self.pages = pages
+    self.count = count
+  }
+
   /// The track at a place; there must be one.
   @inline(__always)
   subscript(place: Int32) -> TrackHandle {
@@ -351,6 +352,13 @@ struct TrackRun {
       preconditionFailure("no track at \(place)")
     }
     return TrackHandle(page: pages[Int(place) >> TrackPages.shift].start, slot: Int(place) & TrackPages.mask)
+  }
+
+  /// Asks the processor for the hot half of a track, if there is one.
+  @inline(__always)
+  func prefetch(_ place: Int32) {
+    guard UInt(bitPattern: Int(place)) < UInt(bitPattern: count), let pages else { return }
+    pharos_prefetch(pages[Int(place) >> TrackPages.shift].start + (Int(place) & TrackPages.mask) << 6)
   }
 }
 

@@ -51,17 +51,23 @@ package struct TrackTable: @unchecked Sendable {
   /// An empty table with room for half as many entries again.
   package func grown() -> TrackTable { TrackTable(buckets: Int(bucketCount) + max(1, Int(bucketCount) / 2)) }
 
-  /// Asks the processor for the bucket of a hash.
+  /// The buckets, by address alone; good as long as the table is not changed.
   @inline(__always)
-  func prefetch(_ hash: UInt32) { pharos_prefetch(bucket(home(of: hash))) }
+  var borrowed: TrackBuckets { TrackBuckets(first: buckets, count: bucketCount) }
+
+  /// The first place in a bucket that may be the one of a hash, −1 if there is none, or −2 if there may be one further on.
+  @inline(__always)
+  static func candidate(_ hash: UInt32, in bucket: UnsafePointer<UInt32>) -> Int32 {
+    let hits = pharos_match(bucket, tag(of: hash)) & 0x7FFF
+    if hits != 0 { return place(bucket[hits.trailingZeroBitCount]) }
+    return bucket[entries] == 0 ? -1 : -2
+  }
 
   /// The first place that may be the one of a hash, or −1.
   @inline(__always)
   package func candidate(_ hash: UInt32) -> Int32 {
-    let start = bucket(home(of: hash))
-    let hits = pharos_match(start, TrackTable.tag(of: hash)) & 0x7FFF
-    if hits != 0 { return TrackTable.place(start[hits.trailingZeroBitCount]) }
-    return start[TrackTable.entries] == 0 ? -1 : find(hash) { _ in true }
+    let place = TrackTable.candidate(hash, in: borrowed.home(hash))
+    return place == -2 ? find(hash) { _ in true } : place
   }
 
   /// The place of a hash that fulfils a condition, or −1.
@@ -125,9 +131,7 @@ package struct TrackTable: @unchecked Sendable {
   private func bucket(_ number: Int) -> UnsafeMutablePointer<UInt32> { buckets + number &* 16 }
 
   @inline(__always)
-  private func home(of hash: UInt32) -> Int {
-    Int(truncatingIfNeeded: (UInt64(hash >> 12) &* bucketCount) >> 20)
-  }
+  private func home(of hash: UInt32) -> Int { borrowed.number(hash) }
 
   private func next(_ number: Int) -> Int { number + 1 == Int(bucketCount) ? 0 : number + 1 }
 
@@ -145,4 +149,18 @@ package struct TrackTable: @unchecked Sendable {
     owner = copy
     buckets = copy.buckets
   }
+}
+
+/// The buckets of a table while a window of adverts is prepared.
+struct TrackBuckets {
+  let first: UnsafeMutablePointer<UInt32>
+  let count: UInt64
+
+  /// The number of the bucket in which the search for a hash begins.
+  @inline(__always)
+  func number(_ hash: UInt32) -> Int { Int(truncatingIfNeeded: (UInt64(hash >> 12) &* count) >> 20) }
+
+  /// That bucket.
+  @inline(__always)
+  func home(_ hash: UInt32) -> UnsafePointer<UInt32> { UnsafePointer(first + number(hash) &* 16) }
 }
