@@ -6,11 +6,9 @@ import PharosWire
 
 extension ReadingLoop {
   /// How many datagrams one socket may bring before the loop turns to its other work.
-  ///
-  /// 1,024 of them, with 24 adverts each, take two milliseconds.
   static let fairShare = 1_024
-  /// How long one socket may be read before the loop turns to its other work, where datagrams are dearer than that.
-  static let longestTurn = TimeSpan.milliseconds(2)
+  /// How long one socket may be read before the loop turns to its other work, so that deadlines and server inputs wait no longer.
+  static let longestTurn = TimeSpan.microseconds(250)
 
   /// Why a socket is read no further.
   enum Ending {

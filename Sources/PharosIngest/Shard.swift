@@ -18,13 +18,9 @@ package struct Shard {
 
   /// How many parcels are taken in a run, so that the loop gets to its sockets in between.
   static let parcelsPerRun = 256
-  /// How long a run takes at most, but for the parcel that it is at.
-  ///
-  /// 2 ms, as reading does: adverts of ever new beacons in a full table cost fifty times those of known ones.
-  static let longestRun = TimeAmount.milliseconds(2)
-  /// How many decisions may wait while the loop goes on reading.
-  ///
-  /// 128: waking the merger for each call of 64 datagrams would cost a system call each.
+  /// How long a run takes at most, but for the parcel that it is at: as long as reading does.
+  static let longestRun = TimeAmount.microseconds(250)
+  /// How many messages to stage two may wait while the loop goes on reading; events do not wait.
   static let mostWaiting = 128
 
   private let index: Int
@@ -61,7 +57,7 @@ package struct Shard {
     run(isReading: false, until: deadline)
   }
 
-  /// Takes what the loops' watermarks allow, in the middle of reading; a few decisions wait for the end of it.
+  /// Takes what the loops' watermarks allow, in the middle of reading; a few messages to stage two wait for the end of it.
   package mutating func decide() { _ = run(isReading: true, until: nil) }
 
   private mutating func run(isReading: Bool, until deadline: NIODeadline?) -> Progress {
@@ -83,7 +79,7 @@ package struct Shard {
       budget -= 1
       guard take(from: next.loop) else { return .more }
     }
-    if isReading, output.events.count + output.links.count < Shard.mostWaiting { return .more }
+    if isReading, output.events.isEmpty, output.links.count < Shard.mostWaiting { return .more }
     // A change of regions may take the engine several turns; until then what comes behind it is not final.
     let final = engine.advance(toward: limit, into: &output)
     handOn(through: final)
