@@ -382,6 +382,8 @@ extension TrackHandle {
     levelClass = .usual
     if let found = swap(left, with: transmitter, at: time) {
       (start, learner, history) = (found.sampleStart, found.intervals, found.history)
+      // It was gone meanwhile, though not the identity: that time is no gap between its adverts.
+      if found.until < time { start = .distantPast }
       change(presence: 0) { $0.allowed = found.allowed }
       return presenceCount > 1
     }

@@ -109,6 +109,21 @@ struct SharedIdentityTests {
     #expect(exit.evidence.recomputed() == .follows)
   }
 
+  @Test("the hour in which one of two tags with an identity was away is no gap between its adverts")
+  func returning() throws {
+    var region = Timeline.region()
+    region.presence = PresencePolicy()
+    var timeline = Timeline(Timeline.site([region]))
+    for second in 0..<6_000 {
+      let isAway = 1_000..<4_600 ~= second
+      if !isAway { timeline.hear(at: Double(second), address: SharedIdentityTests.tag(1)) }
+      timeline.hear(at: Double(second) + 0.4, address: SharedIdentityTests.tag(2))
+    }
+    timeline.advance(to: 7_000)
+    let exit = try #require(timeline.transitions(.regionExit).first)
+    #expect((exit.evidence.gap ?? .forever) < .seconds(120))
+  }
+
   @Test("an address that changes by itself is one transmitter")
   func resolvable() throws {
     var region = Timeline.region()
