@@ -165,12 +165,12 @@ package struct Intake {
       }
     }
     let mark = incoming.mark
-    let first = incoming.reports.count
+    let first = incoming.count
     var outcome = decoder.decode(bytes.bytes, received: call.received, into: &incoming)
     if call.policy != .open, case .success(let format) = outcome,
       let reason = refusal(ofReportsFrom: first, signedBy: signer, under: call.policy)
     {
-      decoder.refuse(decoded: format, reason, reports: incoming.reports.count - first)
+      decoder.refuse(decoded: format, reason, reports: incoming.count - first)
       incoming.removeAll(behind: mark)
       outcome = .failure(reason)
     } else if call.isRecorded {
@@ -183,7 +183,7 @@ package struct Intake {
       refuse(refusal, from: source(), at: call.received)
     case .success(let format):
       if let weight = sampler.look(at: call.received, isNamed: call.isNamed) {
-        let part = sampler.part(of: first..<incoming.reports.count)
+        let part = sampler.part(of: first..<incoming.count)
         heard.note(
           part.reports,
           of: incoming,
@@ -206,8 +206,8 @@ package struct Intake {
     under policy: ListenPolicy
   ) -> DatagramRefusal? {
     var known: UInt32?
-    for position in first..<incoming.reports.count {
-      let observer = incoming.reports[position].observer
+    for position in first..<incoming.count {
+      let observer = incoming.entries[position].observer
       guard observer != known else { continue }
       known = observer
       let id = incoming.observers[Int(observer)]
@@ -242,24 +242,24 @@ package struct Intake {
   private mutating func forward(from first: Int, mark: ReportBatch.Mark) {
     var isMixed = false
     var known: (observer: UInt32, shard: Int)?
-    for position in first..<incoming.reports.count {
-      let report = incoming.reports[position]
+    for position in first..<incoming.count {
+      let observer = incoming.entries[position].observer
       let destination: Int
-      if let known, known.observer == report.observer {
+      if let known, known.observer == observer {
         destination = known.shard
       } else {
-        destination = incoming.observers[Int(report.observer)].shard(of: shards)
-        known = (report.observer, destination)
+        destination = incoming.observers[Int(observer)].shard(of: shards)
+        known = (observer, destination)
       }
       guard destination != shard else {
-        if isMixed { mixed.append(report, from: incoming) }
+        if isMixed { mixed.append(incoming.reports[position], from: incoming) }
         continue
       }
       if !isMixed {
         isMixed = true
         for own in first..<position { mixed.append(incoming.reports[own], from: incoming) }
       }
-      outgoing[destination].append(report, from: incoming)
+      outgoing[destination].append(incoming.reports[position], from: incoming)
       counters.forwarded &+= 1
     }
     guard isMixed else { return }

@@ -27,6 +27,9 @@ struct EngineContext: Sendable {
   var present = Timestamp.distantPast
   /// The epoch of tracks whose match set is up to date.
   var epoch: UInt32 = 1
+  /// What the pending changes concern, which some observers have not caught up with, and when the latest of them was received.
+  var changing = ScopeSet()
+  var changedAt = Timestamp.distantPast
   /// Identities that nothing asks about.
   var untracked = NegativeCache()
   /// How many tracks the observers of each cell have.

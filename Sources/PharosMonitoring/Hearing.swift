@@ -23,6 +23,17 @@ struct Hearing {
     return address.bits | UInt64(advertisingSet) << 48 | (address.isPrivate ? Hearing.privateMark : 0)
   }
 
+  /// The same of an advert as a batch keeps it.
+  @inline(__always)
+  static func sampleKey(_ advert: ReportEntry) -> UInt64 {
+    let kind = advert.address >> 56
+    let key = advert.address & 0xFF_FFFF_FFFF_FFFF
+    if kind == UInt64(DeviceAddress.Kind.random.rawValue) {
+      return key >> 46 & 0b11 == 0b11 ? key : key | Hearing.privateMark
+    }
+    return kind > UInt64(DeviceAddress.Kind.unknown.rawValue) ? key | Hearing.namelessMark : key
+  }
+
   /// Marks the key of an address that changes by itself.
   static let privateMark: UInt64 = 1 << 62
 

@@ -4,9 +4,10 @@ import PharosReports
 /// Changes of what is asked for, and how observers catch up with them.
 ///
 /// A change is entered into the catalog at once. What follows from it for one observer depends on that observer alone, so each
-/// does that in its own time: at the latest when it is heard or one of its timers fires, otherwise a slice of a quarter of a
-/// millisecond at a time. What is decided then carries the instant of the change, and the merger waits until all have caught up,
-/// so that nothing shows how the work was cut.
+/// does that in its own time: a slice of a quarter of a millisecond at a time, and at the latest when something happens to it that
+/// the change may concern. Adverts and timers of tracks whose scopes no pending change names do not wait for that
+/// (``ObserverEngine/mayHear(at:_:)``). What is decided then carries the instant of the change, and the merger waits until all have
+/// caught up, so that nothing shows how the work was cut.
 extension MonitoringEngine {
   /// How much catching up is done at a time: about a quarter of a millisecond.
   ///
@@ -39,7 +40,7 @@ extension MonitoringEngine {
       }
       var change = begin()
       context.catalog.retireRanging(place)
-      change.constraints.append(constraint)
+      change.questions.append(KeyQuestion(constraint, context.catalog.scopes))
       enqueue(change)
     case .requestState(let application, let identifier, let subject):
       guard case .observer(let id) = subject else { return }
@@ -74,7 +75,7 @@ extension MonitoringEngine {
     }
     var change = begin()
     context.catalog.add(request, application: application)
-    change.constraints.append(request.constraint)
+    change.questions.append(KeyQuestion(request.constraint, context.catalog.scopes))
     enqueue(change)
   }
 
@@ -144,7 +145,8 @@ extension MonitoringEngine {
   private mutating func retire(_ slot: Int32, in change: inout PendingChange) {
     context.catalog.retire(slot)
     change.retired.append(slot)
-    change.constraints.append(context.catalog.slots[Int(slot)].region.constraint)
+    let constraint = context.catalog.slots[Int(slot)].region.constraint
+    change.questions.append(KeyQuestion(constraint, context.catalog.scopes))
   }
 
   /// Chooses again what of the applications' rotations is monitored.
@@ -199,6 +201,8 @@ extension MonitoringEngine {
   /// Lets all observers catch up with a change that is in the catalog; at once where that takes no time.
   private mutating func enqueue(_ change: PendingChange) {
     pendingChanges.append(change)
+    for question in change.questions { context.changing.insert(question.scope) }
+    context.changedAt = change.instant
     behind = Int(context.counters.observers)
     let isSoonDone = context.counters.tracks + context.counters.observers <= MonitoringEngine.fewTracks
     if isSoonDone || pendingChanges.count > MonitoringEngine.greatestPending { catchUpAll() }
@@ -219,7 +223,8 @@ extension MonitoringEngine {
     while behind > 0, left > 0 {
       if nextBehind >= observerEngines.count { nextBehind = 0 }
       if observerEngines[nextBehind].isLive, isBehind(nextBehind) {
-        left -= catchUp(one: nextBehind)
+        left -= catchUp(one: nextBehind, cost: left)
+        guard !isBehind(nextBehind) else { break }
       } else {
         left -= 1
       }
@@ -232,7 +237,7 @@ extension MonitoringEngine {
 
   /// Lets one observer catch up, as it is its turn.
   mutating func catchUp(_ index: Int) {
-    _ = catchUp(one: index)
+    _ = catchUp(one: index, cost: .max)
     if behind == 0 { finish() }
   }
 
@@ -244,38 +249,59 @@ extension MonitoringEngine {
 
   private mutating func finish() {
     pendingChanges.removeAll(keepingCapacity: true)
+    context.changing.removeAll()
     context.catalog.forgetRetired()
   }
 
-  /// Performs all changes that an observer has not seen.
+  /// Performs the changes that an observer has not seen, until so much has been done.
   ///
   /// - Returns: what that cost.
-  private mutating func catchUp(one index: Int) -> Int {
+  private mutating func catchUp(one index: Int, cost most: Int) -> Int {
     let now = context.current
-    let cost = observerEngines[index].catchUp(&pendingChanges, &context)
-    behind -= 1
+    let cost = observerEngines[index].catchUp(&pendingChanges, cost: most, &context)
+    if !isBehind(index) { behind -= 1 }
     context.current = now
     return cost
   }
 }
 
 extension ObserverEngine {
-  /// What it costs to look at an observer, to give a track another match set, and to give it other policies.
+  /// What it costs to look at an observer, and to give a track another match set.
   private static let observerCost = 4
   private static let rematchCost = 12
-  private static let policyCost = 60
+
+  /// Whether what no pending change concerns may happen to the observer before it has caught up.
+  ///
+  /// Not at the instant of a change, since what follows from that comes first, nor while something waits for proof of life.
+  @inline(__always)
+  func mayHear(at time: Timestamp, _ context: borrowing EngineContext) -> Bool {
+    version == context.catalog.version || time > context.changedAt && !hasPending
+  }
+
+  /// Whether a page's timer may fire before the observer has caught up.
+  func mayFire(_ entry: TimerEntry, _ context: borrowing EngineContext) -> Bool {
+    guard case .page(let page) = entry.target, Int(page) < tracks.pageCount else { return false }
+    return tracks.line(Int(page)).pointee.scopes & context.changing.bits == 0
+      && mayHear(at: entry.due, context)
+  }
 
   /// Makes sure that no copy of the engine shares the tracks.
   mutating func tracksMakeUnique() { tracks.makeUnique() }
 
-  /// Performs all changes that the observer has not seen.
+  /// Performs the changes that the observer has not seen, one after the other until so much has been done.
   ///
   /// - Returns: what that cost.
-  mutating func catchUp(_ changes: inout [PendingChange], _ context: inout EngineContext) -> Int {
+  mutating func catchUp(
+    _ changes: inout [PendingChange],
+    cost most: Int,
+    _ context: inout EngineContext
+  ) -> Int {
     tracks.makeUnique()
     let first = changes.firstIndex { $0.version > version } ?? changes.count
     var cost = ObserverEngine.observerCost
-    let concerned = concernedTracks(by: changes[first...], &cost, context.catalog.scopes)
+    let concerned = concernedTracks(by: changes[first...], &cost)
+    ordinals.isCatchingUp = true
+    defer { ordinals.isCatchingUp = false }
     for number in first..<changes.count {
       version = changes[number].version
       context.current = changes[number].instant
@@ -285,22 +311,22 @@ extension ObserverEngine {
         cost += ObserverEngine.rematchCost
         _ = row(of: slot, at: context.current, &context)
       }
+      // At least one change is performed, however long it takes to find whom it concerns.
+      guard cost < most else { break }
     }
-    version = context.catalog.version
     return cost
   }
 
   /// The tracks that changes may concern.
   private mutating func concernedTracks(
     by changes: ArraySlice<PendingChange>,
-    _ cost: inout Int,
-    _ table: borrowing ScopeTable
+    _ cost: inout Int
   ) -> [Int] {
-    var numbers: Set<UInt32> = []
+    var concerned = ScopeSet()
     for change in changes {
-      for constraint in change.constraints { numbers.insert(table.number(of: BeaconScope(constraint))) }
+      for question in change.questions { concerned.insert(question.scope) }
     }
-    let bits = numbers.reduce(UInt64(0)) { $0 | 1 << UInt64($1 & 63) }
+    let bits = concerned.bits
     guard scopes & bits != 0 else { return [] }
     var places: [Int] = []
     cost += tracks.count / 64
@@ -308,13 +334,13 @@ extension ObserverEngine {
       for place in page << TrackPages.shift..<min((page + 1) << TrackPages.shift, tracks.count) {
         cost += 1
         let track = tracks[place]
-        if track.isLive, numbers.contains(track.hot.scope) { places.append(place) }
+        if track.isLive, concerned.contains(track.hot.scope) { places.append(place) }
       }
     }
     return places
   }
 
-  /// Gives the tracks that fulfil one of a change's constraints the match sets that they have now.
+  /// Gives the tracks that answer one of a change's questions the match sets that they have now.
   ///
   /// - Returns: what that cost.
   private mutating func shift(
@@ -323,16 +349,17 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) -> Int {
     // All are looked at before the first is changed.
-    var hits: [(place: Int, fulfilled: UInt64)] = []
+    var hits: [(place: Int, answered: UInt64)] = []
     var hasListed = false
     for place in concerned where tracks[place].isLive {
-      let fulfilled = change.constraints.fulfilled(by: tracks[place].beacon(context.catalog.scopes))
-      guard fulfilled != 0 else { continue }
+      let track = tracks[place]
+      let answered = change.questions.answered(by: track.hot.scope, track.hot.key)
+      guard answered != 0 else { continue }
       hasListed = tracks[place].cold.marks.contains(.listed) || hasListed
-      hits.append((place, fulfilled))
+      hits.append((place, answered))
     }
     var cost = 0
-    for hit in hits { cost += shift(hit.place, hit.fulfilled, by: &change, &context) }
+    for hit in hits { cost += shift(hit.place, hit.answered, by: &change, &context) }
     if hasListed { unlistRemoved() }
     return cost
   }
@@ -342,7 +369,7 @@ extension ObserverEngine {
   /// - Returns: what that cost.
   private mutating func shift(
     _ place: Int,
-    _ fulfilled: UInt64,
+    _ answered: UInt64,
     by change: inout PendingChange,
     _ context: inout EngineContext
   ) -> Int {
@@ -350,9 +377,9 @@ extension ObserverEngine {
     let old = track.cold.matchSet
     guard track.hot.epoch == UInt16(truncatingIfNeeded: context.epoch) else {
       rematch(place, &context)
-      return ObserverEngine.policyCost
+      return ObserverEngine.rematchCost
     }
-    let transition = transition(from: old, track, fulfilled, by: &change, &context)
+    let transition = transition(from: old, track, answered, by: &change, &context)
     guard transition.set != old else { return ObserverEngine.rematchCost }
     guard !transition.isEmpty else {
       track.set(.listed, false)
@@ -366,25 +393,24 @@ extension ObserverEngine {
       from: context.catalog.sets[Int(old)],
       to: context.catalog.sets[Int(transition.set)]
     )
-    if transition.hasOtherPolicies { allow(track, &context) }
     for asker in transition.regions { meet(asker, track, &context) }
     for asker in transition.beaconRegions { meetBeacon(asker, track, &context) }
     rearm(place, &context)
-    return transition.hasOtherPolicies ? ObserverEngine.policyCost : ObserverEngine.rematchCost
+    return ObserverEngine.rematchCost
   }
 
   private mutating func transition(
     from old: Int32,
     _ track: TrackHandle,
-    _ fulfilled: UInt64,
+    _ answered: UInt64,
     by change: inout PendingChange,
     _ context: inout EngineContext
   ) -> PendingChange.Transition {
     let isKeyed = track.hot.flags.contains(.keyed)
     let isCommon =
       !isKeyed && !change.listsObservers && (!standsInZone || context.catalog.isZonedByAskers)
-      && change.constraints.count <= 64
-    let key = PendingChange.Case(set: old, fulfilled: fulfilled, standsInZone: standsInZone)
+      && change.questions.count <= 64
+    let key = PendingChange.Case(set: old, answered: answered, standsInZone: standsInZone)
     if isCommon, let known = change.transitions[key] { return known }
     let set = context.catalog.match(
       track.beacon(context.catalog.scopes),

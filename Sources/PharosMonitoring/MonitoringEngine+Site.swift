@@ -186,7 +186,7 @@ extension MonitoringEngine {
     observer.isAwaited = isUp
     let counter = UInt64(bitPattern: max(floor.nanoseconds, 0))
     observer.countersFrom = floor
-    observer.ordinal = counter
+    observer.ordinals.floor = counter
     observer.lifeCounter = counter
     observer.rangingCounter = counter
     return add(observer)
@@ -260,7 +260,7 @@ extension ObserverEngine {
   fileprivate mutating func raiseCounters(to instant: Timestamp) {
     let floor = UInt64(bitPattern: max(instant.nanoseconds, 0))
     countersFrom = max(countersFrom, instant)
-    ordinal = max(ordinal, floor)
+    ordinals.floor = max(ordinals.floor, floor)
     lifeCounter = max(lifeCounter, floor)
     rangingCounter = max(rangingCounter, floor)
     for row in rows.indices where rows[row].isLive {

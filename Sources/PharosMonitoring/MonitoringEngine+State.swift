@@ -125,7 +125,7 @@ extension ObserverEngine {
     clock.write(to: &writer)
     sequence.write(to: &writer)
     life.write(to: &writer)
-    for count in [ordinal, lifeCounter, rangingCounter, adverts, late] { writer.write(count) }
+    for count in [ordinals.floor, lifeCounter, rangingCounter, adverts, late] { writer.write(count) }
     writer.write(rateCount)
     writer.write(rateBefore)
     writeRows(to: &writer)
@@ -218,7 +218,7 @@ extension ObserverEngine {
     clock = try ClockOffset(from: &reader)
     sequence = try SequenceCheck(from: &reader)
     life = try LifeSigns(mode: entry?.liveness ?? .auto, from: &reader)
-    ordinal = try reader.counter("an observer's ordinal")
+    ordinals.floor = try reader.counter("an observer's ordinal")
     lifeCounter = try reader.counter("an observer's counter")
     rangingCounter = try reader.counter("a ranging counter")
     adverts = try reader.total("adverts")
@@ -371,6 +371,7 @@ extension TrackHandle {
     static let usual = Parts(rawValue: 512)
     static let kalman = Parts(rawValue: 1_024)
     static let declared = Parts(rawValue: 2_048)
+    static let unallowed = Parts(rawValue: 4_096)
     static let proximity = Parts(rawValue: 8_192)
     static let seconds = Parts(rawValue: 16_384)
     static let extras = Parts(rawValue: 32_768)
@@ -384,6 +385,7 @@ extension TrackHandle {
     if marks.contains(.crowd) { parts.insert(.crowd) }
     if marks.contains(.low) { parts.insert(.low) }
     if marks.contains(.far) { parts.insert(.far) }
+    if marks.contains(.unallowed) { parts.insert(.unallowed) }
     if hot.level != HotTrack.noLevel { parts.insert(.level) }
     if !cold.power.isNaN { parts.insert(.power) }
     if hot.sinceSample != 0 { parts.insert(.sampleStart) }
@@ -437,6 +439,7 @@ extension TrackHandle {
     set(.crowd, parts.contains(.crowd))
     set(.low, parts.contains(.low))
     set(.far, parts.contains(.far) && !parts.contains(.low))
+    set(.unallowed, parts.contains(.unallowed))
     if parts.contains(.declaredPower) { hot.flags.insert(.declaredPower) }
     learner = try IntervalLearner(from: &reader)
     history = try LossHistory(from: &reader)

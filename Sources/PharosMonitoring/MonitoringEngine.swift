@@ -85,7 +85,7 @@ public struct MonitoringEngine: Sendable {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     if behind > 0 { _ = catchUpSlice(sliceCost) }
-    let reports = batch.reports
+    let reports = batch.entries
     let evictions = context.counters.observerEvictions
     var prepared: [PreparedAdvert] = []
     swap(&prepared, &window)
@@ -103,7 +103,7 @@ public struct MonitoringEngine: Sendable {
           // After an eviction a place may have gone to another observer.
           if context.counters.observerEvictions == evictions, hear(span, first, &next) { continue }
           let handsets = context.handsets
-          ingest(reports[start + next], in: batch)
+          ingest(batch.reports[start + next], in: batch)
           next += 1
           // The reports to come were prepared before their observer was known for a handset.
           if context.handsets != handsets { for rest in next..<span.count { first[rest].path = .general } }
@@ -118,7 +118,7 @@ public struct MonitoringEngine: Sendable {
   ///
   /// - Returns: whether any was heard.
   private mutating func hear(
-    _ reports: Span<Report>,
+    _ reports: Span<ReportEntry>,
     _ prepared: UnsafePointer<PreparedAdvert>,
     _ next: inout Int
   ) -> Bool {
@@ -235,7 +235,7 @@ public struct MonitoringEngine: Sendable {
       if context.timers.takeNews() { prefetchNear() }
       let index = Int(entry.observer)
       guard observerEngines[index].isLive else { continue }
-      if isBehind(index) {
+      if isBehind(index), !observerEngines[index].mayFire(entry, context) {
         // What a change sets for it may be due before this.
         catchUp(index)
         context.timers.set(entry)

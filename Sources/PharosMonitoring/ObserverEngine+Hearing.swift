@@ -108,7 +108,7 @@ extension ObserverEngine {
     in batch: borrowing ReportBatch,
     _ context: inout EngineContext
   ) {
-    count(adverts: 1)
+    countAdvert()
     context.counters.adverts += 1
     if advert.rssi == nil { context.counters.withoutLevel += 1 }
     let found = context.frames(of: advert, in: batch)
@@ -139,7 +139,7 @@ extension ObserverEngine {
   }
 
   private mutating func hear(_ ranged: RangedBeacon, at time: ReportTime, _ context: inout EngineContext) {
-    count(adverts: 1)
+    countAdvert()
     let isProof = life.advert(from: KeyedHash.fold(ranged.beacon), at: time.event)
     if !isUp || scanState == .off { wake(at: time, isProof: isProof, &context) }
     var power: Double?
@@ -267,6 +267,7 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     let track = tracks[place]
+    if track.cold.marks.contains(.unallowed) { allow(track, &context) }
     let outcome = track.hear(sample, catalog: context.catalog, filter: context.filter)
     if outcome.hasJoined { context.counters.joined += 1 }
     if let address, context.catalog.scopes[track.hot.scope].kind == .eddystone {
@@ -343,7 +344,7 @@ extension ObserverEngine {
       observer: id,
       time: time,
       decidedAt: context.current,
-      ordinal: nextOrdinal(),
+      ordinal: ordinals.next(at: context.current),
       body: body
     )
     context.output.links.append(.sensing(sensing))

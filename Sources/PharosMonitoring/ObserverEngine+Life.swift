@@ -199,7 +199,7 @@ extension ObserverEngine {
       observer: id,
       provenThrough: proof,
       decidedAt: context.current,
-      ordinal: nextOrdinal()
+      ordinal: ordinals.next(at: context.current)
     )
     context.output.links.append(.life(life))
   }

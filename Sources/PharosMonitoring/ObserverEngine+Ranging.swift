@@ -73,7 +73,7 @@ extension ObserverEngine {
     let set = Int(track.cold.matchSet)
     let bucket = track.closeSecond(through: second)
     if context.catalog.sets[set].isZoned, let bucket, let mean = bucket.mean {
-      let ordinal = nextOrdinal()
+      let ordinal = ordinals.next(at: context.current)
       if summary.beacons.isEmpty { summary.ordinal = ordinal }
       summary.beacons.append(
         BeaconSummary(
@@ -178,7 +178,7 @@ extension ObserverEngine {
           subject: .observer(id),
           application: entry.application,
           counter: rangingCounter,
-          ordinal: nextOrdinal(),
+          ordinal: ordinals.next(at: context.current),
           detail: .ranging(constraint: entry.request.constraint, beacons: beacons)
         )
       )

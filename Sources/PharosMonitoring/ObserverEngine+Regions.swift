@@ -387,7 +387,7 @@ extension ObserverEngine {
         application: slot.application,
         region: slot.region.identifier,
         counter: rows[row].counter,
-        ordinal: nextOrdinal(),
+        ordinal: ordinals.next(at: context.current),
         detail: .region(transition)
       )
     )
@@ -410,7 +410,7 @@ extension ObserverEngine {
         stage: 1,
         subject: .observer(id),
         counter: lifeCounter,
-        ordinal: nextOrdinal(),
+        ordinal: ordinals.next(at: context.current),
         detail: .observer(transition)
       )
     )
@@ -423,7 +423,7 @@ extension ObserverEngine {
       isUp: isUp,
       time: time,
       decidedAt: context.current,
-      ordinal: nextOrdinal()
+      ordinal: ordinals.next(at: context.current)
     )
     context.output.links.append(.observer(change))
   }
@@ -462,7 +462,7 @@ extension ObserverEngine {
       state: state,
       time: time,
       decidedAt: context.current,
-      ordinal: nextOrdinal(),
+      ordinal: ordinals.next(at: context.current),
       evidence: evidence
     )
     context.output.links.append(.presence(change))
@@ -492,16 +492,40 @@ extension ObserverEngine {
         subject: .beacon(beacon),
         // Several observers may hear one beacon: the counter keeps their events apart.
         counter: id.stableHash &+ lifeCounter,
-        ordinal: nextOrdinal(),
+        ordinal: ordinals.next(at: context.current),
         detail: .battery(millivolts: millivolts, observer: id)
       )
     )
   }
+}
 
-  /// The next number of the observer's events and links.
-  mutating func nextOrdinal() -> UInt64 {
-    ordinal += 1
-    return ordinal
+/// Numbers what an observer tells: events and links of one instant are ordered by that.
+///
+/// Each instant begins anew, and what follows from a change of regions at one has numbers of its own, behind those of before the
+/// change. So the numbers do not depend on when the observer caught up with the change.
+struct Ordinals: Sendable {
+  /// How far apart the numbers lie of what comes before a change at one instant, from the change, and after it.
+  private static let part: UInt64 = 1 << 32
+
+  /// What all numbers are greater than: those before the last start of the server.
+  var floor: UInt64 = 0
+  /// Whether the observer is catching up with a change.
+  var isCatchingUp = false
+  private var instant = Timestamp.distantPast
+  private var count: UInt64 = 0
+  private var changedAt = Timestamp.distantPast
+  private var countOfChange: UInt64 = 0
+
+  /// The next number of an instant.
+  mutating func next(at now: Timestamp) -> UInt64 {
+    guard !isCatchingUp else {
+      if changedAt != now { (changedAt, countOfChange) = (now, 0) }
+      countOfChange += 1
+      return floor &+ Ordinals.part &+ countOfChange
+    }
+    if instant != now { (instant, count) = (now, 0) }
+    count += 1
+    return floor &+ count &+ (changedAt == now ? 2 * Ordinals.part : 0)
   }
 }
 

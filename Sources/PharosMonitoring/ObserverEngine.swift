@@ -77,7 +77,7 @@ package struct ObserverEngine: Sendable {
 
   /// What the counters of new rows go on from at least: the last start of the server.
   var countersFrom = Timestamp.distantPast
-  var ordinal: UInt64 = 0
+  var ordinals = Ordinals()
   var lifeCounter: UInt64
   var rangingCounter: UInt64
   var late: UInt64 = 0
@@ -125,17 +125,17 @@ package struct ObserverEngine: Sendable {
   /// The end of a second of its own count.
   func end(ofSecond second: Int64) -> Timestamp { firstHeard + .milliseconds((second + 1) * 1_000) }
 
-  /// Counts adverts that were received at one time.
+  /// Counts an advert.
   @inline(__always)
-  mutating func count(adverts number: Int) {
-    adverts &+= UInt64(truncatingIfNeeded: number)
+  mutating func countAdvert() {
+    adverts &+= 1
     let span = lastReceived - rateStart
     if span >= .milliseconds(10_000) {
       rateBefore = rateCount / span.seconds
       rateCount = 0
       rateStart = lastReceived
     }
-    rateCount += Double(number)
+    rateCount += 1
   }
 
   /// What a table of observers shows.
@@ -326,7 +326,8 @@ extension ObserverEngine {
       return
     }
     track.rematch(number, epoch: context.epoch, from: old, to: new)
-    allow(track, &context)
+    track.set(.unallowed, true)
+    track.settle()
     for asker in new.regions where !old.regions.contains(where: { $0.slot == asker.slot }) {
       meet(asker, track, &context)
     }
@@ -385,6 +386,7 @@ extension ObserverEngine {
   /// Computes again how long a track may be silent, and the levels that its policies come to.
   mutating func allow(_ track: TrackHandle, _ context: inout EngineContext) {
     let policies = context.catalog.sets[Int(track.cold.matchSet)].policies
+    track.set(.unallowed, false)
     guard !policies.isEmpty else { return }
     track.flush()
     let family = family(of: track)
@@ -584,6 +586,7 @@ extension ObserverEngine {
     if track.hot.epoch != UInt16(truncatingIfNeeded: context.epoch) {
       rematch(place, &context)
       guard track.isLive else { return .distantFuture }
+      allow(track, &context)
     }
     let policies = context.catalog.sets[Int(track.cold.matchSet)].policies
     var isHere = false

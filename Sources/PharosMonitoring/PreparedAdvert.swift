@@ -31,13 +31,14 @@ struct PreparedAdvert: @unchecked Sendable {
   var age: Int64 = 0
   /// The address and advertising set that reports of one transmission share.
   var sampleKey: UInt64 = 0
-  /// What stands for its transmitter when the observer's traffic is judged.
+  /// What stands for its transmitter when the observer's traffic is judged, and its digest: see ``Reception/tag(of:)``.
   var transmitter: UInt64 = 0
   /// The identity within its scope, and the hash of both.
   var key: UInt64 = 0
   var hash: UInt64 = 0
   /// The number of the identity's scope.
   var scope: UInt32 = 0
+  var transmitterTag: UInt32 = 0
   /// The bucket of the observer's table in which the search for the track begins.
   var bucket: UnsafePointer<UInt32>?
   /// The place of the observer, or −1.
@@ -63,7 +64,7 @@ struct PreparedAdvert: @unchecked Sendable {
 extension MonitoringEngine {
   /// Prepares the reports of a window, as many as `prepared` has room for.
   mutating func prepare(
-    _ reports: Span<Report>,
+    _ reports: Span<ReportEntry>,
     in batch: borrowing ReportBatch,
     _ prepared: UnsafeMutablePointer<PreparedAdvert>
   ) {
@@ -125,7 +126,7 @@ extension MonitoringEngine {
 
   /// Reads the identities of a window.
   private mutating func read(
-    _ reports: Span<Report>,
+    _ reports: Span<ReportEntry>,
     in batch: borrowing ReportBatch,
     _ prepared: UnsafeMutablePointer<PreparedAdvert>
   ) {
@@ -135,66 +136,72 @@ extension MonitoringEngine {
     var number = UInt32.max
     var observer: Int32 = -1
     var buckets: TrackBuckets?
-    var last = BeaconScope.addresses
-    var lastScope = ScopeTable.none
+    var transmitters = TransmitterHomes.none
+    var scope = ScopeTable.none
+    // The words of the proximity UUID that the scope is of, if it is of one.
+    var last: (high: UInt64, low: UInt64, isKnown: Bool) = (0, 0, false)
+    var isChanging = false
+    var isBehind = false
     for index in reports.indices {
-      let report = reports[unchecked: index]
       let advert = prepared + index
-      if report.observer != number {
-        number = report.observer
+      if reports[unchecked: index].observer != number {
+        number = reports[unchecked: index].observer
         observer = prepare(observer: Int(number), in: batch)
         // What a handset hears is passed on, one by one.
         if context.sensing != nil, observer >= 0, observerEngines[Int(observer)].isHandset { observer = -1 }
-        if observer >= 0 { buckets = observerEngines[Int(observer)].table.borrowed }
+        if observer >= 0 {
+          buckets = observerEngines[Int(observer)].table.borrowed
+          transmitters = observerEngines[Int(observer)].life.reception.places.homes
+          isBehind = self.isBehind(Int(observer))
+        }
       }
       advert.pointee.observer = observer
-      advert.pointee.received = report.received
+      advert.pointee.received = reports[unchecked: index].received
       advert.pointee.track = -1
       advert.pointee.path = .general
-      guard observer >= 0, MonitoringEngine.times.contains(report.received) else { continue }
-      guard case .advert(let heard) = report.body else {
-        if case .transmission = report.body { advert.pointee.path = .head }
+      guard observer >= 0, MonitoringEngine.times.contains(advert.pointee.received) else { continue }
+      guard case .advert = reports[unchecked: index].kind else {
+        if case .transmission = reports[unchecked: index].kind { advert.pointee.path = .head }
         continue
       }
-      let range = Int(heard.payload.lowerBound)..<Int(heard.payload.upperBound)
+      let start = Int(reports[unchecked: index].start)
+      let range = start..<start &+ Int(reports[unchecked: index].length)
       guard range.upperBound <= payloads.byteCount else { continue }
-      switch report.timing {
-      case .received: (advert.pointee.age, advert.pointee.isSent) = (0, false)
-      case .age(let age): (advert.pointee.age, advert.pointee.isSent) = (max(0, age.nanoseconds), false)
-      case .sent(let time): (advert.pointee.age, advert.pointee.isSent) = (time.nanoseconds, true)
-      }
-      advert.pointee.level = heard.rssi?.dBm ?? HotTrack.noLevel
-      advert.pointee.sampleKey = Hearing.sampleKey(heard.address, heard.advertisingSet)
-      advert.pointee.isKeyed = false
-      let found: (beacon: BeaconID, measuredPower: Int8)
-      if let sole = FrameDecoder.soleIBeacon(in: payloads, at: range) {
-        found = sole
+      advert.take(reports[unchecked: index])
+      if let (beacon, power) = FrameDecoder.soleIBeacon(in: payloads, at: range) {
+        let words = beacon.words
+        advert.note(beacon, power: power, transmitters)
+        if words.high != last.high || words.low != last.low || !last.isKnown {
+          last = (words.high, words.low, true)
+          scope = context.catalog.scopes.number(of: BeaconScope(beacon))
+          isChanging = context.changing.contains(scope)
+        }
+        advert.pointee.key = words.tail & 0xFFFF_FFFF
       } else {
+        last.isKnown = false
         switch context.decoder.soleIdentity(in: payloads.extracting(range)) {
-        case .one(let beacon, let measuredPower): found = (beacon, measuredPower)
+        case .one(let beacon, let power):
+          advert.note(beacon, power: power, transmitters)
+          scope = context.catalog.scopes.number(of: BeaconScope(beacon))
+          isChanging = context.changing.contains(scope)
+          advert.pointee.key = ScopeTable.key(of: beacon)
         case .none:
-          advert.pointee.transmitter = ObserverEngine.transmitter(nil, heard.address)
+          let address = reports[unchecked: index].deviceAddress
+          advert.noteTransmitter(ObserverEngine.transmitter(nil, address), transmitters)
           advert.pointee.power = HotTrack.noLevel
-          advert.pointee.path = .untracked
+          // Where somebody asks about addresses, what an observer that is behind hears waits for it.
+          advert.pointee.path = isBehind && !isPlain ? .general : .untracked
           advert.pointee.scope = ScopeTable.none
           continue
         case .more: continue
         }
       }
-      advert.pointee.transmitter =
-        advert.pointee.hasLastingAddress ? advert.pointee.address : KeyedHash.fold(found.beacon)
-      advert.pointee.power = found.measuredPower
-      guard found.measuredPower != HotTrack.noLevel else { continue }
-      let scope = BeaconScope(found.beacon)
-      if scope != last {
-        last = scope
-        lastScope = context.catalog.scopes.number(of: scope)
-      }
-      advert.pointee.scope = lastScope
-      advert.pointee.path = lastScope == ScopeTable.none ? .untracked : .tracked
-      guard lastScope != ScopeTable.none || !isPlain else { continue }
-      advert.pointee.key = ScopeTable.key(of: found.beacon)
-      let hashed = hash(scope: lastScope, key: advert.pointee.key)
+      // Without a level at one metre there is none to compare; an observer that is behind must catch up first.
+      guard advert.pointee.power != HotTrack.noLevel, !isBehind || isPlain && !isChanging else { continue }
+      advert.pointee.scope = scope
+      advert.pointee.path = scope == ScopeTable.none ? .untracked : .tracked
+      guard scope != ScopeTable.none || !isPlain else { continue }
+      let hashed = hash(scope: scope, key: advert.pointee.key)
       advert.pointee.hash = hashed
       let bucket = buckets?.home(UInt32(truncatingIfNeeded: hashed))
       advert.pointee.bucket = bucket
@@ -277,6 +284,38 @@ extension MonitoringEngine {
   }
 }
 
+extension UnsafeMutablePointer<PreparedAdvert> {
+  /// Takes what stands in a report itself.
+  @inline(__always)
+  fileprivate func take(_ report: ReportEntry) {
+    switch report.timeKind {
+    case .received: (pointee.age, pointee.isSent) = (0, false)
+    case .age: (pointee.age, pointee.isSent) = (max(0, report.time), false)
+    case .sent: (pointee.age, pointee.isSent) = (report.time, true)
+    }
+    pointee.level = report.level
+    pointee.sampleKey = Hearing.sampleKey(report)
+    pointee.isKeyed = false
+  }
+
+  /// Takes note of the level at one metre that the frame states, and of the transmitter: its address if that lasts, else its
+  /// identity.
+  @inline(__always)
+  fileprivate func note(_ beacon: BeaconID, power: Int8, _ transmitters: TransmitterHomes) {
+    pointee.power = power
+    noteTransmitter(pointee.hasLastingAddress ? pointee.address : KeyedHash.fold(beacon), transmitters)
+  }
+
+  /// Takes note of what stands for the transmitter, and asks the processor for its history.
+  @inline(__always)
+  fileprivate func noteTransmitter(_ key: UInt64, _ transmitters: TransmitterHomes) {
+    let tag = Reception.tag(of: key)
+    pointee.transmitter = key
+    pointee.transmitterTag = tag
+    pharos_prefetch(transmitters.home(of: tag))
+  }
+}
+
 extension UnsafePointer<PreparedAdvert> {
   /// Whether a track is the advert's, and what asks about it is up to date.
   @inline(__always)
@@ -316,12 +355,12 @@ extension ObserverEngine {
     _ first: UnsafePointer<PreparedAdvert>,
     count: Int,
     _ next: inout Int,
-    _ reports: Span<Report>,
+    _ reports: Span<ReportEntry>,
     latest: inout Timestamp,
     _ counts: inout RunCounts,
     _ context: inout EngineContext
   ) {
-    guard canTell, !isAwaited, version == context.catalog.version, !sequence.isRepeat else { return }
+    guard canTell, !isAwaited, !sequence.isRepeat, mayHear(at: first[next].received, context) else { return }
     tracks.makeUnique()
     life.reception.places.makeUnique()
     let borrowed = tracks.borrowed
@@ -334,8 +373,15 @@ extension ObserverEngine {
         return
       }
       if advert.pointee.path == .tracked {
-        let track = borrowed[advert.pointee.track]
-        guard advert.isTrack(track, epoch: epoch), let age = promptAge(advert) else { return }
+        var found = advert.pointee.track
+        var track = borrowed[found]
+        if !advert.isTrack(track, epoch: epoch) {
+          // Another identity with the same tag.
+          guard let other = otherTrack(of: advert, epoch: epoch) else { return }
+          found = other
+          track = borrowed[found]
+        }
+        guard let age = promptAge(advert) else { return }
         latest = received
         context.current = received
         let time = Timestamp(nanoseconds: received.nanoseconds &- age)
@@ -343,7 +389,7 @@ extension ObserverEngine {
         switch isKalman ? hearFast(advert, track, at: time) : .notFast {
         case .heard: break
         case .joined: counts.joined += 1
-        case .notFast: hearSlowly(advert, at: time, reports, next, &context)
+        case .notFast: hearSlowly(advert, Int(found), at: time, reports, next, &context)
         }
         counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
       } else if advert.pointee.path == .untracked {
@@ -365,6 +411,15 @@ extension ObserverEngine {
       counts.reports += 1
       if standsInZone { reportLife(&context) }
     }
+  }
+
+  /// The place of an advert's track that is not the one found by its tag, if there is one that is up to date.
+  @inline(never)
+  private func otherTrack(of advert: UnsafePointer<PreparedAdvert>, epoch: UInt16) -> Int32? {
+    let place = table.find(UInt32(truncatingIfNeeded: advert.pointee.hash)) { place in
+      advert.isTrack(tracks[Int(place)], epoch: epoch)
+    }
+    return place < 0 ? nil : place
   }
 
   /// Whether something waits for proof of life, or the silence is not watched over yet.
@@ -401,12 +456,13 @@ extension ObserverEngine {
   @inline(never)
   private mutating func hearSlowly(
     _ advert: UnsafePointer<PreparedAdvert>,
+    _ place: Int,
     at time: Timestamp,
-    _ reports: Span<Report>,
+    _ reports: Span<ReportEntry>,
     _ number: Int,
     _ context: inout EngineContext
   ) {
-    guard case .advert(let heard) = reports[unchecked: number].body else { return }
+    let report = reports[unchecked: number]
     let sample = TrackHandle.Sample(
       time: time,
       level: advert.pointee.level,
@@ -417,8 +473,8 @@ extension ObserverEngine {
       silenceFrom: gapsFrom,
       canTell: true
     )
-    let address = heard.address.flatMap { $0.isPrivate ? nil : $0 }
-    hear(sample, Int(advert.pointee.track), address: address, &context)
+    let address = report.deviceAddress.flatMap { $0.isPrivate ? nil : $0 }
+    hear(sample, place, address: address, &context)
   }
 
   /// Keeps a sample that took the fast path in its second.
@@ -462,14 +518,14 @@ extension ObserverEngine {
   private mutating func note(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
     lastReceived = advert.pointee.received
     if time >= lagLearnsFrom { lag.note(age: TimeSpan(nanoseconds: age)) }
-    count(adverts: 1)
-    let key = advert.pointee.transmitter
-    _ = life.advertUnshared(from: key, tag: Reception.tag(of: key), at: time)
+    countAdvert()
+    let tag = advert.pointee.transmitterTag
+    _ = life.advertUnshared(from: advert.pointee.transmitter, tag: tag, at: time)
   }
 
   /// Takes the head of a datagram, if it is the next one; it is no sign of life.
-  private mutating func take(headOf report: Report) -> Bool {
-    guard case .transmission(let head) = report.body, sequence.takeNext(head) else { return false }
+  private mutating func take(headOf report: ReportEntry) -> Bool {
+    guard sequence.takeNext(report.transmission) else { return false }
     lastReceived = report.received
     datagramAt = report.received
     return true

@@ -51,10 +51,6 @@ package struct Reception: Sendable {
     if deafness != nil { askAgain(at: time) }
   }
 
-  /// Reads where a transmitter's history lies, so that it is at hand when it is heard.
-  @inline(__always)
-  func touch(_ tag: UInt32) -> UInt64 { places.touch(tag) }
-
   /// Half of a key, well mixed: where the search for it begins, and what is compared there.
   ///
   /// Of two transmitters with one tag the radio's judge makes one: with 64 of them that happens once in two million observers.

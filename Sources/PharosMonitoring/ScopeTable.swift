@@ -136,3 +136,22 @@ package struct ScopeTable: Sendable {
     return Int(truncatingIfNeeded: product.high ^ product.low)
   }
 }
+
+/// Some scopes.
+struct ScopeSet: Sendable {
+  /// A bit for each scope, which those share whose numbers differ by a multiple of 64.
+  private(set) var bits: UInt64 = 0
+  private var numbers: Set<UInt32> = []
+
+  var isEmpty: Bool { bits == 0 }
+
+  /// Whether a scope is one of them.
+  func contains(_ scope: UInt32) -> Bool { bits >> UInt64(scope & 63) & 1 != 0 && numbers.contains(scope) }
+
+  mutating func insert(_ scope: UInt32) {
+    bits |= 1 << UInt64(scope & 63)
+    numbers.insert(scope)
+  }
+
+  mutating func removeAll() { self = ScopeSet() }
+}

@@ -95,7 +95,7 @@ extension TrackHandle {
     let isCalm = phase == .inside && marks.isDisjoint(with: [.waiting, .several])
     var flags = hot.flags.subtracting([.fast, .fastWithSeconds, .simpleDeadline])
     if isCalm, marks.isDisjoint(with: [.detailed, .shared]) { flags.insert(.simpleDeadline) }
-    let isUsual = marks.isDisjoint(with: [.crowd, .low, .far, .levels]) && marks.contains(.live)
+    let isUsual = marks.isDisjoint(with: [.crowd, .low, .far, .levels, .unallowed]) && marks.contains(.live)
     if isCalm, isUsual, cold.received >= IntervalLearner.young, cold.samples >= 64 {
       if !marks.contains(.seconds) {
         flags.insert(.fast)
@@ -368,6 +368,8 @@ extension TrackHandle {
     cold.matchSet = number
     set(.levels, new.hasLevels)
     set(.seconds, new.needsSeconds)
+    // How long it may be silent is computed when it is heard next: at that time whenever it has caught up.
+    if old.policies != new.policies || old.hasLevels != new.hasLevels { cold.marks.insert(.unallowed) }
     guard old.policies != new.policies else { return settle() }
     let kept = old.policies.indices.map { presence($0) }
     let presences = new.policies.map { policy in

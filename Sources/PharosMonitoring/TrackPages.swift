@@ -155,6 +155,8 @@ struct ColdTrack {
     static let several = Marks(rawValue: 512)
     /// Further addresses of the identity are in the extras.
     static let shared = Marks(rawValue: 1_024)
+    /// The policies have changed since the allowed silence was computed.
+    static let unallowed = Marks(rawValue: 2_048)
     /// Where the phase of the first presence is.
     static let phaseShift: UInt16 = 14
   }

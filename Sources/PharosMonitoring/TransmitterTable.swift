@@ -1,5 +1,19 @@
 import PharosReports
 
+/// Where the searches for transmitters begin.
+struct TransmitterHomes {
+  fileprivate let places: UnsafeMutablePointer<Transmitter>?
+  fileprivate let mask: Int
+
+  static var none: TransmitterHomes { TransmitterHomes(places: nil, mask: 0) }
+
+  /// Where the search for one transmitter begins, or nil if there is no place.
+  @inline(__always)
+  func home(of tag: UInt32) -> UnsafeMutablePointer<Transmitter>? {
+    places.map { $0 + Int(tag) & mask }
+  }
+}
+
 /// The places of the transmitters that an observer hears: none, 8, 16, 32 or 64 of 32 bytes each.
 ///
 /// One allocation, and an address that stays while no place is added: a run of adverts asks only once whether a copy of the
@@ -77,12 +91,9 @@ package struct TransmitterTable: @unchecked Sendable {
     places.map { transmitter - $0 } ?? 0
   }
 
-  /// Reads the cache line in which a transmitter most likely lies.
+  /// Where searches begin, for the processor to fetch that; good as long as the table is not changed.
   @inline(__always)
-  func touch(_ tag: UInt32) -> UInt64 {
-    guard let places else { return 0 }
-    return UInt64((places + Int(tag) & (count &- 1)).pointee.tag)
-  }
+  var homes: TransmitterHomes { TransmitterHomes(places: places, mask: count &- 1) }
 
   /// Makes sure that no other table shares the places: before what ``find(_:)`` gave is changed.
   @inline(__always)

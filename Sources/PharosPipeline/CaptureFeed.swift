@@ -68,7 +68,7 @@ public struct CaptureFeed: Sendable {
       waiting = nil
       return input
     }
-    while damage == nil, batch.reports.count < max(1, maxReports), waiting == nil {
+    while damage == nil, batch.count < max(1, maxReports), waiting == nil {
       guard let item = read() else { break }
       switch item {
       case .packet(let packet): take(packet)
@@ -133,7 +133,7 @@ public struct CaptureFeed: Sendable {
     tally.packets &+= 1
     let received = stamp(packet.time)
     guard packet.linkType.isBluetooth else { return takeDatagram(in: packet, received) }
-    let before = batch.reports.count
+    let before = batch.count
     // Its own copy: the extractor hands over reports while the batch takes them.
     var filled = ReportBatch()
     swap(&filled, &batch)
@@ -141,7 +141,7 @@ public struct CaptureFeed: Sendable {
       report.append(to: &filled, observer: observer, received: received)
     }
     swap(&filled, &batch)
-    tally.reports &+= UInt64(batch.reports.count - before)
+    tally.reports &+= UInt64(batch.count - before)
   }
 
   private mutating func takeDatagram(in packet: Packet, _ received: Timestamp) {
@@ -150,9 +150,9 @@ public struct CaptureFeed: Sendable {
       _ = decoder.refuseTruncated(datagram.payload.span.bytes)
       return
     }
-    let before = batch.reports.count
+    let before = batch.count
     _ = decoder.decode(datagram.payload.span.bytes, received: received, into: &batch)
-    tally.reports &+= UInt64(batch.reports.count - before)
+    tally.reports &+= UInt64(batch.count - before)
   }
 
   /// R of a packet: its time, held at the latest where it goes back.

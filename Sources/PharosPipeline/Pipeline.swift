@@ -72,7 +72,7 @@ public struct Pipeline: Sendable {
       latest = last
       reportFloor = last
       shards[0].ingest(batch, into: &output)
-      counters.reports &+= UInt64(batch.reports.count)
+      counters.reports &+= UInt64(batch.count)
       changeFloor = latest + .oneNanosecond
       return release(through: latest - .oneNanosecond)
     }
@@ -217,7 +217,7 @@ public struct Pipeline: Sendable {
   /// The R of a batch's last report, if the only shard may take it as a whole: no report goes back or is a stray.
   private func lastOfOrderly(_ batch: borrowing ReportBatch) -> Timestamp? {
     guard shards.count == 1 else { return nil }
-    let reports = batch.reports.span
+    let reports = batch.entries.span
     let observers = batch.observers.count
     var last = reportFloor
     for index in reports.indices {

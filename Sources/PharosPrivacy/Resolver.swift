@@ -72,10 +72,9 @@ public struct Resolver: Sendable {
   ///   - first: the first report that is looked at.
   public mutating func resolve(_ batch: inout ReportBatch, from first: Int = 0) {
     for index in first..<batch.reports.count {
-      guard case .advert(var advert) = batch.reports[index].body else { continue }
-      guard let address = advert.address, let identity = resolve(address) else { continue }
-      advert.address = identity
-      batch.reports[index].body = .advert(advert)
+      guard let address = batch.entries[index].deviceAddress else { continue }
+      guard let identity = resolve(address) else { continue }
+      batch.replaceAddress(ofReport: index, with: identity)
     }
   }
 

@@ -6,8 +6,10 @@
 public struct ReportBatch: Equatable, Sendable {
   /// The observers that ``Report/observer`` points into; one may stand here twice.
   public package(set) var observers: [ObserverID] = []
-  /// The reports in order of arrival.
-  public package(set) var reports: [Report] = []
+  /// The reports in order of arrival, as they are kept.
+  @usableFromInline package var entries: [ReportEntry] = []
+  /// What does not fit in an entry.
+  package private(set) var others: [ReportBody] = []
   /// The AD structures of all adverts, in their order; what lies between two of them is of no concern to anybody.
   public private(set) var payloads: [UInt8] = []
   /// The access points of all Wi-Fi scans.
@@ -19,27 +21,38 @@ public struct ReportBatch: Equatable, Sendable {
   public init() {}
 
   /// Whether there is nothing in it.
-  public var isEmpty: Bool { reports.isEmpty }
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// How many reports there are.
+  public var count: Int { entries.count }
+
+  /// The reports in order of arrival.
+  public var reports: Reports { Reports(entries: entries, others: others) }
+
+  /// The reports of a batch, each put together when it is asked for.
+  public struct Reports: RandomAccessCollection, Sendable {
+    let entries: [ReportEntry]
+    let others: [ReportBody]
+
+    /// The first report's index: zero.
+    public var startIndex: Int { 0 }
+    /// How many reports there are.
+    public var endIndex: Int { entries.count }
+    /// The report at an index.
+    public subscript(index: Int) -> Report { entries[index].report(others) }
+  }
 
   /// How much has been appended: what ``removeAll(behind:)`` goes back to.
   public struct Mark: Sendable {
-    @usableFromInline let observers, reports, payloads, accessPoints, motionSamples: Int
-
-    @inlinable
-    init(observers: Int, reports: Int, payloads: Int, accessPoints: Int, motionSamples: Int) {
-      self.observers = observers
-      self.reports = reports
-      self.payloads = payloads
-      self.accessPoints = accessPoints
-      self.motionSamples = motionSamples
-    }
+    let observers, reports, others, payloads, accessPoints, motionSamples: Int
   }
 
   /// The present end of the batch.
-  @inlinable public var mark: Mark {
+  public var mark: Mark {
     Mark(
       observers: observers.count,
-      reports: reports.count,
+      reports: entries.count,
+      others: others.count,
       payloads: payloads.count,
       accessPoints: accessPoints.count,
       motionSamples: motionSamples.count
@@ -49,7 +62,8 @@ public struct ReportBatch: Equatable, Sendable {
   /// Forgets what was appended behind a mark: what a decoder does when a datagram turns out to be damaged.
   public mutating func removeAll(behind mark: Mark) {
     observers.removeSubrange(mark.observers...)
-    reports.removeSubrange(mark.reports...)
+    entries.removeSubrange(mark.reports...)
+    others.removeSubrange(mark.others...)
     payloads.removeSubrange(mark.payloads...)
     accessPoints.removeSubrange(mark.accessPoints...)
     motionSamples.removeSubrange(mark.motionSamples...)
@@ -58,7 +72,8 @@ public struct ReportBatch: Equatable, Sendable {
   /// Empties the batch and keeps its storage.
   public mutating func removeAll() {
     observers.removeAll(keepingCapacity: true)
-    reports.removeAll(keepingCapacity: true)
+    entries.removeAll(keepingCapacity: true)
+    others.removeAll(keepingCapacity: true)
     payloads.removeAll(keepingCapacity: true)
     accessPoints.removeAll(keepingCapacity: true)
     motionSamples.removeAll(keepingCapacity: true)
@@ -71,7 +86,30 @@ public struct ReportBatch: Equatable, Sendable {
   }
 
   /// Appends a report whose variable parts are in the batch already.
-  public mutating func append(_ report: Report) { reports.append(report) }
+  public mutating func append(_ report: Report) { entries.append(ReportEntry(report, others: &others)) }
+
+  /// Appends reports as they are kept, whose variable parts are in the batch already.
+  ///
+  /// - Parameters:
+  ///   - most: how many there are at most.
+  ///   - body: appends them.
+  /// - Throws: what the body throws.
+  @inlinable
+  package mutating func append<Failure>(
+    atMost most: Int,
+    _ body: (inout OutputSpan<ReportEntry>) throws(Failure) -> Void
+  ) throws(Failure) {
+    try entries.append(addingCapacity: most, initializingWith: body)
+  }
+
+  /// Puts another address in the place of an advert's.
+  package mutating func replaceAddress(ofReport index: Int, with address: DeviceAddress) {
+    var report = reports[index]
+    guard case .advert(var advert) = report.body else { return }
+    advert.address = address
+    report.body = .advert(advert)
+    entries[index] = ReportEntry(report, others: &others)
+  }
 
   /// Appends the AD structures of an advert and says where they lie.
   public mutating func append(payload: RawSpan) -> Range<UInt32> {
@@ -122,6 +160,6 @@ public struct ReportBatch: Equatable, Sendable {
     case .rangedBeacon, .scanState, .outsideFix, .displayOn, .heartbeat, .transmission:
       break
     }
-    reports.append(copy)
+    append(copy)
   }
 }

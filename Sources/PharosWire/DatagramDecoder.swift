@@ -26,7 +26,7 @@ public struct DatagramDecoder: Sendable {
   ) -> Result<WireFormat, DatagramRefusal> {
     guard !datagram.isEmpty else { return .failure(refuse(nil, .empty)) }
     guard let format = WireFormat(recognising: datagram) else { return .failure(refuse(nil, .unrecognised)) }
-    let before = batch.reports.count
+    let before = batch.count
     do throws(DatagramRefusal) {
       switch format {
       case .raddec: try RaddecFormat.decode(datagram, received: received, into: &batch)
@@ -39,7 +39,7 @@ public struct DatagramDecoder: Sendable {
     } catch {
       return .failure(refuse(format, error))
     }
-    counters.count(format, reports: batch.reports.count - before)
+    counters.count(format, reports: batch.count - before)
     return .success(format)
   }
 

@@ -16,7 +16,10 @@ enum WireLimits {
   /// The level that a sender reports, or nil if it is one of those that mean that there was none: 127, 0, and
   /// what no radio can measure (above +20 dBm, or −128).
   static func level(_ dBm: Int) -> RSSI? {
-    guard dBm >= -127, dBm <= 20 else { return nil }
-    return RSSI(reported: Int8(dBm))
+    guard let dBm = Int8(exactly: dBm), isLevel(dBm) else { return nil }
+    return RSSI(dBm: dBm)
   }
+
+  /// Whether a number that a sender reports is a level.
+  static func isLevel(_ dBm: Int8) -> Bool { dBm != 0 && dBm >= -127 && dBm <= 20 }
 }

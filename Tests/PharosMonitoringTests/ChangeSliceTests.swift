@@ -8,14 +8,14 @@ import Testing
 struct ChangeSliceTests {
   @Test(
     "events, links and states are those of an engine that finishes every change at once",
-    arguments: Seeds.drawn(0..<8)
+    arguments: Seeds.drawn(0..<60)
   )
   func equivalence(seed: Int) {
     var world = ChangeWorld(seed: UInt64(seed))
     var whole = MonitoringEngine(site: world.site)
     var sliced = whole
-    // About one observer at a time.
-    sliced.sliceCost = 50
+    // One change of an observer at a time, about one observer, or a few.
+    sliced.sliceCost = [5, 50, 400][seed % 3]
     var outputs = (StageOutput(), StageOutput())
     var final = Timestamp.distantPast
     var unfinished = 0
@@ -101,7 +101,11 @@ private struct ChangeWorld {
       identifier: identifier,
       constraint: .proximity(ChangeWorld.uuids[uuid], major: major),
       subject: subject,
-      presence: PresencePolicy(enterSamples: samples, silence: .fixed(.seconds(4)))
+      presence: PresencePolicy(
+        enterSamples: samples,
+        silence: uuid == 2 ? .adaptive : .fixed(.seconds(4)),
+        silenceFloor: .seconds(3)
+      )
     )
   }
 

@@ -226,7 +226,11 @@ struct LivenessTests {
         "up", "1 inside", "2 inside", "down", "1 unmonitored", "2 unmonitored", "up", "1 inside", "2 outside",
       ]
     )
-    #expect(zip(timeline.links, timeline.links.dropFirst()).allSatisfy { $0.ordinal < $1.ordinal })
+    #expect(
+      zip(timeline.links, timeline.links.dropFirst()).allSatisfy {
+        ($0.decidedAt, $0.ordinal) < ($1.decidedAt, $1.ordinal)
+      }
+    )
   }
 
   @Test("an observer that is busy, falls silent and has heartbeats is up through quiet hours")

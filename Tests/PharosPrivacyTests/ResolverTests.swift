@@ -126,11 +126,11 @@ struct ResolverTests {
     )
     var resolved = batch
     resolver.resolve(&resolved)
-    var expected = batch.reports
+    var expected = Array(batch.reports)
     guard case .advert(var advert) = expected[1].body else { return }
     advert.address = DeviceAddress(bits: 0xAC23_3F00_0001, kind: .unknown)
     expected[1].body = .advert(advert)
-    #expect(resolved.reports == expected)
+    #expect(Array(resolved.reports) == expected)
     #expect(resolved.payloads == batch.payloads)
     var later = batch
     resolver.resolve(&later, from: 2)

@@ -34,7 +34,7 @@ struct FormatConformance<Format: DatagramFormat> {
       #expect(batch == before, "a refused datagram (\(error)) changed the batch: \(Hex.text(datagram))")
       return nil
     }
-    #expect(Array(batch.reports.prefix(before.reports.count)) == before.reports)
+    #expect(batch.reports.prefix(before.count).elementsEqual(before.reports))
     #expect(
       batch.reports.allSatisfy { Int($0.observer) < batch.observers.count && $0.received == receiveTime }
     )

@@ -14,15 +14,13 @@ struct CopiedPayloads {
   /// Nothing has been copied yet of a datagram whose records end there.
   init(end: Int) { self.end = end }
 
-  /// The place in the batch of what has a place in the datagram, which is copied if it has not been yet.
-  mutating func place(of data: Range<Int>, in datagram: RawSpan, _ batch: inout ReportBatch) -> Range<UInt32>
-  {
-    if !isCopied {
-      let copy = batch.append(payload: datagram.extracting(data.lowerBound..<end))
-      shift = Int(copy.lowerBound) - data.lowerBound
-      isCopied = true
-    }
-    let start = UInt32(truncatingIfNeeded: data.lowerBound &+ shift)
-    return start..<start &+ UInt32(truncatingIfNeeded: data.count)
+  /// How far what has a place in the datagram lies from there in the batch; all from a first place on is copied, if it has not been
+  /// yet.
+  mutating func shift(from first: Int, in datagram: RawSpan, _ batch: inout ReportBatch) -> Int {
+    guard !isCopied else { return shift }
+    let copy = batch.append(payload: datagram.extracting(first..<end))
+    shift = Int(copy.lowerBound) - first
+    isCopied = true
+    return shift
   }
 }

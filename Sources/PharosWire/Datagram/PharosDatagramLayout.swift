@@ -72,6 +72,8 @@ public enum PharosDatagramLayout {
   static let keyedByAddressBit: UInt8 = 0x80
   /// The bytes of an advert between its age and its data.
   static let advertFieldsLength = 11
+  /// The bytes of an advert's record without data.
+  static let leastAdvertLength = recordHeadLength + ageLength + advertFieldsLength
   /// The bytes of one access point.
   static let accessPointLength = 13
   /// The bytes of one motion sample.

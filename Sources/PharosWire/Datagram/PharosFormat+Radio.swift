@@ -2,43 +2,65 @@ import PharosReports
 
 /// The records about what a radio heard.
 extension PharosFormat {
-  /// Reads an advert, the one record that comes by the million: its length is checked once, and its fields are read
-  /// from where they must stand.
-  static func decodeAdvert(
+  /// Reads adverts, the one record that comes by the million, up to the first record of another type.
+  ///
+  /// The length of each is checked once, and its fields are read from where they must stand.
+  ///
+  /// - Returns: where the first record of another type begins, or the end of the records.
+  static func decodeAdverts(
     _ datagram: RawSpan,
-    in record: Range<Int>,
+    in records: Range<Int>,
     of observer: UInt32,
     _ received: Timestamp,
     _ payloads: inout CopiedPayloads,
     into batch: inout ReportBatch
-  ) throws(DatagramRefusal) {
-    let start = record.lowerBound
-    let data = start + PharosDatagramLayout.ageLength + PharosDatagramLayout.advertFieldsLength
-    guard data <= record.upperBound else { throw .tooShort }
-    // The age; then level, PDU, channel, set, kind of address and the first three bytes of the address; then the others.
-    let age = datagram.knownU32(at: start)
-    let fields = datagram.knownU64(at: start + 4)
-    let bits = (fields & 0xFF_FFFF) << 24 | UInt64(datagram.knownU32(at: start + 11) & 0xFF_FFFF)
-    let channel = UInt8(truncatingIfNeeded: fields >> 40)
-    let kind = UInt8(truncatingIfNeeded: fields >> 24)
-    guard let pdu = Advert.PDU(rawValue: UInt8(truncatingIfNeeded: fields >> 48)),
-      channel == 0 || 37...39 ~= channel,
-      kind <= PharosDatagramLayout.AddressKind.anonymous.rawValue,
-      record.upperBound - data <= WireLimits.longestPayload
-    else { throw .badField }
-    let advert = Advert(
-      // The first kinds are those of a device's own addresses; what is none of them is no address.
-      address: DeviceAddress.Kind(rawValue: kind).map { DeviceAddress(bits: bits, kind: $0) },
-      rssi: WireLimits.level(Int(Int8(truncatingIfNeeded: fields >> 56))),
-      pdu: pdu,
-      channel: channel,
-      advertisingSet: UInt8(truncatingIfNeeded: fields >> 32),
-      payload: payloads.place(of: data..<record.upperBound, in: datagram, &batch)
-    )
-    let timing = ReportTiming.age(.milliseconds(Int64(age)))
-    batch.reports.append(
-      Report(observer: observer, received: received, timing: timing, body: .advert(advert))
-    )
+  ) throws(DatagramRefusal) -> Int {
+    var next = records.lowerBound
+    let end = records.upperBound
+    let first = min(next + PharosDatagramLayout.leastAdvertLength, end)
+    let shift = payloads.shift(from: first, in: datagram, &batch)
+    let most = records.count / PharosDatagramLayout.leastAdvertLength + 1
+    try batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) throws(DatagramRefusal) in
+      while next < end {
+        let start = next + PharosDatagramLayout.recordHeadLength
+        guard start <= end else { throw .tooShort }
+        let code = datagram.knownByte(at: next)
+        guard code == PharosDatagramLayout.RecordType.advert.rawValue else { return }
+        let data = next + PharosDatagramLayout.leastAdvertLength
+        let behind = start + Int(datagram.knownU16(at: next + 1))
+        guard behind <= end else { throw .lengthMismatch }
+        guard data <= behind else { throw .tooShort }
+        // The age; then level, PDU, channel, set, kind of address and the first three bytes of the address; then the others.
+        let age = datagram.knownU32(at: start)
+        let fields = datagram.knownU64(at: start + 4)
+        let bits = (fields & 0xFF_FFFF) << 24 | UInt64(datagram.knownU32(at: start + 11) & 0xFF_FFFF)
+        let channel = UInt8(truncatingIfNeeded: fields >> 40)
+        let kind = UInt8(truncatingIfNeeded: fields >> 24)
+        let level = Int8(truncatingIfNeeded: fields >> 56)
+        guard let pdu = Advert.PDU(rawValue: UInt8(truncatingIfNeeded: fields >> 48)),
+          channel == 0 || 37...39 ~= channel,
+          kind <= PharosDatagramLayout.AddressKind.anonymous.rawValue,
+          behind - data <= WireLimits.longestPayload
+        else { throw .badField }
+        // The first kinds are those of a device's own addresses; what is none of them is no address.
+        let hasAddress = kind < PharosDatagramLayout.AddressKind.anonymous.rawValue
+        entries.append(
+          ReportEntry(
+            advertOf: observer,
+            received: received,
+            age: .milliseconds(Int64(age)),
+            address: (hasAddress ? bits : 0) | (fields >> 32 & 0xFF) << 48 | UInt64(kind) << 56,
+            level: WireLimits.isLevel(level) ? level : ReportEntry.noLevel,
+            pdu: pdu,
+            channel: channel,
+            payload: UInt32(truncatingIfNeeded: data &+ shift),
+            length: UInt16(truncatingIfNeeded: behind &- data)
+          )
+        )
+        next = behind
+      }
+    }
+    return next
   }
 
   static func decodeRangedBeacon(

@@ -27,7 +27,7 @@ public enum PharosFormat: DatagramFormat {
     let mark = batch.mark
     do throws(DatagramRefusal) {
       let sender = try observer(datagram, outline.observerKind, in: outline.identity, into: &batch)
-      batch.reports.append(
+      batch.append(
         Report(
           observer: sender,
           received: received,
@@ -56,12 +56,19 @@ public enum PharosFormat: DatagramFormat {
       let start = next + PharosDatagramLayout.recordHeadLength
       guard start <= records.upperBound else { throw .tooShort }
       let code = datagram.knownByte(at: next)
-      next = start + Int(datagram.knownU16(at: next + 1))
-      guard next <= records.upperBound else { throw .lengthMismatch }
       if code == PharosDatagramLayout.RecordType.advert.rawValue {
-        try decodeAdvert(datagram, in: start..<next, of: observer, received, &payloads, into: &batch)
+        next = try decodeAdverts(
+          datagram,
+          in: next..<records.upperBound,
+          of: observer,
+          received,
+          &payloads,
+          into: &batch
+        )
         continue
       }
+      next = start + Int(datagram.knownU16(at: next + 1))
+      guard next <= records.upperBound else { throw .lengthMismatch }
       guard let type = PharosDatagramLayout.RecordType(rawValue: code) else { continue }
       var body = ByteCursor(start..<next)
       if type == .observer {

@@ -33,13 +33,13 @@ public enum IngicsFormat: DatagramFormat {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
     let mark = batch.mark
-    let before = batch.reports.count
+    let before = batch.count
     do throws(DatagramRefusal) {
       var lines = IngicsFields(0..<WireText.end(datagram))
       while let line = lines.nextLine(datagram) {
         try decode(line: line, of: datagram, received: received, into: &batch)
       }
-      guard batch.reports.count > before else { throw .nothingUnderstood }
+      guard batch.count > before else { throw .nothingUnderstood }
     } catch {
       batch.removeAll(behind: mark)
       throw error

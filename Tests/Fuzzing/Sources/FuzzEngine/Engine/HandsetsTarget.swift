@@ -112,7 +112,7 @@ final class HandsetsTarget: FuzzTarget {
       return [8, UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
     var seeds = walk.reports.map { datagram([$0], walk, 0) }
-    seeds.append(datagram(walk.reports, walk, 0) + datagram(Array(walk.reports.prefix(6)), walk, 1))
+    seeds.append(datagram(Array(walk.reports), walk, 0) + datagram(Array(walk.reports.prefix(6)), walk, 1))
     seeds.append(datagram(Array(batch.reports.prefix(6)), batch, 0))
     return seeds
   }
