@@ -526,7 +526,7 @@ if extras.contains("benchmarks") {
   ]
   let server: [Target.Dependency] =
     core + nio + [
-      "CSocketMeter", "SocketTraffic", "Pharos", "PharosIngest", "PharosPublishing",
+      "CSocketMeter", "SocketTraffic", "Traffic", "Pharos", "PharosIngest", "PharosPublishing",
       .product(name: "Logging", package: "swift-log"),
       .product(name: "OpenCombine", package: "OpenCombine"),
     ]
@@ -578,7 +578,8 @@ if extras.contains("benchmarks") {
   )
   package.targets += [
     support("CScaleMeter"),
-    support("Traffic", core),
+    support("CYardstick"),
+    support("Traffic", core + ["CYardstick"]),
     support("CSocketMeter"),
     support("SocketTraffic", core + ["CSocketMeter", "Pharos", "PharosIngest", "PharosPublishing"]),
     support("ServedProcess", core + clients + ["CSocketMeter"]),

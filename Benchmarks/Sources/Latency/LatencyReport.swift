@@ -58,6 +58,7 @@ struct LatencyReport: Encodable {
 
   mutating func add(_ row: Row) {
     rows.append(row)
+    if row.share == 0.8 { figures["publisherP99AtHighLoad"] = row.publisher.p99 }
     guard row.share == 0.5 else { return }
     figures["publisherP99AtHalf"] = row.publisher.p99
     figures["publisherP999AtHalf"] = row.publisher.p999

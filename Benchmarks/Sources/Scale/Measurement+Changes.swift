@@ -64,10 +64,10 @@ extension Measurement {
     for _ in 0..<Measurement.secondsWatched {
       second += 1
       for batch in 0..<workload.batchesPerSecond {
-        workload.fill(batch: batch, ofSecond: second)
-        guard let last = workload.batch.reports.last?.received else { continue }
+        workload.fillWire(batch: batch, ofSecond: second)
+        guard let last = workload.wire.received.last.map({ Timestamp(nanoseconds: $0) }) else { continue }
         let start = scale_thread_nanoseconds()
-        engine.ingest(workload.batch, into: &output)
+        hear()
         _ = engine.advance(toward: last - .oneNanosecond, into: &output)
         taken.append(scale_thread_nanoseconds() - start)
         output.removeAll()

@@ -9,8 +9,8 @@ struct Scale: ParsableCommand {
     commandName: "scale",
     abstract: "Measures the engine from a thousand to a million tracks, beside a naive reference.",
     discussion: """
-      CPU time of the thread for each advert, resident bytes for each track, allocations for each advert, and what \
-      a change of twenty regions costs. 100 applications with 20 regions each; one advert in ten is lost. Each size \
+      CPU time of the thread for each advert beside that of a yardstick, resident bytes for each track, allocations \
+      for each advert, and what a change of twenty regions costs. 100 applications with 20 regions each; one advert in ten is lost. Each size \
       runs in a process of its own.
       """
   )
@@ -30,6 +30,21 @@ struct Scale: ParsableCommand {
   @Flag(help: "One application in ten asks for ranging as well.")
   var ranging = false
 
+  @Flag(help: "Beacons are heard in another order each second, which no prefetcher guesses.")
+  var shuffled = false
+
+  @Flag(help: "Each advert is reported three times, once a channel.")
+  var joins = false
+
+  @Flag(help: "Count instructions with valgrind and compare them with the baseline.")
+  var instructions = false
+
+  @Flag(help: "Keep the counted instructions as the baseline.")
+  var writeBaseline = false
+
+  @Flag(help: .hidden)
+  var counted = false
+
   @Option(help: ArgumentHelp("Write the rows as JSON.", valueName: "FILE"))
   var json: String?
 
@@ -43,6 +58,10 @@ struct Scale: ParsableCommand {
   }
 
   func run() throws {
+    guard !instructions else {
+      return try InstructionCount(shape: size.flatMap { Shape($0) } ?? InstructionCount.usual)
+        .compare(writingBaseline: writeBaseline)
+    }
     var report = ScaleReport()
     print(ScaleReport.heading)
     for shape in shapes {
@@ -60,26 +79,26 @@ struct Scale: ParsableCommand {
     if ranging, size == nil { shapes.removeAll(where: \.hasRanging) }
     for place in shapes.indices {
       if ranging { shapes[place].hasRanging = true }
+      if shuffled { shapes[place].isShuffled = true }
+      if joins { shapes[place].hasJoins = true }
       if let advertsPerDatagram { shapes[place].advertsPerDatagram = advertsPerDatagram }
     }
     return shapes
   }
 
   private func measure(_ shape: Shape) -> ScaleRow {
-    let workload = Workload(
-      observers: shape.observers,
-      beacons: shape.beacons,
-      hasRanging: shape.hasRanging,
-      advertsPerDatagram: shape.advertsPerDatagram
-    )
     let adverts = quick ? 400_000 : 4_000_000
+    // Every 128 samples a track is looked at: beacons that begin in turn make that happen evenly.
+    let spread = quick ? 10 : 128
     let plan = Measurement.Plan(
-      warmUp: quick ? 20 : workload.tracks > 100_000 ? 80 : 160,
-      rounds: 5,
-      secondsPerRound: max(4, min(adverts / 5 / workload.tracks, 400)),
-      withNaive: !withoutNaive
+      warmUp: quick ? 20 : shape.tracks > 100_000 ? spread + 80 : spread + 160,
+      spread: spread,
+      rounds: counted ? 1 : 5,
+      secondsPerRound: max(4, min(adverts / 5 / shape.tracks, 400)),
+      withNaive: !withoutNaive,
+      isCounted: counted
     )
-    var measurement = Measurement(workload, plan)
+    var measurement = Measurement(shape, plan)
     return measurement.run()
   }
 
@@ -90,17 +109,16 @@ struct Scale: ParsableCommand {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments =
-      ["--size", shape.name, "--adverts-per-datagram", "\(shape.advertsPerDatagram)", "--json", file.path]
-      + (shape.hasRanging ? ["--ranging"] : []) + (quick ? ["--quick"] : [])
+      shape.options + ["--json", file.path] + (quick ? ["--quick"] : [])
       + (withoutNaive ? ["--without-naive"] : [])
     process.standardOutput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
     guard process.terminationReason == .exit, process.terminationStatus == 0 else {
-      throw ScaleFailure(shape: shape.name, status: process.terminationStatus)
+      throw ScaleFailure(shape: shape.size, status: process.terminationStatus)
     }
     let rows = try JSONDecoder().decode(ScaleReport.self, from: Data(contentsOf: file)).rows
-    guard let row = rows.first else { throw ScaleFailure(shape: shape.name, status: 0) }
+    guard let row = rows.first else { throw ScaleFailure(shape: shape.size, status: 0) }
     return row
   }
 }

@@ -9,38 +9,39 @@ struct ScaleReport: Codable {
 
   /// The heads of the columns.
   static let heading = """
-                      adverts/           engine         quick-  naive   bytes/  allocations  20 regions changed, ms: set  a batch
-        tracks obs.   datagram  ranging  ns/advert  max    est             track      /advert  (one call)   then a batch  before
+                      adverts/               engine         wire +  yard-          naive   bytes/  allocations  20 regions changed, ms: set  a batch
+        tracks obs.   datagram             ns/advert   max  engine  stick  ratio             track      /advert  (one call)   then a batch  before
     """
 
   /// One row as it is printed.
   static func line(_ row: ScaleRow) -> String {
     let naive = row.naive.map { String(format: "%6.0f", $0) } ?? "     -"
-    let sizes = String(format: "%10d %6d %6d", row.tracks, row.observers, row.advertsPerDatagram)
-    let times = String(format: "%9.1f %5.0f %7.1f", row.engine, row.budget, row.engineQuickest)
+    let sizes = String(format: "%10d %6d %6d", row.tracks, row.shape.observers, row.shape.advertsPerDatagram)
+    let remark = row.shape.remark.padding(toLength: 16, withPad: " ", startingAt: 0)
+    let times = String(format: "%7.1f %5.0f", row.engine, row.budget)
+    let ratios = String(format: "%7.1f %6.1f %6.2f", row.whole, row.yardstick, row.ratio)
     let memory = String(format: "%8.0f %11.5f", row.bytesPerTrack, row.allocationsPerAdvert)
-    let change = String(
-      format: "%10.2f (%6.2f) %11.2f %10.2f",
-      row.change.set,
-      row.change.call,
-      row.change.batchAfter,
-      row.change.batchBefore
-    )
-    return "\(sizes) \(row.hasRanging ? "  1 in 10" : "        -") \(times) \(naive) \(memory) \(change)"
+    let change = row.change.map {
+      String(format: "%10.2f (%6.2f) %11.2f %10.2f", $0.set, $0.call, $0.batchAfter, $0.batchBefore)
+    }
+    return "\(sizes)  \(remark) \(times) \(ratios) \(naive) \(memory) \(change ?? "")"
   }
 
   /// Takes a row.
   mutating func add(_ row: ScaleRow) {
     rows.append(row)
     // Ranging answers once a second besides; the budget is that of monitoring.
-    guard !row.hasRanging else { return note("engineRanging", row.engine) }
+    guard !row.shape.hasRanging else { return note("engineRanging", row.engine) }
     note("allocations", row.allocationsPerAdvert)
     if row.tracks >= 100_000 { note("bytesPerTrack", row.bytesPerTrack) }
-    guard row.advertsPerDatagram > 1 else { return note("engineOneAdvertADatagram", row.engine) }
+    guard row.shape.advertsPerDatagram > 1 else { return note("engineOneAdvertADatagram", row.engine) }
+    guard !row.shape.hasJoins else { return note("engineJoins", row.engine) }
+    note("yardstickRatio", row.ratio)
     note(row.tracks > 100_000 ? "engineLarge" : "engine", row.engine)
-    note(row.tracks > 100_000 ? "engineLargeQuickest" : "engineQuickest", row.engineQuickest)
-    if row.tracks > 100_000 { note("regionChangePauseLarge", row.change.pause) }
-    note("regionChangePause", row.change.pause)
+    note(row.tracks > 100_000 ? "engineLargeQuickest" : "engineQuickest", row.quickest - row.wire)
+    guard let change = row.change else { return }
+    if row.tracks > 100_000 { note("regionChangePauseLarge", change.pause) }
+    note("regionChangePause", change.pause)
   }
 
   /// Keeps the worst figure of a name.

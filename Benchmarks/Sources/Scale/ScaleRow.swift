@@ -1,21 +1,27 @@
 /// What was measured at one size.
 struct ScaleRow: Codable {
-  /// How many observers.
-  var observers: Int
+  /// The size and what its traffic was like.
+  var shape: Shape
   /// How many tracks, all observers together.
   var tracks: Int
-  /// Adverts in a datagram.
-  var advertsPerDatagram: Int
-  /// Whether one application in ten ranges.
-  var hasRanging: Bool
-  /// CPU time of the engine, the median of the rounds.
+  /// CPU time from the bytes of datagrams to decisions, the median of the rounds.
   ///
   /// - Units: nanoseconds an advert.
-  var engine: Double
+  var whole: Double
   /// The quickest round.
   ///
   /// - Units: nanoseconds an advert.
-  var engineQuickest: Double
+  var quickest: Double
+  /// CPU time of decoding alone.
+  ///
+  /// - Units: nanoseconds an advert.
+  var wire: Double
+  /// CPU time of the yardstick on the same datagrams.
+  ///
+  /// - Units: nanoseconds an advert.
+  var yardstick: Double
+  /// The whole divided by the yardstick: the median of the ratios of rounds that followed each other.
+  var ratio: Double
   /// CPU time of the naive reference in the same rounds, or nil if it was left out.
   ///
   /// - Units: nanoseconds an advert.
@@ -24,10 +30,15 @@ struct ScaleRow: Codable {
   var bytesPerTrack: Double
   /// Allocations divided by adverts, in the measured rounds.
   var allocationsPerAdvert: Double
-  /// What a change of an application's regions cost.
-  var change: RegionChangeCost
+  /// How many adverts the engine heard in the measured rounds.
+  var adverts: Int
+  /// What a change of an application's regions cost, or nil if none was made.
+  var change: RegionChangeCost?
 
-  /// The most that the engine may take at this size.
+  /// What monitoring takes without decoding.
+  var engine: Double { whole - wire }
+
+  /// The most that monitoring may take at this size.
   var budget: Double { tracks > 100_000 ? 45 : 36 }
 }
 

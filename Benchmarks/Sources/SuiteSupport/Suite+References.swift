@@ -12,14 +12,14 @@ extension Suite {
 
   /// Adds both references.
   public static func addReferences() {
-    add(computing, setUp: { Yardstick() }) { yardstick in
+    add(computing, setUp: { ReferenceLoops() }) { loops in
       let steps = 50_000
-      blackHole(yardstick.compute(steps))
+      blackHole(loops.compute(steps))
       return steps
     }
-    add(memory, setUp: { Yardstick() }) { yardstick in
+    add(memory, setUp: { ReferenceLoops() }) { loops in
       let steps = 4_000
-      blackHole(yardstick.read(steps))
+      blackHole(loops.read(steps))
       return steps
     }
   }

@@ -14,12 +14,12 @@ struct MachineSpeed: Codable {
 
   /// Runs both loops, some rounds each, and keeps the quickest.
   static func measure() -> MachineSpeed {
-    var yardstick = Yardstick()
+    var loops = ReferenceLoops()
     var speed = MachineSpeed(computing: .infinity, memory: .infinity)
     var sum: UInt64 = 0
     for _ in 0..<9 {
-      speed.computing = min(speed.computing, time(1_000_000) { sum &+= yardstick.compute($0) })
-      speed.memory = min(speed.memory, time(200_000) { sum &+= UInt64(yardstick.read($0)) })
+      speed.computing = min(speed.computing, time(1_000_000) { sum &+= loops.compute($0) })
+      speed.memory = min(speed.memory, time(200_000) { sum &+= UInt64(loops.read($0)) })
     }
     // Never so; but only who looks at the sum needs the loops.
     precondition(sum != 1, "the loops gave 1")

@@ -2,6 +2,7 @@ import ArgumentParser
 import CSocketMeter
 import Foundation
 import SocketTraffic
+import Traffic
 
 /// `throughput`: what the whole path costs beside a loop that only counts.
 @main
@@ -91,6 +92,8 @@ struct Throughput: AsyncParsableCommand {
         report.add(row, as: kind)
         say(ThroughputReport.line(row))
       }
+      let site = Workload(observers: 224, beacons: 106, advertsPerDatagram: size)
+      say(report.yardstickLine(size, Yardstick.nanosecondsPerAdvert(site, clock: meter_thread_nanoseconds)))
       for row in try await measurement.measureLive() {
         report.live.append(row)
         lines.append(ThroughputReport.line(row))

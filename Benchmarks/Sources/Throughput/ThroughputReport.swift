@@ -62,6 +62,22 @@ struct ThroughputReport: Encodable {
     }
   }
 
+  /// Keeps what an advert of such datagrams costs the yardstick, in nanoseconds, and says how often that goes into what the server
+  /// takes beyond the bare loop.
+  mutating func yardstickLine(_ adverts: Int, _ yardstick: Double) -> String {
+    figures["yardstickAt\(adverts)"] = yardstick
+    let rows = filled.filter { $0.advertsPerDatagram == adverts }
+    guard let bare = rows.first, let served = rows.last else { return "" }
+    let own = served.nanosecondsPerDatagram.median - bare.nanosecondsPerDatagram.median
+    return String(
+      format: "%7d         yardstick: %.1f ns an advert; %@ takes %.1f times that beyond the bare loop",
+      adverts,
+      yardstick,
+      served.receiver as NSString,
+      own / Double(adverts) / yardstick
+    )
+  }
+
   /// The rows as JSON, with names that say the units.
   func json() throws -> Data {
     let encoder = JSONEncoder()

@@ -25,11 +25,19 @@ public struct Workload {
   public let hasRanging: Bool
   /// Adverts in a datagram, as many as are not lost of so many.
   public let advertsPerDatagram: Int
+  /// Whether an observer's beacons are heard in another order each second; otherwise in that of their tracks.
+  public var isShuffled = false
+  /// How many reports of an advert there are: three from a gateway that reports each channel.
+  public var channels = 1
+  /// In how many seconds the beacons are heard first, so that what happens once in so many samples happens evenly.
+  public var spread = 0
 
   /// The adverts of the part of a second that was filled in last.
   public private(set) var batch = ReportBatch()
+  /// The datagrams of the part of a second that was filled in last.
+  public private(set) var wire = WireBatch()
   private var random: UInt64 = 0x2545_F491_4F6C_DD1D
-  private static let template: [UInt8] =
+  private var payload: [UInt8] =
     [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 20) + [0xC5]
 
   /// Makes the traffic of so many observers with so many beacons each.
@@ -90,53 +98,100 @@ public struct Workload {
   /// Fills the batch with the adverts of one part of a second.
   public mutating func fill(batch number: Int, ofSecond second: Int) {
     batch.removeAll()
-    var payload = Workload.template
-    let datagrams = observers * rounds
-    let first = number * Workload.datagramsPerBatch
-    let begin = Workload.beginning + Int64(second) * 1_000_000_000
-    for datagram in first..<min(first + Workload.datagramsPerBatch, datagrams) {
-      let received = Timestamp(nanoseconds: begin + Int64(datagram) * 1_000_000_000 / Int64(datagrams))
-      fill(datagram / observers, of: datagram % observers, at: received, &payload)
+    for datagram in datagrams(ofBatch: number) {
+      let place = batch.index(of: Workload.observer(datagram % observers))
+      let received = received(datagram, ofSecond: second)
+      forEachAdvert(ofDatagram: datagram, ofSecond: second) { workload, advert in
+        workload.append(advert, of: place, at: received)
+      }
     }
   }
 
-  private mutating func fill(
-    _ round: Int,
-    of observer: Int,
-    at received: Timestamp,
-    _ payload: inout [UInt8]
+  /// Fills ``wire`` with the same adverts as Pharos datagrams, whose ages are whole milliseconds.
+  public mutating func fillWire(batch number: Int, ofSecond second: Int) {
+    wire.removeAll()
+    for datagram in datagrams(ofBatch: number) {
+      let round = datagram / observers
+      wire.begin(
+        observer: UInt64(datagram % observers),
+        sequence: UInt32(truncatingIfNeeded: second * rounds + round + 1),
+        uptime: UInt64(second + 1) * 1_000,
+        received: received(datagram, ofSecond: second)
+      )
+      forEachAdvert(ofDatagram: datagram, ofSecond: second) { workload, advert in
+        workload.wire.append(advert, workload.payload)
+      }
+      wire.end()
+    }
+  }
+
+  private func datagrams(ofBatch number: Int) -> Range<Int> {
+    let first = number * Workload.datagramsPerBatch
+    return first..<min(first + Workload.datagramsPerBatch, observers * rounds)
+  }
+
+  private func received(_ datagram: Int, ofSecond second: Int) -> Timestamp {
+    let begin = Workload.beginning + Int64(second) * 1_000_000_000
+    return Timestamp(nanoseconds: begin + Int64(datagram) * 1_000_000_000 / Int64(observers * rounds))
+  }
+
+  /// Makes the adverts of a datagram, as many as are not lost; the payload of each is in ``payload``.
+  private mutating func forEachAdvert(
+    ofDatagram datagram: Int,
+    ofSecond second: Int,
+    _ body: (inout Workload, SentAdvert) -> Void
   ) {
-    let place = batch.index(of: Workload.observer(observer))
-    let first = round * advertsPerDatagram
-    for beacon in first..<min(first + advertsPerDatagram, beacons) {
-      let dice = next()
-      guard dice % 10 != 0 else { continue }
+    let observer = datagram % observers
+    let first = datagram / observers * advertsPerDatagram
+    for turn in first..<min(first + advertsPerDatagram, beacons) {
+      let beacon = isShuffled ? shuffled(turn, second) : turn
       let number = observer * beacons + beacon
+      let dice = next()
+      guard dice % 10 != 0, second >= firstSecond(of: number) else { continue }
       // An observer hears what belongs to one application in every hundred of its beacons.
-      let application = (observer + beacon / 100) % Workload.applications
-      let uuid = Workload.uuid(of: application)
+      let uuid = Workload.uuid(of: (observer + beacon / 100) % Workload.applications)
       Workload.write(uuid.high, at: 9, into: &payload)
       Workload.write(uuid.low, at: 17, into: &payload)
       let identity = UInt32(beacon % 19 + 1) << 16 | UInt32(truncatingIfNeeded: beacon)
       for byte in 0..<4 { payload[25 + byte] = UInt8(truncatingIfNeeded: identity >> UInt32(24 - 8 * byte)) }
       // Steps of 4 dB at most to either side of the beacon's own level.
       let level = -55 - Int(number % 30) - Int(dice >> 8 & 3) + Int(dice >> 10 & 3)
-      let range = batch.append(payload: payload.span.bytes)
-      let advert = Advert(
-        address: DeviceAddress(bits: 0x1000_0000_0000 | UInt64(number), kind: .public),
-        rssi: RSSI(dBm: Int8(level)),
-        pdu: .nonConnectable,
-        payload: range
-      )
-      batch.append(
-        Report(
-          observer: place,
-          received: received,
-          timing: .age(.microseconds(Int64(dice >> 16 & 0x3FFF) + 2_000)),
-          body: .advert(advert)
+      let age = Int64(dice >> 16 & 0x3FFF) + 2_000
+      for channel in 0..<channels {
+        body(
+          &self,
+          SentAdvert(
+            address: 0x1000_0000_0000 | UInt64(number),
+            level: Int8(level - channel),
+            // The three channels follow one another within some milliseconds, the oldest first.
+            age: .microseconds(age + Int64(channels - 1 - channel) * 3_000)
+          )
         )
-      )
+      }
     }
+  }
+
+  /// The beacon whose turn it is in an order that no prefetcher guesses and that begins elsewhere each second.
+  private func shuffled(_ turn: Int, _ second: Int) -> Int {
+    // It has no factor in common with a number of beacons that is one and zeros, or five and zeros.
+    (turn * 61_803 + second * 7_919) % beacons
+  }
+
+  /// When a beacon is heard first: all at once, or spread so that their counts of samples are.
+  private func firstSecond(of number: Int) -> Int {
+    guard spread > 0 else { return 0 }
+    return Int((UInt64(number) &* 0x9E37_79B9_7F4A_7C15) >> 33) % spread
+  }
+
+  private mutating func append(_ sent: SentAdvert, of place: UInt32, at received: Timestamp) {
+    let bytes = payload
+    let advert = Advert(
+      address: DeviceAddress(bits: sent.address, kind: .public),
+      rssi: RSSI(dBm: sent.level),
+      pdu: .nonConnectable,
+      payload: batch.append(payload: bytes.span.bytes)
+    )
+    batch.append(Report(observer: place, received: received, timing: .age(sent.age), body: .advert(advert)))
   }
 
   private static func write(_ word: UInt64, at offset: Int, into payload: inout [UInt8]) {

@@ -1,43 +1,51 @@
-/// How quick this machine is just now: what figures of other machines, or of other hours, are compared by.
-///
-/// Two loops of which neither can be made shorter: a chain of multiplications and shifts that fits into registers, and a
-/// chain of addresses through memory, each known only when the last was read.
+import CYardstick
+
+/// The least that monitoring can cost on this machine: one loop in C on the same datagrams as the engine.
 public struct Yardstick {
-  /// How many words a cache line holds.
-  private static let line = 8
-  /// Half a million places, a cache line each: more than a core's own caches hold.
-  private static let places = 1 << 19
+  private let state: OpaquePointer?
 
-  private var word: UInt64 = 0x2545_F491_4F6C_DD1D
-  private var next: [UInt64]
-  private var place = 0
+  /// Makes one for so many observers; its memory is kept until the process ends.
+  public init(observers: Int) { state = yardstick_make(UInt32(observers)) }
 
-  /// Makes the ring through memory, in random order.
-  public init() {
-    var order = Array(0..<Yardstick.places)
-    var random: UInt64 = 0x9E37_79B9_7F4A_7C15
-    // Sattolo's shuffle: one ring, whatever the dice.
-    for last in stride(from: Yardstick.places - 1, to: 0, by: -1) {
-      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      order.swapAt(last, Int(random >> 33) % last)
+  /// Hears datagrams.
+  public func hear(_ wire: borrowing WireBatch) {
+    wire.bytes.withUnsafeBufferPointer { bytes in
+      wire.starts.withUnsafeBufferPointer { starts in
+        wire.received.withUnsafeBufferPointer { received in
+          yardstick_hear(
+            state,
+            bytes.baseAddress,
+            starts.baseAddress,
+            received.baseAddress,
+            UInt32(received.count)
+          )
+        }
+      }
     }
-    next = Array(repeating: 0, count: Yardstick.places * Yardstick.line)
-    for place in order.indices { next[place * Yardstick.line] = UInt64(order[place] * Yardstick.line) }
   }
 
-  /// Computes so many steps and gives a number that depends on each of them.
-  public mutating func compute(_ steps: Int) -> UInt64 {
-    for _ in 0..<steps {
-      word ^= word >> 12
-      word ^= word << 25
-      word = (word ^ word >> 27) &* 0x2545_F491_4F6C_DD1D
+  /// What an advert costs it at a site of a size, in nanoseconds: the median of five seconds of traffic.
+  ///
+  /// - Parameters:
+  ///   - workload: the site's traffic.
+  ///   - clock: the CPU time of the thread in nanoseconds.
+  /// - Returns: nanoseconds.
+  public static func nanosecondsPerAdvert(_ workload: Workload, clock: () -> Int64) -> Double {
+    var workload = workload
+    let yardstick = Yardstick(observers: workload.observers)
+    var times: [Double] = []
+    for second in 1...8 {
+      var (taken, adverts) = (Int64(0), 0)
+      for batch in 0..<workload.batchesPerSecond {
+        workload.fillWire(batch: batch, ofSecond: second)
+        let start = clock()
+        yardstick.hear(workload.wire)
+        taken += clock() - start
+        adverts += workload.wire.adverts
+      }
+      // The first ones make the tracks and bring them into the caches.
+      if second > 3 { times.append(Double(taken) / Double(max(1, adverts))) }
     }
-    return word
-  }
-
-  /// Reads so many places one after the other and gives the last.
-  public mutating func read(_ steps: Int) -> Int {
-    for _ in 0..<steps { place = Int(next[place]) }
-    return place
+    return times.sorted()[times.count / 2]
   }
 }
