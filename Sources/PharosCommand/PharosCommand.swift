@@ -16,7 +16,8 @@ struct PharosCommand: AsyncParsableCommand {
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --data pharos-data
-      As a gateway:                btmon -w - | pharos gateway --from - --to HOST:50001
+      As a gateway:                btmon -w /dev/fd/3 3>&1 >/dev/null | \
+                                   pharos gateway --from - --to HOST:50001
       As a service:                pharos systemd-unit, pharos token create, pharos observer add
       A capture, offline:          pharos process hall.pcapng --site site.yaml
       Why it said so:              pharos explain hall.pcapng --site site.yaml

@@ -12,8 +12,9 @@ public struct FeedSettings: Hashable, Sendable {
   public var page = 256
   /// After so long without anything else, a stream gives a heartbeat.
   ///
-  /// Proxies and mobile networks cut connections that are silent for 30 s and more.
-  public var heartbeat: Duration = .seconds(15)
+  /// Proxies and mobile networks cut connections that are silent for 30 s and more, and who watches a server wants to see within
+  /// some seconds that it hangs.
+  public var heartbeat: Duration = .seconds(5)
   /// How often it is looked whether readings or heartbeats are due.
   public var tick: Duration = .milliseconds(50)
 

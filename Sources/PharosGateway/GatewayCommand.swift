@@ -19,7 +19,7 @@ public struct GatewayCommand: ParsableCommand {
     commandName: "gateway",
     abstract: "Send what a Bluetooth radio hears to a server: from a capture, or live from a pipe.",
     discussion: """
-      btmon -w /dev/stdout | pharos gateway --from - --to pharos.example:50001
+      btmon -w /dev/fd/3 3>&1 >/dev/null | pharos gateway --from - --to pharos.example:50001
           sends what this machine's own radio hears, under the machine's name.
       pharos gateway --from hall.btsnoop --to 127.0.0.1:50001 --observer hall --pace 10
           sends a capture ten times as fast as it was made.

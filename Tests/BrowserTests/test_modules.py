@@ -165,6 +165,23 @@ class Modules(support.BrowserTest):
         self.assertIn("Silence: 6.2 s", texts)
         self.assertTrue(any("fired 24 s later" in text for text in texts), texts)
         self.assertTrue(any("400 ms for proof" in text for text in texts), texts)
+        enter = {
+            "type": "pharos.region.enter",
+            "time": "2026-01-01T00:00:02.000Z",
+            "data": {
+                "evidence": {
+                    "rule": "samples",
+                    "samples": 3,
+                    "counted": 3,
+                    "spread": 2,
+                    "window": 3,
+                    "lastHeard": "2026-01-01T00:00:02.000Z",
+                    "fixedRuleAt": "2026-01-01T00:00:32.000Z",
+                }
+            },
+        }
+        texts = self.run_in("timeline.js", "return it.timelineRows(given).rows.map((row) => row.text);", enter)
+        self.assertEqual(texts, ["3 samples within 2.0 s", "The rule: 3 within 3.0 s"])
         nothing = {"type": "pharos.region.state", "time": event["time"], "data": {"evidence": {"rule": "requested"}}}
         self.assertIsNone(self.run_in("timeline.js", "return it.timelineRows(given);", nothing))
 

@@ -1,6 +1,7 @@
 """The pages before the real server: `pharos serve --demo` with a journal, from the first event to a restart."""
 
 import shutil
+import signal
 import tempfile
 import unittest
 from pathlib import Path
@@ -57,6 +58,20 @@ class Service(support.BrowserTest):
                 self.assertLessEqual(set(shown), set(kept), "an event that was shown is gone")
                 now = page.locator(".feed .sequence").all_text_contents()
                 self.assertEqual(len(now), len(set(now)), "an event is shown twice")
+            visit.forgive("ERR_", "Failed to load resource")
+            self.assertEqual(visit.errors, [])
+
+    def test_a_server_that_hangs_is_shown_as_gone_within_fifteen_seconds(self):
+        with support.Pharos(self.binary, self.data) as server, support.Visit(self.browser) as visit:
+            page = visit.page
+            page.goto(f"{server.base}#/events")
+            support.expect(page.locator("#live")).to_contain_text("Live", timeout=30000)
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                support.expect(page.locator("#live")).not_to_contain_text("Live", timeout=15000)
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            support.expect(page.locator("#live")).to_contain_text("Live", timeout=30000)
             visit.forgive("ERR_", "Failed to load resource")
             self.assertEqual(visit.errors, [])
 

@@ -123,6 +123,22 @@ struct JSONFormatTests {
     )
   }
 
+  @Test("a Minew gateway that parses frames names an iBeacon by fields of its own")
+  func minewParsed() {
+    let text = """
+      [{"timestamp":"2019-01-01T00:00:00Z","type":"Gateway","mac":"AC233FC00001","gatewayFree":96},
+       {"timestamp":"2019-01-01T00:00:00Z","type":"iBeacon","mac":"AC233F000001","bleName":"","rssi":-52,
+        "ibeaconUuid":"E2C56DB5DFFB48D2B060D0F5A71096E0","ibeaconMajor":1,"ibeaconMinor":7,"ibeaconTxPower":-59}]
+      """
+    #expect(
+      decoded(text)
+        == .success([
+          "ac:23:3f:c0:00:01 heartbeat - - 0 received",
+          "ac:23:3f:c0:00:01 ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -52 - received",
+        ])
+    )
+  }
+
   @Test("raddec in JSON gives the reports of raddec in binary")
   func raddec() {
     let text = """

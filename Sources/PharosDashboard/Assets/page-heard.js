@@ -141,8 +141,11 @@ const columns = [
   { title: "Level", class: "number", text: (row) => level(row.best.rssi) },
   {
     title: "Heard by",
-    text: (row) =>
-      names.nameOf(row.best.observer) + (row.hearings.length > 1 ? ` and ${row.hearings.length - 1} more` : ""),
+    text: (row) => {
+      // One observer may hear several identities of a device.
+      const others = new Set(row.hearings.map((entry) => entry.observer)).size - 1;
+      return names.nameOf(row.best.observer) + (others > 0 ? ` and ${others} more` : "");
+    },
     hint: (row) => row.hearings.map((entry) => `${names.nameOf(entry.observer)} ${level(entry.rssi)}`).join("\n"),
   },
   { title: "Adverts", class: "number", text: (row) => rate(row.best.advertsPerSecond) },

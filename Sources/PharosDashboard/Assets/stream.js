@@ -6,8 +6,8 @@ import { EventParser } from "./sse.js";
 
 /** The waits between attempts in ms: soon at first, then every ten seconds, so that a restarted server is found quickly. */
 const waits = [300, 600, 1200, 2500, 5000, 10000];
-/** A stream without even a heartbeat for so many ms is taken for dead: three of the server's 15 s. */
-const silenceLimit = 45000;
+/** A stream without even a heartbeat for so many ms is taken for dead: two of the server's 5 s, and two for the network. */
+const silenceLimit = 12000;
 /** A stream that held for so many ms was one: after it, the waits begin anew. */
 const soundFor = 3000;
 

@@ -79,7 +79,8 @@ export function timelineRows(event) {
     }
   }
   const fixed = instant(evidence.fixedRuleAt);
-  if (!Number.isNaN(fixed) && rows.length) {
+  // A fixed rule ends a visit; of an enter it says nothing.
+  if (!Number.isNaN(fixed) && rows.length && evidence.rule !== "samples") {
     const begin = Number.isNaN(lastHeard) ? rows[0].from : lastHeard;
     const difference = (fixed - decided) / 1000;
     const words = Math.abs(difference) < 0.05

@@ -45,7 +45,7 @@ public struct HTTPConfiguration: Sendable {
   public var unreadBodySeconds = 2
   /// How long a client may take nothing of what it is given.
   ///
-  /// - Units: seconds. A live stream gives a heartbeat every 15 s; who has not read for twice that long and has filled every
+  /// - Units: seconds. A live stream gives a heartbeat every 5 s; who has not read for six of them and has filled every
   /// buffer on the way does not read at all, and comes back to the journal when it does.
   public var readSeconds = 30
 

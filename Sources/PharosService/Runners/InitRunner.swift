@@ -14,7 +14,7 @@ public struct InitRunner: Sendable {
   /// Makes a runner.
   ///
   /// - Parameters:
-  ///   - folder: where to write `site.yaml`.
+  ///   - folder: where to write `site.yaml`; made if it is not there.
   ///   - listening: how long to listen first; nil not to.
   ///   - udp: where to listen; empty for the default.
   public init(folder: String, listening: TimeSpan? = nil, udp: [HostPort] = []) {
@@ -34,6 +34,8 @@ public struct InitRunner: Sendable {
           "\(path) is there already, and is left as it is. Name another folder, or move it away."
         )
       }
+      // Before anything is heard: whoever waits for that must not lose it for want of a folder.
+      if !folder.isEmpty { try SurveyPictures.make(folder) }
       let heard = try await self.heard(console: console, logger: logger)
       let file = try FileOutput(path: path)
       try file.write(Array((StarterSite.text + StarterSite.appendix(heard)).utf8))

@@ -33,8 +33,8 @@ public struct SimulateRunner: Sendable {
 
   /// The lines of a list of all scenes.
   public static var sceneList: [String] {
-    Scene.builtIn.map { scene in
-      "\(scene.name.padded(to: 16))\(PlainText.cut(scene.summary, to: TextTable.widest - 18))"
+    Scene.builtIn.flatMap { scene in
+      Paragraph.lines(scene.summary, behind: scene.name.padded(to: 16), width: TextTable.widest - 2)
     }
   }
 

@@ -25,10 +25,16 @@ struct InitRunnerTests {
     #expect(try folder.bytes("site.yaml") == bytes)
   }
 
-  @Test("a folder that is missing is named")
-  func missingFolder() async {
+  @Test("a folder that is missing is made; one that cannot be is named before anything is listened for")
+  func missingFolder() async throws {
+    let folder = try TemporaryFolder()
+    let runner = InitRunner(folder: folder.path("venues/hall"))
+    #expect(await runner.run(on: KeptConsole().console, logger: quiet) == .success)
+    #expect(try !folder.bytes("venues/hall/site.yaml").isEmpty)
     let kept = KeptConsole()
-    #expect(await InitRunner(folder: "/nowhere").run(on: kept.console, logger: quiet) == .failure)
-    #expect(kept.errors.text.contains("/nowhere/site.yaml"))
+    let within = folder.path("venues/hall/site.yaml/hall")
+    let refused = InitRunner(folder: within, listening: .minutes(10))
+    #expect(await refused.run(on: kept.console, logger: quiet) == .failure)
+    #expect(kept.errors.text.contains(within))
   }
 }

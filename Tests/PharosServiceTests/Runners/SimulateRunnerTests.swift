@@ -60,6 +60,17 @@ struct SimulateRunnerTests {
     #expect(captures[0] != captures[2])
   }
 
+  @Test("the list of scenes says all of each summary, in lines that fit a terminal")
+  func list() {
+    let lines = SimulateRunner.sceneList
+    #expect(lines.allSatisfy { $0.count < 80 })
+    let words = lines.joined(separator: " ").split(separator: " ")
+    for scene in Scene.builtIn {
+      let summary = scene.summary.replacing("\u{A0}", with: " ").split(separator: " ")
+      #expect(words.contains(summary.suffix(3)), "\(scene.name)")
+    }
+  }
+
   @Test("an unknown scene is answered with the names there are")
   func unknown() {
     #expect {
