@@ -30,7 +30,7 @@ struct Scale: ParsableCommand {
   @Flag(help: "One application in ten asks for ranging as well.")
   var ranging = false
 
-  @Flag(help: "Beacons are heard in another order each second, which no prefetcher guesses.")
+  @Flag(help: "Beacons are heard in an order that no prefetcher guesses.")
   var shuffled = false
 
   @Flag(help: "Each advert is reported three times, once a channel.")

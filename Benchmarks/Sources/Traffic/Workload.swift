@@ -25,7 +25,7 @@ public struct Workload {
   public let hasRanging: Bool
   /// Adverts in a datagram, as many as are not lost of so many.
   public let advertsPerDatagram: Int
-  /// Whether an observer's beacons are heard in another order each second; otherwise in that of their tracks.
+  /// Whether an observer's beacons are heard in an order that no prefetcher guesses.
   public var isShuffled = false
   /// How many reports of an advert there are: three from a gateway that reports each channel.
   public var channels = 1
@@ -144,7 +144,7 @@ public struct Workload {
     let observer = datagram % observers
     let first = datagram / observers * advertsPerDatagram
     for turn in first..<min(first + advertsPerDatagram, beacons) {
-      let beacon = isShuffled ? shuffled(turn, second) : turn
+      let beacon = isShuffled ? shuffled(turn) : turn
       let number = observer * beacons + beacon
       let dice = next()
       guard dice % 10 != 0, second >= firstSecond(of: number) else { continue }
@@ -171,10 +171,10 @@ public struct Workload {
     }
   }
 
-  /// The beacon whose turn it is in an order that no prefetcher guesses and that begins elsewhere each second.
-  private func shuffled(_ turn: Int, _ second: Int) -> Int {
-    // It has no factor in common with a number of beacons that is one and zeros, or five and zeros.
-    (turn * 61_803 + second * 7_919) % beacons
+  /// The beacon whose turn it is in an order that no prefetcher guesses; each keeps its time within the second.
+  private func shuffled(_ turn: Int) -> Int {
+    // The factor has none in common with a number of beacons that is one and zeros, or five and zeros.
+    turn * 61_803 % beacons
   }
 
   /// When a beacon is heard first: all at once, or spread so that their counts of samples are.
