@@ -355,7 +355,7 @@ extension ObserverEngine {
       let track = tracks[place]
       let answered = change.questions.answered(by: track.hot.scope, track.hot.key)
       guard answered != 0 else { continue }
-      hasListed = tracks[place].cold.marks.contains(.listed) || hasListed
+      hasListed = track.cold.marks.contains(.listed) || hasListed
       hits.append((place, answered))
     }
     var cost = 0

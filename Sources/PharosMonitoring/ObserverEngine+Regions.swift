@@ -501,7 +501,7 @@ extension ObserverEngine {
 
 /// Numbers what an observer tells: events and links of one instant are ordered by that.
 ///
-/// Each instant begins anew, and what follows from a change of regions at one has numbers of its own, behind those of before the
+/// Each instant begins at one, and what follows from a change of regions at one has numbers of its own, behind those of before the
 /// change. So the numbers do not depend on when the observer caught up with the change.
 struct Ordinals: Sendable {
   /// How far apart the numbers lie of what comes before a change at one instant, from the change, and after it.

@@ -326,6 +326,7 @@ extension ObserverEngine {
       return
     }
     track.rematch(number, epoch: context.epoch, from: old, to: new)
+    // The directory and the path loss may have changed too, whatever the policies are.
     track.set(.unallowed, true)
     track.settle()
     for asker in new.regions where !old.regions.contains(where: { $0.slot == asker.slot }) {

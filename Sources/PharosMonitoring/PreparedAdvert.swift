@@ -176,6 +176,7 @@ extension MonitoringEngine {
           scope = context.catalog.scopes.number(of: BeaconScope(beacon))
           isChanging = context.changing.contains(scope)
         }
+        // What ``ScopeTable/key(of:)`` gives for a proximity identity, without asking which sort it is.
         advert.pointee.key = words.tail & 0xFFFF_FFFF
       } else {
         last.isKnown = false

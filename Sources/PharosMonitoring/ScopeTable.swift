@@ -143,8 +143,6 @@ struct ScopeSet: Sendable {
   private(set) var bits: UInt64 = 0
   private var numbers: Set<UInt32> = []
 
-  var isEmpty: Bool { bits == 0 }
-
   /// Whether a scope is one of them.
   func contains(_ scope: UInt32) -> Bool { bits >> UInt64(scope & 63) & 1 != 0 && numbers.contains(scope) }
 

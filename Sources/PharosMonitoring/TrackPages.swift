@@ -43,7 +43,7 @@ struct HotTrack {
   /// Stands for a sample that no gap can be counted from.
   static let noSample: UInt32 = 1 << 24 - 1
   /// Stands for no level.
-  static let noLevel = Int8.min
+  @inline(__always) static var noLevel: Int8 { ReportEntry.noLevel }
 
   /// What decides which path an advert takes.
   struct Flags: OptionSet {

@@ -71,10 +71,10 @@ public struct Resolver: Sendable {
   ///   - batch: the reports; one of which nothing resolves is left as it is, its storage too.
   ///   - first: the first report that is looked at.
   public mutating func resolve(_ batch: inout ReportBatch, from first: Int = 0) {
-    for index in first..<batch.reports.count {
+    for index in first..<batch.count {
       guard let address = batch.entries[index].deviceAddress else { continue }
       guard let identity = resolve(address) else { continue }
-      batch.replaceAddress(ofReport: index, with: identity)
+      batch.entries[index].deviceAddress = identity
     }
   }
 

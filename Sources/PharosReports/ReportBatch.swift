@@ -102,15 +102,6 @@ public struct ReportBatch: Equatable, Sendable {
     try entries.append(addingCapacity: most, initializingWith: body)
   }
 
-  /// Puts another address in the place of an advert's.
-  package mutating func replaceAddress(ofReport index: Int, with address: DeviceAddress) {
-    var report = reports[index]
-    guard case .advert(var advert) = report.body else { return }
-    advert.address = address
-    report.body = .advert(advert)
-    entries[index] = ReportEntry(report, others: &others)
-  }
-
   /// Appends the AD structures of an advert and says where they lie.
   public mutating func append(payload: RawSpan) -> Range<UInt32> {
     let start = UInt32(payloads.count)

@@ -28,7 +28,7 @@ package struct ReportEntry: Equatable, Sendable {
   }
 
   /// The level of an advert without one.
-  package static let noLevel = Int8.min
+  @inlinable package static var noLevel: Int8 { .min }
   /// The kind of an address where there is none: the bits 56 and 57 of ``address``.
   private static let noAddress: UInt64 = 3
 
@@ -92,8 +92,8 @@ package struct ReportEntry: Equatable, Sendable {
     case .advert(let advert)
     where advert.payload.count <= UInt16.max && advert.rssi?.dBm != ReportEntry.noLevel:
       kind = .advert
-      let kind = advert.address.map { UInt64($0.kind.rawValue) } ?? ReportEntry.noAddress
-      address = (advert.address?.bits ?? 0) | UInt64(advert.advertisingSet) << 48 | kind << 56
+      address = UInt64(advert.advertisingSet) << 48
+      deviceAddress = advert.address
       start = advert.payload.lowerBound
       length = UInt16(advert.payload.count)
       level = advert.rssi?.dBm ?? ReportEntry.noLevel
@@ -110,11 +110,17 @@ package struct ReportEntry: Equatable, Sendable {
     }
   }
 
-  /// The address of an advert, or nil if it has none or is no advert.
+  /// The address of an advert, or nil if it has none or is no advert; only an advert's may be set.
   package var deviceAddress: DeviceAddress? {
-    guard case .advert = kind else { return nil }
-    return DeviceAddress.Kind(rawValue: UInt8(truncatingIfNeeded: address >> 56)).map {
-      DeviceAddress(bits: address, kind: $0)
+    get {
+      guard case .advert = kind else { return nil }
+      return DeviceAddress.Kind(rawValue: UInt8(truncatingIfNeeded: address >> 56)).map {
+        DeviceAddress(bits: address, kind: $0)
+      }
+    }
+    set {
+      let kind = newValue.map { UInt64($0.kind.rawValue) } ?? ReportEntry.noAddress
+      address = (newValue?.bits ?? 0) | UInt64(advertisingSet) << 48 | kind << 56
     }
   }
 

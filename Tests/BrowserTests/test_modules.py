@@ -169,6 +169,7 @@ class Modules(support.BrowserTest):
             "type": "pharos.region.enter",
             "time": "2026-01-01T00:00:02.000Z",
             "data": {
+                "to": "inside",
                 "evidence": {
                     "rule": "samples",
                     "samples": 3,

@@ -164,7 +164,7 @@ static void insert(struct observer *observer, uint64_t hash, uint32_t place) {
       bucket[entry] = (place + 1) << 11 | tag_of(hash);
       return;
     }
-    /* Growing by a half and entering all anew. */
+    /* Grows by a half and inserts all again. */
     observer->buckets += observer->buckets / 2 + 1;
     free(observer->table);
     observer->table = aligned_alloc(64, (size_t)observer->buckets * 64);

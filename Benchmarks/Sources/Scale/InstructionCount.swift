@@ -8,33 +8,39 @@ struct InstructionCount {
   static let usual = Shape(observers: 10, beacons: 100)
   /// How much more than the baseline is no worse.
   private static let tolerance = 0.03
-  private static let baseline = URL(fileURLWithPath: "Benchmarks/Baselines/instructions.json")
+  private static let baseline = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Baselines/instructions.json")
 
   let shape: Shape
 
-  /// Counts, prints the figure, and throws if it is worse than the baseline.
+  /// Counts, prints the figure, and throws if it is worse than the baseline or there is none to compare it with.
   func compare(writingBaseline: Bool) throws {
-    let count = try self.count()
-    var known =
-      (try? JSONDecoder().decode([String: Double].self, from: Data(contentsOf: InstructionCount.baseline)))
-      ?? [:]
-    let before = known[shape.size]
-    let comparison =
-      before.map { String(format: ", baseline %.0f (%+.1f %%)", $0, (count / $0 - 1) * 100) } ?? ""
-    print("\(shape.size): \(Int(count.rounded())) instructions an advert, wire included\(comparison)")
-    if writingBaseline {
-      known[shape.size] = count.rounded()
+    let file = InstructionCount.baseline
+    // A baseline that is damaged is an error; one that is not there yet is written.
+    let isThere = FileManager.default.fileExists(atPath: file.path)
+    var known = isThere ? try JSONDecoder().decode([String: Double].self, from: Data(contentsOf: file)) : [:]
+    let count = try self.count().rounded()
+    print("\(shape.size): \(Int(count)) instructions an advert, wire included")
+    guard !writingBaseline else {
+      known[shape.size] = count
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-      try encoder.encode(known).write(to: InstructionCount.baseline)
-    } else if let before, count > before * (1 + InstructionCount.tolerance) {
+      return try (encoder.encode(known) + Data("\n".utf8)).write(to: file)
+    }
+    guard let before = known[shape.size] else {
       throw InstructionFailure(
-        """
-        An advert costs more than 3 % more instructions than Benchmarks/Baselines/instructions.json says. Find what grew, \
-        or keep the new figure with `scale --instructions --write-baseline` and say why in the commit.
-        """
+        "\(file.path) has no count for \(shape.size). Keep this one with `scale --instructions --write-baseline`."
       )
     }
+    print(String(format: "baseline %.0f (%+.1f %%)", before, (count / before - 1) * 100))
+    guard count > before * (1 + InstructionCount.tolerance) else { return }
+    throw InstructionFailure(
+      """
+      An advert costs over 3 % more instructions than \(file.path) says. Find what grew, or keep the new figure \
+      with `scale --instructions --write-baseline` and say why in the commit.
+      """
+    )
   }
 
   private func count() throws -> Double {

@@ -49,6 +49,9 @@ struct Scale: ParsableCommand {
   var json: String?
 
   func validate() throws {
+    if writeBaseline, !instructions {
+      throw ValidationError("--write-baseline keeps counted instructions. Add --instructions.")
+    }
     if let size, Shape(size) == nil {
       throw ValidationError("--size \(size): expected two numbers as in 1000x100.")
     }

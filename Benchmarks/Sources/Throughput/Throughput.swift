@@ -92,7 +92,11 @@ struct Throughput: AsyncParsableCommand {
         report.add(row, as: kind)
         say(ThroughputReport.line(row))
       }
-      let site = Workload(observers: 224, beacons: 106, advertsPerDatagram: size)
+      let site = Workload(
+        observers: SiteTraffic.observers,
+        beacons: SiteTraffic.beacons,
+        advertsPerDatagram: size
+      )
       say(report.yardstickLine(size, Yardstick.nanosecondsPerAdvert(site, clock: meter_thread_nanoseconds)))
       for row in try await measurement.measureLive() {
         report.live.append(row)

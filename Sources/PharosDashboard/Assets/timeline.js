@@ -79,8 +79,8 @@ export function timelineRows(event) {
     }
   }
   const fixed = instant(evidence.fixedRuleAt);
-  // A fixed rule ends a visit; of an enter it says nothing.
-  if (!Number.isNaN(fixed) && rows.length && evidence.rule !== "samples") {
+  // A fixed rule ends a visit; it says nothing about how one begins.
+  if (!Number.isNaN(fixed) && rows.length && event.data?.to !== "inside") {
     const begin = Number.isNaN(lastHeard) ? rows[0].from : lastHeard;
     const difference = (fixed - decided) / 1000;
     const words = Math.abs(difference) < 0.05

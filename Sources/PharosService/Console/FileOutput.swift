@@ -88,3 +88,17 @@ enum WholeFile {
     return bytes
   }
 }
+
+extension FileOutput {
+  /// Makes a folder, and those above it, unless they are there.
+  static func makeFolder(_ folder: String) throws(CommandFailure) {
+    var path = folder.hasPrefix("/") ? "/" : ""
+    for part in folder.split(separator: "/") {
+      path += path.isEmpty || path.hasSuffix("/") ? String(part) : "/\(part)"
+      guard mkdir(path, 0o755) != 0, errno != EEXIST else { continue }
+      let reason = String(cString: strerror(errno))
+      guard !VenueFiles.isFolder(path) else { continue }
+      throw CommandFailure("cannot make the folder \(path): \(reason). Choose one that can be made.")
+    }
+  }
+}

@@ -34,8 +34,8 @@ public struct InitRunner: Sendable {
           "\(path) is there already, and is left as it is. Name another folder, or move it away."
         )
       }
-      // Before anything is heard: whoever waits for that must not lose it for want of a folder.
-      if !folder.isEmpty { try SurveyPictures.make(folder) }
+      // Before listening, so that what is heard is not lost because the folder cannot be made.
+      if !folder.isEmpty { try FileOutput.makeFolder(folder) }
       let heard = try await self.heard(console: console, logger: logger)
       let file = try FileOutput(path: path)
       try file.write(Array((StarterSite.text + StarterSite.appendix(heard)).utf8))

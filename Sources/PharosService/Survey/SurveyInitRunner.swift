@@ -108,7 +108,7 @@ public struct SurveyInitRunner: Sendable {
   private func copy(_ building: Found) throws {
     for floor in building.floors {
       let folder = SurveyPictures.path("floors/\(building.building)/\(floor.name)", in: output)
-      try SurveyPictures.make(folder)
+      try FileOutput.makeFolder(folder)
       for name in SurveyInitRunner.files {
         let bytes = try WholeFile.read("\(floor.folder)/\(name)", limit: VenueFiles.largest)
         let file = try FileOutput(path: "\(folder)/\(name)")

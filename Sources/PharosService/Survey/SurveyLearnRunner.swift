@@ -48,7 +48,7 @@ public struct SurveyLearnRunner: Sendable {
       }
       try write(try encoded(map), to: VenueFolder.radioMapFile)
       let folder = SurveyPictures.path("coverage", in: self.venue)
-      try SurveyPictures.make(folder)
+      try FileOutput.makeFolder(folder)
       for coverage in report.floors {
         guard let floor = venue.floor(coverage.floor) else { continue }
         let picture = CoveragePicture(coverage, on: floor)

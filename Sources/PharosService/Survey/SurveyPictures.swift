@@ -18,7 +18,7 @@ struct SurveyPictures {
 
   /// Draws everything.
   func draw(_ rows: [ScoredWaypoint], fixes: FixTable, console: Console) throws {
-    try SurveyPictures.make(folder)
+    try FileOutput.makeFolder(folder)
     var strays = 0
     var floors: [FloorID: [ScoredWaypoint]] = [:]
     for (trace, walked) in Dictionary(grouping: rows, by: \.trace).sorted(by: { $0.key < $1.key }) {
@@ -58,17 +58,5 @@ struct SurveyPictures {
   static func name(_ id: FloorID) -> String {
     let building = id.building.map { $0.isLetter || $0.isNumber || $0 == "-" ? $0 : "_" }
     return "\(String(building))-\(FloorWord.name(id.level))"
-  }
-
-  /// Makes a folder, and those above it, unless they are there.
-  static func make(_ folder: String) throws(CommandFailure) {
-    var path = folder.hasPrefix("/") ? "/" : ""
-    for part in folder.split(separator: "/") {
-      path += path.isEmpty || path.hasSuffix("/") ? String(part) : "/\(part)"
-      guard mkdir(path, 0o755) != 0, errno != EEXIST else { continue }
-      let reason = String(cString: strerror(errno))
-      guard !VenueFiles.isFolder(path) else { continue }
-      throw CommandFailure("cannot make the folder \(path): \(reason). Choose one that can be made.")
-    }
   }
 }

@@ -19,7 +19,7 @@ extension PharosFormat {
     let end = records.upperBound
     let first = min(next + PharosDatagramLayout.leastAdvertLength, end)
     let shift = payloads.shift(from: first, in: datagram, &batch)
-    let most = records.count / PharosDatagramLayout.leastAdvertLength + 1
+    let most = records.count / PharosDatagramLayout.leastAdvertLength
     try batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) throws(DatagramRefusal) in
       while next < end {
         let start = next + PharosDatagramLayout.recordHeadLength
