@@ -36,6 +36,8 @@ struct EngineContext: Sendable {
   var tracksOfCell: [Int]
   /// How many observers were found to be handsets so far.
   var handsets: UInt64 = 0
+  /// Room for what a second is ranged from; empty in between.
+  var readings: [RequestedReading] = []
   /// The events and links of the call that is under way.
   var output = StageOutput()
 

@@ -31,7 +31,8 @@ struct Extras: Sendable {
 ///
 /// `@unchecked`: a track copies it before a change if another track, which is a copy, shares it.
 package final class ExtrasBox: @unchecked Sendable {
-  var extras: Extras
+  // A track is changed through its engine alone, which is exclusive: checking each access again costs 40 instructions a ranged advert.
+  @exclusivity(unchecked) var extras: Extras
 
   init(_ extras: Extras = Extras()) { self.extras = extras }
 }

@@ -143,7 +143,7 @@ extension ObserverEngine {
     }
     writer.write(places: pendingRows)
     writer.write(places: activeNodes.sorted())
-    writer.write(places: ranging.filter { $0.value.hadBeacons }.keys.sorted())
+    writer.write(places: namedRequests)
     writer.write(nextSecond.map { UInt64(bitPattern: $0) })
   }
 
@@ -247,9 +247,7 @@ extension ObserverEngine {
     }
     pendingRows = try reader.places("a waiting row", below: rows.count)
     activeNodes = Set(try reader.places("a node", below: catalog.slots.count))
-    for request in try reader.places("a ranging request", below: catalog.rangings.count) {
-      ranging[request] = RangingState(hadBeacons: true)
-    }
+    namedRequests = Set(try reader.places("a ranging request", below: catalog.rangings.count)).sorted()
     if try reader.flag() { nextSecond = try reader.second() }
   }
 

@@ -25,6 +25,7 @@ extension ObserverEngine {
     guard firing(end, context.current) <= context.current else { return armSecond(second, &context) }
     tracks.makeUnique()
     var readings: [RequestedReading] = []
+    swap(&readings, &context.readings)
     var summary = SecondSummary(observer: id, until: end, decidedAt: context.current, ordinal: 0)
     var places: [Int32] = []
     swap(&places, &listed)
@@ -45,7 +46,9 @@ extension ObserverEngine {
     listed = places
     ObserverEngine.handOver(&summary, to: &context.output)
     publish(readings, at: end, &context)
-    if kept == 0, !ranging.values.contains(where: \.hadBeacons) {
+    readings.removeAll(keepingCapacity: true)
+    swap(&readings, &context.readings)
+    if kept == 0, namedRequests.isEmpty {
       nextSecond = nil
     } else {
       armSecond(second + 1, &context)
@@ -91,7 +94,6 @@ extension ObserverEngine {
     else { return false }
     guard !context.catalog.sets[set].rangings.isEmpty else { return true }
     let reading = reading(of: track, bucket, context)
-    if readings.isEmpty { readings.reserveCapacity(tracks.count) }
     for request in context.catalog.sets[set].rangings {
       readings.append(RequestedReading(request: request, reading: reading))
     }
@@ -148,24 +150,28 @@ extension ObserverEngine {
     at time: Timestamp,
     _ context: inout EngineContext
   ) {
-    var requests: [Int32] = []
-    for entry in readings where !requests.contains(entry.request) { requests.append(entry.request) }
-    for (request, state) in ranging where state.hadBeacons && !requests.contains(request) {
-      requests.append(request)
+    var ranks = readings.indices.map { ReadingRank(readings[$0], at: $0) }
+    ranks.sort { left, right in
+      if left.request != right.request { return left.request < right.request }
+      if left.meters != right.meters { return left.meters < right.meters }
+      return readings[Int(left.place)].reading.beacon < readings[Int(right.place)].reading.beacon
     }
-    requests.sort()
-    for request in requests {
+    var named: [Int32] = []
+    var (next, before) = (0, 0)
+    while next < ranks.count || before < namedRequests.count {
+      let heard = next < ranks.count ? ranks[next].request : .max
+      let request = before < namedRequests.count ? min(heard, namedRequests[before]) : heard
+      let first = next
+      while next < ranks.count, ranks[next].request == request { next += 1 }
+      let hadBeacons = before < namedRequests.count && namedRequests[before] == request
+      before += hadBeacons ? 1 : 0
       var beacons: [RangedReading] = []
       if isAnswered(request, context) {
-        beacons.reserveCapacity(readings.count)
-        for entry in readings where entry.request == request { beacons.append(entry.reading) }
-        beacons.sort(by: ObserverEngine.isNearer)
+        beacons = ranks[first..<next].map { readings[Int($0.place)].reading }
       }
-      let hadBeacons = ranging[request]?.hadBeacons ?? false
-      guard !beacons.isEmpty || hadBeacons else { continue }
-      if hadBeacons == beacons.isEmpty { ranging[request] = RangingState(hadBeacons: !beacons.isEmpty) }
+      if !beacons.isEmpty { named.append(request) }
       let entry = context.catalog.rangings[Int(request)]
-      guard entry.isLive else { continue }
+      guard entry.isLive, !beacons.isEmpty || hadBeacons else { continue }
       // One count for all requests of an observer: requests of one application differ in nothing else that an id holds.
       rangingCounter += 1
       context.output.events.append(
@@ -183,6 +189,7 @@ extension ObserverEngine {
         )
       )
     }
+    namedRequests = named
   }
 
   /// Whether a request is made, and under circumstances that are given.
@@ -204,15 +211,6 @@ extension ObserverEngine {
       }
     }
     return false
-  }
-
-  /// Nearest first, unknown last; equals by identity.
-  private static func isNearer(_ left: RangedReading, _ right: RangedReading) -> Bool {
-    let isLeftUnknown = left.proximity == .unknown
-    let isRightUnknown = right.proximity == .unknown
-    if isLeftUnknown != isRightUnknown { return isRightUnknown }
-    if left.accuracy != right.accuracy { return left.accuracy < right.accuracy }
-    return left.beacon < right.beacon
   }
 }
 
@@ -238,4 +236,18 @@ extension TrackHandle {
 struct RequestedReading: Sendable {
   var request: Int32
   var reading: RangedReading
+}
+
+/// Where a reading stands in its event: by request, nearest first, unknown last; much smaller to sort than the reading.
+private struct ReadingRank {
+  var request: Int32
+  /// Its place among the readings.
+  var place: Int32
+  var meters: Double
+
+  init(_ entry: RequestedReading, at place: Int) {
+    request = entry.request
+    self.place = Int32(place)
+    meters = entry.reading.proximity == .unknown ? .infinity : entry.reading.accuracy
+  }
 }

@@ -69,7 +69,8 @@ package struct ObserverEngine: Sendable {
   var deadRows = 0
   var rowOfSlot: [Int32: Int32] = [:]
   var activeNodes: Set<Int32> = []
-  var ranging: [Int32: RangingState] = [:]
+  /// The ranging requests whose last event named a beacon, in order: one without any must follow.
+  var namedRequests: [Int32] = []
   /// The tracks that the end of a second looks at.
   var listed: [Int32] = []
   var nextSecond: Int64?

@@ -45,12 +45,6 @@ struct RegionRow: Sendable {
   }
 }
 
-/// What an observer has told of one ranging request.
-struct RangingState: Sendable {
-  /// Whether the last event named a beacon, so that one without any must follow.
-  var hadBeacons = false
-}
-
 /// A change of a row that is being published.
 struct RowChange {
   var to: RegionState

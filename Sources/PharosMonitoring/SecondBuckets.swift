@@ -55,15 +55,18 @@ package struct SecondBuckets: Hashable, Sendable {
   /// Takes all samples up to and including a second out, as one.
   package mutating func close(through second: Int64) -> SecondBucket? {
     guard var closed = open.first, closed.second <= second else { return nil }
-    open.removeFirst()
-    while let next = open.first, next.second <= second {
+    var count = 1
+    while count < open.count, open[count].second <= second {
+      let next = open[count]
       closed.count += next.count
       closed.levels += next.levels
       closed.sum += next.sum
       closed.squares += next.squares
       closed.lastHeard = max(closed.lastHeard, next.lastHeard)
-      open.removeFirst()
+      count += 1
     }
+    // Nearly always there is one.
+    if count == open.count, count == 1 { _ = open.removeLast() } else { open.removeFirst(count) }
     return closed
   }
 
@@ -73,7 +76,8 @@ package struct SecondBuckets: Hashable, Sendable {
       index -= 1
       if open[index].second == second { return index }
     }
-    open.insert(SecondBucket(second: second, lastHeard: time), at: index)
+    let bucket = SecondBucket(second: second, lastHeard: time)
+    if index == open.count { open.append(bucket) } else { open.insert(bucket, at: index) }
     return index
   }
 }
