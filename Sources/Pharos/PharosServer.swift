@@ -33,16 +33,18 @@ public final class PharosServer: Service, RegionControl, Sendable {
   private let logger: Logger
   let phase = Phase()
 
-  /// Makes a server that does nothing yet.
+  /// Creates a server that does nothing yet.
   ///
   /// - Parameters:
   ///   - site: applications with their regions, observers, beacons, zones.
-  ///   - grounds: the venues in which handsets and tags are located; without any nobody is. They are given at the start and
-  ///     stay.
-  ///   - publishesSensings: whether the hub publishes what handsets sense, for who locates them in a way of their own.
+  ///   - grounds: the venues in which handsets and tags are located; without venues, nothing is located. They are given
+  ///     at the start and do not change.
+  ///   - publishesSensings: whether the hub publishes what handsets sense, for programs that locate them in their own
+  ///     way.
   ///   - configuration: where to listen, on how many loops, and whether to record and to take checkpoints.
-  ///   - restoration: what the run before has left: states resume where they were, and the time between is no evidence of
-  ///     anything. The site must declare all that is to resume, regions that applications added at run time among it.
+  ///   - restoration: the state that the previous run has left: states resume where they were, and the time between is
+  ///     no evidence of anything. The site must declare all that is to resume, including regions that applications
+  ///     added at run time.
   ///   - logger: where problems are logged; a working server is silent.
   public init(
     site: Site,

@@ -12,7 +12,7 @@ public enum AccessError: Error, Hashable, Sendable {
   case purposeMissing(application: String)
   /// A state that only the operator gives or takes away.
   case operatorOnly(application: String, subject: SubjectID, from: AuthorisationState, to: AuthorisationState)
-  /// An authorisation about nobody.
+  /// An authorisation without a subject.
   case noSubject
   /// As many are kept as may be.
   case tooMany(what: String, limit: Int)

@@ -3,21 +3,20 @@ public import PharosReports
 
 /// What a gate says about an event.
 public enum GateVerdict: Hashable, Sendable {
-  /// Nobody is told.
+  /// The event is not published.
   case withhold
-  /// The live streams of the application are told, and nobody else.
+  /// The event is published to the live streams of the applications that may learn of it, and to no other reader.
   case live
-  /// Everybody is told, and the journal keeps it.
+  /// The event is published to all readers, and the journal keeps it.
   case always
 }
 
-/// The authorisations as they stand at one moment: a value, so that a whole batch is judged alike and without a lock.
+/// A snapshot of the authorisations: a value, so that a whole batch is judged alike and without a lock.
 ///
-/// About things everything is told unless an application is refused it by name; about persons nothing is told unless
-/// an application is granted it by name.
+/// An application may learn of a thing unless an entry denies it, and of a person only if an entry allows it.
 ///
-/// An event that is for all applications (a zone, an outage) is told to everybody if one application at least may
-/// always learn of its subject, and otherwise to the live streams of those that may while in use.
+/// An event that is for all applications (a zone, an outage) is published to all readers if at least one application
+/// may always learn of its subject, and otherwise to the live streams of the applications that may while in use.
 public struct AuthorisationView: Sendable {
   struct Key: Hashable, Sendable {
     let application: String
@@ -29,7 +28,7 @@ public struct AuthorisationView: Sendable {
   var applications: [SubjectID: Set<String>] = [:]
   var persons = Persons()
 
-  /// Whether nobody has been marked or decided about, so that everything is told.
+  /// A Boolean value that is true if there are no entries and no persons, so that every event is published.
   public var isOpen: Bool { entries.isEmpty && persons.isEmpty }
 
   /// What an application may learn about a subject.
@@ -83,7 +82,9 @@ public struct AuthorisationView: Sendable {
     return gate(event, liveApplications: []) == .always
   }
 
-  /// What nobody has to allow: what is about nobody, and the news of an authorisation itself.
+  /// Returns whether an event needs an authorisation.
+  ///
+  /// An event without a subject and an event that reports a changed authorisation need none.
   private func isJudged(_ event: Event) -> Bool {
     !isOpen && event.subject != .none && event.kind != .authorisationChanged
   }

@@ -16,7 +16,7 @@ public struct ErasedAuthorisations: Hashable, Sendable {
 extension Authorisations {
   /// Removes all decisions about a subject.
   ///
-  /// A subject that the site file calls a person stays one: that is for whoever owns the file.
+  /// A subject that the site file marks as a person stays one; only the owner of the file can change that.
   ///
   /// - Returns: what was removed.
   /// - Throws: `AccessError.store`; the call may be repeated.

@@ -78,7 +78,7 @@ public final class ObserverKeys: Sendable {
     }
     observer.keys.removeAll { $0.key.id == keyID }
     try keep(observer)
-    // Behind the key: without one nobody asks for the record, and what is left of it is swept up at the next start.
+    // Drop the record after the key: without the key it is not used, and the next start drops one that was left behind.
     try store.forget(kind: DocumentKind.senderRecord, key: "\(SenderName(observer: id, keyID: keyID))")
     return true
   }

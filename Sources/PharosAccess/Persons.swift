@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// Which observers and beacons are carried by people, so that nothing is told of them unless somebody allows it.
+/// The observers and beacons that people carry; events about them are withheld unless an authorisation allows them.
 public struct Persons: Hashable, Sendable {
   /// The handsets.
   public var observers: Set<ObserverID>
@@ -13,7 +13,7 @@ public struct Persons: Hashable, Sendable {
     self.beacons = Set(beacons.map(\.withoutUnseen))
   }
 
-  /// Whether nobody is.
+  /// A Boolean value that is true if no observer and no beacon is a person.
   public var isEmpty: Bool { observers.isEmpty && beacons.isEmpty }
 
   /// Whether a subject is a person.

@@ -12,7 +12,7 @@ public struct Token: Hashable, Sendable {
 
   /// Its name in lists: 12 characters of base64url.
   public let id: String
-  /// What whoever made it calls it.
+  /// The name that its creator gave it.
   public let name: String
   /// Whom it stands for.
   public let role: Role

@@ -6,10 +6,10 @@ public struct FrameDecoder: Sendable {
   /// Further companies whose manufacturer data may be iBeacons; almost always none.
   private let furtherCompanies: [UInt16]
 
-  /// Makes a decoder.
+  /// Creates a decoder.
   ///
   /// Some makers send the iBeacon layout under their own company identifier, as Nordic's `5900` does in its
-  /// examples. A phone does not take those for iBeacons, and so neither does Pharos unless it is told to.
+  /// examples. A phone does not take those for iBeacons, and neither does Pharos unless the companies are given here.
   ///
   /// - Parameter iBeaconCompanies: companies whose manufacturer data are taken for iBeacons beside Apple's.
   public init(iBeaconCompanies: [UInt16] = []) { furtherCompanies = iBeaconCompanies }
@@ -60,10 +60,10 @@ public struct FrameDecoder: Sendable {
     company == IBeacon.appleCompany || furtherCompanies.contains(company)
   }
 
-  /// Eddystone is told by its service UUID alone; whether a list of services names it as well does not matter.
+  /// Returns the Eddystone frame in service data, identified by the service UUID alone.
   ///
-  /// The first byte must match in full: under the same UUID, `21` is a sensor of KKM's and `40` and `41` are tags
-  /// of the Find Hub network.
+  /// It does not matter whether a list of services names that UUID as well. The first byte must match in full: under
+  /// the same UUID, `21` is a sensor of KKM's and `40` and `41` are tags of the Find Hub network.
   private static func frame(serviceData data: RawSpan) -> Frame? {
     guard data.byteCount > 2, data.littleEndian(UInt16.self, at: 0) == Eddystone.service else { return nil }
     let frame = data.extracting(2..<data.byteCount)

@@ -16,7 +16,7 @@ public struct IBeacon: Hashable, Sendable {
   ///
   /// - Units: dBm.
   public var measuredPower: Int8
-  /// Whose company identifier it was sent under: Apple's unless a decoder was told to accept others.
+  /// The company identifier that it was sent under: Apple's unless the decoder accepts others.
   public var company: UInt16
 
   /// Apple's company identifier, under which iBeacons are sent.

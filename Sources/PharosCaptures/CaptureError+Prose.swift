@@ -18,7 +18,7 @@ extension CaptureError: CustomStringConvertible {
         + "was expected. Convert it first: `editcap -F pcapng OLD NEW`."
     case .unsupportedDatalink(let number):
       "\(at)btsnoop datalink \(number)\(CaptureError.datalinkName(number)) is not read; 1001 (HCI), "
-        + "1002 (H4) or 2001 (monitor) was expected. Record anew with H4 logging, as phones and btmon do."
+        + "1002 (H4) or 2001 (monitor) was expected. Record again with H4 logging, as phones and btmon do."
     case .cut(let part, let missing):
       "\(at)the file ends inside \(part)\(CaptureError.missingText(missing)). Everything before was read: "
         + "the capture was cut off, or is still being written."

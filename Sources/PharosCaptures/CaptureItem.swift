@@ -10,8 +10,8 @@ public enum CaptureItem: Sendable, Equatable {
 
 /// One captured packet.
 ///
-/// Its bytes are a slice of the reader's own buffer. Let go of the packet before the next
-/// `append(_:)` and nothing is ever copied; keep it and the bytes stay valid, at
+/// Its bytes are a slice of the reader's own buffer. If the caller releases the packet before the next
+/// `append(_:)`, nothing is ever copied; if it keeps the packet, the bytes stay valid, at
 /// the price of a copy.
 public struct Packet: Sendable, Equatable {
   /// The number that Wireshark shows, from 1: packets in pcap and pcapng (custom blocks and journal

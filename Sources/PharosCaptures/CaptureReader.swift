@@ -97,9 +97,10 @@ public struct CaptureReader: Sendable {
     return nil
   }
 
-  /// Says that no more bytes will come, once `next()` gave nil.
+  /// Declares the end of the file, once `next()` has returned nil.
   ///
-  /// - Throws: That the file ends in the middle of something, unless damage was told already.
+  /// - Throws: ``CaptureError`` if the file is empty or ends in the middle of something, unless damage was already
+  ///   reported.
   public mutating func finish() throws(CaptureError) {
     guard !hasFailed else { return }
     if isFresh { throw CaptureError(.empty, at: 0) }

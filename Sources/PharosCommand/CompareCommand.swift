@@ -14,7 +14,7 @@ struct CompareCommand: ParsableCommand {
           your own regions, and the time-out that you use today.
 
       The others are your own time-out, AltBeacon, reelyActive, room-assistant, Bermuda, \
-      ESPresense, and what telephones are said to do.
+      ESPresense, and the behaviour of phones as users report it.
 
       An exit that is taken back within ten minutes was most likely none. Time stops at \
       the last packet, for every rule alike. Captures are read twice, so that standard \

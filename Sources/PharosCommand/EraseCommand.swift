@@ -8,8 +8,8 @@ struct EraseCommand: AsyncParsableCommand {
     abstract: "Remove every trace of a subject, and say what was removed.",
     discussion: """
       Events, states, checkpoints, deliveries, authorisations: all that the server keeps of an \
-      observer or a beacon goes, and the bytes that held it are overwritten. Places in the \
-      sequence of events stay, so that streams resume as ever; they name nobody.
+      observer or a beacon goes, and the bytes that held it are overwritten. The places of its \
+      events in the sequence stay, empty, so that streams resume as ever.
 
       pharos erase --subject ac:23:3f:00:00:01 --data /var/lib/pharos
       pharos erase --subject ac:23:3f:00:00:01 --url http://127.0.0.1:8080

@@ -38,10 +38,10 @@ struct ExplainCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Draw the track with most decisions, or those named.", valueName: "file"))
   var svg: String?
 
-  @Option(help: "How it is told.")
+  @Option(help: "The output format.")
   var format: ExplainRunner.Format = .text
 
-  @Option(help: ArgumentHelp("How many decisions are told.", valueName: "n"))
+  @Option(help: ArgumentHelp("How many decisions to print at most.", valueName: "n"))
   var limit = ExplainRunner.Options.usualLimit
 
   @Option(

@@ -65,7 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp(KindSelection.help, valueName: "kinds"))
   var kinds: KindSelection = .usual
 
-  @Option(help: ArgumentHelp("Record all inputs to a file, made anew.", valueName: "file"))
+  @Option(help: ArgumentHelp("Record all inputs to a file, overwriting it.", valueName: "file"))
   var record: String?
 
   @Option(

@@ -36,7 +36,7 @@ struct BermudaAdvert: Sendable {
   /// Notes an advert for the next look.
   mutating func hear(level: Double, at time: Timestamp) { waiting = (level, time) }
 
-  /// Takes the last advert since the look before, if there was one, and works out the distance anew.
+  /// Takes the last advert since the look before, if there was one, and recomputes the distance.
   mutating func look(at now: Timestamp) {
     let isNew = waiting != nil
     if let heard = waiting {

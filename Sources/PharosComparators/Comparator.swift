@@ -1,8 +1,8 @@
 public import PharosReports
 
-/// One advert as a peer's rule sees it: who heard whom, when, and how loud.
+/// One advert as the input of a peer's rule: the observer, the beacon, the time and the level.
 ///
-/// Observers and beacons are numbered by whoever runs the comparison, so that a rule hashes nothing but small numbers.
+/// The caller numbers observers and beacons, so that a rule hashes nothing but small numbers.
 public struct Sighting: Hashable, Sendable {
   /// Who heard it.
   public var observer: Int32
@@ -72,7 +72,7 @@ public protocol Comparator: Sendable {
   /// Takes an advert; times never go back.
   mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict])
 
-  /// Lets time pass: everything that is due at or before an instant is said.
+  /// Advances the time and appends every verdict that is due at or before that time.
   mutating func advance(to time: Timestamp, into verdicts: inout [Verdict])
 }
 
@@ -82,7 +82,7 @@ public struct ComparatorObserver: Hashable, Sendable {
   public var room: Int32?
   /// Its floor, counted from the ground floor, 0.
   public var floor: Int
-  /// Where it is on its floor, or nil if nobody knows.
+  /// Its place on the floor, or nil if that is not known.
   ///
   /// - Units: metres, x east and y north.
   public var place: (x: Double, y: Double)? {

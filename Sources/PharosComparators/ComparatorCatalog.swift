@@ -2,7 +2,8 @@
 public enum ComparatorCatalog {
   /// The rules of presence, the peers' own time-outs, in the order in which tables show them.
   ///
-  /// Those of peers that know rooms are told the site's observers as one here; only ``rooms(observers:)`` has them compare.
+  /// The rules that can decide rooms see all the site's observers as one here; only ``rooms(observers:)`` makes them
+  /// compare observers.
   public static func presence() -> [any Comparator] {
     [
       AltBeacon.thirtySeconds(), AltBeacon.tenSeconds(), CoreLocationLike(), ReelyActive(), RoomAssistant(),

@@ -12,8 +12,8 @@ public import PharosReports
 /// - Source: companion `config.example.yaml` (time-out 30 s, away 120 s, nearest node within 10 m, process 0.01,
 ///   measurement 0.1, 0.5 m/s, smoothing weight 0.7, motion sigma 2 m), `MultiScenarioLocator`,
 ///   `NelderMeadMultilateralizer`, `NearestNode`; firmware `defaults.h`.
-/// - Simplified: one multilateration a floor (the four of the companion minimise the same error); rooms are told apart
-///   by the nearest node of the floor that stands in a room, in place of drawn polygons; floors have no heights; a
+/// - Simplified: one multilateration a floor (the four of the companion minimise the same error); the nearest node of
+///   the floor that stands in a room decides the room, in place of drawn polygons; floors have no heights; a
 ///   tag that no node has in view keeps its room until it is away.
 public struct ESPresense: Comparator {
   /// What a table calls it.

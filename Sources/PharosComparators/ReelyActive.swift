@@ -19,7 +19,7 @@ public struct ReelyActive: Comparator {
   /// Whether it was given observers.
   public var decidesRooms: Bool { observers != nil }
 
-  /// How long decodings are compiled before something is said.
+  /// The time for which decodings are compiled before the rule gives a verdict.
   public static let delay = TimeSpan.seconds(1)
   /// The silence that is a disappearance.
   public static let disappearance = TimeSpan.seconds(15)

@@ -13,7 +13,7 @@ struct SilenceTimeout: Sendable {
     case site
   }
 
-  /// When an enter is told.
+  /// The time at which a rule gives an enter verdict.
   enum EnterDelay: Sendable {
     /// With the first advert.
     case none
@@ -32,13 +32,13 @@ struct SilenceTimeout: Sendable {
   private var entering: [(place: Int, due: Timestamp)] = []
   private var nextEntering = 0
 
-  /// Makes a time-out.
+  /// Creates a time-out.
   ///
   /// - Parameters:
   ///   - span: the longest silence that is still presence.
   ///   - scope: whose silence counts.
   ///   - period: how often the rule looks, or nil for at every instant.
-  ///   - enterDelay: when an enter is told.
+  ///   - enterDelay: the time at which the rule gives an enter verdict.
   init(
     span: TimeSpan,
     scope: Scope = .observer,

@@ -4,8 +4,8 @@ import CDashboard
 public enum Dashboard {
   /// The header fields that go with every file of the dashboard, names in lower case.
   ///
-  /// The policy lets a page load nothing but its own files and talk to nobody but its own server: no inline script or
-  /// style, no frame around it, no form that leaves. `no-cache` makes browsers ask each time, which costs a 304, so that a
+  /// The policy lets a page load only its own files and connect only to its own server; it forbids inline scripts and
+  /// styles, framing, and form submissions. `no-cache` makes browsers revalidate each file, at the cost of a 304, so a
   /// page never runs with the scripts of an older server.
   ///
   /// - Source: Content Security Policy Level 3; RFC 9111, section 5.2.2.4.

@@ -27,7 +27,7 @@ public struct DashboardAsset: Hashable, Sendable {
 
   /// The 64-bit FNV-1a hash of the bytes, as sixteen hexadecimal digits in quotes.
   ///
-  /// It tells one build's file from another's; nobody is kept from forging it, and nothing depends on that.
+  /// It distinguishes the files of different builds. The hash can be forged, and nothing depends on that.
   ///
   /// - Source: Fowler, Noll, Vo; offset basis and prime of the 64-bit form.
   static func entityTag(of bytes: [UInt8]) -> String {

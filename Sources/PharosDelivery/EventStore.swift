@@ -2,7 +2,7 @@ public import PharosEvents
 public import PharosJournal
 public import PharosReports
 
-/// Events that were told before, by their sequence numbers, as the journal keeps them.
+/// The published events by their sequence numbers, as the journal keeps them.
 public protocol EventHistory: Sendable {
   /// The sequence number of the newest event, or 0 if there never was one.
   var head: Int64 { get }
@@ -14,9 +14,9 @@ public protocol EventHistory: Sendable {
 
 /// Where a teller commits events before it tells them, as the journal does.
 public protocol EventStore: EventHistory {
-  /// Commits events and the rows they change; gives those that are told their sequence numbers.
+  /// Commits entries and the rows they change; returns the sequence number of each published event, nil for others.
   func append(_ entries: [Journal.Entry]) throws -> [Int64?]
-  /// Keeps a checkpoint that covers what was told up to a sequence number.
+  /// Saves a checkpoint that covers the events published up to a sequence number.
   func save(checkpoint: [UInt8], instant: Timestamp, through: Int64) throws
 }
 

@@ -96,7 +96,7 @@ public struct Feed: AsyncSequence, Sendable {
 }
 
 extension FeedDesk {
-  /// What of the items may be handed out at this moment, whatever was allowed when they were told.
+  /// Returns the items that the authorisations allow now, whatever they allowed when the events were published.
   fileprivate func allowed(_ items: [FeedItem], for core: FeedCore) -> [FeedItem] {
     let view = authorisations.view
     let given =

@@ -5,11 +5,12 @@ package import PharosPublishing
 public import ServiceLifecycle
 import Synchronization
 
-/// Where live streams are opened: first what the journal has after the number that a client knows, then what is told
-/// from now on, without a gap or a repeat between them.
+/// The service that opens live streams: a stream first gives the events that the journal has after the number that its
+/// client knows, then the events that are published from now on, without a gap or a repetition.
 ///
-/// A client that is slower than its stream is sent back to the journal and harms nobody. Only what is not journalled
-/// (ranging, fixes, what is for live streams alone) is dropped for it, and the client is told how much.
+/// A client that is slower than its stream reads on from the journal and slows no other client down. Only events that
+/// are not journalled (ranging, fixes, events for live streams alone) are dropped for it, and its stream reports how
+/// many.
 public final class FeedDesk: Service, Sendable {
   struct State {
     var index = FeedIndex()
@@ -38,10 +39,10 @@ public final class FeedDesk: Service, Sendable {
   /// Makes the desk of a teller.
   ///
   /// - Parameters:
-  ///   - teller: whose told events are streamed.
+  ///   - teller: the teller whose published events are streamed.
   ///   - history: the journal that the teller commits to.
   ///   - settings: the limits.
-  ///   - logger: where failing reads are told.
+  ///   - logger: the logger for failed reads.
   public convenience init(
     teller: Teller,
     history: any EventHistory,

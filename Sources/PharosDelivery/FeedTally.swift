@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What all streams count together; relaxed atomics, since each number stands for itself.
+/// The counters that all streams share; the atomics are relaxed, since no counter depends on another.
 final class FeedTally: Sendable {
   private let limit: Int
   private let waiting = Atomic<Int>(0)

@@ -4,7 +4,7 @@ import Synchronization
 public final class LiveApplications: Sendable {
   private let streams = Mutex<[String: Int]>([:])
 
-  /// Nobody yet.
+  /// Starts without an open stream.
   public init() {}
 
   /// The applications that have at least one live stream open.

@@ -36,12 +36,12 @@ extension Teller {
     return true
   }
 
-  /// Whether an event may be handed to a webhook, or shown on a page of history.
+  /// Returns whether an event may still be sent to a webhook or shown on a page of history.
   ///
   /// - Parameters:
-  ///   - event: what was told once.
+  ///   - event: an event that was published before.
   ///   - application: the application that reads, or nil for the operator's readers.
-  /// - Returns: whether it still may be.
+  /// - Returns: true if the authorisations allow it now.
   public func allows(_ event: Event, to application: String?) -> Bool {
     authorisations.view.allows(event, to: application, isLive: false)
   }

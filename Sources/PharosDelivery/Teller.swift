@@ -5,11 +5,11 @@ public import PharosPublishing
 public import ServiceLifecycle
 import Synchronization
 
-/// Tells the outside what was decided: judges each event by the authorisations, commits it, and only then passes it on.
+/// The service that publishes decisions: it judges each event by the authorisations, commits it, and then passes it on.
 ///
-/// The engine's thread never waits for it: events are put aside, and committed in groups on a thread of the teller's
-/// own. While the journal refuses them they wait, up to a limit beyond which the oldest are given up and counted; what
-/// is never journalled is told meanwhile.
+/// The engine's thread never waits for the teller: it appends events to a queue, and the teller commits them in
+/// groups on a thread of its own. While the journal refuses a commit, events wait; beyond a limit the oldest are
+/// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
 public final class Teller: Service, Sendable {
   /// Where told events come out.
   public let told = ToldHub()
@@ -35,15 +35,15 @@ public final class Teller: Service, Sendable {
   let state: Mutex<State>
   let threads: TellerThreads
 
-  /// Makes a teller of a hub's decisions; it works from now on, ``run()`` sees to its end.
+  /// Makes a teller that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
   ///
   /// - Parameters:
-  ///   - hub: where decisions come from.
+  ///   - hub: the hub that delivers the decisions.
   ///   - store: the journal.
   ///   - authorisations: what each application may learn.
   ///   - stream: the name of the stream.
   ///   - settings: how events are grouped and kept.
-  ///   - logger: where failures are told, once each, and recoveries.
+  ///   - logger: the logger for failures, once each, and for recoveries.
   public convenience init(
     hub: EventHub,
     store: any EventStore,

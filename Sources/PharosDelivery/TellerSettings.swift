@@ -27,7 +27,7 @@ public struct TellerStatistics: Hashable, Sendable {
   public var told: UInt64 = 0
   /// Events told without one: ranging, fixes, and what is for live streams only.
   public var passed: UInt64 = 0
-  /// Events that nobody may be told of, by authorisation.
+  /// Events that the authorisations withhold from all readers.
   public var withheld: UInt64 = 0
   /// Events given up because they could not be committed in time.
   public var lost: UInt64 = 0
@@ -41,7 +41,7 @@ public struct TellerStatistics: Hashable, Sendable {
   public var checkpoints: UInt64 = 0
   /// Checkpoints that could not be kept.
   public var failedCheckpoints: UInt64 = 0
-  /// Whether the last commit failed, so that events wait and none is told.
+  /// A Boolean value that is true if the last commit failed: events that must be journalled wait and are not published.
   public var isFailing = false
   /// What the last failure said, kept after the recovery.
   public var lastFailure: String?

@@ -2,11 +2,11 @@ public import PharosReports
 
 /// What an application may learn about a subject, in Core Location's words.
 public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
-  /// Nobody has decided yet: nothing is told.
+  /// No decision has been made yet: the application learns nothing.
   case notDetermined
-  /// Forbidden by policy, which the subject cannot change: nothing is told.
+  /// Forbidden by policy, which the subject cannot change: the application learns nothing.
   case restricted
-  /// Forbidden by the subject: nothing is told.
+  /// Forbidden by the subject: the application learns nothing.
   case denied
   /// Told while the application has a live stream open, and to that stream alone.
   case whenInUse

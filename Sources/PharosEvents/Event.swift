@@ -72,11 +72,11 @@ public struct Event: Hashable, Sendable {
 }
 
 extension Event {
-  /// Whether an event is published before another: by decision time, stage, subject, application, region, ordinal
-  /// and kind, so that neither threads nor batches show in the order.
+  /// Returns whether an event is published before another: by decision time, stage, subject, application, region,
+  /// ordinal and kind, so that the order depends neither on threads nor on batches.
   ///
-  /// What is told of one subject and region at one instant comes as it happened, which is what the ordinal counts: an
-  /// exit that waited for proof of life may be followed by an enter at the instant of that proof.
+  /// Events of one subject and region at one instant are in the order in which they happened, which the ordinal counts:
+  /// an exit that waited for proof of life may be followed by an enter at the instant of that proof.
   ///
   /// Zones are ordered by kind before name: a beacon leaves one before it enters the next.
   public static func isOrderedBefore(_ left: Event, _ right: Event) -> Bool {
@@ -105,7 +105,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case regionEnter
   /// A subject left a region.
   case regionExit
-  /// Nobody can tell any more where a subject stands.
+  /// The server can no longer determine whether a subject is inside a region.
   case regionUnmonitored
   /// A beacon has been unmonitored for longer than its region holds it.
   case regionHoldExceeded
@@ -121,7 +121,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case observerOnline
   /// An observer has fallen silent for longer than it ever does.
   case observerOffline
-  /// An observer started anew.
+  /// An observer restarted.
   case observerRestarted
   /// A beacon told the state of its battery.
   case beaconBattery

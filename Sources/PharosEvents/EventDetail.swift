@@ -10,7 +10,7 @@ public enum EventDetail: Hashable, Sendable {
   case ranging(constraint: BeaconConstraint, beacons: [RangedReading])
   /// A beacon changed zones.
   case zone(ZoneTransition)
-  /// An observer came, went or started anew.
+  /// An observer came online, went offline or restarted.
   case observer(ObserverTransition)
   /// A beacon's battery.
   case battery(millivolts: UInt16, observer: ObserverID)

@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// The evidence to the last bit, as a checkpoint keeps it; what was told of it is in an ``EventRecord``.
+/// The evidence to the last bit, as a checkpoint stores it; an ``EventRecord`` stores it as published.
 extension Evidence: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {

@@ -74,7 +74,7 @@ public struct Evidence: Hashable, Sendable {
   public var lastHeard: Timestamp?
   /// When a fixed rule of 30 s would have fired.
   public var fixedRuleAt: Timestamp?
-  /// For how long the observer heard nobody within the silence: time that ``gap`` leaves out.
+  /// The part of the silence in which the observer heard nothing or next to nothing: time that ``gap`` leaves out.
   public var deafFor: TimeSpan?
   /// How long after the deadline the observer proved that it lives.
   public var waitedForProof: TimeSpan?

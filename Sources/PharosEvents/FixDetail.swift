@@ -110,7 +110,7 @@ public struct FixSources: OptionSet, Hashable, Sendable {
 ///
 /// Indoors the receiver takes most of the power that positioning takes, and says least.
 public enum SatelliteAdvice: UInt8, Hashable, Sendable {
-  /// It is worth its power: outdoors, or nobody can tell.
+  /// It is worth its power: the handset is outdoors, or it is not known whether it is.
   case needed
   /// It may be turned off: what is heard indoors says more.
   case notNeeded

@@ -1,9 +1,9 @@
 public import PharosReports
 
-/// How one observer heard its beacons in one second.
+/// The beacons that one observer heard in one second.
 ///
-/// All of an observer's beacons travel together, since its second ends for all of them at once: what is the same for them is
-/// said once, and whoever takes them asks who the observer is once a second instead of once for each beacon.
+/// All of an observer's beacons travel together, since its second ends for all of them at once: what they share is
+/// stored once, and the consumer looks up the observer once a second instead of once for each beacon.
 public struct SecondSummary: Hashable, Sendable {
   /// Who heard them.
   public var observer: ObserverID

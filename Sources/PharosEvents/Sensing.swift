@@ -11,7 +11,8 @@ public struct Sensing: Hashable, Sendable {
     case accessPoints([AccessPoint])
     /// Motion; how long ago each sample was taken counts from the sensing's time.
     case motion([MotionSample])
-    /// A beacon's level: its identity, its address where that is told and lasts, and the platform's own estimate of the distance.
+    /// A beacon's level: its identity, its address if known and not private, and the platform's own estimate of the
+    /// distance.
     case beacon(BeaconID, address: DeviceAddress?, rssi: RSSI, accuracy: Meters?)
     /// A location from outside.
     case outside(OutsideFix)

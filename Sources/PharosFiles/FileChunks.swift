@@ -1,7 +1,7 @@
-/// A file, or standard input, as chunks of bytes; what gzip packed is unpacked on the way.
+/// A file, or standard input, as chunks of bytes; gzip data is unpacked on the way.
 ///
-/// Whether a file is packed is told from its first two bytes, not from its name. Damage in packed data gives
-/// what was good before it and then one error.
+/// The first two bytes of a file decide whether it is packed, not its name. Damage in packed data gives
+/// the bytes before the damage and then one error.
 public struct FileChunks: ~Copyable, Sendable {
   /// How far a file has been read.
   public struct Progress: Sendable, Equatable {

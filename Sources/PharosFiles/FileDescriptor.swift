@@ -18,7 +18,7 @@ struct FileDescriptor: ~Copyable, Sendable {
     guard number >= 0 else { throw FileError(.system(.open, code: errno), path: path) }
   }
 
-  /// Makes a file anew, or takes standard output for `-`.
+  /// Creates a file, or truncates an existing one; takes standard output for `-`.
   init(writing path: String) throws(FileError) {
     self.path = path
     isOwned = path != "-"

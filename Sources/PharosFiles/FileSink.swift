@@ -17,9 +17,9 @@ public struct FileSink: ~Copyable, Sendable {
   private var buffer: [UInt8] = []
   private var deflater: Deflater?
 
-  /// Makes a file anew; `-` is standard output.
+  /// Creates a file, or truncates an existing one; `-` is standard output.
   ///
-  /// - Throws: That it cannot be made.
+  /// - Throws: ``FileError`` if it cannot be created.
   public init(path: String) throws(FileError) {
     var deflater: Deflater?
     if path.hasSuffix(".gz") {

@@ -19,15 +19,16 @@ extension Gateway {
     isBlocked = false
   }
 
-  /// Says that no socket could be opened, that the system refused a datagram, or that one which was sent before came to
-  /// nothing: the socket is to be closed, and ``next(at:)`` will ask for another.
+  /// Handles a failure: no socket could be opened, the system refused a datagram, or an earlier datagram did not
+  /// arrive.
   ///
-  /// What was sent so shortly before that it may be concerned goes back into the ring.
+  /// The caller closes the socket, and ``next(at:)`` asks for another. Datagrams that were sent so shortly before that
+  /// the failure may concern them go back into the ring.
   ///
   /// - Parameters:
-  ///   - trouble: what is wrong.
+  ///   - trouble: the failure.
   ///   - now: the time.
-  ///   - hasAlternative: whether the server has another address, not tried yet: it is tried at once, and nobody is told.
+  ///   - hasAlternative: whether the server has another address, not tried yet: it is tried at once, without a notice.
   public mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
     takeBack(since: now - delay(of: trouble))
     guard !hasAlternative else {

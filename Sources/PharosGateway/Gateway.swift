@@ -2,18 +2,20 @@ public import PharosCaptures
 public import PharosReports
 import PharosWire
 
-/// A gateway without its sockets and pipes: packets go in, datagrams come out, and time is told to it.
+/// A gateway without its sockets and pipes: its caller passes packets and times in, and it returns datagrams.
 ///
-/// Adverts are put into parcels, one a datagram; a parcel is sent when it is full or its first advert has waited for
-/// ``GatewayLimits/batchDelay``. While the server cannot be reached parcels wait in a ring; when that is full the oldest are
-/// dropped and counted. What waited is sent first when the server is back, oldest first, each advert with its true age:
-/// a server that got a fresh heartbeat first would take it as the proof that all who are silent have left.
+/// Adverts are put into parcels, one per datagram; a parcel is sent when it is full or its first advert has waited for
+/// ``GatewayLimits/batchDelay``. While the server cannot be reached, parcels wait in a ring; when that is full, the
+/// oldest are dropped and counted. When the server is back, the waiting parcels are sent first, oldest first, each
+/// advert with its true age: a server that received a fresh heartbeat first would take it as proof that every silent
+/// beacon has left.
 ///
-/// The system tells of a refusal only after a datagram was sent in vain. So datagrams are remembered for as long as one may
-/// still come back; and on a fresh socket a single one is sent, and the others only when no refusal came of it.
+/// The system reports a refusal only after the datagram was sent in vain. So the gateway keeps each datagram for as
+/// long as a refusal of it may still arrive; over a fresh socket it sends a single one, and the others only if no
+/// refusal follows.
 ///
-/// Whoever runs it calls ``next(at:)`` until it gives nil, does what it says, tells what became of it, and calls again at
-/// ``deadline(after:)`` or when there is something new. All times are by one clock that never goes back and counts on
+/// The caller calls ``next(at:)`` until it returns nil, performs each action, reports the outcome, and calls again at
+/// ``deadline(after:)`` or when there is new input. All times are from one clock that never goes back and that counts
 /// while the machine is suspended.
 public struct Gateway: Sendable {
   /// What is to be done.

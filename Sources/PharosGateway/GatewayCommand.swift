@@ -76,7 +76,7 @@ public struct GatewayCommand: ParsableCommand {
   )
   var state: String?
 
-  /// Makes a command that nothing was told yet.
+  /// Creates a command without arguments.
   public init() {}
 
   /// Refuses what contradicts itself.

@@ -4,7 +4,7 @@
 public struct GatewayCounters: Hashable, Sendable {
   /// Adverts that were read.
   public var heard: UInt64 = 0
-  /// Adverts in datagrams that the system took and of which no failure was told.
+  /// Adverts in datagrams that the system accepted and for which it reported no failure.
   public var sent: UInt64 = 0
   /// Adverts that the ring had no room for any more.
   ///
@@ -14,7 +14,7 @@ public struct GatewayCounters: Hashable, Sendable {
   public var shortened: UInt64 = 0
   /// Datagrams that the system took.
   public var datagrams: UInt64 = 0
-  /// Datagrams that were sent again, under their own numbers, since a failure was told of them.
+  /// Datagrams that were sent again, under their own numbers, after the system reported a failure.
   public var repeats: UInt64 = 0
   /// Heartbeats sent.
   public var heartbeats: UInt64 = 0

@@ -4,7 +4,7 @@ public import PharosReports
 public struct GatewayIdentity: Hashable, Sendable {
   /// Who heard the adverts.
   public var observer: ObserverID
-  /// A number that grows whenever the gateway starts anew; see ``BootID``.
+  /// A number that increases with each start of the gateway; see ``BootID``.
   public var bootID: UInt32
   /// The key that signs, or nil for datagrams without a tag.
   public var signingKeyID: UInt32?

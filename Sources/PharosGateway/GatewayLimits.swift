@@ -8,11 +8,11 @@ public struct GatewayLimits: Hashable, Sendable {
   /// a second is a fifth of the lag that a server grants every observer from the start (0.5 s), so that nothing sent in
   /// ordinary times is ever late.
   public var batchDelay = TimeSpan.milliseconds(100)
-  /// How long after a heartbeat the next one follows.
+  /// The time from one heartbeat to the next.
   ///
-  /// A server lets nobody leave before the observer has shown that it lives. Where a lone tag is all that is heard, the
-  /// heartbeat is what shows it, and this is how long an exit may be put off. One datagram a second is nothing beside
-  /// the adverts.
+  /// A server publishes no exit before the observer has shown that it is alive. If a lone tag is all that an observer
+  /// hears, the heartbeat is its only sign of life, so this period is how long an exit may be delayed. One datagram a
+  /// second is nothing beside the adverts.
   public var heartbeatPeriod = TimeSpan.seconds(1)
   /// The most memory for adverts that wait to be sent, counted as it lies in memory.
   ///
@@ -34,16 +34,16 @@ public struct GatewayLimits: Hashable, Sendable {
   ///
   /// An ICMP answer takes a round trip, which is 0.1 s over mobile networks and seldom twice that.
   public var refusalDelay = TimeSpan.milliseconds(250)
-  /// How long after a datagram the system may still find that nobody is there to take it.
+  /// The time after a datagram within which the system may still report its destination as unreachable.
   ///
   /// Linux asks three times, a second apart, for the address of a neighbour (`mcast_solicit`, `retrans_time_ms`) and then
-  /// gives up what it kept for it, with EHOSTUNREACH.
+  /// discards the datagrams that it kept for it, with EHOSTUNREACH.
   public var unreachableDelay = TimeSpan.milliseconds(3_500)
   /// How long to wait after the first failure before trying again; twice as long after each further one.
   public var firstRetry = TimeSpan.milliseconds(500)
   /// The longest time between two tries; what is heard meanwhile stays in the ring.
   public var longestRetry = TimeSpan.seconds(5)
-  /// How long to go on trying to send what is left when the input has ended or the gateway is told to stop.
+  /// The time for which the gateway tries to send what is left after the input has ended or a stop was requested.
   public var endPatience = TimeSpan.seconds(5)
 
   /// Makes limits with the defaults.

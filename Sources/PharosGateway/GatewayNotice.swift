@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// What whoever looks after a gateway should know.
+/// A change in a gateway's state that its operator should know of.
 public enum GatewayNotice: Hashable, Sendable {
   /// The server cannot be reached; told once, not at every try.
   case lost(LinkTrouble)

@@ -19,7 +19,7 @@ package struct HeartbeatTally: Sendable {
     dropped += UInt64(heartbeat.dropped)
   }
 
-  /// The heartbeat of now; counting starts anew, with what a heartbeat has no room for.
+  /// Returns the heartbeat to send now; the counts restart at what did not fit into it.
   package mutating func take(scanDuty: Float?) -> Heartbeat {
     // The highest number stands for "not counted".
     let told = (heard: min(heard, UInt64(UInt32.max - 1)), dropped: min(dropped, UInt64(UInt32.max)))

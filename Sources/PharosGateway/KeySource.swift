@@ -55,7 +55,7 @@ package struct KeySource {
   }
 }
 
-/// Why a gateway cannot begin, in words for whoever started it.
+/// An error that keeps a gateway from starting, in words for the operator.
 struct GatewayFailure: Error, CustomStringConvertible {
   let description: String
 

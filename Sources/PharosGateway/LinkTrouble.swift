@@ -2,7 +2,7 @@
 public enum LinkTrouble: Error, Hashable, Sendable {
   /// The server's name is not known, or cannot be looked up now; what the resolver says.
   case unknownHost(reason: String)
-  /// The server's machine is there, but nobody listens at the port.
+  /// The server's host answers, but no process listens on the port.
   case refused
   /// There is no way to the server, or its machine does not answer; what the system says.
   case unreachable(reason: String)
@@ -24,7 +24,7 @@ extension LinkTrouble: CustomStringConvertible {
     switch self {
     case .unknownHost(let reason): "its name cannot be looked up (\(reason)); check the name and the DNS"
     case .refused:
-      "nobody listens at that port (connection refused); see that the server runs, and at this port"
+      "no process listens on that port (connection refused); check that the server runs, and on this port"
     case .unreachable(let reason): "there is no way to it (\(reason)); check the network and the address"
     case .system(let reason): "sending fails (\(reason))"
     }

@@ -1,10 +1,10 @@
 package import PharosReports
 import PharosWire
 
-/// What one datagram carries, from its first advert until nobody can refuse it any more.
+/// The contents of one datagram, from its first advert until the datagram can no longer be refused.
 ///
-/// A parcel keeps its contents and, once it has one, its number. When it has to be sent again only the ages are written
-/// anew: a receiver that had it already sees a number that it knows.
+/// A parcel keeps its contents and, once it has one, its number. When it is sent again, only the ages are recomputed: a
+/// receiver that has already received it sees a number that it knows.
 package struct Parcel: Sendable {
   /// Its adverts; the time of receipt is when each was heard, by the gateway's own clock.
   private(set) var batch = ReportBatch()

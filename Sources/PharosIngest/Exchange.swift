@@ -2,11 +2,11 @@ import Atomics
 package import PharosEvents
 package import PharosReports
 
-/// All that crosses between threads: the rings, and up to when each thread has done its part.
+/// The data shared between threads: the rings, and the watermark up to which each thread has done its work.
 ///
 /// Inputs have a total order (R, loop, sequence). Loop i publishes its input watermark: all its inputs with R up to
-/// it are in the rings. A shard, the recorder and nobody else takes inputs, merged by R and loop, up to the smallest
-/// input watermark; so neither the loops' speed nor the kernel's choice of socket shows in what they make of them.
+/// it are in the rings. The shards and the recorder take inputs, merged by R and loop, only up to the smallest
+/// input watermark; so neither the loops' speed nor the kernel's choice of socket affects their results.
 package final class Exchange: Sendable {
   /// How many loops there are, and as many shards.
   let loops: Int

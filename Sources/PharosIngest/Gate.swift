@@ -9,7 +9,7 @@ import PharosWire
 struct Gate {
   /// What becomes of a datagram that has not been decoded yet.
   enum Admission {
-    /// It is decoded, and may then name only whom the sender may speak for; nil if nobody has signed it.
+    /// It is decoded, and may name only observers that its signer may vouch for; nil if no signature was verified.
     case admitted(signer: ObserverID?)
     /// It waits until something is kept, and is asked about again.
     case held(by: SenderName)

@@ -40,9 +40,9 @@ public struct HeardObserver: Hashable, Sendable {
 public struct HeardBeacon: Hashable, Sendable {
   /// Who hears it.
   public var observer: ObserverID
-  /// Its device address, or nil if it has none or nobody asked about it.
+  /// The device address, or nil if it has none or is hidden because the device is not registered.
   public var address: DeviceAddress?
-  /// What stands for the address of a device that nobody asked about.
+  /// The pseudonym that replaces the hidden address of an unregistered device.
   public var pseudonym: Pseudonym?
   /// The identities that its adverts carry, in order; empty for a device that is no beacon.
   public var identities: [BeaconID]

@@ -4,21 +4,23 @@ package import PharosPrivacy
 package import PharosReports
 package import PharosWire
 
-/// What one loop hears, registered or not: the first thing that somebody with a new gateway wants to see.
+/// The observers and beacons that one loop hears, registered or not: the first thing that the operator of a new gateway
+/// wants to see.
 ///
-/// It must cost the path of an advert next to nothing: the loop lets it look at some adverts of some receive calls
-/// and says how many those stand for. A payload is decoded when it is the first of a device, or says more than the one before.
-/// When a table is full, what was heard longest ago makes room: little at a time, since the loop waits.
+/// It must add next to no cost to an advert: the loop passes it some adverts of some receive calls, with the number of
+/// adverts that they represent. It decodes the first payload of a device, and a later one only if it is longer. A full
+/// table evicts the entries that were heard longest ago, a few at a time, since the loop waits for it.
 ///
-/// Of a device that nobody asked about neither address, name nor payload is kept, but a pseudonym in place of the address and
-/// what public beacon frames say; and ``memory`` after it was last heard it is forgotten.
+/// Of an unregistered device, which no region, ranging request, beacon's entry or zone names, the table keeps neither
+/// address, name nor payload, only a pseudonym in place of the address and the content of public beacon frames. It
+/// forgets the device ``memory`` after it was last heard.
 package struct HeardTable {
   /// How many observers, and how many of their beacons, are kept.
   package static let capacity = 4_096
-  /// For how long a device is kept that nobody asked about.
+  /// The time for which an unregistered device is kept after it was last heard.
   ///
-  /// Ten minutes: time to walk from a tag to a screen and back, and less than the fifteen after which telephones change their
-  /// addresses, so that the table never shows a passer-by for longer than his own telephone means to be known.
+  /// Ten minutes: time to walk from a tag to a screen and back, and less than the fifteen after which phones change
+  /// their addresses, so that the table never shows a passer-by for longer than the phone itself keeps its address.
   static let memory = TimeSpan.minutes(10)
 
   private struct Observer {
@@ -62,7 +64,7 @@ package struct HeardTable {
   private var frames: FrameDecoder
   private var known: KnownDevices
   private var resolver: Resolver?
-  /// Whether devices that nobody asked about are shown as they are: for the installer who looks, where nothing is kept.
+  /// Indicates whether unregistered devices are shown with address and name, for an installer; nothing is kept then.
   private var showsStrangers = false
   private var nextNumber: UInt64 = 0
   /// The entries, found by the dictionaries beside them: one look-up an advert, and changes in place.
@@ -77,7 +79,7 @@ package struct HeardTable {
   /// When room was last made.
   private var evicted = Timestamp.distantPast
 
-  /// Makes an empty table that knows nobody.
+  /// Creates an empty table without registered devices.
   package init(
     iBeaconCompanies: [UInt16],
     capacity: Int = HeardTable.capacity,
@@ -89,12 +91,12 @@ package struct HeardTable {
     known = KnownDevices(Site())
   }
 
-  /// Takes over what a site asks about, and how it has payloads read; what was known and is no more is hidden at once.
+  /// Applies a site's registered devices and its decoding rules; hides devices that are no longer registered at once.
   ///
   /// - Parameters:
-  ///   - site: what is declared.
-  ///   - applications: those that came at run time, and those of the site.
-  ///   - showsStrangers: whether devices that nobody asks about are shown as they are.
+  ///   - site: the site's declarations.
+  ///   - applications: the applications of the site and those that registered at run time.
+  ///   - showsStrangers: whether unregistered devices are shown with address and name.
   package mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
     frames = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
     known = KnownDevices(site)
@@ -115,7 +117,7 @@ package struct HeardTable {
     for place in beacons.indices { beacons[place].payloadLength = 0 }
   }
 
-  /// Forgets the devices that nobody asked about and that were not heard for ``memory``.
+  /// Forgets the unregistered devices that were not heard for ``memory``.
   package mutating func forget(at time: Timestamp) {
     guard !showsStrangers else { return }
     let cutoff = time - HeardTable.memory
@@ -300,7 +302,7 @@ package struct HeardTable {
 
   /// Shows or hides what only somebody may see who asked about the device.
   private mutating func settle(_ place: Int, isKnown: Bool, _ address: DeviceAddress?) {
-    // What was passed over while nobody asked is read again.
+    // Read the scan response again: it was skipped while the device was not registered.
     if isKnown, !beacons[place].isKnown { beacons[place].scanResponseLength = 0 }
     beacons[place].isKnown = isKnown
     if isKnown || showsStrangers {

@@ -137,11 +137,11 @@ package struct ClockWatch {
   private let clock: IngestClock
   private var known: TimeSpan
 
-  /// Starts with the clocks as they stand, or with what is told of them where that is something else.
+  /// Starts from the current offset between the clocks, or from the one that published events use if they differ.
   ///
   /// - Parameters:
   ///   - clock: the clocks.
-  ///   - told: from the steady clock to the wall clock, as events tell it so far.
+  ///   - told: the offset from the steady clock to the wall clock that published events use; nil for the current one.
   package init(_ clock: IngestClock, told: TimeSpan? = nil) {
     self.clock = clock
     known = told ?? ClockWatch.offset(of: clock)

@@ -28,19 +28,20 @@ public struct IngestConfiguration: Sendable {
   ///
   /// 30 s is what a restart costs at most of what was learned; states are never lost by it, as events tell them.
   public var checkpointInterval: TimeSpan?
-  /// How many events were told behind the checkpoint that a server goes on from: R begins a microsecond later for each.
+  /// The number of events that were published after the checkpoint that a server resumes from: R begins a microsecond
+  /// later for each.
   ///
-  /// Where the wall clock was set back, two starts from one checkpoint would begin at one R otherwise; ids count from there, so
-  /// the second start would give those of the first one again.
+  /// If the wall clock was set back, two starts from one checkpoint would otherwise begin at the same R. Event ids
+  /// count from there, so the second start would assign the ids of the first one again.
   public var toldSinceCheckpoint: Int64 = 0
   /// Takes checkpoints, on the thread that delivers events and in one order with them; nil to take none.
   ///
-  /// It should let go of each soon, as the loops copy what they change meanwhile. The last one comes behind the last event of
-  /// an orderly end.
+  /// It should release each checkpoint soon, as the loops copy what they change while it is held. The last checkpoint
+  /// comes after the last event of an orderly shutdown.
   public var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
-  /// Whether what is heard shows devices that nobody asked about with their addresses and names.
+  /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
-  /// For the installer who looks at a screen, in a process that keeps nothing. A server that stays up hides them.
+  /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.
   public var showsStrangers: Bool
   /// The keys that datagrams are signed with, and where replay windows are kept; without any, listeners that ask for signatures
   /// take nothing.
@@ -68,14 +69,15 @@ public struct IngestConfiguration: Sendable {
   ///   - loops: how many loops read and decide.
   ///   - receiveBuffer: the receive buffer to ask for, in bytes.
   ///   - largestDatagram: the longest datagram that is taken, in bytes.
-  ///   - busyTick: how often a loop looks while there is much traffic. 250 µs keeps a decision's delay well below a
-  ///     millisecond; a tick takes some 3 µs, and waiting for each of 50 thousand datagrams a second several times as
-  ///     much as the ticks.
-  ///   - idleTick: how often a loop looks while there is none. 5 ms is a tenth of what an event may be late by.
+  ///   - busyTick: how often a loop checks its sockets while there is much traffic. 250 µs keeps a decision's delay
+  ///     well below a millisecond; a tick takes some 3 µs, and waiting for each of 50 thousand datagrams a second would
+  ///     cost several times as much as the ticks.
+  ///   - idleTick: how often a loop checks its deadlines while there is none. 5 ms is a tenth of an event's permitted
+  ///     delay.
   ///   - record: takes the bytes of a recording.
   ///   - checkpointInterval: how often a checkpoint is taken.
   ///   - checkpoint: takes checkpoints.
-  ///   - showsStrangers: whether devices that nobody asked about are shown with their addresses and names.
+  ///   - showsStrangers: whether the tables of heard devices show the addresses and names of unregistered devices.
   ///   - signing: the keys that datagrams are signed with, and where replay windows are kept.
   ///   - clock: the clocks.
   public init(

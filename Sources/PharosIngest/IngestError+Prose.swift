@@ -30,7 +30,7 @@ extension IngestError: CustomStringConvertible {
     case .outOfMemory:
       "not enough memory for the receive slots. Use fewer loops or a smaller largestDatagram."
     case .unreadableCheckpoint(let error):
-      "the checkpoint cannot be used, \(error). Start from what was told alone, and report this as a bug."
+      "the checkpoint cannot be used, \(error). Start from the published events alone, and report this as a bug."
     case .overloaded(let waiting):
       "\(waiting) requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
     case .stopped:

@@ -62,7 +62,7 @@ extension IngestParts.Plan {
     return writer
   }
 
-  /// What the engines must know of venues; nil where nobody wants to know what handsets sense.
+  /// The venue data that the engines need; nil if there are no venues and no caller receives what handsets sense.
   private var sensing: SensingScope? {
     SensingScope(grounds) ?? (takesSensings ? SensingScope() : nil)
   }

@@ -47,18 +47,18 @@ public final class IngestServer: Sendable {
     recorder = parts.recorder
   }
 
-  /// Opens the sockets and begins.
+  /// Opens the sockets and starts the server.
   ///
   /// - Parameters:
   ///   - site: what the site declares.
-  ///   - grounds: the venues in which handsets and tags are located; without any nobody is.
+  ///   - grounds: the venues in which handsets and tags are located; without venues, nothing is located.
   ///   - configuration: where to listen and how.
-  ///   - restoration: what the run before has left: states resume, and the time between is no evidence of anything. Nil for
-  ///     a start from nothing.
-  ///   - logger: where to say what an operator should know.
-  ///   - sense: takes what handsets sense, in order, on the thread that delivers events and before those that were decided by
-  ///     it; nil where nobody wants it.
-  ///   - deliver: takes the events, in order, always on the same thread, which it should not hold up.
+  ///   - restoration: the state that the previous run has left. States resume, and the time between the runs is no
+  ///     evidence of anything. Nil for a start without earlier state.
+  ///   - logger: the logger for messages to the operator.
+  ///   - sense: takes what handsets sense, in order, on the thread that delivers events and before the events that were
+  ///     decided by it; nil if it is not needed.
+  ///   - deliver: takes the events, in order, always on the same thread, which it should not block.
   /// - Returns: the server, which listens.
   /// - Throws: ``IngestError``; `RegionRefusal` if a declared application has more regions than it may hold; a
   ///   `CaptureError` if the site is too large to be recorded.

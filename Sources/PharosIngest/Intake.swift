@@ -74,11 +74,11 @@ package struct Intake {
     heard = HeardTable(iBeaconCompanies: iBeaconCompanies)
   }
 
-  /// Whether somebody wants to know who sends what comes next.
+  /// Returns whether the source addresses of the next datagrams are needed.
   ///
-  /// Only the tables for people and the recorder do; asking the kernel costs a twelfth of what a datagram costs it, so a
-  /// loop that does not keep up leaves it out where nobody wants to know. The first refusals behind a second without any
-  /// may then have no source; their reasons are counted as ever.
+  /// Only the tables for people and the recorder use them. Asking the kernel for one costs a twelfth of what a datagram
+  /// costs it, so a loop that cannot keep up asks only when one of the two needs it. The first refusals after a second
+  /// without any may then have no source; their reasons are counted as always.
   func wantsNames(at time: Timestamp) -> Bool { time <= suspiciousUntil || sampler.isDue(at: time) }
 
   /// Takes what a drain has received in one call, each datagram with an R of its own.
@@ -235,7 +235,7 @@ package struct Intake {
   /// Takes over what a change of regions asks about.
   mutating func recognise(_ change: RegionChange) { heard.recognise(change) }
 
-  /// Forgets the devices that nobody asked about and that were not heard for minutes.
+  /// Forgets the unregistered devices that were not heard for ten minutes.
   mutating func forget(at time: Timestamp) { heard.forget(at: time) }
 
   /// Moves the reports behind a mark that belong to other shards into the batches for those.

@@ -1,8 +1,8 @@
 public import PharosReports
 
-/// Which devices somebody asked about: those that a region, a ranging request, a beacon's entry or a zone names.
+/// The registered devices: those that a region, a ranging request, a beacon's entry or a zone names.
 ///
-/// All others are nobody's business, and are kept accordingly.
+/// All other devices are unregistered: neither their addresses nor their names are kept.
 public struct KnownDevices: Hashable, Sendable {
   private var constraints: Set<BeaconConstraint> = []
 
@@ -20,7 +20,7 @@ public struct KnownDevices: Hashable, Sendable {
     application.rotation.forEach { insert($0) }
   }
 
-  /// Adds what a change asks about; what it no longer asks about stays until the site is read anew.
+  /// Adds the devices that a change names; those that it no longer names stay until the site is read again.
   mutating func insert(_ change: RegionChange) {
     switch change {
     case .startMonitoring(_, let region, assuming: _): constraints.insert(region.constraint.withoutKind)

@@ -4,7 +4,7 @@ public struct ListenAddress: Hashable, Sendable {
   public enum Socket: Hashable, Sendable {
     /// One that is opened and bound to a host, by address or name, and a port; port 0 takes any that is free.
     case bind(host: String, port: Int)
-    /// One that was opened by whoever started this process, as systemd does.
+    /// A socket that the launching process, such as systemd, has opened and passed on as a file descriptor.
     case descriptor(Int32)
   }
 

@@ -5,9 +5,9 @@ import PharosMonitoring
 package import PharosPipeline
 import PharosReports
 
-/// The one consumer of all shards: restores the order of events and delivers them.
+/// The only consumer of all shards: restores the order of events and delivers them.
 ///
-/// Lives on an event loop of its own, so that neither stage two nor whoever takes the events holds up a socket.
+/// Runs on its own event loop, so that neither stage two nor the receiver of the events delays a socket.
 package final class MergerLoop {
   private let exchange: Exchange
   private let sense: (@Sendable ([Sensing]) -> Void)?
@@ -61,7 +61,7 @@ package final class MergerLoop {
       release(through: marker?.instant ?? .distantFuture)
       let isWaiting = decidedThrough > merger.released
       exchange.merger.isWaiting.store(isWaiting, ordering: .sequentiallyConsistent)
-      // A shard that moved on before it could see the flag wakes nobody, so look once more.
+      // A shard that advanced before it could see the flag does not signal the merger, so check once more.
       guard isWaiting, (0..<exchange.loops).contains(where: { exchange.decisionsThrough($0) > marks[$0] })
       else {
         return

@@ -13,7 +13,7 @@ package struct ShardParcel: Sendable {
     case change(RegionChange)
     /// An edited site, accepted already; every shard gets it.
     case adoption(Site)
-    /// That nobody listened up to then; every shard gets it.
+    /// The process stood still up to this time and received nothing; every shard gets it.
     case pause(through: Timestamp)
     /// Where a checkpoint is taken: behind everything up to the parcel's R; every shard gets it.
     case marker
@@ -50,7 +50,7 @@ package struct ServerInput: Sendable {
     case adoption(Site)
     /// The wall clock was set by so much.
     case clockStep(TimeSpan)
-    /// Nobody listened up to then.
+    /// The process stood still up to this time and received nothing.
     case pause(through: Timestamp)
     /// A checkpoint is to be taken here.
     case marker(CheckpointMarker)

@@ -35,8 +35,8 @@ package struct RefusalTable {
 
   /// How long after a line the next one about the same sender and reason may follow.
   static let quiet = TimeSpan.minutes(1)
-  /// How many lines there may be in one such time, whoever they are about: a flood from made-up addresses must not
-  /// fill the disc.
+  /// The maximum number of log lines in one such period, across all senders: a flood from forged addresses must not
+  /// fill the disk.
   package static let linesPerPeriod = 20
 
   fileprivate struct Reason {

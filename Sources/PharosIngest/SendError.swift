@@ -17,7 +17,7 @@ public struct SendError: Error, Hashable, Sendable {
   /// Whether the socket only has no room at the moment.
   var isBufferFull: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS }
 
-  /// Whether nobody listens at the destination: its machine answered an earlier datagram so.
+  /// Indicates whether the destination refused an earlier datagram because no process listens on its port.
   public var isRefused: Bool { errno == ECONNREFUSED }
 }
 
@@ -25,7 +25,7 @@ extension SendError: CustomStringConvertible {
   /// What failed and what to do.
   public var description: String {
     isRefused
-      ? "cannot send: nobody listens at the destination. Start `pharos serve` there, or check host and port."
+      ? "cannot send: no process listens at the destination. Start `pharos serve` there, or check host and port."
       : "cannot send: \(String(cString: strerror(errno))) (errno \(errno))."
   }
 }

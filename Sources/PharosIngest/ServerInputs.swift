@@ -86,12 +86,12 @@ extension ReadingLoop {
     server?.requests.removeAll()
   }
 
-  /// Looks whether the process has stood still, and if so tells the engines before anything that was received since.
+  /// Checks whether the process stood still, and if so informs the engines before they see any input received since.
   ///
-  /// What was sent meanwhile waits in the sockets. Loop 0 sees to it for all, since nobody decides beyond its watermark: the pause
-  /// takes the place right behind the last thing that it did before.
+  /// Datagrams that arrived meanwhile are still in the sockets. Loop 0 reports the pause for all loops, since no shard
+  /// decides beyond its watermark: the pause is placed directly after the last input of loop 0.
   ///
-  /// - Returns: whether the loop may go on; not so while there is no room to tell.
+  /// - Returns: whether the loop may continue; false while the rings have no room for the pause.
   func watchPause() -> Bool {
     guard server != nil else { return true }
     let before = clock.last
@@ -103,7 +103,7 @@ extension ReadingLoop {
     guard before != .distantPast, now - before >= configuration.clock.leastPause else { return true }
     server?.pause = (LoopClock.following(before), now)
     logger.warning(
-      "the server stood still; nobody's silence of that time counts",
+      "the server stood still; silence during this time does not count as absence",
       metadata: [LogKey.pause: "\((now - before).seconds)"]
     )
     return tellPause()
@@ -170,7 +170,8 @@ extension ReadingLoop {
     } catch {
       refusal = error
     }
-    // Merger and recorder are told of a refused change too: an event says so, here and when the recording is run.
+    // The merger and the recorder receive refused changes too: the merger publishes an event for each one that exceeds
+    // the region limit, both now and when the recording is processed.
     announce(.change(change, refusal: refusal), at: received)
     if let refusal { answer.fail(refusal) } else { answer.succeed(()) }
   }

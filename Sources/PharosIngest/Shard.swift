@@ -49,9 +49,9 @@ package struct Shard {
     self.output = output
   }
 
-  /// Takes what the loops' watermarks allow and hands on what was decided.
+  /// Processes the inputs that the loops' watermarks allow and passes the decisions on.
   ///
-  /// - Parameter deadline: when to stop, with more to do; nil where nobody else waits for the thread.
+  /// - Parameter deadline: the time at which to stop with work left; nil if no other work waits for the thread.
   /// - Returns: whether there is more to do.
   package mutating func run(until deadline: NIODeadline? = nil) -> Progress {
     run(isReading: false, until: deadline)

@@ -25,7 +25,7 @@ public struct SignedIngest: Sendable {
   /// If it throws, that is logged once, and ingest goes on: what a crash leaves open then is what was taken since.
   public var keep: @Sendable (Keeping) throws -> Void
 
-  /// Makes the settings; by default nobody has a key and nothing is kept.
+  /// Creates the settings; by default no observer has a key and no record is kept.
   public init(
     observers: [KeyedObserver] = [],
     records: [SenderRecord] = [],

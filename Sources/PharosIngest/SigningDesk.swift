@@ -118,7 +118,7 @@ final class SigningDesk: Sendable {
     }
   }
 
-  /// What to write next; nil if there is nothing, and then nobody is writing any more.
+  /// Returns the records to write next, or nil if no write was requested; the writing job then ends.
   private func nextOrders() -> [SenderRecord]? {
     let (records, waiters) = orders.withLock { orders -> ([SenderRecord]?, [EventLoopPromise<Void>]) in
       guard orders.isAsked else {

@@ -6,9 +6,9 @@ import Synchronization
 extension Journal {
   /// Writes a group of entries and the rows that they change, and returns when all of it is on the disk.
   ///
-  /// One thread at a time appends; a group that fails leaves nothing behind and may be given again.
+  /// Only one thread at a time may append. A group that fails leaves nothing behind and may be appended again.
   ///
-  /// - Returns: the sequence of each entry that was told, one after the other without a gap; nil for the others.
+  /// - Returns: the sequence of each published entry, ascending without a gap; nil for each withheld entry.
   /// - Throws: ``JournalError``; nothing was written then.
   public func append(_ entries: [Entry]) throws(JournalError) -> [Int64?] {
     guard !entries.isEmpty else { return [] }

@@ -40,11 +40,12 @@ extension Journal {
     }
   }
 
-  /// Makes durable what is read back, before anybody is told of it.
+  /// Makes the commits in the log durable before any of them is published.
   ///
-  /// A commit that the process was killed behind, or whose sync the disk refused, stands in the log all the same: whoever opens it
-  /// next takes it for committed, and the power may still take it away. So the log is copied back, which syncs both files. Where
-  /// there is no room for the copy a sync of the log alone keeps it.
+  /// A commit whose process was killed, or whose sync the disk refused, may be in the log without being on the disk.
+  /// The next process that opens the journal sees it as committed, but a power failure could still undo it. So the
+  /// log is copied back into the database, which syncs both files. If the disk has no room for that, the log alone is
+  /// synced.
   static func settle(_ pool: DatabasePool) throws {
     try pool.writeWithoutTransaction { database in
       do {

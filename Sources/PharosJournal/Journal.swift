@@ -21,7 +21,7 @@ public final class Journal: Sendable {
   public struct Entry: Hashable, Sendable {
     /// The event.
     public var event: Event
-    /// Whether it was told to anybody: one that is withheld changes rows and gets no sequence.
+    /// A Boolean value that is true if the event is published; a withheld event changes rows and gets no sequence.
     public var isTold: Bool
 
     /// Makes an entry.

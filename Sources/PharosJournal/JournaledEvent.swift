@@ -4,7 +4,7 @@ public import PharosEvents
 public struct JournaledEvent: Hashable, Sendable {
   /// Its place: 1 for the first event ever journalled, and no number left out behind it.
   public let sequence: Int64
-  /// The event as it was told.
+  /// The event as it was published.
   public let event: Event
 
   /// Pairs an event with its place.

@@ -6,7 +6,7 @@ package import PharosReports
 /// The latest eight, in order and apart; when there are more, the two that are closest together become one. What lies
 /// between those was probably no better, and the credit that a silence gets is bounded anyway.
 package struct DeafSpans: Sendable {
-  /// How many are told apart.
+  /// The maximum number of separate spans.
   static let most = 8
   /// A silence is made longer by at most so much: an exit must come some day.
   package static let greatestCredit = TimeSpan.minutes(15)

@@ -10,7 +10,7 @@ struct EngineContext: Sendable {
   /// The filter of levels.
   let filter: LevelFilterKind
   let models: RangingModels
-  /// What there is to know of venues, or nil where nobody is located.
+  /// The facts about the venues in which handsets and tags are located, or nil if there are no venues.
   let sensing: SensingScope?
   /// What was declared last; what applications have changed since is in the catalog alone.
   var site: Site

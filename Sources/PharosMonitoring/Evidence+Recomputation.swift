@@ -12,7 +12,7 @@ public enum DecisionCheck: Hashable, Sendable {
 }
 
 extension Evidence {
-  /// Computes the decision anew from nothing but the evidence, which is what the event's JSON carries.
+  /// Recomputes the decision from the evidence alone, which is all that the event's JSON carries.
   public func recomputed() -> DecisionCheck {
     switch rule {
     case .samples: recomputedSamples()

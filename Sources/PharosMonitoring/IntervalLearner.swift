@@ -53,7 +53,9 @@ package struct IntervalLearner: Hashable, Sendable {
     if received <= IntervalLearner.young { noteRegular(difference) }
   }
 
-  /// Takes a gap in seconds; true if what follows from the interval should be computed anew.
+  /// Learns from a gap in seconds.
+  ///
+  /// - Returns: true if the allowed silence must be recomputed.
   package mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
     guard gap > 0, gap.isFinite else { return false }
     guard interval > 0 else {
@@ -92,9 +94,9 @@ package struct IntervalLearner: Hashable, Sendable {
     received += 1
   }
 
-  /// A gap that nobody expected; a beacon that is out takes part in this alone.
+  /// Learns from an unexpectedly long gap of a beacon that is outside; only a new interval can follow from it.
   ///
-  /// True if an interval was found.
+  /// - Returns: true if an interval was found.
   mutating func learnSlow(gap: Float, _ history: inout LossHistory) -> Bool {
     guard gap > interval * IntervalLearner.modes, gap.isFinite else { return false }
     guard history.noteCandidate(gap, at: received) else { return false }

@@ -22,7 +22,7 @@ package struct LifeSigns: Sendable {
   package var mode: ObserverEntry.Liveness
   /// The latest event time of something that proves life.
   package var lastProof = Timestamp.distantPast
-  /// Silence counts towards an outage from here on at the earliest: nobody listened before.
+  /// The earliest time from which silence counts towards an outage: the end of the server's last downtime.
   var silentFrom = Timestamp.distantPast
   /// Whether it has not been heard since it became known by hearsay: it is not taken to live for nothing.
   var isUnproven = false
@@ -33,8 +33,9 @@ package struct LifeSigns: Sendable {
   package var traffic = GapMemory()
   /// The latest event time of anything.
   package var lastSign = Timestamp.distantPast
-  /// Beyond which silence it is asked whether it is one of a living observer; none at all once nobody listened, up to the first
-  /// sign.
+  /// The silence after which the engine checks, at the observer's next sign, if the silence was a deaf time.
+  ///
+  /// Zero from a downtime of the server until the observer's first sign.
   package var longestPause = LifeSigns.noticeable
   /// How many adverts a heartbeat usually counts beyond those that are reported to us.
   var ambient = 0.0
@@ -108,11 +109,11 @@ package struct LifeSigns: Sendable {
   /// The same with the reception's tag of the key, after its places have been made the observer's own.
   @inline(__always)
   mutating func advertUnshared(from key: UInt64, tag: UInt32, at time: Timestamp) -> Bool {
-    // What the adverts so far have told, one that is no later does not tell anew.
+    // An advert that is no later than the latest one proves nothing new.
     if time > reception.latest { advance(to: time) }
     isUnproven = false
     reported &+= 1
-    // Under `assumed` silence means absence, so nobody is asked about it.
+    // Under `assumed`, silence means absence, so the reception is not judged.
     if mode != .assumed { reception.hearUnshared(tag, at: time) }
     if leader == key, votes != 0 {
       votes &+= votes < 64 ? 1 : 0
@@ -141,7 +142,7 @@ package struct LifeSigns: Sendable {
     return true
   }
 
-  /// The sender started anew: the time since anything came from it is no evidence, and teaches nothing.
+  /// Handles a restart of the sender: the time since its last sign is no evidence, and nothing is learned from it.
   mutating func restarted(at time: Timestamp) {
     if lastSign != .distantPast { reception.addSpan(from: lastSign, to: time) }
     heartbeats.interrupt()
@@ -166,9 +167,10 @@ package struct LifeSigns: Sendable {
     lastSign = max(lastSign, time)
   }
 
-  /// Nobody listened up to a time: silence up to then is none, and teaches nothing.
+  /// Handles a downtime of the server up to a time: silence up to then is no evidence, and nothing is learned from it.
   ///
-  /// Nor is silence up to the first sign of it: its numbers do not tell what was lost meanwhile, and its way to us may be cut.
+  /// The same holds for the silence up to the observer's first sign: its sequence numbers do not show what was lost in
+  /// the meantime, and its network may be down.
   mutating func interrupted(until time: Timestamp) {
     silentFrom = max(silentFrom, time)
     heartbeats.interrupt()
@@ -193,12 +195,11 @@ package struct LifeSigns: Sendable {
 
 /// Whether the radio is to be believed.
 extension LifeSigns {
-  /// Whether a beacon's silence that began at a time and has outlasted its deadline is the beacon's own, and not its
-  /// observer's.
+  /// Returns true if a silence that has outlasted its deadline is the beacon's own, and not its observer's.
   ///
-  /// A radio that is deaf settles it. Where others fell silent with the beacon and nobody is heard as usual, the exit
-  /// waits for a better witness, for as long as the silence lasted and one liveness gap at most: then it is decided.
-  /// Under `assumed` there is nothing to wait for.
+  /// It is not while the radio is deaf. If the adverts received are thinned out, or other transmitters fell silent with
+  /// the beacon and none is heard as usual, the exit waits for better evidence, for as long as the silence lasted and
+  /// at most one liveness gap; then the silence counts as the beacon's own. Under `assumed`, the exit does not wait.
   mutating func trusts(silenceSince start: Timestamp, deadline: Timestamp, at time: Timestamp) -> Bool {
     guard mode != .assumed else { return true }
     guard reception.deafSince == nil else {
@@ -217,7 +218,8 @@ extension LifeSigns {
       doubt = nil
       return true
     }
-    // Somebody is heard, or nobody would ask: for as long again as the silence lasted, one liveness gap at most.
+    // The observer is alive, or the caller would not ask. Wait as long again as the silence lasted, at most one
+    // liveness gap.
     let patience = min(max(LifeSigns.patience, deadline - start), allowedGap)
     var since = time
     if let doubt, time - doubt.last <= allowedGap { since = doubt.since }

@@ -44,8 +44,9 @@ package struct LossHistory: Sendable {
   /// A gap much longer than the interval, and may come again.
   var candidate: Float { rare.candidate }
 
-  /// Notes a run of fewer losses than make it long, at the usual level; true if what follows from it should be computed
-  /// anew.
+  /// Counts a run of losses that is not long, at the usual level.
+  ///
+  /// - Returns: true if the allowed silence must be recomputed.
   @inline(__always)
   mutating func noteShort(missed: Float) -> Bool {
     runs += 1
@@ -62,7 +63,9 @@ package struct LossHistory: Sendable {
     return total < 64 && total & (total - 1) == 0
   }
 
-  /// Notes a run of losses; true if what follows from it should be computed anew.
+  /// Counts a run of losses of any length.
+  ///
+  /// - Returns: true if the allowed silence must be recomputed.
   mutating func note(missed: Float, at surroundings: UInt8) -> Bool {
     let missed = min(missed, 4_096)
     let whole = UInt16(missed)
@@ -121,7 +124,7 @@ package struct LossHistory: Sendable {
     )
   }
 
-  /// The recent runs; how many adverts they lie among is known by whoever counts samples.
+  /// Returns the recent runs and losses, with the number of adverts received meanwhile, which the caller counts.
   func recent(received: Float) -> (received: Float, runs: Float, lost: Float) {
     (received, Float(recentRuns), Float(recentLost))
   }

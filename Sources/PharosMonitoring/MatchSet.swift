@@ -28,7 +28,7 @@ package struct MatchSet: Hashable, Sendable {
 
   package init() {}
 
-  /// Whether nobody asks.
+  /// A Boolean value that is true if no region, ranging request or zone matches the beacon.
   var isEmpty: Bool { policies.isEmpty && rangings.isEmpty && !isZoned }
   /// Whether seconds must be kept.
   var needsSeconds: Bool { isZoned || !rangings.isEmpty }

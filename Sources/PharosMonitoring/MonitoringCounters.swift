@@ -6,7 +6,7 @@ public struct MonitoringCounters: Hashable, Sendable {
   public var adverts: UInt64 = 0
   /// Adverts that carried an identity that somebody asks about.
   public var matched: UInt64 = 0
-  /// Adverts that nobody asks about.
+  /// Adverts that match no region, ranging request or zone.
   public var unmatched: UInt64 = 0
   /// Reports whose event time lay more than the observer's lag before their receive time.
   public var late: UInt64 = 0
@@ -18,9 +18,9 @@ public struct MonitoringCounters: Hashable, Sendable {
   public var backwards: UInt64 = 0
   /// Datagrams that never came, by their sequence numbers.
   public var sequenceGaps: UInt64 = 0
-  /// Datagrams that came twice, or that nobody had missed, by their sequence numbers.
+  /// Datagrams whose sequence number was already received, is too old to check, or was not counted as missing.
   public var sequenceRepeats: UInt64 = 0
-  /// Observers that started anew.
+  /// Restarts of observers, by their boot ids.
   public var restarts: UInt64 = 0
   /// Datagrams of a boot that a later one had already replaced.
   public var staleBoots: UInt64 = 0

@@ -74,28 +74,30 @@ extension MonitoringEngine {
 
   // MARK: The start after a downtime
 
-  /// Goes on after a time in which nothing was received, from a state that was read or from nothing.
+  /// Resumes after a time in which nothing was received, from a restored state or without one.
   ///
-  /// The time since the state was written is no evidence: no exit, enter or outage follows from it. Silence, of beacons and
-  /// of observers, begins again, deadlines that were open get their whole time again, half-filled seconds of ranging are
-  /// dropped, and gaps across the pause teach nothing. What was published after the state was written (`lastTold`) wins over it:
+  /// The downtime since the state was written is no evidence: no exit, enter or outage follows from it. The silence of
+  /// beacons and of observers is counted from the start, open deadlines get their full time again, half-filled seconds
+  /// of ranging are dropped, and gaps across the downtime are not learned from. The records in `lastTold` were
+  /// published after the state was written, and take precedence over it:
   ///
-  /// - A row that is inside without a track that says so stays inside until live silence has lasted for the policy's
-  ///   ceiling, or for its fixed time.
-  /// - A row that is outside ends its tracks' presences without an event, so that they may enter again. Stage two is told of the
-  ///   regions about beacons which ask by the same presences that nothing is known of the beacon any more.
-  /// - Observers that are unknown here are known from then on. Such an observer is not assumed to live: if it
-  ///   stays silent, its regions become unmonitored.
+  /// - If a record states that a row is inside and no track confirms it, the row stays inside until live silence has
+  ///   lasted for the policy's ceiling, or for its fixed time.
+  /// - If a record states that a row is outside, its tracks' presences end without an event, so that they may enter
+  ///   again. If other regions about beacons share these presences, the engine reports their state to stage two as
+  ///   unknown.
+  /// - The engine adds observers that appear only in the records. It does not assume such an observer to be alive: if
+  ///   the observer stays silent, its regions become unmonitored.
   ///
-  /// Counters go on from the instant in nanoseconds, as those of new rows do, so that no id is used twice. In the end the site that
-  /// the engine was made with takes the place of the one that the state was written with, as ``adopt(_:at:into:)`` does it. Stage
-  /// two is told of each observer that was up when it proves that it lives.
+  /// Counters continue from the instant in nanoseconds, as those of new rows do, so that no id is used twice. Finally,
+  /// the site that the engine was made with replaces the site of the state, as in ``adopt(_:at:into:)``. The engine
+  /// reports each observer that was up to stage two at that observer's first proof of life.
   ///
   /// - Parameters:
-  ///   - instant: when the server started; a time before the state's is moved to it.
-  ///   - lastTold: what was published after the state was written, or ever, if there is none: all records about beacons, and those
-  ///     about this engine's own observers.
-  ///   - output: what follows from an edited site.
+  ///   - instant: the time at which the server started; a time before the state's own is raised to it.
+  ///   - lastTold: the records published after the state was written, or all records if there is no state: those about
+  ///     beacons, and those about this engine's own observers.
+  ///   - output: receives the resulting events and links.
   public mutating func resume(at instant: Timestamp, lastTold: LastTold, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }

@@ -1,10 +1,11 @@
 public import PharosReports
 
-/// The bounds of one engine's memory; what is the stalest goes first when one is reached.
+/// The memory limits of one engine; when one is reached, the stalest entries are evicted first.
 ///
-/// Nobody can take what belongs to others. The limits on observers and on all tracks hold for each cell of `ObserverID` by
-/// itself, and where a cell is full, the observer that has most tracks there gives some of its own. So a flood of made-up
-/// identities at one observer lets none of another observer's tracks go, and how many engines there are never shows.
+/// One observer cannot claim the memory of others. The limits on observers and on all tracks hold for each cell of
+/// `ObserverID` separately, and when a cell is full, the observer with the most tracks there loses some of its own. So
+/// a flood of made-up identities at one observer evicts no track of another, and the number of engines never affects
+/// the result.
 public struct MonitoringLimits: Hashable, Sendable {
   /// How many observers are kept, in all engines together.
   ///

@@ -45,7 +45,7 @@ package struct ObserverEngine: Sendable {
   /// When its first report was received: the phase of its seconds, and what its counters go on from.
   let firstHeard: Timestamp
   var clock = ClockOffset()
-  /// The proof of life that stage two was told of last.
+  /// The proof of life that was last reported to stage two.
   var lifeReported = Timestamp.distantPast
   var scanChanged = Timestamp.distantPast
   /// Since when its silence has said something without a break.

@@ -1,9 +1,9 @@
 package import PharosReports
 
-/// Whether one beacon is here at one observer, under one policy: the state machine behind every enter and exit.
+/// The presence of one beacon at one observer under one policy: the state machine behind every enter and exit.
 ///
-/// It is told what happens and answers what that means; it has no clock, no timer and no output of its own. What it
-/// cannot know (whether the observer lives) its owner decides before telling it that a deadline has passed.
+/// Its owner passes in each input, and its methods return the resulting actions. It has no clock, timer or output of
+/// its own. It cannot know if the observer is alive: the owner checks that before it calls ``deadlinePassed()``.
 package struct Presence: Sendable {
   package enum Phase: UInt8 {
     /// Not here; samples that count towards entering may have been heard.
@@ -140,7 +140,7 @@ package struct Presence: Sendable {
     return true
   }
 
-  /// Nobody listened for a while: a level that was below must be found there again, and nothing waits.
+  /// Handles a downtime of the server: a level below the exit level must be measured there again, and no exit waits.
   mutating func interrupt() {
     isWaiting = false
     if isBelow { endBelow() }

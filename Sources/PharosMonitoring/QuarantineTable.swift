@@ -8,9 +8,9 @@ import PharosReports
 struct QuarantineTable: Sendable {
   /// How many are kept for each of the 64 cells: 1,024 in all, more than anybody looks through.
   static let most = 16
-  /// How long one must have been silent to make room for another one.
+  /// The silence after which an observer may be removed to make room for another one.
   ///
-  /// Ten minutes: whoever is really there reports far more often.
+  /// Ten minutes: an observer that is present reports far more often.
   static let staleness = TimeSpan.minutes(10)
 
   private var cells: [[QuarantinedObserver]] = Array(repeating: [], count: ObserverID.cells)

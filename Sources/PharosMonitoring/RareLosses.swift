@@ -35,7 +35,9 @@ struct RareLosses: Hashable, Sendable {
   /// Whether a count is nearly full.
   var isFull = false
 
-  /// Notes a run of at least eight losses; true if what follows from it should be computed anew.
+  /// Counts a run of at least eight losses.
+  ///
+  /// - Returns: true if the allowed silence must be recomputed.
   mutating func noteLong(_ missed: UInt16) -> Bool {
     longRuns = LossHistory.sum(longRuns, 1)
     longLost = LossHistory.sum(longLost, missed - UInt16(LossRuns.longFrom.0))

@@ -44,10 +44,11 @@ extension Reception {
     teachesFrom = .distantFuture
   }
 
-  /// Asks again whether a deaf radio hears: the shortest window in which that can be said decides.
+  /// Reassesses whether a deaf radio hears again; the shortest window that allows a verdict decides.
   ///
-  /// It was deaf if those come back who collapsed together, and only then does silence get a credit. If somebody is heard
-  /// as usual and they are not, or nobody is heard thinned out any more, they have slowed or left by themselves.
+  /// The radio was deaf if the transmitters that collapsed together come back, and only then does silence get a credit.
+  /// If another transmitter is heard as usual and they do not come back, or if no transmitter is thinned out any more,
+  /// they have slowed down or left of their own accord.
   mutating func reassess(at time: Timestamp) {
     guard var deafness else { return }
     deafness.askedAt = time

@@ -37,8 +37,9 @@ extension Reception {
     /// Whether the radio hears, surely.
     package var isFine: Bool { fine >= Reception.settled && fine >= thinned }
 
-    /// Whether there is reason to doubt the silence of one: what is heard is thinned out, or others are silent with it and
-    /// nobody is heard as usual.
+    /// A Boolean value that is true if one transmitter's silence is in doubt.
+    ///
+    /// The adverts received are thinned out, or two or more transmitters are suspects and none is heard as usual.
     package var isDoubtful: Bool { isThinned || fine == 0 && suspects >= 2 }
 
     fileprivate mutating func add(surprise value: Double) {
@@ -68,10 +69,11 @@ extension Reception {
     return verdict
   }
 
-  /// Whether the radio has been quite silent although two regular transmitters or more were there until it fell silent.
+  /// Returns true if the radio has fallen silent although two or more regular transmitters were present until then.
   ///
-  /// One alone has left. Of several that keep their rate it is much likelier that they go on and are not heard than that they
-  /// left within the same few of their intervals; who leaves before the others do is told apart by those.
+  /// A lone transmitter that falls silent has left. If several that keep their rate fall silent together, it is much
+  /// likelier that they still transmit unheard than that all left within the same few of their intervals. A transmitter
+  /// that left earlier is not counted among them: the others were still heard after its last advert.
   package func isSilentTogether(at time: Timestamp) -> Bool {
     guard latest != .distantPast, time - latest >= .seconds(1) else { return false }
     let verdict = verdict(from: latest, through: time)

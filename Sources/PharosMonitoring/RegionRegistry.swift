@@ -67,7 +67,7 @@ public struct RegionRegistry: Sendable {
   ///
   /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
   public mutating func adopt(_ site: Site, from old: Site) throws(RegionRefusal) {
-    // What is wrong with the site by itself is said of it, before what it would do to applications at run time.
+    // Report mistakes in the site itself before conflicts with changes that applications made at run time.
     _ = try RegionRegistry(site: site)
     var trial = self
     for declared in site.applications {

@@ -54,7 +54,7 @@ struct RowChange {
 }
 
 extension RegionRow {
-  /// Takes over what was told.
+  /// Takes over the record of the last published state.
   mutating func take(_ word: LastTold.RegionWord) {
     state = word.state
     known = word.state == .unmonitored ? word.lastKnown : word.state

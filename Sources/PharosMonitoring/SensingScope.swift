@@ -4,7 +4,9 @@ public import PharosReports
 ///
 /// An engine that is given none hands nothing on for that, and pays nothing for it.
 public struct SensingScope: Hashable, Sendable {
-  /// The observers that hang at known places: they are no handsets, and what they hear of tags is told every second.
+  /// The observers that are mounted at known places.
+  ///
+  /// They are not handsets. Stage one reports what they hear of tags to stage two every second.
   public var fixedObservers: Set<ObserverID>
   /// The addresses of beacons that are known by nothing else, which adverts without an identity may come from.
   public var beaconAddresses: Set<UInt64>

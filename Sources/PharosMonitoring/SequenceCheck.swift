@@ -1,6 +1,6 @@
 package import PharosReports
 
-/// Follows a sender's boot ids and sequence numbers: what was lost, what came twice, when it started anew.
+/// The check of one sender's boot ids and sequence numbers: it detects lost and repeated datagrams, and restarts.
 package struct SequenceCheck: Sendable {
   /// What a datagram's head means.
   package enum Finding: Hashable {
@@ -25,23 +25,24 @@ package struct SequenceCheck: Sendable {
   /// Bit n: the number n below the highest has come.
   var seen: UInt64 = 1
 
-  /// Whether the numbers up to the next datagram are none's fault: nobody listened.
+  /// A flag that is set from a downtime of the server to the next new number: the numbers between are not losses.
   package var isInterrupted = false
   /// How many datagrams in a row have come before, the latest one included; no more are counted than matter.
   package var repeats: UInt8 = 0
 
   package init() {}
 
-  /// How many datagrams in a row are taken for repeats.
+  /// The maximum number of datagrams in a row that count as repeats.
   ///
-  /// Sixteen: a network that doubles datagrams delivers a burst of so many again at most. A sender all of whose numbers are old ones
-  /// does not count, or counts anew without a new boot id, and what it says is new all the same.
+  /// Sixteen: a network that duplicates datagrams delivers a burst of at most that many again. A sender whose numbers
+  /// stay old for longer does not number its datagrams, or has restarted its numbers without a new boot id; the content
+  /// of its datagrams is new all the same.
   package static let mostRepeats: UInt8 = 16
 
   /// Whether the latest datagram came twice, so that all it says has been said.
   package var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
 
-  /// Nobody listened for a while: what was sent then was not lost on the way.
+  /// Handles a downtime of the server: datagrams sent during it do not count as lost.
   package mutating func interrupt() { isInterrupted = bootID != nil }
 
   /// A datagram came.

@@ -10,7 +10,7 @@ extension TrackHandle {
   /// Stands for a silence that is never too long, and for one that is no whole number of milliseconds.
   static let allowedForever = UInt32.max
   private static let allowedElsewhere = UInt32.max - 1
-  /// How many addresses of one identity are told apart; more are learned as one.
+  /// The maximum number of addresses of one identity that are learned separately; more are learned as one.
   static let addresses = 4
   /// The bits of a sample key that are the address.
   private static let addressMask: UInt64 = 1 << 48 - 1

@@ -11,9 +11,9 @@ package struct Transmitter: Sendable {
   static let lesson: UInt8 = 8
   /// How many slots are looked at together.
   static let round: Int64 = 16
-  /// How fast the usual share is learned anew.
+  /// The time constant of the moving average ``usual``.
   ///
-  /// - Units: seconds; ten minutes, so that a minute of a jammed channel changes it by a tenth.
+  /// - Units: seconds; ten minutes, so that one minute of a jammed channel changes the average by a tenth.
   static let memory = 600.0
   /// Reports closer together than this are of one transmission.
   private static let joined: Int64 = 15_000_000
@@ -26,9 +26,9 @@ package struct Transmitter: Sendable {
   package var history: UInt64 = 0
   /// The latest slot in which it was heard; while its slots are being learned, the latest time in nanoseconds.
   package var slot: Int64 = 0
-  /// How many slots before ``slot`` its history begins; below zero where it begins after it.
+  /// The number of slots from the start of its history to ``slot``; negative if the history starts after ``slot``.
   ///
-  /// Up to 2³⁰, twelve days of the shortest slots: nobody asks about more than the latest 64.
+  /// Capped at 2³⁰, about thirteen days of the shortest slots. The engine evaluates only the latest 64 slots.
   var age: Int32 = 0
   /// What stands for the transmitter: see ``Reception/tag(of:)``; zero where there is none.
   package var tag: UInt32 = 0

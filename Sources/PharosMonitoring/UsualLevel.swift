@@ -60,7 +60,7 @@ package struct UsualLevel: Hashable, Sendable {
 
   @inline(__always)
   private mutating func add(_ recent: Float, share: Float) {
-    // Whoever comes or goes is no part of what is usual: what lies far off counts as if it were less so.
+    // Clip outliers: the level of a beacon that is being carried in or out is not its usual one.
     let most = UsualLevel.clip * deviation + 1
     let difference = min(max(recent - level, -most), most)
     level += difference * share

@@ -87,9 +87,9 @@ public struct CaptureFeed: Sendable {
     return nil
   }
 
-  /// Says that no more bytes will come, once `next()` gave nil.
+  /// Ends the input; call it after the last chunk, once ``next(maxReports:)`` has returned nil.
   ///
-  /// - Throws: that the file ends in the middle of something, unless damage was told already.
+  /// - Throws: an error if the file is cut off, unless ``next(maxReports:)`` has already thrown one for damage.
   public mutating func finish() throws(CaptureFeedError) {
     guard damage == nil else { return }
     do {

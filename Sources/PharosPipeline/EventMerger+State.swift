@@ -27,7 +27,7 @@ extension EventMerger {
   /// Takes over an edited site, which the registry has accepted; what it declares alike keeps its state.
   public mutating func adopt(_ site: Site, at instant: Timestamp) { insert(.site(site), at: instant) }
 
-  /// Notes that nobody listened from an instant to a later one.
+  /// Records a pause in which nothing was received, from an instant to a later one.
   public mutating func pause(through end: Timestamp, at instant: Timestamp) {
     insert(.pause(through: end), at: instant)
   }

@@ -2,16 +2,17 @@ public import PharosEvents
 public import PharosPositioning
 public import PharosReports
 
-/// Brings the shards of stage one together again: one stream of events in one order, and stage two behind it.
+/// The merger of all shards of stage one into one ordered stream of events, with stage two behind it.
 ///
-/// Each shard hands over what it decided, with a watermark: nothing it hands over later is decided at or before it. What
-/// all shards are past is final, and only that is released, in the order of `Event.isOrderedBefore`. How many shards there
-/// are, and how often they hand over, therefore never shows.
+/// Each shard hands over its decisions with a watermark: it hands over nothing later that is decided at or before the
+/// watermark. Decisions up to the lowest watermark are final, and only final ones are released, in the order of
+/// `Event.isOrderedBefore`. The stream therefore does not depend on the number of shards, or on how often they hand
+/// over.
 ///
-/// Whoever shares the work among threads keeps to three rules:
-/// - changes and steps of the clock are given before any shard's watermark reaches their instant;
-/// - a change is given to the engines before the reports of its instant;
-/// - all calls come from one thread.
+/// A caller that spreads the work over threads follows three rules:
+/// - It submits changes and clock steps before any shard's watermark reaches their instant.
+/// - It gives a change to the engines before the reports of the same instant.
+/// - It makes all calls from one thread.
 public struct EventMerger: Sendable {
   /// What changes what is monitored.
   enum Change: Sendable {
@@ -19,7 +20,7 @@ public struct EventMerger: Sendable {
     case region(RegionChange)
     /// Whatever is different in an edited site.
     case site(Site)
-    /// That nobody listened up to then.
+    /// A pause in which nothing was received, up to an instant.
     case pause(through: Timestamp)
   }
 
@@ -117,9 +118,9 @@ public struct EventMerger: Sendable {
     )
   }
 
-  /// Tells that the wall clock was set by so much, so that what is decided later is told by the new time.
+  /// Records a step of the wall clock, so that events decided later carry the new time.
   ///
-  /// Decisions know nothing of it: deadlines, order and ids go by the clock of the start.
+  /// A step affects no decision: deadlines, order and ids use the clock of the start.
   public mutating func stepClock(by step: TimeSpan, at instant: Timestamp) {
     clockSteps += 1
     clock.append((instant, (clock.last?.offset ?? .zero) + step))
@@ -170,9 +171,10 @@ public struct EventMerger: Sendable {
     stageTwo.take(link, into: &events)
   }
 
-  /// Maps what is released to the wall clock as it stood when each event was decided.
+  /// Maps the times of released events to the wall clock as it stood when each event was decided.
   ///
-  /// A step itself is told by the time before it, and comes first at its instant; what else was decided then, by the new time.
+  /// The event of a clock step carries the time before the step, and comes first at its instant. Other events decided
+  /// at that instant carry the new time.
   private mutating func told(_ events: [Event], through final: Timestamp) -> [Event] {
     let told = events.map { event in
       let bound = event.kind == .clockStepped ? event.decidedAt - .oneNanosecond : event.decidedAt

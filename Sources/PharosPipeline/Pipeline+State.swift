@@ -5,18 +5,18 @@ import PharosPrivacy
 public import PharosReports
 
 extension Pipeline {
-  /// Starts from a checkpoint, as if it had not been interrupted.
+  /// Makes a pipeline that continues from a checkpoint, as if it had not been interrupted.
   ///
-  /// After a restart ``resume(at:lastTold:)`` comes next. Without it the pipeline goes on where the checkpoint was made, with the
-  /// same events to the byte.
+  /// After a restart, call ``resume(at:lastTold:)`` next. Without that call, the pipeline continues at the instant of
+  /// the checkpoint, with the same events to the byte.
   ///
   /// - Parameters:
-  ///   - site: what is declared at present; what it no longer asks about is left out.
-  ///   - checkpoint: what the pipeline of before knew.
-  ///   - shards: how many shards; as many as one likes.
-  ///   - monitoring: how much stage one keeps.
-  ///   - positioning: how much stage two keeps.
-  ///   - grounds: the venues in which handsets and tags are located; where they are is found anew.
+  ///   - site: the current site; state that it no longer needs is dropped.
+  ///   - checkpoint: the state of the previous pipeline.
+  ///   - shards: the number of shards, which may differ from that of the previous pipeline.
+  ///   - monitoring: the memory limits of stage one.
+  ///   - positioning: the memory limits of stage two.
+  ///   - grounds: the venues in which handsets and tags are located; their positions are found from scratch.
   /// - Throws: `RegionRefusal` for the site; a `FieldError` if a state cannot be read.
   public init(
     site: Site,
@@ -41,15 +41,16 @@ extension Pipeline {
   /// Called behind ``advance(to:)``, so that no decision of that instant is left to tell.
   public func checkpoint() -> Checkpoint { Checkpoint(shards: shards, merger: merger.settled) }
 
-  /// Goes on after a restart: the time since the checkpoint, or ever, was downtime.
+  /// Resumes after a restart: the time since the checkpoint, or all earlier time if there is none, was downtime.
   ///
-  /// Nobody left, came or fell silent because of it: silence begins anew. What events have told since the checkpoint wins over
-  /// it. Whatever is counted goes on from the instant, so that no id is given twice.
+  /// No subject enters, leaves or becomes silent because of the downtime: silence is counted from the instant. The
+  /// states published since the checkpoint take precedence over it. All counters continue from the instant, so that no
+  /// id is used twice.
   ///
   /// - Parameters:
-  ///   - instant: when inputs begin again.
-  ///   - lastTold: what events have told since the checkpoint; without one, all that was ever told.
-  /// - Returns: what has become final.
+  ///   - instant: the time at which inputs begin again.
+  ///   - lastTold: the states published since the checkpoint, or all published states if there is no checkpoint.
+  /// - Returns: the events that have become final.
   public mutating func resume(at instant: Timestamp, lastTold: LastTold) -> [Event] {
     let instant = enter(at: instant)
     let told = lastTold.turnedBack(by: merger.clockOffset)
@@ -61,15 +62,15 @@ extension Pipeline {
     return release(through: instant - .oneNanosecond)
   }
 
-  /// Notes that nobody listened from an instant to a later one, and gives what has become final.
+  /// Records a pause in which nothing was received, and returns the events that have become final.
   ///
-  /// A pause of the machine counts as downtime: what was sent meanwhile is read all at once, and until then nobody's silence means
-  /// anything.
+  /// A pause of the machine counts as downtime: the server reads all that was sent in the meantime at once, and until
+  /// then silence is no evidence.
   ///
   /// - Parameters:
-  ///   - end: when it went on.
-  ///   - instant: behind everything that was received before, and before everything that was received since.
-  /// - Returns: what has become final.
+  ///   - end: the time at which the process continued.
+  ///   - instant: the start of the pause, after everything received before it and before everything received since.
+  /// - Returns: the events that have become final.
   public mutating func pause(through end: Timestamp, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
     for index in shards.indices { shards[index].pause(through: end, at: instant, into: &output) }

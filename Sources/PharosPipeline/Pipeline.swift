@@ -33,15 +33,15 @@ public struct Pipeline: Sendable {
   /// The least R that a change may have: behind every report, so that it comes first at its own instant.
   var changeFloor = Timestamp.distantPast
 
-  /// Starts with a site and a number of shards among which its observers are spread.
+  /// Makes a pipeline for a site and spreads the observers over a number of shards.
   ///
   /// - Parameters:
-  ///   - site: what is declared.
-  ///   - shards: how many shards; as many as one likes.
-  ///   - monitoring: how much stage one keeps.
-  ///   - positioning: how much stage two keeps.
-  ///   - grounds: the venues in which handsets and tags are located; without any nobody is, which costs nothing.
-  /// - Throws: the first refusal that a declared application meets.
+  ///   - site: the site.
+  ///   - shards: the number of shards; any number gives the same events.
+  ///   - monitoring: the memory limits of stage one.
+  ///   - positioning: the memory limits of stage two.
+  ///   - grounds: the venues in which handsets and tags are located; without venues, locating is off and costs nothing.
+  /// - Throws: the first refusal of a declared application.
   public init(
     site: Site,
     shards: Int = 1,
@@ -297,7 +297,7 @@ public struct PipelineCounters: Hashable, Sendable {
   public var refusedChanges: UInt64 = 0
   /// Inputs other than reports whose time went back, and was moved to where the pipeline stood.
   public var backwardChanges: UInt64 = 0
-  /// Checkpoints that could not be read; their pipelines began with what was told alone.
+  /// Checkpoints that could not be read; their pipelines started from the published states alone.
   public var refusedCheckpoints: UInt64 = 0
   /// Events given.
   public var events: UInt64 = 0

@@ -36,7 +36,7 @@ public struct StandingBoard: Sendable {
 
   private var rows: [Key: Row] = [:]
 
-  /// Starts with nobody inside.
+  /// Makes an empty board.
   public init() {}
 
   /// Takes an event; other kinds than changes of state are passed over.

@@ -30,7 +30,7 @@ public struct Path: Hashable, Sendable {
   ///
   /// - Units: m/s. Visitors of a museum walk at about 0.8, people in a corridor at 1.3, hurried ones at 1.8.
   public let speed: Double
-  /// Whether the way leads from the last stop back to the first and begins anew.
+  /// Indicates whether the way leads from the last stop back to the first and starts again.
   public let loops: Bool
   /// How long one round takes: all stays and all walks.
   public let duration: TimeSpan
@@ -41,13 +41,13 @@ public struct Path: Hashable, Sendable {
     self.init(from: Stop(point), through: [], speed: 0)
   }
 
-  /// Makes a way.
+  /// Creates a path.
   ///
   /// - Parameters:
-  ///   - first: Where it begins.
-  ///   - stops: The further stops in order.
-  ///   - speed: How fast one walks, in m/s; who has no speed above zero stays at the first stop.
-  ///   - loops: Whether it leads back to the first stop and begins anew.
+  ///   - first: the stop at which it begins.
+  ///   - stops: the further stops in order.
+  ///   - speed: the walking speed in m/s; without a speed above zero, the path stays at the first stop.
+  ///   - loops: whether it leads back to the first stop and starts again.
   public init(from first: Stop, through stops: [Stop], speed: Double, loops: Bool = false) {
     self.stops = [first] + stops
     self.speed = speed

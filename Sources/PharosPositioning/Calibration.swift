@@ -37,12 +37,13 @@ public struct Calibration: Hashable, Sendable {
   }
 }
 
-/// The offsets of all observers, solved anew now and then.
+/// The offsets of all observers, estimated again whenever enough new lessons have been learned.
 ///
-/// Two observers, each of whose zones has been visited, give one equation: by how much the first hears louder in its zone than
-/// the second does in its own is twice the difference of what they add. It holds up to the geometry, which may differ from
-/// zone to zone and is taken for noise that no number of tags makes smaller, only a number of pairs. Together with a prior
-/// around zero that is a ridge regression, solved by sweeps of Gauss and Seidel in the observers' order.
+/// Two observers whose zones have both held a resting tag give one equation: the lead of the first observer in its own
+/// zone minus the lead of the second in its own is twice the difference in how loud the two hear the same signal. The
+/// equation holds up to the geometry, which may differ from zone to zone. That error is treated as noise that further
+/// pairs reduce and further tags do not. Together with a prior around zero this is a ridge regression. Gauss–Seidel
+/// sweeps in the observers' order solve it.
 struct OffsetTable: Sendable {
   /// One observer's offset.
   struct Entry: Sendable {

@@ -1,7 +1,7 @@
-/// The places at which an observer's beacons were found in its last second, walked along as the present one is read.
+/// The places in the tag table at which an observer's beacons were found in its last second, in report order.
 ///
-/// An observer tells of its beacons in nearly the same order from second to second, so that the place of the next one is known
-/// before it is looked up. A hint only: whoever takes it looks whether the beacon is there.
+/// An observer reports its beacons in nearly the same order from second to second, so the place of the next beacon is
+/// usually known without a lookup. It is only a hint: the caller must check that the beacon is at that place.
 package struct KnownOrder {
   /// How far ahead a beacon is looked for that comes out of turn.
   private static let reach = 16

@@ -43,7 +43,7 @@ struct ObserverLevel: Sendable {
   var isDark = false
   /// Whether the observer is back and has not told of the beacon since.
   var isBack = false
-  /// Whether the gap before the next summary is torn by time in which nobody listened, so that it teaches nothing.
+  /// Indicates whether the gap before the next summary contains downtime, so that the gap model must not learn from it.
   var isTorn = false
   /// The level when another observer went down.
   var levelAtOutage: Double?
@@ -137,7 +137,7 @@ struct ObserverLevel: Sendable {
     isTorn = false
   }
 
-  /// The beacon lies still again: the slow level starts anew from where the quick one says.
+  /// Restarts the slow level from the quick one, because the beacon rests again or has changed zones.
   mutating func settleIn() {
     slow = quick
     slowVariance = variance

@@ -6,7 +6,7 @@ public struct PositioningLimits: Hashable, Sendable {
   ///
   /// Each takes 80 to 90 KiB, as a process that followed a hundred showed.
   public var subjects: Int
-  /// How many observers that hear one beacon at the same time are told apart for one region.
+  /// The maximum number of observers that are recorded for one beacon in one region at the same time.
   public var observersPerRow: Int
 
   /// Makes limits.
@@ -30,7 +30,8 @@ public struct PositioningCounters: Hashable, Sendable {
   public var observerChanges: UInt64 = 0
   /// Presence changes for a region that is not, or no longer, monitored.
   public var strayChanges: UInt64 = 0
-  /// Observers that heard a beacon beside more others than are told apart.
+  /// Times that an observer heard a beacon but was not recorded, because ``PositioningLimits/observersPerRow`` was
+  /// reached.
   public var crowdedOut: UInt64 = 0
   /// Beacons forgotten because there were too many.
   public var evictions: UInt64 = 0

@@ -54,11 +54,12 @@ struct RegionRow: Sendable {
   var enteredAt: Timestamp?
   /// The observers that have it inside, or went down with it inside, in their order.
   var hearings: [Hearing] = []
-  /// When it has been unmonitored for too long; in the far future when it is not, or when that was told.
+  /// The time at which the `maximumHold` alarm is due, or `distantFuture` if the beacon is not unmonitored or the alarm
+  /// has been raised already.
   var holdDeadline = Timestamp.distantFuture
   /// When a state that was only assumed is given up.
   var assumptionDeadline = Timestamp.distantFuture
-  /// For how long whoever could refute an assumption must have been up and silent.
+  /// The time for which an observer must have been up without hearing the beacon to refute an assumption.
   var patience = StageTwo.neverHeardAfter
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64
@@ -144,7 +145,7 @@ struct RegionRow: Sendable {
   /// The observer that is only assumed to have the beacon inside, if one is.
   var assumedHearer: ObserverID? { hearings.first(where: \.isAssumed)?.observer }
 
-  /// An assumed state that nobody confirmed is given up.
+  /// Gives up an assumed state that no observer has confirmed.
   mutating func giveUpAssumption(at time: Timestamp) {
     var evidence = Evidence(rule: .neverHeard)
     evidence.window = patience

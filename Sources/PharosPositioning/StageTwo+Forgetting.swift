@@ -29,8 +29,8 @@ extension StageTwo {
 }
 
 extension RegionRow {
-  /// Who stands for a forgotten observer.
-  private static let nobody = ObserverID.name("erased")
+  /// The identifier that replaces that of a forgotten observer.
+  private static let erasedObserver = ObserverID.name("erased")
 
   /// Whether an observer is remembered here.
   func names(_ observer: ObserverID) -> Bool {
@@ -45,11 +45,11 @@ extension RegionRow {
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return false }
     let gone = hearings.remove(at: index)
     isDirty = true
-    hearings.removeAll { $0.observer == RegionRow.nobody }
-    let place = hearings.firstIndex { RegionRow.nobody < $0.observer } ?? hearings.count
+    hearings.removeAll { $0.observer == RegionRow.erasedObserver }
+    let place = hearings.firstIndex { RegionRow.erasedObserver < $0.observer } ?? hearings.count
     hearings.insert(
       Hearing(
-        observer: RegionRow.nobody,
+        observer: RegionRow.erasedObserver,
         isDark: true,
         time: gone.isDark ? gone.time : now,
         lastHeard: gone.isDark ? gone.lastHeard : now,

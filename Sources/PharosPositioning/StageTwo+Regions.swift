@@ -64,7 +64,9 @@ extension StageTwo {
     touch(place)
   }
 
-  /// Forgets where all beacons stand towards a region: without a word, as nobody asks any more.
+  /// Removes the row of a region from all beacons.
+  ///
+  /// It publishes no event, because the region has been removed or its definition has changed.
   mutating func forgetRows(of region: Int) {
     for place in tags.slots { _ = tags.update(place) { $0.removeRow(of: region) } }
   }

@@ -49,13 +49,13 @@ public struct StageTwo: Sendable {
   var locators: Locators?
   private var weighing = ZoneWeighing()
 
-  /// Starts with a site; its regions are monitored from the beginning.
+  /// Creates a stage for a site, whose regions are monitored from the beginning.
   ///
   /// - Parameters:
-  ///   - site: what is declared.
-  ///   - limits: how much is kept.
-  ///   - rules: how zones are decided.
-  ///   - grounds: the venues in which handsets and tags are located; without any nobody is.
+  ///   - site: The site.
+  ///   - limits: The bounds on what the stage keeps.
+  ///   - rules: The constants of the zone decision.
+  ///   - grounds: The venues in which handsets and tags are located. If it is empty, no subject is located.
   public init(
     site: Site,
     limits: PositioningLimits = PositioningLimits(),

@@ -14,7 +14,7 @@ package struct ZoneBelief: Sendable {
     package let probability: Double
   }
 
-  /// A probability so small that the zone is forgotten while nobody hears the beacon there.
+  /// The probability that a zone must exceed to be kept while none of its observers hears the beacon.
   private static let negligible = 1e-6
   /// The probability of being elsewhere before anything is known.
   ///

@@ -1,7 +1,7 @@
-/// The zones and the constants by which they are told apart: the same for all beacons and all looks.
+/// The zone plan and the constants of the zone decision: the same for all beacons and all looks at their levels.
 ///
-/// Half a kilobyte of constants that every look at a beacon hands down through a dozen functions: shared by reference, as
-/// handing down values of that size means to copy them.
+/// The constants take half a kilobyte, and each look at a beacon passes them through a dozen functions. They are shared
+/// by reference, because passing a value of that size would copy it at each call.
 package final class ZoneGround: Sendable {
   /// The zones, numbered.
   let plan: ZonePlan

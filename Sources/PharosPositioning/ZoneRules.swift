@@ -52,10 +52,11 @@ public struct ZoneRules: Hashable, Sendable {
   ///
   /// Every half second: summaries come once a second from each observer, each at its own phase.
   public var period = TimeSpan.milliseconds(500)
-  /// The longest time between looks at a beacon that nobody hears, as a share of its silence.
+  /// The longest time between two looks at a beacon that no observer hears, as a share of its silence.
   ///
-  /// A thousandth: after 15 minutes it is looked at every 0.9 s, and what silence decides then is told a thousandth later at most. Where
-  /// time jumps by years, as in captures of devices that learn the date late, some thousand looks lie on the way.
+  /// A thousandth: after 15 minutes of silence there is a look every 0.9 s, so a decision that depends on silence is
+  /// late by a thousandth of the silence at most. Where time jumps by years, as in captures of devices that learn the
+  /// date late, the jump takes some thousand looks.
   public var silentPause = 0.001
 
   // MARK: How beacons move
@@ -86,7 +87,7 @@ public struct ZoneRules: Hashable, Sendable {
   /// A tenth.
   public var leavingShare = 0.1
 
-  // MARK: When a zone is told
+  // MARK: When a zone is decided
 
   /// The probability from which on a beacon is in a zone.
   ///
@@ -98,9 +99,11 @@ public struct ZoneRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   public var margin = 0.5
-  /// How many of its own deviations that lead must be: of the uncertainty of the two levels and how they wander.
+  /// The least ratio of that lead to its standard deviation, which comprises the uncertainty of the two levels and how
+  /// far they wander.
   ///
-  /// 1.5: once in fifteen by chance on top of the probability, and a beacon near the border of two zones is told a little later.
+  /// 1.5: chance alone gives such a lead once in fifteen times, and the probability is required as well. A beacon near
+  /// the border of two zones is therefore reported a little later.
   public var leadDeviations = 1.5
   /// How many adverts, for each observer that hears it, a change of zones rests on while a beacon moves.
   ///
@@ -122,9 +125,10 @@ public struct ZoneRules: Hashable, Sendable {
   ///
   /// 500 ms: probability gathers over seconds by itself, so this only asks for a second look.
   public var dwell = TimeSpan.milliseconds(500)
-  /// The same where no door is known between the two zones.
+  /// The value of ``dwell`` where no door is known between the two zones.
   ///
-  /// 10 s: nobody walks through a wall, but a list of neighbours may lack a door, so that it is slow, not impossible.
+  /// 10 s: a person cannot walk through a wall, but a list of neighbours may lack a door. So such a change is slow, not
+  /// impossible.
   public var strayDwell = TimeSpan.seconds(10)
   /// The same where no stairs are known between their floors.
   ///

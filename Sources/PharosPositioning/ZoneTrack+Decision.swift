@@ -40,7 +40,7 @@ extension ZoneTrack {
     return doubt(at: instant, ground, weighing)
   }
 
-  /// How long until the next look: longer for a beacon that nobody has heard for long.
+  /// Returns the time until the next look, which grows with the time since an observer last heard the beacon.
   private func pause(at instant: Timestamp, _ rules: ZoneRules) -> TimeSpan {
     guard let toldAt = levels.lazy.map(\.toldAt).max() else { return rules.period }
     return max(rules.period, .seconds((instant - toldAt).seconds * rules.silentPause))

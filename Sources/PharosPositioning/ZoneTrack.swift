@@ -24,10 +24,10 @@ struct ZoneTrack: Sendable {
       self.offsets = offsets
     }
 
-    /// Up to when an observer's silence counts: the instant, or its last proof of life where that is earlier.
+    /// Returns the time up to which an observer's silence counts: the instant or, if earlier, its last proof of life.
     ///
-    /// A gateway that died says nothing about its room; nobody knows yet that it did, so its silence must not count
-    /// before somebody heard something else from it.
+    /// The silence of a failed gateway is no evidence about its room, and the failure is noticed late. So silence does
+    /// not count until a later sign of life shows that the gateway was up.
     func through(_ instant: Timestamp, of observer: Int) -> Timestamp { min(instant, proofs[observer]) }
   }
 
@@ -38,8 +38,9 @@ struct ZoneTrack: Sendable {
   var placingEpoch: UInt32?
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64 = 0
-  /// Until when the zone holds without anybody hearing the beacon: where it is known only from what was told before a
-  /// restart, and observers are yet to hear it.
+  /// The time until which the zone is kept although no observer has heard the beacon yet.
+  ///
+  /// It is set when the zone is known only from an event that was published before a restart.
   var heldUntil = Timestamp.distantPast
   /// When the levels are to be looked at again; in the far future while there is nothing to look at.
   var nextLook = Timestamp.distantFuture
@@ -55,7 +56,7 @@ struct ZoneTrack: Sendable {
   var doubtedSince: Timestamp?
   /// The time of the last change.
   var changedAt = Timestamp.distantPast
-  /// When it was told of the zone that it is in.
+  /// The time at which the beacon was assigned to its present zone.
   var enteredAt = Timestamp.distantPast
   /// When the next lesson is due, and how long after it the one behind.
   var nextLesson = Timestamp.distantFuture

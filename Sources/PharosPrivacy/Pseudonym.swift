@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// What stands for the address of a device that nobody asked about: a number that says nothing beyond one run of one process.
+/// A replacement for the address of an unregistered device: a number without a meaning beyond one run of one process.
 public struct Pseudonym: Hashable, Comparable, Sendable {
   /// 48 bits of a keyed hash.
   public let bits: UInt64
@@ -13,7 +13,7 @@ public struct Pseudonym: Hashable, Comparable, Sendable {
 }
 
 extension Pseudonym: CustomStringConvertible {
-  /// A tilde and twelve hexadecimal digits, so that nobody takes it for an address.
+  /// A tilde and twelve hexadecimal digits; the tilde distinguishes it from an address.
   public var description: String { "~" + Hex.text(bits, bytes: 6) }
 
   /// Reads the text back, or nil if it is none.
@@ -23,10 +23,11 @@ extension Pseudonym: CustomStringConvertible {
   }
 }
 
-/// Makes pseudonyms of addresses, with a key that whoever runs it draws at random and lets nobody see.
+/// A key that turns addresses into pseudonyms; its owner draws it at random and keeps it secret.
 ///
-/// There are only 2⁴⁸ addresses, so that a hash without a key hides none of them. With a key nobody outside can tell which
-/// device is meant, nor whether two runs heard the same one; inside one run a device stays one line in a table.
+/// There are only 2⁴⁸ addresses, so a hash without a key hides none of them. An outsider without the key cannot tell
+/// which device a pseudonym stands for, nor whether two runs heard the same device; within one run a device stays one
+/// line in a table.
 ///
 /// - Source: SipHash-2-4 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012).
 public struct PseudonymKey: Sendable {
@@ -39,7 +40,7 @@ public struct PseudonymKey: Sendable {
     self.high = high
   }
 
-  /// The pseudonym of an address, whatever its sort is said to be: formats tell it differently.
+  /// Returns the pseudonym of an address; its kind is ignored, because formats report it differently.
   public func callAsFunction(_ address: DeviceAddress) -> Pseudonym { Pseudonym(bits: hash(address.bits)) }
 
   /// SipHash-2-4 of the eight octets of a word, the lowest first.

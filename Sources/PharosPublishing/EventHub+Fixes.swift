@@ -7,12 +7,13 @@ extension EventHub {
   /// Three times the 5,000 subjects that a core locates once a second; 16,384 fixes of 256 bytes are 4 MB.
   public static var mostFixSubjects: Int { 16_384 }
 
-  /// Where somebody is, or everybody: the newest fix of each subject.
+  /// Returns a stream of the newest fix of each subject, or of one subject.
   ///
-  /// Made for whoever shows the present: a fix that is not taken before the next one about the same subject gives way
-  /// to it, so that a slow subscriber is late about nobody and never piles anything up. ``EventSequence/dropped`` counts what
-  /// was given up beyond ``mostFixSubjects``, not what a newer fix replaced. Demand is honoured as everywhere. Who wants
-  /// every fix of the way asks with ``EventPublisher/buffering(_:onDrop:)`` or ``EventPublisher/failing(beyond:)``.
+  /// The stream is for displays of current positions. A newer fix replaces a fix of the same subject that still waits
+  /// in the queue, so a slow subscriber gets the newest fix of each subject, and its queue stays bounded.
+  /// ``EventSequence/dropped`` counts the fixes that were dropped beyond ``mostFixSubjects``, not those that were
+  /// replaced. The stream honours demand like all others. To receive every fix, use
+  /// ``EventPublisher/buffering(_:onDrop:)`` or ``EventPublisher/failing(beyond:)``.
   ///
   /// - Parameter subject: a handset or a tag, or nil for all of them.
   /// - Returns: the stream.

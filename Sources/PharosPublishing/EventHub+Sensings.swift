@@ -2,10 +2,11 @@ public import PharosEvents
 public import PharosReports
 
 extension EventHub {
-  /// What handsets sense: what the server makes fixes of, for whoever makes them in a way of their own.
+  /// The sensings of handsets, from which the server computes fixes; for programs that compute fixes in their own way.
   ///
-  /// Told only where the server has a venue to locate anybody in. Some hundred a second for each handset that sends raw
-  /// motion; so many wait for a subscriber at most, and older ones are dropped and counted.
+  /// The server publishes them only if it has a venue to locate subjects in. A handset that sends raw motion causes
+  /// about a hundred a second. At most ``EventPublisher/defaultLimit`` of them wait for a subscriber; older ones are
+  /// dropped and counted.
   public var sensings: EventPublisher<Sensing, Never> { sensings { _ in true } }
 
   /// The Wi-Fi scans that handsets report.

@@ -28,7 +28,7 @@ public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Senda
     subscription.start()
   }
 
-  /// The same stream, whose subscribers are called elsewhere: one piece of work after the other, by whoever does them.
+  /// Returns the same stream with an executor that calls its subscribers, one piece of work after the other.
   package func called(by executor: @escaping SubscriptionExecutor) -> EventPublisher {
     var copy = self
     copy.executor = executor
@@ -43,11 +43,11 @@ public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Senda
 }
 
 extension EventPublisher where Failure == Never {
-  /// The same stream with another limit; what is dropped beyond it is told to a closure.
+  /// Returns the same stream with another limit of its queue; a closure receives the number of dropped elements.
   ///
   /// - Parameters:
-  ///   - limit: how many elements wait at most, at least 1.
-  ///   - onDrop: called with the number of elements that were just dropped, on the sender's thread: count, and return.
+  ///   - limit: the largest number of elements that wait, at least 1.
+  ///   - onDrop: called on the sender's thread with the number of elements that were just dropped; it must not block.
   /// - Returns: the stream.
   public func buffering(_ limit: Int, onDrop: (@Sendable (Int) -> Void)? = nil) -> EventPublisher {
     EventPublisher(

@@ -1,7 +1,7 @@
 package import PharosEvents
 import PharosReports
 
-/// What a reading is about: a newer one about the same thing replaces an older one for whoever shows the present.
+/// The key by which events are coalesced: a newer event replaces an older one with the same topic.
 package struct EventTopic: Hashable, Sendable {
   private let kind: EventKind
   private let application: String

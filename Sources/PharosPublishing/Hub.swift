@@ -1,10 +1,10 @@
 import PharosReports
 import Synchronization
 
-/// One sender, any number of takers, none of which can delay another: the machinery of ``EventHub`` and ``ToldHub``.
+/// A hub with one sender and any number of takers, none of which can delay another.
 ///
-/// Takers are called on the sender's thread, so they only put aside what they want; whoever drains what was put aside
-/// does so elsewhere, at its own speed.
+/// ``EventHub`` and ``ToldHub`` are built on it. The hub calls the takers on the sender's thread, so a taker only adds
+/// the items that it wants to a queue. The subscriber drains that queue elsewhere, at its own speed.
 final class Hub<Item: Sendable>: Sendable {
   /// What takes batches without blocking.
   struct Taker: Sendable {
@@ -32,7 +32,7 @@ final class Hub<Item: Sendable>: Sendable {
     for (_, taker) in state.withLock({ $0.takers }) { taker.take(batch) }
   }
 
-  /// Tells every taker that nothing follows, and forgets them; later ones are told at once.
+  /// Finishes every taker and removes it; a taker that is added later is finished at once.
   func finish() {
     let takers = state.withLock { state in
       state.isFinished = true
@@ -42,7 +42,7 @@ final class Hub<Item: Sendable>: Sendable {
     for (_, taker) in takers { taker.finish() }
   }
 
-  /// Adds a taker and gives the number to remove it by; on a finished hub it is told so at once.
+  /// Adds a taker and returns the identifier to remove it by; a finished hub finishes the taker at once.
   func add(_ taker: Taker) -> UInt64 {
     let (id, isFinished) = state.withLock { state in
       state.nextID += 1

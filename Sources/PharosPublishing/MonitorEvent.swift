@@ -9,7 +9,7 @@ public enum MonitorState: UInt8, Hashable, Sendable {
   case satisfied
   /// The condition does not hold: outside.
   case unsatisfied
-  /// Whoever could tell is down.
+  /// No observer that could determine the state is up.
   case unmonitored
 
   /// The same in the words of `CLRegionState`.

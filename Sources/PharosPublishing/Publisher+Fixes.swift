@@ -4,7 +4,7 @@ public import PharosPositioning
 public import PharosReports
 
 extension Publisher where Output == Sensing, Failure == Never {
-  /// Locates whoever sensed something: the server's own way from sensings to fixes, as an operator.
+  /// Computes fixes from sensings with the server's own positioning, as an OpenCombine operator.
   ///
   /// ```swift
   /// let fixes = hub.rangings()
@@ -13,18 +13,20 @@ extension Publisher where Output == Sensing, Failure == Never {
   ///   .sink { @Sendable fix in print(fix.subject, fix.detail.horizontalAccuracy) }
   /// ```
   ///
-  /// Given all of ``EventHub/sensings``, the site's settings and the server's stream, it makes the very fixes that the server
-  /// makes of handsets. Time is what the sensings say: a fix comes once a later sensing shows that its time and the lag
-  /// have passed, and what is held back at the end comes with the completion. Sensings of merged publishers may overtake each
-  /// other by as much as the lag; more is late, and left out.
+  /// With all of ``EventHub/sensings``, the site's settings and the name of the server's stream, the operator computes
+  /// exactly the fixes that the server computes for handsets. Its clock is the time of the sensings: it publishes a fix
+  /// once a later sensing shows that the time of the fix and the lag have passed, and publishes pending fixes when
+  /// upstream completes. Sensings of merged publishers may overtake each other by up to the lag; later ones are left
+  /// out.
   ///
-  /// Upstream is asked for everything, since a handset does not wait. Downstream each subscription locates on its own, with
-  /// memory of up to 64 KiB a handset, and gets the newest fix of each, as from ``EventHub/fixes(for:)``.
+  /// The operator requests everything from upstream, since a handset does not wait. Each subscription computes fixes of
+  /// its own, with up to 64 KiB of memory for each handset, and gets the newest of each, as from
+  /// ``EventHub/fixes(for:)``.
   ///
   /// - Parameters:
   ///   - ground: the venue, with its radio map.
-  ///   - settings: how often fixes are made, how long they wait, and how many places are weighed.
-  ///   - stream: the name that chance is drawn by: fixes of one name and input are the same each time.
+  ///   - settings: the interval and the lag of fixes, and the number of particles.
+  ///   - stream: the seed of the random numbers: the same stream name and input always give the same fixes.
   /// - Returns: the fixes, for OpenCombine and for `for await`.
   public func fixes(
     in ground: Ground,

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The bounded queue of one subscription: batches in, runs of elements out.
 ///
-/// It holds no thread and no task. Whoever drains it is told through `wake` that there is something to take, or waits
+/// The queue has no thread and no task. It calls `wake` when there is something to take; a consumer may instead wait
 /// in ``next()``.
 final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   /// What ``take(upTo:)`` found.

@@ -2,9 +2,9 @@ public import PharosEvents
 import PharosReports
 import Synchronization
 
-/// An event as the outside is told of it: with its number in the journal, and its JSON written once for all readers.
+/// An event as it is published outside the process: the decision, its sequence number in the journal and its JSON.
 ///
-/// A reference to shared storage, so that a thousand streams that wait for their clients hold one event and one text.
+/// Copies share one storage, so a thousand streams that wait for their clients hold one event and one JSON text.
 public struct ToldEvent: Sendable {
   private final class Storage: Sendable {
     let sequence: Int64?
@@ -23,14 +23,14 @@ public struct ToldEvent: Sendable {
 
   private let storage: Storage
 
-  /// Makes a told event.
+  /// Creates an event to publish.
   ///
   /// - Parameters:
-  ///   - sequence: its number in the journal, or nil for what is not kept there.
-  ///   - event: what was decided.
-  ///   - isLiveOnly: whether it is for the live streams of applications that may learn of its subject while in use,
-  ///     and for nobody else.
-  ///   - stream: the name of the stream, which its JSON carries as source.
+  ///   - sequence: the sequence number in the journal, or nil for an event that the journal does not keep.
+  ///   - event: the decision.
+  ///   - isLiveOnly: whether the event goes only to live streams of applications whose authorisation for its subject
+  ///     is `whenInUse`.
+  ///   - stream: the name of the stream, which the JSON carries as `source`.
   public init(sequence: Int64?, event: Event, isLiveOnly: Bool = false, stream: String) {
     storage = Storage(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: stream)
   }
@@ -39,7 +39,7 @@ public struct ToldEvent: Sendable {
   public var sequence: Int64? { storage.sequence }
   /// What was decided.
   public var event: Event { storage.event }
-  /// Whether it is for the live streams of applications that may learn of its subject while in use, and nobody else.
+  /// The flag that limits the event to live streams of applications whose authorisation for its subject is `whenInUse`.
   public var isLiveOnly: Bool { storage.isLiveOnly }
 
   /// The event as CloudEvents JSON in UTF-8, one line without its end; written when first asked for, then shared.

@@ -100,20 +100,20 @@ public enum RegionState: UInt8, Hashable, Sendable {
   case inside
   /// Not in it.
   case outside
-  /// Whoever could tell is down.
+  /// Not known, because the observers that could hear it are down.
   case unmonitored
 }
 
-/// Whoever a decision is about.
+/// The subject of a decision.
 public enum SubjectID: Hashable, Comparable, Sendable {
-  /// Nobody: the decision is about an application or the server itself.
+  /// No subject: the decision is about an application or the server itself.
   case none
   /// An observer: a handset that enters a region.
   case observer(ObserverID)
   /// A beacon: a tag that gateways hear.
   case beacon(BeaconID)
 
-  /// Orders subjects: nobody, observers, beacons.
+  /// Orders subjects: none, observers, beacons.
   public static func < (left: SubjectID, right: SubjectID) -> Bool {
     switch (left, right) {
     case (.observer(let left), .observer(let right)): left < right
@@ -132,7 +132,7 @@ public enum SubjectID: Hashable, Comparable, Sendable {
 }
 
 extension SubjectID: CustomStringConvertible {
-  /// The observer's or beacon's text; empty for nobody.
+  /// The observer's or beacon's text; empty for none.
   public var description: String {
     switch self {
     case .none: ""

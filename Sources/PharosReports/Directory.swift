@@ -133,7 +133,7 @@ public struct Site: Hashable, Sendable {
   public var admission: Admission
   /// How handsets and tags are located in the venues.
   public var positioning: PositioningSettings
-  /// The folders of the venues, as paths that whoever opens files can open.
+  /// The folders of the venues, as paths that can be opened.
   public var venues: [String]
 
   /// Whose reports count.

@@ -1,7 +1,7 @@
 /// The key with which a device makes the addresses that it changes every few minutes: its identity resolving key.
 ///
-/// Whoever holds it can follow the device for ever, so nothing of it but the ``fingerprint`` is ever shown, logged, answered or
-/// written: descriptions and mirrors leave it out, and a recording names the fingerprint alone.
+/// Any holder of the key can follow the device for ever, so nothing of it but the ``fingerprint`` is ever shown,
+/// logged, returned or written: descriptions and mirrors leave it out, and a recording names the fingerprint alone.
 ///
 /// - Source: Bluetooth Core Specification 5.4, Vol 3, Part H, 2.4.2.1.
 public struct IdentityKey: Hashable, Sendable {

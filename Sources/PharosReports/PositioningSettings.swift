@@ -19,7 +19,7 @@ public struct PositioningSettings: Hashable, Sendable {
   ///
   /// From four a second, more than steps have, to one an hour.
   public static let intervals = TimeSpan.milliseconds(250)...TimeSpan.minutes(60)
-  /// How long a fix may wait: past 30 s nobody asks any more where somebody was.
+  /// The permitted waiting times of a fix: after more than 30 s, a location is no longer of interest.
   public static let lags = TimeSpan.zero...TimeSpan.seconds(30)
   /// How many places may be weighed: fewer lose a subject at the first corner, more need over 64 KiB a subject.
   public static let particleCounts = 50...2_000

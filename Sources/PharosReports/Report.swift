@@ -246,7 +246,7 @@ public struct Heartbeat: Equatable, Sendable {
 
 /// The head of a datagram from a sender that numbers what it sends.
 public struct Transmission: Equatable, Sendable {
-  /// A number that grows whenever the sender starts anew.
+  /// A number that increases with each start of the sender.
   public var bootID: UInt32
   /// Counts the sender's datagrams since it started.
   public var sequence: UInt32

@@ -1,14 +1,14 @@
-/// Everything by which one subject may be known: what somebody names who wants it erased.
+/// All identities by which one subject may be known, as a request for its erasure names it.
 ///
-/// Six octets may be a handset's address and a tag's alike, so both are meant; a tag's address is also meant where it is the last
-/// part of a longer identity (`key: mac`).
+/// Six octets may be the address of a handset or of a tag, so they mean both. A tag's address also matches where it is
+/// the last part of a longer identity (`key: mac`).
 public struct SubjectTraces: Hashable, Sendable {
   /// The subject as an observer, if it can be one.
   public let observer: ObserverID?
   /// The subject as a beacon, if it can be one.
   public let beacon: BeaconID?
 
-  /// Reads a subject as events, pages and site files write it, or nil if it names nobody.
+  /// Parses a subject as events, pages and site files write it; nil if the text is no identity.
   ///
   /// - Parameter text: `UUID/major/minor`, `eddystone:namespace/instance`, `mac:address` or one of these with `@address` for a
   ///   beacon; a UUID, eight octets or a name for an observer; six octets for both.

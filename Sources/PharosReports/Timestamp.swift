@@ -17,7 +17,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
   /// The longest span there is, about 292 years: "never" where a deadline is asked for.
   @inlinable public static var forever: TimeSpan { TimeSpan(nanoseconds: .max) }
 
-  /// The smallest step of time that is told apart.
+  /// The smallest difference between two times.
   @inlinable public static var oneNanosecond: TimeSpan { TimeSpan(nanoseconds: 1) }
 
   /// A span of whole microseconds.

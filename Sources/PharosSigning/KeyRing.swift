@@ -62,7 +62,7 @@ public struct KeyRing: Sendable {
     self.members = members
   }
 
-  /// Whether nobody has a key.
+  /// A Boolean value that is true if the ring holds no observer.
   public var isEmpty: Bool { members.isEmpty }
 
   /// How many observers have keys.

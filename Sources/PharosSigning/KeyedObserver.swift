@@ -24,7 +24,7 @@ public struct KeyedObserver: Hashable, Sendable {
 
   /// The most keys of one observer.
   ///
-  /// 4: the one in use, the one that takes its place, and two for whoever rotates again within an overlap.
+  /// 4: the one in use, the one that takes its place, and two for an operator who rotates again within an overlap.
   public static let mostKeys = 4
   /// The most radios of one sender.
   ///
@@ -38,7 +38,7 @@ public struct KeyedObserver: Hashable, Sendable {
   /// Without any nothing is taken from it where signatures are asked for: so a key that was revoked does not open the door to
   /// who signs nothing.
   public var keys: [Entry]
-  /// The further observers whose records it may send: its own radios, and nobody who has keys.
+  /// The further observers whose records it may send: its own radios, and none that has keys.
   public var radios: [ObserverID]
 
   /// Makes an observer.

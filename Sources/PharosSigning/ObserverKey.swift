@@ -1,6 +1,6 @@
 import PharosReports
 
-/// One key of one observer: what both ends know and nobody else may.
+/// One key of one observer: a secret that only the observer and the server know.
 ///
 /// The tag of a datagram is a MAC, made and verified with the same secret; so a server has to keep the secret itself, not a
 /// hash of it as it does for tokens. ``description`` shows the fingerprint, never the secret.
@@ -17,7 +17,7 @@ public struct ObserverKey: Hashable, Sendable {
   /// Which key it is among those of its observer; never 0, which marks datagrams that are not signed.
   public let id: UInt32
 
-  /// The secret, ``secretLength`` bytes; whoever has it can speak for the observer.
+  /// The secret, ``secretLength`` bytes; a sender that has it can speak for the observer.
   public let secret: [UInt8]
 
   /// Makes a key of its parts.
@@ -31,8 +31,8 @@ public struct ObserverKey: Hashable, Sendable {
 
   /// Makes a new key.
   ///
-  /// - Parameter generator: one that cannot be foretold, such as the system's.
-  /// - Returns: a key with an id and a secret that nobody else has.
+  /// - Parameter generator: a generator whose output cannot be predicted, such as the system's.
+  /// - Returns: a key with a random id and a random secret.
   public static func random(using generator: inout some RandomNumberGenerator) -> ObserverKey {
     let id = UInt32.random(in: 1...UInt32.max, using: &generator)
     let secret = (0..<secretLength).map { _ in UInt8.random(in: 0...UInt8.max, using: &generator) }

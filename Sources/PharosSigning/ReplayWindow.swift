@@ -1,15 +1,16 @@
 public import PharosReports
 public import PharosWire
 
-/// Which datagrams of one key have been taken already: takes what is merely reordered, and nothing twice.
+/// The record of which datagrams of one key have been taken: it accepts reordered datagrams, and none twice.
 ///
-/// Numbers up to ``width`` behind the newest are remembered one by one; what lies further back counts as taken. A sender that
-/// starts anew has a higher boot id, with which the numbers begin again; lower ones are refused from then on.
+/// Numbers up to ``width`` behind the newest are remembered one by one; older ones count as taken. A sender that
+/// restarts has a higher boot id, with which the numbers begin again; lower boot ids are refused from then on.
 ///
-/// A value without a clock; it is asked first and told afterwards, so that what is refused for another reason leaves no trace.
+/// A value without a clock. The caller asks ``refusal(bootID:sequence:uptime:)`` first and calls
+/// ``take(bootID:sequence:uptime:)`` afterwards, so that a datagram that is refused for another reason leaves no trace.
 ///
-/// - Source: RFC 6479, whose idea of a ring of bits that is cleared as it turns this is, with bits instead of blocks, so that the
-///   width is exact.
+/// - Source: RFC 6479: a ring of bits that is cleared as it turns. Here single bits are cleared instead of blocks, so
+///   that the width is exact.
 public struct ReplayWindow: Equatable, Sendable {
   /// How many datagrams a late one may be overtaken by.
   ///

@@ -1,9 +1,9 @@
 public import PharosReports
 
-/// Up to when a server may take signed datagrams without writing anything more, as the disk holds it.
+/// The lease on the disk: the time until which a server may take signed datagrams without another write.
 ///
-/// Whatever was taken has an R within the lease. So whoever finds it after a crash knows a time by which all had ended, without
-/// anybody having noted the moment of the crash. See ``SenderWindow``.
+/// Every datagram that was taken has an R within the lease. So a server that reads the lease after a crash knows a
+/// time by which the run before had ended, although the moment of the crash was not recorded. See ``SenderWindow``.
 public struct SenderLease: Equatable, Sendable {
   /// How long a lease lasts.
   ///
@@ -20,7 +20,7 @@ public struct SenderLease: Equatable, Sendable {
   public var written: Timestamp
   /// The steady clock at that time.
   public var steady: TimeSpan
-  /// What tells one start of the machine from another, since the steady clock begins anew with each.
+  /// The identifier of the machine's boot; the steady clock restarts with each boot.
   public var machineStart: String
 
   /// Makes a lease.
@@ -31,15 +31,15 @@ public struct SenderLease: Equatable, Sendable {
     self.machineStart = machineStart
   }
 
-  /// Up to when the run that wrote it can have taken anything, by its R.
+  /// Returns the latest R at which the run that wrote the lease can have taken a datagram.
   ///
-  /// While the machine has not started anew, its steady clock tells what that run's R would be now, whatever was done to the wall
-  /// clock; nothing was taken in the future. Otherwise the lease's end is all that is known.
+  /// If the machine has not rebooted since, its steady clock gives what that run's R would be now, however the wall
+  /// clock was set, and no datagram was taken in the future. Otherwise only the end of the lease is known.
   ///
   /// - Parameters:
   ///   - steady: the steady clock, read when that run is certainly over.
-  ///   - machineStart: what tells this start of the machine from others.
-  /// - Returns: the earlier of what is known.
+  ///   - machineStart: the identifier of the machine's present boot.
+  /// - Returns: the earlier of the bounds that are known.
   public func end(steady: TimeSpan, machineStart: String) -> Timestamp {
     guard machineStart == self.machineStart, steady >= self.steady else { return until }
     return min(until, written + (steady - self.steady))

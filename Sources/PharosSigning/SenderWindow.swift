@@ -1,21 +1,23 @@
 public import PharosReports
 public import PharosWire
 
-/// A replay window that keeps its sense when the process is killed at any moment.
+/// A replay window that stays correct when the process is killed at any moment.
 ///
-/// What a process has taken is in its memory, and a file cannot be written for every datagram. So the file does not say what was
-/// taken, but what cannot have been taken: a datagram is taken only while the disk already holds a record that covers it. A
-/// record says when the sender started, in the server's own time, and covers every datagram of that boot whose R less its uptime
-/// is no earlier. All records together hold as long as a lease that is on the disk as well.
+/// Only the memory of the process holds which datagrams it has taken, since a file cannot be written for every
+/// datagram. So the file does not say what was taken, but what cannot have been taken: a datagram is taken only while
+/// the disk already holds a record that covers it. A record says when the sender started, in the server's own time,
+/// and covers every datagram of that boot whose R less its uptime is no earlier. All records are valid as long as a
+/// lease that is on the disk as well.
 ///
-/// After a kill that is enough. All that was taken had an R before the run's end; so its uptime lies below the end less the
-/// sender's start, and whatever lies below is refused. A gateway that merely goes on has a greater uptime with every
-/// millisecond of the restart, so nothing that it sends from then on is refused.
+/// That is enough after a kill. Every datagram that was taken had an R before the end of the run, so its uptime is
+/// below that end less the sender's start, and every datagram with an uptime below that is refused. The uptime of a
+/// running gateway grows with every millisecond of the restart, so nothing that it sends from then on is refused.
 ///
-/// The record has to be written anew where a sender starts anew, where a datagram comes quicker than any before it, and every
-/// minute if the clocks have drifted apart. Only the first two hold datagrams up, for as long as the disk takes.
+/// The record is written again when a sender restarts, when a datagram arrives with less delay than any before it,
+/// and every minute if the clocks have drifted apart. Only the first two cases hold datagrams up, for the time of one
+/// write to the disk.
 ///
-/// A pure value: R comes in, what to keep comes out.
+/// A pure value: it takes R and returns the records to keep.
 public struct SenderWindow: Equatable, Sendable {
   /// What to do with a datagram whose tag is right.
   public enum Judgement: Equatable, Sendable {
@@ -34,7 +36,7 @@ public struct SenderWindow: Equatable, Sendable {
   /// 50 ms: most of the jitter between a gateway and its server, so that records rarely have to be written for it; and what a
   /// gateway may lose behind a crash and a restart that took no time at all.
   public static let margin = TimeSpan.milliseconds(50)
-  /// How often the earliest start is looked for anew, as clocks drift apart.
+  /// The interval at which the earliest start is determined again, as clocks drift apart.
   ///
   /// A minute, within which crystals of 100 ppm drift by 6 ms.
   static let period = TimeSpan.minutes(1)

@@ -19,12 +19,12 @@ public final class SignedSender: Sendable {
     self.window = Mutex(window)
   }
 
-  /// Judges a datagram that the key has signed; what is said to be taken counts as taken.
+  /// Judges a datagram that the key has signed, and marks it as taken if the judgement is to take it.
   ///
   /// - Parameters:
-  ///   - head: what the datagram says of itself.
+  ///   - head: the head of the datagram.
   ///   - received: its R.
-  ///   - lease: up to which R the disk allows to take anything.
+  ///   - lease: the last R at which the lease on the disk allows datagrams to be taken.
   /// - Returns: what to do with it.
   public func judge(
     _ head: PharosDatagramHead,

@@ -4,7 +4,7 @@ public import PharosReports
 public struct Fault: Hashable, Sendable {
   /// What goes wrong.
   public enum Kind: String, Hashable, Sendable {
-    /// It has no power: it hears nothing and sends nothing, and starts anew with the next boot id and sequence 0.
+    /// It has no power: it hears nothing and sends nothing, and restarts with the next boot id and sequence 0.
     case power
     /// It has no network: it hears and sends, but nothing arrives, and its sequence numbers go on.
     case network

@@ -113,7 +113,7 @@ public struct Radio: Hashable, Sendable {
     softness: 0
   )
 
-  /// The nearest distance that is told apart: nearer than this the antennas touch.
+  /// The shortest distance that the model distinguishes: closer than this, the antennas touch.
   ///
   /// - Units: metres.
   public static let nearestDistance = 0.1

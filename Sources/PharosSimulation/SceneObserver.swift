@@ -77,7 +77,7 @@ extension Scene {
     ///
     /// - Units: parts per million; crystals lie within ±50.
     public var clockDrift: Double
-    /// The boot id that it starts with; every start anew counts it up.
+    /// The boot id of its first start; each restart uses the next one.
     public var bootID: UInt32
     /// What the body of its carrier takes from the level straight behind them.
     ///

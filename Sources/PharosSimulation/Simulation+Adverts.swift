@@ -11,7 +11,7 @@ struct TransmitterState: Sendable {
 }
 
 extension Simulation {
-  /// Sends one advert on its three channels to whoever listens, and schedules the next one.
+  /// Sends one advert on its three channels to every observer that is scanning, and schedules the next one.
   mutating func advertise(transmitter index: Int, at time: TimeSpan) {
     let transmitter = scene.transmitters[index]
     guard time < transmitter.onAir.until else { return }

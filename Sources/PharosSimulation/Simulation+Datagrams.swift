@@ -32,9 +32,9 @@ extension Simulation {
     }
   }
 
-  /// One ranged beacon for each beacon heard, with the mean of its levels, in the order first heard.
+  /// Writes one ranged beacon for each beacon heard, with the mean of its levels, in the order first heard.
   ///
-  /// Distances have the precision that datagrams carry, so that what is decoded equals what was told.
+  /// Distances have the precision of the datagram format, so that the decoded distance equals the written one.
   private func writeRangedBeacons(observer index: Int, at time: TimeSpan, to writer: inout DatagramWriter) {
     var heard: [(transmitter: Int, sum: Int, count: Int)] = []
     for sighting in observers[index].pending {

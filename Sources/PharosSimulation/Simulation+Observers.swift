@@ -121,7 +121,7 @@ extension Simulation {
     observers[index].forgetWhatItHeard()
   }
 
-  /// Lets a fault end; after the last power cut the observer starts anew.
+  /// Ends a fault; the observer restarts at the end of its last power fault.
   mutating func recover(observer index: Int, fault: Int, at time: TimeSpan) {
     let observer = scene.observers[index]
     let kind = observer.faults[fault].kind

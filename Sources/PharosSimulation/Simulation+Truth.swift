@@ -3,11 +3,11 @@ import PharosReports
 
 /// What has been told of the truth so far.
 struct TruthState: Sendable {
-  /// How often the truth is looked at.
+  /// The period at which the simulation samples the truth.
   ///
-  /// A person walks 13 cm in it, and what is decided later than this matters to nobody.
+  /// A person walks 13 cm in that time, and a delay of that length in a decision is irrelevant.
   static let period = TimeSpan.milliseconds(100)
-  /// Every how many looks positions are told: once a second.
+  /// The number of samples from one emitted position to the next: one position a second.
   static let positionEvery = 10
 
   /// Where the transmitters were when last looked at, then the observers.

@@ -26,7 +26,7 @@ extension Scene {
     public var power: Double
     /// The time from one advert to the next, before the random delay.
     public var interval: TimeSpan
-    /// The longest random delay, which is added to each interval anew.
+    /// The maximum of the random delay that is drawn for each interval and added to it.
     ///
     /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.1: 0 to 10 ms.
     public var advertDelay: TimeSpan

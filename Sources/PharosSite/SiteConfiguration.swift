@@ -2,7 +2,7 @@ public import PharosReports
 
 /// All that a site file says: the site itself, and how it is served.
 public struct SiteConfiguration: Hashable, Sendable {
-  /// What the engine is told.
+  /// The site, which configures the engine.
   public var site: Site
   /// Where datagrams are received.
   public var listen: [HostPort]
@@ -107,7 +107,7 @@ public struct TLSFiles: Hashable, Sendable {
   }
 }
 
-/// What the journal keeps of events that were told; nil means the journal's own default.
+/// The limits on the age and the size of what the journal keeps; nil means the journal's own default.
 public struct Retention: Hashable, Sendable {
   /// How old an event may become.
   public var age: TimeSpan?
@@ -132,7 +132,7 @@ public struct SiteAccess: Hashable, Sendable {
   /// The beacons that people carry.
   public var personBeacons: Set<BeaconConstraint>
 
-  /// Says who is a person; by default nobody is.
+  /// Makes the settings; by default no observer and no beacon is a person.
   public init(
     purposes: [String: String] = [:],
     personObservers: Set<ObserverID> = [],

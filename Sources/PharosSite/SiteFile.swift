@@ -1,9 +1,9 @@
 import Yams
 
-/// The site file: YAML in, a checked configuration out, every mistake with its line.
+/// The reader of the site file: it turns YAML into a checked configuration, and reports every mistake with its line.
 ///
-/// Start-up is strict: a key that is not known, a value out of bounds or a name that stands for nothing refuses
-/// the whole file, and all such mistakes are told together.
+/// It is strict: it refuses the whole file for an unknown key, a value out of bounds or a name that refers to nothing,
+/// and reports all mistakes together.
 public enum SiteFile {
   /// The largest file that is read; a site of 10,000 regions takes 2 MB.
   ///

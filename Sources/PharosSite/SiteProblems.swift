@@ -1,10 +1,12 @@
-/// Gathers problems while a file is read, so that all of them are told at once.
+/// The problems that are found while a file is read, collected so that all of them are reported at once.
 final class SiteProblems {
   private(set) var all: [SiteProblem] = []
   /// Whether the text is JSON, where a number is no text and a text no number; YAML leaves that to the reader.
   let isJSON: Bool
 
-  /// How many are kept: nobody reads more, and aliases in YAML can multiply one mistake without end.
+  /// The maximum number of problems kept.
+  ///
+  /// A longer list is of no use to a reader, and aliases in YAML can multiply one mistake without end.
   private static let limit = 200
 
   init(isJSON: Bool = false) { self.isJSON = isJSON }

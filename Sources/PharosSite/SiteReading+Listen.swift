@@ -94,7 +94,7 @@ extension SiteReading {
     fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
   }
 
-  /// The tree without what is told over HTTP only, a mistake noted for each such key.
+  /// Returns the tree without the keys that a site file cannot set, and notes a mistake for each of them.
   func withoutHTTPKeys(_ root: Node) -> Node {
     guard let mapping = root.mapping else { return root }
     let reasons = [
@@ -118,14 +118,14 @@ extension SiteReading {
     where configuration.access.purposes[application.identifier] == nil {
       fields.warning(
         "applications",
-        "application \"\(application.identifier)\" has no purpose, and people are marked: nobody can allow it "
-          + "anything",
+        "application \"\(application.identifier)\" has no purpose, so it cannot be authorised to learn "
+          + "about persons",
         expected: "a purpose: \(SiteReading.purposeExpected)"
       )
     }
   }
 
-  /// The folders of venues, which are read by whoever can open files.
+  /// Returns the folders of the venues, which the caller opens and reads.
   func venues(_ fields: SiteFields) -> [String] {
     let entries = fields.list("venues", of: "venue folders")
     return entries.compactMap { _, path, venue -> String? in

@@ -20,7 +20,7 @@ extension SiteReading {
         .flatMap { identity($0)?.constraint }
     }
     if !fields.has("venues") {
-      fields.warning("positioning", "positioning stands without venues: nobody is located")
+      fields.warning("positioning", "positioning stands without venues: nothing is located")
     }
     return settings
   }

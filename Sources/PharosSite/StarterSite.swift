@@ -2,7 +2,7 @@
 public enum StarterSite {
   /// The text; it reads without a mistake or a warning.
   public static let text = """
-    # What Pharos is told about this site. Everything has a default; unknown keys are mistakes.
+    # The configuration of this site. Everything has a default; unknown keys are mistakes.
     # After a change:   pharos check site.yaml
     # To run it:        pharos serve --site site.yaml
 
@@ -62,8 +62,8 @@ public enum StarterSite {
     # observers:
     #   - { id: "ac:23:3f:a0:00:01", name: front desk, rssiOffset: -2.5, liveness: auto }
     #
-    # A handset or badge that somebody carries gets `person: true`: nothing is told about it until
-    # an application, which then needs a purpose, is allowed to know:
+    # A handset or badge that a person carries gets `person: true`: no event about it is published
+    # until an application, which then needs a purpose, is authorised to learn about it:
     #   - { id: 7d1c2f3e-0000-4000-8000-000000000001, name: a visitor's telephone, person: true }
     #
     # Rooms, made of the gateways that stand in them:

@@ -49,7 +49,7 @@ public struct DatagramDecoder: Sendable {
     refuse(WireFormat(recognising: beginning), .truncated)
   }
 
-  /// Counts a datagram that was refused before it was decoded, by whoever decides whose datagrams are taken.
+  /// Counts a datagram that the check of its sender refused before it was decoded.
   public mutating func refuse(unread format: WireFormat?, _ reason: DatagramRefusal) {
     counters.count(format, reason)
   }

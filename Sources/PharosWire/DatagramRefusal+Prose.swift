@@ -3,7 +3,7 @@ extension DatagramRefusal: CustomStringConvertible {
   public var description: String {
     switch self {
     case .empty:
-      "The datagram is empty. Expected at least one report; check what the gateway was told to send."
+      "The datagram is empty. Expected at least one report; check what the gateway is configured to send."
     case .unrecognised:
       "The datagram begins like no format that Pharos knows. Expected raddec (0x10), a Pharos datagram"
         + " (PHAR), JSON ({ or [), Ingics text ($), Huawei (HW) or Minew (bb01); choose one of these in the gateway's"
@@ -57,7 +57,7 @@ extension DatagramRefusal: CustomStringConvertible {
       "The datagram was taken before, or is too old to tell. Somebody repeats what was recorded, or the gateway"
         + " counts wrongly: check that its sequence and uptime grow as long as it runs."
     case .olderBoot:
-      "The gateway has started anew since it sent the datagram. Somebody repeats what was recorded, or the"
+      "The gateway has restarted since it sent the datagram. Somebody replays recorded datagrams, or the"
         + " gateway does not keep its boot id: check that it grows with every start."
     case .notVouched:
       "The datagram reports for an observer that its sender may not speak for. Name the sender's radios with"
@@ -66,8 +66,8 @@ extension DatagramRefusal: CustomStringConvertible {
       "The datagram names an observer that is neither listed nor accepted. Put it into the site file, or accept it"
         + " with pharos observer accept."
     case .notKept:
-      "The gateway starts anew more often than its replay window can be kept. If it does not restart all the time,"
-        + " look at the disk of the data folder."
+      "The gateway restarts more often than its replay window can be stored. If it does not restart all the time,"
+        + " check the disk of the data folder."
     }
   }
 }

@@ -1,6 +1,6 @@
-/// Why a datagram was refused: a small fixed set, so that it can be counted and put on a graph.
+/// The reason for which a datagram was refused: a small fixed set, so that it can be counted and put on a graph.
 ///
-/// What it means for the operator is said by ``description``, in a file of its own.
+/// ``description``, in a file of its own, explains each reason to the operator.
 public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
   /// There is nothing in it.
   case empty
@@ -36,13 +36,13 @@ public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
   case badSignature
   /// It was taken before, or is so old that this cannot be told any more.
   case replayed
-  /// Its sender has started anew since.
+  /// Its sender has restarted since it sent the datagram.
   case olderBoot
   /// It reports for an observer that its sender may not speak for.
   case notVouched
   /// It names an observer that is neither listed nor accepted.
   case notListed
-  /// Its sender starts anew, and this cannot be kept quickly enough.
+  /// Its sender has restarted, and the server cannot store this quickly enough.
   case notKept
 
   /// The name in metrics and logs.

@@ -84,7 +84,7 @@ class Floor(support.BrowserTest):
         support.expect(facts).to_contain_text("Basement")
         self.put(6, x=-8.0, level=None)
         support.expect(facts).to_contain_text("outdoors")
-        facts.get_by_role("button", name="Let go of this subject").click()
+        facts.get_by_role("button", name="Deselect this subject").click()
         support.expect(facts).to_be_hidden()
 
     def test_a_pointer_finds_a_subject_and_says_how_sure_that_is(self):

@@ -139,7 +139,7 @@ struct RunningTests {
     let report = try await RunningGateway(path, to: port).end()
     #expect(!report.isSuccess)
     let text = report.lines(input: path, destination: HostPort(host: "h", port: 1)).joined()
-    #expect(text.contains("1 adverts could not be sent: nobody listens"))
+    #expect(text.contains("1 adverts could not be sent: no process listens"))
   }
 
   @Test("damage in the input is told, and what came before it is sent")

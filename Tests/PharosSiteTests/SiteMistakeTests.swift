@@ -153,8 +153,8 @@ struct SiteMistakeTests {
       ),
       (
         "applications: [{ id: a }]\nobservers: [{ id: phone, person: true }]",
-        "site.yaml:1: warning: site: application \"a\" has no purpose, and people are marked: nobody can allow it "
-          + "anything (expected a purpose: what the application wants to know where people are for)"
+        "site.yaml:1: warning: site: application \"a\" has no purpose, so it cannot be authorised to learn "
+          + "about persons (expected a purpose: what the application wants to know where people are for)"
       ),
       (
         "listen: { udp: [\"127.0.0.1\"] }",
@@ -179,7 +179,7 @@ struct SiteMistakeTests {
       ),
       (
         "positioning: { interval: 2s }",
-        "site.yaml:1: warning: site: positioning stands without venues: nobody is located"
+        "site.yaml:1: warning: site: positioning stands without venues: nothing is located"
       ),
       (
         "venues: [venues/museum/]\npositioning: { interval: 10ms }",

@@ -135,6 +135,52 @@ struct HouseTests {
     }
   }
 
+  /// Phrases that plain technical English has no use for; a pattern ignores case.
+  static let bannedPhrases = [
+    "\\bnobody\\b", "\\bwhoever\\b", "\\banew\\b", "\\b(is|are|was|were) told\\b", "\\b(is|are) said\\b",
+    "\\bas it was seen\\b", "\\blets? go of\\b", "\\bno clock (can )?means?\\b", "\\bwhat somebody\\b",
+    "\\bgoes on without\\b", "\\bput aside\\b", "\\bstands for itself\\b",
+  ]
+
+  @Test("texts are plain technical English", arguments: bannedPhrases)
+  func language(phrase: String) throws {
+    let pattern = try Regex(phrase).ignoresCase()
+    let kinds = ["swift", "md", "json", "js", "html", "css", "c", "h"]
+    let root = SharedData.repository
+    let names = FileManager.default.enumerator(atPath: root.appending(path: "Sources").path)?.allObjects ?? []
+    let paths = names.compactMap { $0 as? String }.map { "Sources/\($0)" } + ["README.md"]
+    for path in paths where kinds.contains(URL(filePath: path).pathExtension) {
+      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
+      for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+      where line.contains(pattern) {
+        Issue.record("\(path):\(number + 1): \(line)")
+      }
+    }
+  }
+
+  @Test("the latest commit subjects are plain imperatives of at most 72 characters")
+  func subjects() throws {
+    let patterns = try Self.bannedPhrases.map { try Regex($0).ignoresCase() }
+    for subject in try Self.latestSubjects(5) {
+      #expect(subject.count <= 72, "\(subject)")
+      #expect(!patterns.contains { subject.contains($0) }, "\(subject)")
+    }
+  }
+
+  /// The subjects of the latest commits; none outside a git repository.
+  private static func latestSubjects(_ count: Int) throws -> [Substring] {
+    let git = Process()
+    git.executableURL = URL(filePath: "/usr/bin/env")
+    git.arguments = ["git", "-C", SharedData.repository.path, "log", "-\(count)", "--format=%s"]
+    let output = Pipe()
+    git.standardOutput = output
+    git.standardError = FileHandle.nullDevice
+    try git.run()
+    let text = try output.fileHandleForReading.readToEnd() ?? Data()
+    git.waitUntilExit()
+    return String(decoding: text, as: UTF8.self).split(separator: "\n")
+  }
+
   @Test("no test sleeps")
   func sleepless() throws {
     let calls = ["sle" + "ep(", "usle" + "ep("]

@@ -106,7 +106,7 @@ int pharos_set_reuse_port(int descriptor);
    number of sockets. 0 or -errno. */
 int pharos_steer_by_observer(int descriptor, uint32_t sockets, const uint32_t factors[3], uint32_t cell_bits);
 
-/* Whether an address can be bound by a socket that shares with nobody: 0 or -errno. */
+/* Checks whether a socket that does not share its port can bind an address: 0 or -errno. */
 int pharos_probe_bind(const pharos_address *address);
 
 /* 4 or 6 if the descriptor is a UDP socket of that version, otherwise -errno. */

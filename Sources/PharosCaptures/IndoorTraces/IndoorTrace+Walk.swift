@@ -7,10 +7,10 @@ extension IndoorTrace {
     return first.time...last.time
   }
 
-  /// Where the surveyor was: on a straight line between two waypoints, at an even pace.
+  /// Returns the surveyor's position: on a straight line between two waypoints, at an even pace.
   ///
-  /// The waypoints lie at turns and stops, so that the line is the path. The pace is not even: whoever pauses for two
-  /// seconds between two waypoints is placed up to a metre or two off. Nil outside ``walk``.
+  /// The waypoints lie at turns and stops, so that the line is the path. The true pace is not even: a surveyor who
+  /// pauses for two seconds between two waypoints is placed up to a metre or two off. Nil outside ``walk``.
   public func position(at time: Timestamp) -> (x: Double, y: Double)? {
     guard let walk, walk.contains(time) else { return nil }
     var low = 0

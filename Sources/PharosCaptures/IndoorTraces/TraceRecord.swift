@@ -126,7 +126,7 @@ extension TraceFields {
 
   /// A finite number.
   func measure(_ column: Int, of bytes: RawSpan) throws(TraceRecord.Damage) -> Double {
-    // What a handset senses is told in four bytes: beyond them it is no measure.
+    // Reports carry what a handset senses in four bytes: a value that does not fit is no measurement.
     guard let value = decimal(column, of: bytes), Float(value).isFinite else { throw .number }
     return value
   }

@@ -22,7 +22,7 @@ struct SurveyScoreCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Traces of the survey: waypoints that it walked past (within 1.5 m) are told apart.",
+      "Traces of the survey: waypoints that it walked past (within 1.5 m) are scored separately.",
       valueName: "survey/"
     )
   )

@@ -28,7 +28,7 @@ export function token() {
   return sessionStorage.getItem(tokenKey);
 }
 
-/** Forgets the token, or keeps another; whoever declined to give one may be asked again. */
+/** Removes or replaces the token of this tab; a person who declined to give one may be asked again. */
 export function setToken(value) {
   isDeclined = false;
   forbidden.clear();

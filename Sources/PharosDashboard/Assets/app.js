@@ -93,7 +93,7 @@ function nextTheme() {
 
 let resumption = null;
 
-/** What the stream's state is, said so that nobody takes old numbers for live ones. */
+/** Shows the state of the stream, so that readers do not take old numbers for live ones. */
 function showState(state) {
   const [tone, title, more] = {
     connecting: ["off", "Connecting", ""],
@@ -147,7 +147,7 @@ addEventListener("hashchange", () => showPage());
 buildPages();
 applyTheme();
 watchStream();
-// Names first, so that no list flickers from identities to names; but nobody waits long for them.
+// Loads names first, so that no list flickers from identities to names, but waits `namePatience` ms at most.
 await Promise.race([names.load().catch(() => {}), new Promise((resolve) => setTimeout(resolve, namePatience))]);
 showPage(true);
 feed.start();

@@ -106,7 +106,7 @@ class AuthorisationCard {
         await attempt(
           () => change("PUT", this.path(row.subject), { person: box.checked }),
           `${names.nameOf(row.subject)} is ${
-            box.checked ? "a person: nothing is told unless it is allowed" : "a thing"
+            box.checked ? "a person: events are published only if you allow it" : "a thing"
           }.`,
         );
         this.reload();
@@ -131,7 +131,7 @@ class AuthorisationCard {
     } else {
       replace(
         this.place,
-        empty("Nobody was decided about", "Things may always be told of; persons only once you allow it here."),
+        empty("No decisions yet", "Events about things are allowed; those about persons only once you allow them."),
       );
     }
   }

@@ -55,7 +55,7 @@ export function noteWords(item) {
     case "paused":
       return `${at} Paused while this tab was hidden; resumed${number} from the journal.`;
     case "skipped":
-      return `${at} This tab was hidden for long: the latest events were loaded anew, those between are in the journal.`;
+      return `${at} This tab was hidden for long. It loaded the latest events; those in between are in the journal.`;
     case "gap":
       return `${at} Events #${item.from} to #${item.to} are no longer kept by the server: its journal is limited by age and size.`;
     case "dropped":

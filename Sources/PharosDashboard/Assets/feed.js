@@ -9,11 +9,11 @@ const most = 2000;
 const before = 200;
 /** Beyond any sequence number, and exact in a double. */
 const end = Number.MAX_SAFE_INTEGER;
-/** A tab that was hidden for so many ms loads the latest anew instead of all that happened meanwhile. */
+/** A tab that was hidden for longer than this, in ms, loads the latest events instead of all that it missed. */
 const longAbsence = 600000;
 /** A hidden tab gives its connection back after so many ms: browsers allow six to a server. */
 const hiddenPatience = 15000;
-/** What is told but once a second or more, and has streams of its own where it is shown. */
+/** The kinds of the feed: not ranging and fixes, which come every second or faster and have their own streams. */
 const kinds = [
   "region.enter",
   "region.exit",

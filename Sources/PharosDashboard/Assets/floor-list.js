@@ -1,4 +1,4 @@
-// Who is on a floor, in words: for screen readers, and for whoever looks for a name.
+// The subjects on a floor as a list of names, for screen readers and for people who look for a name.
 
 import { follow, h, setAttribute, setText } from "./dom.js";
 import { metres, plural } from "./format.js";

@@ -101,7 +101,7 @@ function stampOf(tone, isTag, size, half, palette, density) {
   return stamp;
 }
 
-/** A small arrow beside whoever walks, to where they go. */
+/** Draws a small arrow beside each moving subject, in the direction of its course. */
 function drawCourses(pen, marks, view, palette, size) {
   pen.fillStyle = palette.accent;
   pen.beginPath();

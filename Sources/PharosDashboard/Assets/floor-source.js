@@ -201,7 +201,7 @@ export class FloorSource {
   }
 
   nothing() {
-    return empty("No venue", "Give the site file a venue, and whoever is located appears on its floors.");
+    return empty("No venue", "Add a venue to the site file; located subjects then appear on its floors.");
   }
 }
 
@@ -254,5 +254,5 @@ const sourceWords = {
 
 /** How many subjects stand on a floor, in words. */
 export function countWords(count) {
-  return count ? plural(count, "subject") : "nobody";
+  return count ? plural(count, "subject") : "no subjects";
 }

@@ -23,12 +23,12 @@ const keyZoom = 1.4;
 const sharpest = 2;
 /** The time in s in which a mark makes two thirds of its way: fixes come once a second, and people do not jump. */
 const ease = 0.3;
-/** Ages go on while nobody moves: once a second, in ms. */
+/** The interval at which the picture is refreshed, in ms: ages grow even while no subject moves. */
 const pace = 1000;
-/** Trails are drawn anew so often, in ms: they are most of the work, and change slowly. */
+/** The interval at which trails are redrawn, in ms: they are most of the work, and change slowly. */
 const trailPace = 250;
 
-/** Whoever asks their system for less motion sees marks in their new place at once. */
+/** The system's setting for reduced motion: where it is set, marks move to their new place at once. */
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** A canvas with a floor of a source, what one does with it, and the same in words below it. */
@@ -67,7 +67,7 @@ export class FloorView {
         tabindex: "0",
         role: "group",
         "aria-label": "Floor plan. Arrow keys move it, plus and minus zoom, 0 shows all of it, Page Up and Page Down " +
-          "change floors, Escape lets go of a subject.",
+          "change floors, Escape deselects the subject.",
         onKeydown: (event) => this.#key(event),
       },
       this.#canvas,
@@ -107,7 +107,7 @@ export class FloorView {
     this.#wake();
   }
 
-  /** Lets go of all that the picture holds. */
+  /** Stops drawing, removes the listeners and the timer of the picture, and stops its stream. */
   close() {
     this.#stop.abort();
     this.#resizer.disconnect();
@@ -183,7 +183,7 @@ export class FloorView {
     this.#followChosen();
   }
 
-  /** Whoever is chosen is kept in the picture, from floor to floor. */
+  /** Keeps the chosen subject in the picture, and follows it from floor to floor. */
   #followChosen() {
     const mark = this.#source.subjects.get(this.#chosen);
     if (!mark) return;
@@ -355,7 +355,7 @@ export class FloorView {
     );
   }
 
-  /** The floor in words: for screen readers, and for whoever wants the names. */
+  /** Writes the floor in words, for screen readers and for people who look for a name. */
   #describe() {
     if (!this.#floor) return;
     const marks = [...this.#source.marksOn(this.#floor)];
@@ -368,7 +368,7 @@ export class FloorView {
       this.#facts.dataset.subject = chosen.subject;
       const close = h(
         "button",
-        { type: "button", class: "small", "aria-label": "Let go of this subject", onClick: () => this.#choose(null) },
+        { type: "button", class: "small", "aria-label": "Deselect this subject", onClick: () => this.#choose(null) },
         "✕",
       );
       replace(this.#facts, h("header", null, h("h3", { title: chosen.subject }, chosen.name()), close), h("dl"));

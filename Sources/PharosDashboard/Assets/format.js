@@ -101,7 +101,7 @@ export function exactTime(text) {
   return Number.isNaN(at) ? none : `${time(text)}.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** The same instant in UTC, to the millisecond, for whoever hovers. */
+/** The same instant in UTC, to the millisecond, for tooltips. */
 export function utc(text) {
   const at = instant(text);
   return Number.isNaN(at) ? "" : `${new Date(at).toISOString().replace("T", " ").replace("Z", "")} UTC`;

@@ -75,7 +75,7 @@ function form(regions, rule, close) {
     const path = `/v1/applications/${part(application)}/notifications/${part(name.input.value.trim())}`;
     try {
       await change("PUT", path, document);
-      notify(`${name.input.value.trim()} is told from now on.`);
+      notify(`${name.input.value.trim()} is active from now on.`);
       close(true);
     } catch (error) {
       problem.hidden = false;

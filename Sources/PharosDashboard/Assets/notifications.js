@@ -8,21 +8,21 @@ import { openNotificationForm } from "./notification-form.js";
 import { card, empty, refusal, Table } from "./parts.js";
 import { poll } from "./poll.js";
 
-/** How often the rules are read anew, in ms: they change when a person changes them. */
+/** The interval at which the rules are read again, in ms: they change only when a person changes them. */
 const period = 5000;
 
 /** The card of notification rules, of all applications that this tab may see. */
 export function notifications(signal) {
   const place = h("div");
   const note =
-    "A text for whoever comes to a region or leaves it. It is told as an event, so webhooks and feeds carry it.";
+    "A text for each subject that enters or leaves a region, published as an event to webhooks and feeds.";
   const element = card("Notifications", note, place);
   let applications = [];
   const add = async (rule) => {
     if (await openNotificationForm(applications, rule)) ask();
   };
   const remove = async (rule) => {
-    const text = `“${rule.text}” is not told any more.`;
+    const text = `“${rule.text}” is no longer published.`;
     if (!await confirmThat(`Remove ${rule.id}?`, text, "Remove rule")) return;
     await attempt(() => change("DELETE", rulePath(rule)), `${rule.id} was removed.`);
     ask();

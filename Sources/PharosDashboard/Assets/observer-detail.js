@@ -8,7 +8,7 @@ import * as names from "./names.js";
 import { card, empty, pageHead, refusal, setAgo, Table } from "./parts.js";
 import { poll } from "./poll.js";
 
-/** How often it is read anew, in ms. */
+/** The interval at which the observer is read again, in ms. */
 const period = 2000;
 
 /** The share of an observer's datagrams that were lost, or how many where the share is not known. */

@@ -57,7 +57,7 @@ class EventsPage {
       root,
       pageHead(
         "Events",
-        "Every decision, as it is told over the network, with its reason. Choose one to see why.",
+        "Every decision, as the server publishes it, with its reason. Choose one to see why.",
         this.pause,
       ),
       h(

@@ -9,7 +9,7 @@ import { card, chip, empty, field, pageHead, refusal, setAgo, setChip, Table } f
 import { poll } from "./poll.js";
 
 const period = 2000;
-/** How many rows are shown: a busy street has thousands of phones, and nobody reads them. */
+/** The largest number of rows that are shown: a busy street has thousands of phones, too many to read. */
 const most = 400;
 
 export function show(root, { signal }) {

@@ -91,7 +91,7 @@ function showAll(root, { signal }) {
         replace(
           rest,
           empty(
-            "Nobody is heard",
+            "No observers yet",
             "Send adverts of a gateway to the server's UDP port, or run “pharos simulate” and “pharos replay”.",
             h("a", { class: "button", href: "#/status" }, "See the ports"),
           ),
@@ -112,7 +112,7 @@ function showAll(root, { signal }) {
   );
 }
 
-/** The card of observers that nobody has accepted; hidden while there are none. */
+/** Returns the card of observers that wait to be accepted; it is hidden while there are none. */
 function quarantine(signal) {
   let ask = () => {};
   const accept = async (id) => {

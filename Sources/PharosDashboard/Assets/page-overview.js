@@ -46,7 +46,7 @@ export function show(root, { signal }) {
   new Plan(plan, signal, figures);
 }
 
-/** A state's change is told by its enter or exit, and leaving a zone for another by the entering. */
+/** Returns false for a state change, whose enter or exit is shown, and for an exit to another zone, whose enter is. */
 function isNews(event) {
   const kind = kindOf(event);
   return kind !== "region.state" && !(kind === "zone.exit" && event.data.to);

@@ -42,7 +42,7 @@ export function show(root, { signal }) {
             { class: "card" },
             empty(
               "No webhooks",
-              "Add the address of a program of yours, and it is told of every event that you choose.",
+              "Add the address of a program of yours, and it receives every event that you choose.",
               h("button", {
                 type: "button",
                 class: "primary",

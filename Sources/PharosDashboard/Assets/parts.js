@@ -143,7 +143,7 @@ export function field(label, input, hint = "") {
   return { element, input, say };
 }
 
-/** Whoever may not see a page, or finds the server away: in words. */
+/** Explains why a page cannot be shown: the token does not allow it, or the server does not answer. */
 export function refusal(error) {
   if (error.status === 401) return empty("A token is needed", "Reload the page to enter one.");
   if (error.status === 403) {
@@ -151,5 +151,5 @@ export function refusal(error) {
   }
   if (error.status === 404) return empty("Not there", error.message);
   if (error.status) return empty("The server could not answer", error.message);
-  return empty("The server does not answer", "It may be starting anew. This page goes on trying.");
+  return empty("The server does not answer", "It may be restarting. This page keeps trying.");
 }

@@ -138,7 +138,7 @@ export class RegionsSource {
   nothing() {
     return empty(
       "No regions",
-      "Nobody asks about any beacon yet.",
+      "No application has registered a region yet.",
       h("a", { class: "button", href: "#/heard" }, "See what is heard"),
       h("a", { class: "button", href: "#/regions" }, "Add a region"),
     );

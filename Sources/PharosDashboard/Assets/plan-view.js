@@ -13,7 +13,7 @@ const labelStep = 19;
 /** Device pixels drawn for one of the layout: more than two cannot be seen and cost their square. */
 const sharpest = 2;
 
-/** Whoever asks their system for less motion sees marks in their new place at once. */
+/** The system's setting for reduced motion: where it is set, marks move to their new place at once. */
 const stillness = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** A canvas that shows a source's marks, with the same in words below it. */
@@ -69,7 +69,7 @@ export class PlanView {
     this.#wake();
   }
 
-  /** Lets go of all that the picture holds. */
+  /** Stops drawing, and removes the observers and listeners of the picture. */
   close() {
     this.#resizer.disconnect();
     removeEventListener("pharos:theme", this.#themeChanged);
@@ -206,7 +206,7 @@ export class PlanView {
     );
   }
 
-  /** The plan in words: for screen readers, and for whoever wants the names. */
+  /** Writes the plan in words, for screen readers and for people who look for a name. */
   #describe() {
     const places = [];
     for (const group of this.#source.groups) {

@@ -2,13 +2,15 @@
 
 import { isAbort } from "./api.js";
 
-/** Whoever wants news at once gets them, but not more often than after so many ms: events may come by the hundred. */
+/** The shortest interval between two requests, in ms, for callers that ask soon: events may come by the hundred. */
 const least = 500;
 
 /**
- * Calls `ask` now and every `period` ms until the signal; a hidden tab asks nothing. Returns a function that asks soon.
+ * Calls `ask` now and every `period` ms until the signal aborts; a hidden tab does not ask.
  *
- * `fail` is told of each error; after one, the next attempt comes no sooner than after a second.
+ * Returns a function that calls `ask` soon.
+ *
+ * Calls `fail` with each error; the next attempt follows a second later at the earliest.
  */
 export function poll(ask, period, signal, fail = () => {}) {
   let timer = null;

@@ -71,7 +71,7 @@ export class RegionBlock {
     else this.wait();
   }
 
-  // Nothing is said about who is inside before the server has said so.
+  // Shows no count before the server has reported who is inside.
   wait() {
     this.counts.hidden = true;
     setText(this.silent, "Asking who is inside.");
@@ -96,7 +96,7 @@ export class RegionBlock {
     const outside = rows.length - shown.length;
     setText(
       this.silent,
-      outside ? `${plural(outside, "subject")} outside, not heard.` : "Nobody has been heard for this region yet.",
+      outside ? `${plural(outside, "subject")} outside, not heard.` : "No subject has been heard for this region yet.",
     );
     this.table.show(shown.slice(0, most));
     const more = shown.length - most;

@@ -8,7 +8,7 @@ import { EventParser } from "./sse.js";
 const waits = [300, 600, 1200, 2500, 5000, 10000];
 /** A stream without even a heartbeat for so many ms is taken for dead: two of the server's 5 s, and two for the network. */
 const silenceLimit = 12000;
-/** A stream that held for so many ms was one: after it, the waits begin anew. */
+/** A connection that lasted longer than this, in ms, was sound: after it, the waits start from the shortest again. */
 const soundFor = 3000;
 
 /**

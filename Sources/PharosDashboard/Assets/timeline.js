@@ -18,7 +18,7 @@ export function timelineRows(event) {
       from: lastHeard,
       to: decided,
       text: `Silence: ${seconds((decided - lastHeard) / 1000)}${
-        evidence.deafFor ? `, ${seconds(evidence.deafFor)} of it the observer heard nobody` : ""
+        evidence.deafFor ? `, for ${seconds(evidence.deafFor)} of it the observer heard no beacon` : ""
       }`,
       start: "last heard",
     });
@@ -27,7 +27,7 @@ export function timelineRows(event) {
         kind: "deaf",
         from: lastHeard,
         to: lastHeard + evidence.deafFor * 1000,
-        text: `Not counted: ${seconds(evidence.deafFor)} in which the observer heard nobody`,
+        text: `Not counted: ${seconds(evidence.deafFor)} in which the observer heard no beacon`,
       });
     }
   }

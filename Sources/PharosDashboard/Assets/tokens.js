@@ -23,7 +23,7 @@ export function tokens(signal) {
   const revoke = async (row) => {
     const isSure = await confirmThat(
       "Revoke this token?",
-      `Whoever asks with “${row.name || row.id}” is refused from now on.`,
+      `Requests with “${row.name || row.id}” are refused from now on.`,
       "Revoke token",
     );
     if (isSure && await attempt(() => change("DELETE", `/v1/tokens/${part(row.id)}`), "The token was revoked.")) ask();
@@ -58,7 +58,7 @@ export function tokens(signal) {
       if (!body.tokens.length) {
         return replace(
           place,
-          empty("No tokens", "On loopback nobody needs one. Create one before the server listens to a network."),
+          empty("No tokens", "Loopback requests need no token. Create one before the server listens on a network."),
         );
       }
       if (place.firstChild !== table.element) replace(place, table.element);

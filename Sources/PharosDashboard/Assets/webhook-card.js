@@ -113,7 +113,7 @@ export class WebhookCard {
   async remove() {
     const isSure = await confirmThat(
       "Remove this webhook?",
-      `${this.webhook.url} is told nothing any more, and what waits for it is forgotten.`,
+      `${this.webhook.url} receives no more events, and those that wait for it are dropped.`,
       "Remove webhook",
     );
     if (isSure && await attempt(() => change("DELETE", this.path), "The webhook was removed.")) this.reload();

@@ -53,7 +53,7 @@ const writers = {
     d.answer
       ? ["", `${who(e)} is ${d.to} for ${d.region} (asked)`]
       : [stateTone(d.to), `${d.region}: ${who(e)} is ${stateWord(d.to)}`],
-  "region.unmonitored": (e, d) => ["warn", `${d.region}: nobody can tell about ${who(e)}, its observer is silent`],
+  "region.unmonitored": (e, d) => ["warn", `${d.region}: ${who(e)} is not monitored, its observer is silent`],
   "region.holdExceeded": (e, d) => ["warn", `${d.region}: ${who(e)} has been unmonitored for too long`],
   "region.limitExceeded": (_, d) => ["bad", `${d.application}: region ${d.refused} refused, ${d.limit} is the limit`],
   "zone.enter": (
@@ -66,7 +66,7 @@ const writers = {
     e,
     d,
   ) => ["warn", `${who(e)} fell silent${d.allowedGap ? ` (${seconds(d.allowedGap)} allowed)` : ""}`],
-  "observer.restarted": (e) => ["", `${who(e)} started anew`],
+  "observer.restarted": (e) => ["", `${who(e)} restarted`],
   "observer.quarantined": (e) => ["warn", `${who(e)} is not accepted yet: see Observers`],
   "beacon.battery": (e, d) => ["", `${who(e)} has a battery of ${(d.millivolts / 1000).toFixed(2)} V`],
   "beacon.silent": (e) => ["warn", `${who(e)} is not heard any more`],

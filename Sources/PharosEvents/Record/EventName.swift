@@ -2,8 +2,8 @@ public import PharosReports
 
 /// A name that an event mentions and that many events share: a store keeps it once and a number for it in each event.
 ///
-/// Two names are the same if they consist of the same bytes, so that what is read back is told as it was; for texts
-/// that only look alike, Swift's own equality is wider.
+/// Two names are equal if they consist of the same bytes, so that a stored name is read back as it was published;
+/// Swift's own equality of strings also accepts texts that only look alike.
 public enum EventName: Hashable, Sendable {
   /// An application, a region or a zone.
   case text(String)

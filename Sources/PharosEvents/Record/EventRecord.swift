@@ -1,9 +1,9 @@
 public import PharosReports
 
-/// An event in bytes as it was told: what is read back has the same CloudEvents JSON, byte for byte.
+/// A published event in bytes: the event that is read back has the same CloudEvents JSON, byte for byte.
 ///
-/// Numbers are kept with the digits that JSON carries, which makes an exit with all its evidence about a hundred bytes;
-/// names stand beside the bytes, so that a store may keep each of them once.
+/// Numbers are stored with the digits that JSON carries, which makes an exit with all its evidence about a hundred
+/// bytes; names are stored beside the bytes, so that a store may keep each of them once.
 public struct EventRecord: Hashable, Sendable {
   /// The names that the event mentions, in the order in which the bytes ask for them.
   public private(set) var names: [EventName] = []
@@ -75,10 +75,10 @@ extension EventRecord: FieldCodable {
 }
 
 extension Event {
-  /// Writes the event as it was told, its names included.
+  /// Writes the event as it was published, its names included.
   public func write(to writer: inout FieldWriter) { EventRecord(self).write(to: &writer) }
 
-  /// Reads an event as it was told.
+  /// Reads an event as it was published.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self = try EventRecord(from: &reader).event()
   }

@@ -37,8 +37,8 @@ public struct GatewayOptions: Sendable {
 }
 
 extension ObserverID {
-  /// Who heard an input that names nobody: for a file the file's name without folder and endings, for anything else the
-  /// host's name.
+  /// Returns the default observer of an input that names none: the file's name without folder and extensions, or the
+  /// host's name for standard input.
   public static func ofInput(_ path: String, hostName: String?) -> ObserverID? {
     guard path != "-" else { return hostName.flatMap { ObserverID($0) } }
     let file = path.split(separator: "/").last.map(String.init) ?? path

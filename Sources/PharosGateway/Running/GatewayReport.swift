@@ -7,7 +7,7 @@ public struct GatewayReport: Sendable {
   public let counters: GatewayCounters
   /// What was found in the input.
   public let capture: CaptureCounters
-  /// Whether it was told to stop, as by SIGTERM.
+  /// Indicates whether a stop was requested, as by SIGTERM.
   public let wasStopped: Bool
   /// What was wrong with the input, if anything was.
   public let damage: String?

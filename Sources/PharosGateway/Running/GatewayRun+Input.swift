@@ -77,7 +77,9 @@ extension GatewayRun {
     }
   }
 
-  /// The next packet of what was read; once there is none, and no more will come, the gateway is told.
+  /// Returns the next packet of the bytes read so far, or nil if there is none.
+  ///
+  /// Once the input is over and no packet is left, it tells the gateway that nothing more will come.
   private mutating func nextPacket() -> Packet? {
     guard !isDrained else { return nil }
     do throws(CaptureError) {

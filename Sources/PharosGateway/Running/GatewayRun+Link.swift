@@ -11,7 +11,7 @@ import Darwin
 
 /// The socket's side.
 extension GatewayRun {
-  /// Opens a socket to the next address of the server, which is looked up anew once all were tried.
+  /// Opens a socket to the next address of the server; looks its name up again once all addresses were tried.
   mutating func open() {
     guard let address = addresses.popFirst() else { return lookup.begin() }
     do throws(LinkTrouble) {
@@ -43,7 +43,7 @@ extension GatewayRun {
   mutating func wait() {
     let now = GatewayRun.now
     var polled = [pollfd(fd: stop.pipe.reading, events: Int16(POLLIN), revents: 0)]
-    // Errors are told whether they are asked for or not.
+    // `poll` reports errors whether they are requested or not.
     let events = gateway.isBlocked ? Int16(POLLOUT) : 0
     polled.append(pollfd(fd: socket?.descriptor ?? -1, events: events, revents: 0))
     let reads = wantsBytes && !input.isFile && now >= readableAt

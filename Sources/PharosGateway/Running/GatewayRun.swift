@@ -46,9 +46,9 @@ public struct GatewayRun: ~Copyable {
   ///
   /// - Parameters:
   ///   - options: what to read and where to send.
-  ///   - stop: how it is told to end.
-  ///   - say: takes lines for whoever looks after it.
-  /// - Throws: That the input cannot be opened.
+  ///   - stop: requests the end of the run.
+  ///   - say: takes lines for the operator.
+  /// - Throws: `FileError` if the input cannot be opened.
   public init(
     _ options: GatewayOptions,
     stop: GatewayStop,

@@ -17,9 +17,9 @@ public final class GatewayStop: Sendable {
   private let isAsked = Atomic<Bool>(false)
   private let heedsSignals: Bool
 
-  /// Makes a stop that nobody has asked for, or nil where the system has no descriptors left.
+  /// Creates a stop that is not requested yet, or nil if the system has no file descriptors left.
   ///
-  /// - Parameter heedsSignals: whether SIGTERM and SIGINT ask for it from now on: for the one gateway of a process.
+  /// - Parameter heedsSignals: whether SIGTERM and SIGINT request it from now on: for the only gateway of a process.
   public init?(heedsSignals: Bool = false) {
     guard let pipe = WakePipe() else { return nil }
     self.pipe = pipe
@@ -27,7 +27,7 @@ public final class GatewayStop: Sendable {
     guard heedsSignals else { return }
     GatewayStop.signalPipe.store(pipe.writing, ordering: .releasing)
     for number in [SIGTERM, SIGINT] {
-      // Without SA_RESTART, so that opening a named pipe that nobody writes to ends too.
+      // Without SA_RESTART, so that a signal also interrupts the opening of a named pipe that has no writer.
       var action = sigaction()
       #if canImport(Darwin)
       action.__sigaction_u.__sa_handler = { _ in GatewayStop.signalled() }
@@ -40,7 +40,7 @@ public final class GatewayStop: Sendable {
 
   /// Asks the gateway to end; from any thread.
   public func ask() {
-    // Releasing and acquiring: whoever asks may have set things up for the end.
+    // Release here, acquire in `isRequested`: the caller may have written data that the end needs.
     isAsked.store(true, ordering: .releasing)
     pipe.wake()
   }

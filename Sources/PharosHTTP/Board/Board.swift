@@ -10,11 +10,11 @@ package struct StateCounts: Hashable, Sendable {
   package init() {}
 }
 
-/// How things stand, kept from what was told: a value without locks and tasks.
+/// The current states, rangings and fixes, as they were published: a value without locks and tasks.
 ///
-/// What was told over the network and what this says can therefore never contradict each other. States come from the
-/// journal's rows at the start and after a gap, and from told events in between. Of ranging and fixes it is only what was
-/// told last; the stalest gives way when there is too much.
+/// A board takes published events only, so it never contradicts what clients received. States come from the journal's
+/// rows at the start and after a gap, and from published events in between. Of rangings and fixes the board holds the
+/// last ones only; it evicts the stalest when there are too many.
 package struct Board: Sendable {
   /// What a ranging is about.
   struct RangingKey: Hashable, Sendable {
@@ -51,7 +51,7 @@ package struct Board: Sendable {
   /// Starts from what the journal's rows say; rangings and fixes stay.
   mutating func reset(to told: LastTold) { self.told = told }
 
-  /// Takes an event that was told.
+  /// Updates the board with a published event.
   package mutating func note(_ event: Event) {
     if event.kind == .fix { return note(fix: event) }
     guard case .ranging(let constraint, let beacons) = event.detail else {
@@ -64,7 +64,7 @@ package struct Board: Sendable {
     rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
   }
 
-  /// Forgets a subject; where it stood is asked of the journal's rows anew.
+  /// Removes the fixes and rangings of a subject; its states go when the journal's rows are read again.
   mutating func forget(_ traces: SubjectTraces) {
     lastFixes = lastFixes.filter { !traces.contains($0.key) }
     rangings = rangings.filter { key, word in

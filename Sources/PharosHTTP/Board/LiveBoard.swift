@@ -5,16 +5,16 @@ package import PharosPublishing
 import PharosReports
 import Synchronization
 
-/// The board that the interface reads: filled from the journal's rows, kept by what is told.
+/// The board that the interface reads: filled from the journal's rows, then updated with published events.
 ///
-/// What is withheld is not told, so the board knows nothing newer about a subject whose authorisation was withdrawn;
-/// when authorisations change it is filled anew before it is read the next time.
+/// Withheld events are not published, so the board learns nothing about a subject while its authorisation is withdrawn.
+/// After a change of authorisations the board is therefore filled from the rows again before the next read.
 package final class LiveBoard: Sendable {
   private struct State {
     var board = Board()
     /// Whether the rows have to be read before the board is.
     var isStale = true
-    /// What was told while the rows are being read; nil while they are not.
+    /// The events that were published while the rows are being read; nil while no read is under way.
     var pending: [Event]?
   }
 
@@ -125,7 +125,7 @@ package final class LiveBoard: Sendable {
         let told = try rows()
         state.withLock { state in
           state.board.reset(to: told)
-          // What was told meanwhile may or may not be in the rows; to take it again does no harm.
+          // The rows may already hold events that were published meanwhile; applying them again is harmless.
           for event in state.pending ?? [] { state.board.note(event) }
           state.pending = nil
         }

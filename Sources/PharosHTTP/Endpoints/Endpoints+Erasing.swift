@@ -9,7 +9,8 @@ import PharosReports
 extension Endpoints {
   /// How often it is looked whether what a subject was last decided of has been told.
   private static let glance = Duration.milliseconds(5)
-  /// For how long: what is decided is told within milliseconds, and a second where the disk is slow.
+  /// The number of checks before the request fails, over 10 s in all: a decision is published within milliseconds, or
+  /// within a second where the disk is slow.
   private static let patience = 2_000
 
   var erasingRoutes: [Route] {
@@ -20,7 +21,7 @@ extension Endpoints {
     ]
   }
 
-  /// Erases a subject: first the engine forgets it, then what was told of it goes.
+  /// Erases a subject: first the engine forgets it, then the journal and the other stores remove its traces.
   private func erase(_ request: APIRequest) async throws -> APIAnswer {
     let text = request.parameter("subject")
     guard let traces = SubjectTraces(text) else {

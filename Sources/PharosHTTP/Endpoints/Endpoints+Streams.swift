@@ -17,7 +17,8 @@ extension Endpoints {
   /// Ranging comes once a second and fixes up to ten times; once in a thousand seconds is next to never.
   private static let rates = 0.001...50
 
-  /// Opens a live stream: first what the journal has after the number that the client knows, then what is told.
+  /// Opens a live stream: first the journal's events after the client's last sequence number, then those that are
+  /// published from now on.
   func stream(_ request: APIRequest, as format: StreamFormat) throws -> APIAnswer {
     var query = QueryReading(request)
     let filter = try Endpoints.filter(&query, request)

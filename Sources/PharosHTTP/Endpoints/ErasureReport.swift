@@ -34,7 +34,7 @@ public struct ErasureReport: Hashable, Sendable {
     self.remaining = remaining
   }
 
-  /// The counts with their names, in the order in which they are told.
+  /// The counts with their names, in the order of the report.
   public var counts: [(name: StaticString, count: Int)] {
     [
       ("events", journal.events), ("mentions", journal.mentions), ("rows", journal.rows),

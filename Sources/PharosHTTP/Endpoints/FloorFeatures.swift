@@ -13,13 +13,13 @@ struct FloorFeatures {
   private let connectors: [Connector]
   private let withRadios: Bool
 
-  /// Takes what is to be drawn.
+  /// Creates the features of a floor.
   ///
   /// - Parameters:
   ///   - floor: the floor.
   ///   - connectors: the ways up and down that stop on it.
-  ///   - id: which floor it is.
-  ///   - withRadios: whether beacons, observers and access points are told.
+  ///   - id: the floor's identifier.
+  ///   - withRadios: whether to include beacons, observers and access points.
   init(of floor: Floor, connectors: [Connector], on id: FloorID, withRadios: Bool) {
     self.floor = floor
     self.connectors = connectors

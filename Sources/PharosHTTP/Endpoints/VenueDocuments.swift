@@ -3,7 +3,7 @@ import PharosReports
 
 /// A venue as the interface shows it: its floors, where on the Earth they lie, and where their outlines and plans are.
 enum VenueDocuments {
-  /// How exactly degrees are told: a hundred-millionth is a millimetre.
+  /// The number of decimals of degrees: a hundred-millionth of a degree is a millimetre.
   static let degreeDecimals = 8
 
   /// Writes a venue as an object.

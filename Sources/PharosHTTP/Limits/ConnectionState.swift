@@ -1,6 +1,6 @@
-/// Where one connection stands between its client and us, and how long the client may keep us waiting.
+/// The state of one connection between a client and the server, and the limit on the time that the client may take.
 ///
-/// A value: it is told what happens and says which timer is to run, and acts on nothing itself.
+/// A value without effects: its owner reports what happens on the connection, and reads from it which timer has to run.
 package struct ConnectionState: Equatable, Sendable {
   /// What a connection is waiting for, which the client has to do in time.
   package enum Wait: Hashable, Sendable, CaseIterable {
@@ -41,7 +41,7 @@ package struct ConnectionState: Equatable, Sendable {
     switch unanswered {
     case 0: return .unreadBody
     case 1: return .body
-    // We have not come to this request yet, so that nobody may read its body.
+    // The server is still answering an earlier request, so no handler reads this body yet.
     default: return nil
     }
   }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// All open connections: how many there may be, and which gives way when one more comes.
+/// The open connections up to a limit, and the choice of the one that is closed when a further one comes.
 ///
-/// Who waits for its client has nothing to lose but a new connection, and the one that has waited longest goes first. So a
-/// client that opens connections and sends nothing, or one byte at a time, pushes out its own, and whoever sends a whole
-/// request at once is served.
+/// A client whose connection is closed while the server waits for it only has to connect again. The table therefore
+/// closes the connection that has waited longest. A client that opens connections and sends nothing, or one byte at a
+/// time, displaces its own connections, and a client that sends a whole request at once is served.
 package final class ConnectionTable: Sendable {
   /// What becomes of a new connection.
   package enum Admission {

@@ -10,8 +10,8 @@ public final class HTTPTally: Sendable {
     var reached: [HTTPLimit: NIODeadline] = [:]
   }
 
-  /// How long a limit must not have been reached for its next line in the log: an attack of a day is one line, and the
-  /// next one is told again.
+  /// The time for which a limit must not be reached before it is logged again: an attack of a day makes one line in the
+  /// log, and the next attack another.
   static let quiet = TimeAmount.hours(1)
 
   private let state = Mutex(State())

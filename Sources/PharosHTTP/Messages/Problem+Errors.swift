@@ -7,7 +7,7 @@ import PharosSite
 import PharosWebhooks
 
 extension Problem {
-  /// What a client is told of an error that some part throws; nil for one that nobody foresaw.
+  /// Creates the problem that a client receives for an error; nil for an unexpected one.
   init?(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem

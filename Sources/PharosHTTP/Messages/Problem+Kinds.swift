@@ -71,7 +71,7 @@ extension Problem {
     )
   }
 
-  /// Nobody knows who asks.
+  /// Returns the problem of a request without a valid token.
   static func unauthorized(_ detail: String) -> Problem {
     var problem = Problem("unauthorized", "A valid token is needed", status: 401, detail: detail)
     problem.headers["WWW-Authenticate"] = "Bearer realm=\"pharos\""
@@ -90,7 +90,7 @@ extension Problem {
     return problem
   }
 
-  /// Something went wrong that nobody foresaw; what it was is in the log and not told.
+  /// The problem of an unexpected error, which is in the log and not in the answer.
   static var unexpected: Problem {
     Problem(
       "internal",

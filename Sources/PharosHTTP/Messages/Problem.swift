@@ -1,6 +1,6 @@
 import PharosReports
 
-/// Why a request was not carried out, for whoever sent it: RFC 9457's problem details with the fields that are wrong.
+/// The reason why a request was not carried out, for its client: RFC 9457 problem details with the fields in error.
 ///
 /// - Source: RFC 9457, Problem Details for HTTP APIs.
 public struct Problem: Error, Hashable, Sendable {

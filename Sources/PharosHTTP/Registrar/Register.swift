@@ -19,7 +19,7 @@ package struct Register: Hashable, Sendable {
     self.accepted = accepted
   }
 
-  /// The site as the engine is told.
+  /// The merged site, which the engine adopts.
   package var site: Site {
     var site = declared
     site.applications = applications.map { shown in

@@ -21,13 +21,13 @@ public final class Registrar: Sendable {
   /// The keys that observers sign with.
   let keys: ObserverKeys
 
-  /// Reads what was registered and adds it to a site.
+  /// Reads the registrations and merges them with a site.
   ///
   /// - Parameters:
-  ///   - declared: what the site file says.
-  ///   - store: where registrations are kept.
-  ///   - logger: is told of registrations that the site file hides, and of documents that cannot be read.
-  /// - Throws: why the journal cannot be read.
+  ///   - declared: the site that the site file declares.
+  ///   - store: the store of the registrations.
+  ///   - logger: logs registrations that the site file hides, and documents that cannot be read.
+  /// - Throws: the error of a journal that cannot be read.
   public init(declared: Site, store: any DocumentStore, logger: Logger) throws(AccessError) {
     self.store = store
     self.logger = logger
@@ -42,7 +42,7 @@ public final class Registrar: Sendable {
     Registrar.tell(register.conflicts, logger)
   }
 
-  /// The site that the engine is told: the site file's and what was registered over HTTP.
+  /// The site that the engine adopts: the site file's declarations merged with the registrations over HTTP.
   public var site: Site { register.withLock { $0.site } }
 
   /// The applications: those of the site file in its order, then those made over HTTP by identifier.

@@ -18,13 +18,13 @@ package enum RegistrarDocuments {
     static let accepted = "http.acceptedObserver"
   }
 
-  /// Reads all documents; one that cannot be read is left alone and told.
+  /// Reads all documents; logs one that cannot be read, and leaves it in the store.
   ///
   /// - Parameters:
-  ///   - store: where they are kept.
-  ///   - register: what they are added to.
-  ///   - logger: is told of documents that cannot be read.
-  /// - Throws: why the store cannot be read.
+  ///   - store: the store of the documents.
+  ///   - register: the register that they are added to.
+  ///   - logger: logs documents that cannot be read.
+  /// - Throws: the error of a store that cannot be read.
   package static func read(
     from store: any DocumentStore,
     into register: inout Register,

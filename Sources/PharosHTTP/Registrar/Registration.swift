@@ -42,9 +42,9 @@ public struct RegisteredApplication: Hashable, Sendable {
   /// How many regions its rotation holds.
   public var rotated: Int
 
-  /// The application as the engine is told.
+  /// Returns the application that the engine adopts.
   ///
-  /// - Parameter declared: what the site file says of it, for its rotation.
+  /// - Parameter declared: the site file's declaration of it, which holds its rotation.
   /// - Returns: the application.
   func application(declared: Application?) -> Application {
     Application(

@@ -9,11 +9,11 @@ final class Turns: Sendable {
 
   private let state = Mutex(State())
 
-  /// Does some work when it is its turn.
+  /// Runs some work after all work that was requested before it has ended.
   ///
-  /// - Parameter work: what is to be done; whoever asks next waits until it has ended.
-  /// - Returns: what the work gives.
-  /// - Throws: what the work throws.
+  /// - Parameter work: the work; later callers wait until it has ended.
+  /// - Returns: the result of the work.
+  /// - Throws: the error of the work.
   func take<Value, Failure: Error>(
     _ work: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -1,8 +1,8 @@
 import PharosReports
 
-/// Pages of a long list: where one begins is told by an opaque cursor that holds the key of the entry before it.
+/// The pages of a long list: an opaque cursor, which holds the key of the entry before a page, marks where it begins.
 ///
-/// A key, not a number: entries that come and go between two pages neither repeat nor hide others.
+/// The cursor holds a key and not an index: entries that come or go between two pages neither repeat nor hide others.
 package enum Page {
   /// How many entries a page may have.
   package static let longest = 1_000

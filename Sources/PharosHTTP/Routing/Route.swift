@@ -4,7 +4,7 @@ package struct Route: Sendable {
   package enum Access: Sendable {
     /// Anybody: the dashboard's files, the documentation, the health of the server.
     case anyone
-    /// Whoever has a token; an application gets what is its own, which the endpoint sees to.
+    /// Every holder of a token; the endpoint restricts an application to its own data.
     case anyToken
     /// The operator, and the application that the path names.
     case application

@@ -124,14 +124,14 @@ package struct API: Sendable {
       "The body is of a type that is not understood",
       status: 415,
       detail:
-        "The body is said to be \(type.shortened); send JSON as Content-Type: application/json."
+        "The request has Content-Type \(type.shortened); send JSON with Content-Type: application/json."
     )
   }
 
   private func problem(_ error: any Error, _ request: APIRequest) -> Problem {
     if let problem = Problem(error) { return problem }
     logger.error(
-      "a request failed for a reason that nobody foresaw",
+      "a request failed with an unexpected error",
       metadata: [
         LogKey.method: "\(request.method.rawValue)",
         LogKey.path: "\(API.place(request.path))",

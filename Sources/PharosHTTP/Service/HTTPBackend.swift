@@ -13,7 +13,7 @@ public struct HTTPBackend: Sendable {
   public var server: PharosServer
   /// What was registered over HTTP, added to the site file.
   public var registrar: Registrar
-  /// What was told.
+  /// The journal of committed events.
   public var journal: Journal
   /// Who tells.
   public var teller: Teller
@@ -27,7 +27,7 @@ public struct HTTPBackend: Sendable {
   public var webhooks: Webhooks
   /// Which texts are made of them.
   public var notifications: Notifications
-  /// What is said of the process itself.
+  /// The facts about the server process.
   public var facts: ServiceFacts
   /// The metrics in Prometheus's text format.
   public var metrics: @Sendable () async -> String
@@ -80,7 +80,7 @@ public struct HTTPBackend: Sendable {
   }
 }
 
-/// What is said of the process itself.
+/// The facts about the server process that the interface reports.
 public struct ServiceFacts: Hashable, Sendable {
   /// The version of Pharos.
   public var version: String

@@ -97,7 +97,7 @@ extension HTTPServiceError: CustomStringConvertible {
         + "anybody who reaches it could read and change everything. Make a token first (pharos token create --operator "
         + "--data DIR), or listen on 127.0.0.1."
     case .cannotListen(let address, let reason):
-      "cannot serve HTTP on \(address): \(reason). Change listen.http or --http, or stop whoever holds the port."
+      "cannot serve HTTP on \(address): \(reason). Change listen.http or --http, or stop the process on that port."
     case .badCertificate(let files, let reason):
       "cannot serve HTTP with certificate \(files.certificate) and key \(files.key): \(reason). Both must be PEM files "
         + "that this process can read and that belong together."
@@ -107,7 +107,7 @@ extension HTTPServiceError: CustomStringConvertible {
 }
 
 extension HTTPConfiguration {
-  /// Refuses to listen beyond this machine while nobody would need a token.
+  /// Throws if the address is not loopback, unless tokens are required and at least one exists.
   ///
   /// - Parameter hasTokens: whether there is at least one valid token.
   /// - Throws: ``HTTPServiceError/openToAll(_:)``.

@@ -146,7 +146,8 @@ struct HTTPServer: Sendable {
         tally.reached(.bodySize, "\(limit) B")
         throw problem
       } catch {
-        // The client went away, or was sent away, in the middle of it: nobody reads the answer, and it is no failure of ours.
+        // The client or the server closed the connection within the body: no client reads the answer, and it is not a
+        // failure of the server.
         throw Problem.badRequest("The connection ended before the body did.")
       }
     }

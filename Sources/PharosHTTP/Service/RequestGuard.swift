@@ -1,12 +1,13 @@
 import PharosReports
 import PharosAccess
 
-/// Says who asks, and keeps other people's web pages from asking in somebody's name.
+/// A guard that authenticates requests, and refuses those that a web page elsewhere makes a local browser send.
 ///
-/// While no token is needed, whoever can open a connection is the operator. A browser on this machine can be made to
-/// open one by any page it shows: by a form or a script of that page (cross-site request forgery), or by a name that
-/// first leads to that page's server and then here (DNS rebinding). The first is told by `Origin` and `Sec-Fetch-Site`,
-/// the second by `Host`. Where tokens are needed neither matters, since no browser adds a token by itself.
+/// While no token is required, every client that can open a connection is the operator. Any page can make a browser on
+/// this machine open one: by a form or a script of the page (cross-site request forgery), or by a host name that first
+/// resolves to the page's server and then to this one (DNS rebinding). The guard detects the first by `Origin` and
+/// `Sec-Fetch-Site`, the second by `Host`. Where tokens are required neither attack works, since a browser does not add
+/// a token on its own.
 ///
 /// - Source: Fetch Metadata (W3C), 2.4; RFC 6454, 7.
 struct RequestGuard: Sendable {

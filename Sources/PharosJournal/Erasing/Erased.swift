@@ -2,7 +2,7 @@
 public struct Erased: Hashable, Sendable {
   /// Events about it: nothing is left of them but their places in the sequence.
   public var events = 0
-  /// Events about others that named it, and now name nobody in its place.
+  /// Events about others that named it, and now name ``Journal/erasedObserver`` or ``Journal/erasedBeacon`` instead.
   public var mentions = 0
   /// Rows that said where it stands, and those of others that named it as the reason.
   public var rows = 0

@@ -121,9 +121,9 @@ extension Journal {
     }
   }
 
-  /// Rewrites the file from its rows alone, which leaves nothing of what ever was between them.
+  /// Rewrites the file from its rows alone, so that it contains no remains of deleted rows.
   ///
-  /// For a journal that nobody else uses: it takes as long as copying the file, and as much room beside it.
+  /// Nothing else may use the journal meanwhile. The call takes as long as copying the file, and as much free space.
   ///
   /// - Throws: ``JournalError``, with the file as it was.
   public func rewrite() throws(JournalError) {

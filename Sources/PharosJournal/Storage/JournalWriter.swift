@@ -6,7 +6,7 @@ import PharosReports
 ///
 /// Not made safe by itself: it is only touched on the database's writing queue, which takes one at a time.
 final class JournalWriter: @unchecked Sendable {
-  /// How many numbers of names are kept; beyond, all are forgotten and asked for anew.
+  /// The maximum number of cached keys of names; at this size the cache is cleared, and keys are looked up again.
   static let mostNames = 1 << 18
 
   private var names: [EventName: Known] = [:]

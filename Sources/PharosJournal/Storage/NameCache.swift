@@ -4,7 +4,9 @@ import PharosReports
 
 /// Names by their numbers, as far as they were asked for lately.
 struct NameCache {
-  /// How many are kept: the subjects of a large site; beyond, all are forgotten and asked for anew.
+  /// The maximum number of cached names: the subjects of a large site.
+  ///
+  /// Beyond it the cache is cleared, and names are read from the database again.
   static let most = 1 << 16
 
   private var names: [Int64: EventName] = [:]

@@ -24,7 +24,7 @@ extension Presence {
     return parts
   }
 
-  /// Writes where the beacon stands; the policy is told by the match set.
+  /// Writes the presence without its policy, which the match set supplies when the state is read.
   func write(to writer: inout FieldWriter) {
     let parts = parts
     writer.write(parts.rawValue)

@@ -60,9 +60,9 @@ public struct Checkpoint: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// Reads what ``encoded`` gave, every byte of it.
+  /// Decodes all bytes of ``encoded``.
   ///
-  /// - Throws: that it is no checkpoint, of another version, or damaged, in words for whoever starts the server.
+  /// - Throws: an error, worded for the operator, if the bytes are no checkpoint, have another version or are damaged.
   public init(decoding bytes: [UInt8]) throws(CheckpointError) {
     var reader = FieldReader(bytes[...])
     do throws(FieldError) {
@@ -116,9 +116,10 @@ public struct Checkpoint: Hashable, Sendable {
     return sum.value
   }
 
-  /// Reads the states by way of trial, so that whoever has a checkpoint has one that can be started from.
+  /// Restores the states on trial, so that every decoded checkpoint can be started from.
   ///
-  /// All shards into one engine, all observers: with how many shards ever it is started from, no other bytes are read.
+  /// The trial restores all observers of all shards into one engine. A start with any number of shards reads the same
+  /// bytes.
   private func tryOut() throws(FieldError) {
     let site = Site(stream: stream)
     var engine = MonitoringEngine(site: site)

@@ -14,7 +14,7 @@ extension CheckpointError: CustomStringConvertible {
   /// What is wrong and what follows from it.
   public var description: String {
     let consequence =
-      "; starting without it: states resume from the events that were told, what was learned about beacons is learned anew"
+      "; starting without it: states resume from the published events, what was learned about beacons is learned again"
     switch self {
     case .notACheckpoint: return "the checkpoint is none: its first bytes are not PHCP" + consequence
     case .damaged: return "the checkpoint is damaged: its checksum is another one" + consequence

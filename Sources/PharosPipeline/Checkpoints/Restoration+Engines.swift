@@ -4,17 +4,17 @@ public import PharosPositioning
 public import PharosReports
 
 extension Restoration {
-  /// Makes the engine of one shard that goes on after a restart.
+  /// Makes the engine of one shard and resumes it after a restart.
   ///
   /// - Parameters:
-  ///   - site: what is declared at present.
-  ///   - shard: the shard's place among all.
-  ///   - shards: how many there are now, whatever their number was before.
-  ///   - instant: when inputs begin again.
-  ///   - sensing: what it must know of venues; nil if there are none.
-  ///   - output: what follows from the events that were told since the checkpoint.
+  ///   - site: the current site.
+  ///   - shard: the index of the shard.
+  ///   - shards: the current number of shards, which may differ from that of the checkpoint.
+  ///   - instant: the time at which inputs begin again.
+  ///   - sensing: the facts about venues that the engine needs; nil if there are no venues.
+  ///   - output: receives the events and links that follow from the states published since the checkpoint.
   /// - Returns: the engine.
-  /// - Throws: that a state cannot be read.
+  /// - Throws: an error if a state cannot be read.
   public func engine(
     for site: Site,
     shard: Int,
@@ -30,16 +30,16 @@ extension Restoration {
     return engine
   }
 
-  /// Makes the merger that goes on after a restart.
+  /// Makes the merger and resumes it after a restart.
   ///
   /// - Parameters:
-  ///   - site: what is declared at present.
-  ///   - shards: how many shards hand over.
-  ///   - instant: when inputs begin again.
-  ///   - grounds: the venues in which handsets and tags are located; where they are is found anew.
-  ///   - keepsSensings: whether somebody takes what handsets sense.
+  ///   - site: the current site.
+  ///   - shards: the number of shards whose output is merged.
+  ///   - instant: the time at which inputs begin again.
+  ///   - grounds: the venues in which handsets and tags are located; their positions are found from scratch.
+  ///   - keepsSensings: true if the caller calls ``EventMerger/takeSensings()``.
   /// - Returns: the merger.
-  /// - Throws: that its state cannot be read.
+  /// - Throws: an error if its state cannot be read.
   public func merger(
     for site: Site,
     shards: Int,

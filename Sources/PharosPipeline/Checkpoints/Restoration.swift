@@ -5,7 +5,7 @@ public import PharosReports
 public struct Restoration: Hashable, Sendable {
   /// The state of the engines, or nil if there is none that can be read.
   public var checkpoint: Checkpoint?
-  /// What was told behind the checkpoint; without one, all that was ever told.
+  /// The states published after the checkpoint, or all published states if there is no checkpoint.
   public var lastTold: LastTold
 
   /// Makes a restoration.
@@ -14,10 +14,11 @@ public struct Restoration: Hashable, Sendable {
     self.lastTold = lastTold
   }
 
-  /// The latest instant, by the checkpoint's clock, that the run before is known to have reached: R has to begin behind it.
+  /// The latest instant that the previous run is known to have reached, by the checkpoint's clock.
   ///
-  /// What was told behind the checkpoint counts as well. Where the wall clock was set meanwhile, its times may lie ahead of the
-  /// clock: then R begins ahead, and a step of the clock tells the difference.
+  /// R must begin after it. The times of states published after the checkpoint count as well. If the wall clock was set
+  /// in the meantime, they may lie ahead of it: R then begins ahead of the wall clock, and a clock step states the
+  /// difference.
   public var reached: Timestamp? {
     let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     let times =

@@ -62,12 +62,12 @@ extension PlanAlignment {
     return points
   }
 
-  /// Refuses an alignment that nobody can have meant.
+  /// Rejects an implausible alignment.
   ///
   /// - Parameters:
-  ///   - mirrored: what would be left if the image were mirrored, in metres.
-  ///   - extent: how far the farthest anchor is from their middle, in metres.
-  /// - Throws: what nobody can have meant.
+  ///   - mirrored: the residual that would be left if the image were mirrored, in metres.
+  ///   - extent: the distance of the farthest anchor from the middle of all anchors, in metres.
+  /// - Throws: `mirrored`, `senseless` or `scale`.
   func check(mirrored: Double, extent: Double) throws(PlanAlignmentError) {
     let rootMeanSquare = rootMeanSquare
     if rootMeanSquare > extent / 20, mirrored < rootMeanSquare / 5 {

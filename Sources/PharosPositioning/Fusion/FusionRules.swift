@@ -1,11 +1,11 @@
 public import PharosReports
 
-/// The constants of fusion: how readings, steps and walls move the belief about where a subject is.
+/// The constants of fusion, by which readings, steps and walls change the belief about where a subject is.
 ///
-/// Where nothing else is said, a default was chosen on survey walks of two malls, by learning the map from four fifths of them and
-/// locating the rest. Some were settled on a second set of walks through the same malls, which that map had not seen:
-/// ``mostWorth``, ``halfWorth``, and of the map ``SurveyRules/floorLoss`` and the share from
-/// which a walk counts as having heard the next floor. They fit those walks better than they will fit a third set.
+/// Unless a comment says otherwise, a default was chosen on survey walks of two malls, by learning the map from four
+/// fifths of them and locating the rest. Some were chosen on a second set of walks through the same malls, which that
+/// map had not seen: ``mostWorth``, ``halfWorth``, and of the map ``SurveyRules/floorLoss`` and the share from which a
+/// walk counts as having heard the next floor. They fit those walks better than they will fit a third set.
 public struct FusionRules: Hashable, Sendable {
   // What is asked for.
 
@@ -64,12 +64,13 @@ public struct FusionRules: Hashable, Sendable {
   public var groupShare: Float = 0.85
   /// The share that each reading of a beacon counts: a few a second, of which neighbours in time err together.
   public var beaconShare: Float = 0.5
-  /// How much it says that a beacon is heard at all, beside how loud, as long as no access point was: how much more probable that is
-  /// where the map expects it.
+  /// The logarithm of how much more probable it is to hear a beacon at all where the map expects it than elsewhere.
   ///
-  /// - Units: natural logarithm. Within 18 m of where the survey heard them, beacons of walks held back were heard in 4 to 10 % of all seconds, elsewhere in
-  /// 0.04 to 0.07 %; 58 to 280 times as often, the louder the more. Where scans tell more, it places walks worse, since it holds
-  /// against places where nobody surveyed what is no fault of theirs.
+  /// This evidence counts beside that of the level, and only as long as no access point was heard.
+  ///
+  /// - Units: natural logarithm. On held-back walks, beacons were heard in 4 to 10 % of all seconds within 18 m of
+  /// where the survey heard them, and in 0.04 to 0.07 % elsewhere: 58 to 280 times as often, the louder the more. Once
+  /// scans tell more, it makes fixes worse, because it counts against places that were merely not surveyed.
   public var beaconSurprise: Float = 4
   /// How much that says at most of all beacons together, since those that hang side by side are heard together.
   ///
@@ -89,9 +90,10 @@ public struct FusionRules: Hashable, Sendable {
   public var scanLead: TimeSpan = .milliseconds(2_500)
   /// The same for beacons.
   public var beaconLead: TimeSpan = .milliseconds(2_000)
-  /// How long after the first evidence the belief is drawn anew from all of it, before particles carry it on.
+  /// The time after the first evidence during which the belief is drawn from scratch from all evidence with each look.
   ///
-  /// The first beacons leave a whole floor open, and few particles of those drawn then lie where the first scan points to.
+  /// Afterwards the particles carry the belief on. The first beacons leave a whole floor open, and few of the particles
+  /// drawn then lie where the first scan points to.
   public var youth: TimeSpan = .seconds(4)
   /// How far back readings count when the belief is compared with all other places.
   public var memory: TimeSpan = .seconds(8)
@@ -155,7 +157,9 @@ public struct FusionRules: Hashable, Sendable {
   public var courseNoise: Float = 0.4
   /// How much the mean length of a person's steps differs: one standard deviation, as a share.
   public var scaleDeviation: Float = 0.12
-  /// How far a subject whose motion nobody reports gets in a second: who walks at 1.4 m/s keeps the direction for some seconds.
+  /// The distance that a subject moves in a second, while no motion is reported.
+  ///
+  /// 2 m/√s: a walker at 1.4 m/s keeps the direction for some seconds.
   ///
   /// - Units: m/√s.
   public var blindWalk: Float = 2
@@ -180,7 +184,7 @@ public struct FusionRules: Hashable, Sendable {
   ///
   /// - Units: nats.
   public var wallCost: Float = 4
-  /// How much less a place is believed at first where nobody can walk.
+  /// The reduction of the initial log-probability of a place that is not walkable.
   ///
   /// - Units: nats.
   public var closedPrior: Float = 4
@@ -204,10 +208,10 @@ public struct FusionRules: Hashable, Sendable {
   /// - Units: metres. Houses have 3, malls 4 to 6.
   public var storey: Float = 4.5
 
-  /// How many times as probable another floor has to be as the one that was told last for a fix to tell it.
+  /// The factor by which another floor must be more probable than the floor of the last fix for a fix to change floors.
   ///
-  /// 2: two floors that are about as probable are not told in turns, and the floors of 0.1 to 0.3 % more fixes are right; 4 does no
-  /// better.
+  /// 2: fixes do not alternate between two floors that are about as probable, and the floors of 0.1 to 0.3 % more fixes
+  /// are right; 4 does no better.
   public var floorMargin: Float = 2
 
   // Recovery.

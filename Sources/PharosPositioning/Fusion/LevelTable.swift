@@ -5,11 +5,11 @@ import PharosReports
 /// Made once: the field of a scan is some ten thousand of these values, and a logarithm for each would cost more than all
 /// the rest of the filter.
 struct LevelTable: Hashable, Sendable {
-  /// How many uncertainties are told apart.
+  /// The number of uncertainties for which the table has a row.
   static let rows = 40
   /// How many differences, in half decibels; the middle one is none.
   static let columns = 512
-  /// How many noises are told apart.
+  /// The number of noises that ``rowStarts`` distinguishes.
   static let noises = 32
   /// The least uncertainty, and the step from one row to the next.
   ///

@@ -2,15 +2,15 @@ import PharosPlaces
 import PharosReports
 
 extension Locator {
-  /// Whether the belief is so young that it is drawn anew with each look.
+  /// Returns whether the belief is so young that each look draws it from scratch.
   func isYoung(at time: Timestamp) -> Bool {
     guard let born else { return true }
     return cloud.isEmpty || time - born < rules.youth
   }
 
-  /// Begins anew with all evidence so far: every place of the venue, as probable as the readings make it.
+  /// Draws the belief from scratch, over every place of the venue, by how probable all readings so far make it.
   ///
-  /// How loud the subject's receiver hears is not known yet either: every place is tried with a few offsets.
+  /// The offset of the subject's receiver is not known yet either, so every place is tried with a few offsets.
   mutating func grow(_ listed: [Int32]?, at time: Timestamp) {
     if born == nil || cloud.isEmpty { born = time }
     let readings = recent

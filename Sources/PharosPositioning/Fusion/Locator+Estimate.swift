@@ -15,9 +15,9 @@ extension Locator {
     var building: Float
   }
 
-  /// The middle of the belief; nil while there is none.
+  /// Returns the middle of the belief, or nil while there is no belief.
   ///
-  /// A floor that was told is kept to unless another one is far more probable.
+  /// The floor of the last fix is kept unless another floor is ``FusionRules/floorMargin`` times as probable.
   func middle(keepingTo told: Int? = nil) -> Middle? {
     guard !cloud.isEmpty else { return nil }
     let shares = cloud.shares()
@@ -92,10 +92,11 @@ extension Locator {
     )
   }
 
-  /// The place whose mean distance from all particles of the middle's floor is the least: their geometric median.
+  /// Returns the geometric median of the particles on the middle's floor, from which their mean distance is the least.
   ///
-  /// Who believes in two corridors is told the more probable one, instead of a place between them where nobody is. Mean errors of
-  /// walks held back are 1 % smaller than those of the middle itself, their medians 2 %; what the filter learns goes by the middle.
+  /// If the belief is divided between two corridors, the median lies in the more probable one, while the middle lies
+  /// between them. On held-back walks the mean error of the median is 1 % smaller than that of the middle, and the
+  /// median error 2 %. What the filter learns depends on the middle.
   ///
   /// - Source: Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", Tôhoku Math. J. 43
   ///   (1937).

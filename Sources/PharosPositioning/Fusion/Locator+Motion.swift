@@ -59,7 +59,7 @@ extension Locator {
     return heading.biasDeviation * noise.normal()
   }
 
-  /// A bias for a particle that is made anew.
+  /// Draws the heading bias of a new particle.
   mutating func drawBias() -> Float {
     switch gait.reference {
     case .north: rules.headingBias * noise.normal()

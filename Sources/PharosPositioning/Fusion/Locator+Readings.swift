@@ -44,9 +44,9 @@ extension Locator {
     }
   }
 
-  /// How much less certain a reading is for its age.
+  /// Returns the noise that a reading's age adds to it.
   ///
-  /// A walk's first scans list what was heard up to 30 s before it, and nobody's steps tell from where.
+  /// A walk's first scans list what was heard up to 30 s before it, and no steps show where that was.
   ///
   /// - Units: dB.
   func staleness(of reading: RadioReading, at time: Timestamp) -> Float {

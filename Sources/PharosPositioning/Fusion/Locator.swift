@@ -68,9 +68,9 @@ public struct Locator: Sendable {
     public var crowded: UInt64 = 0
     /// Locations from outside that are none.
     public var senseless: UInt64 = 0
-    /// Fixes that nobody fetched in time.
+    /// Fixes that were dropped because the caller did not fetch them in time.
     public var unfetched: UInt64 = 0
-    /// How often the belief was found to be lost and partly begun anew.
+    /// Times that another place explained the readings much better than the belief, and part of the belief moved there.
     public var recoveries: UInt64 = 0
 
     /// Nothing yet.

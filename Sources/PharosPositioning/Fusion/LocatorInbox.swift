@@ -2,7 +2,7 @@ import PharosReports
 
 /// What waits for its time, in order of event time; what shares an instant stays in order of arrival.
 struct LocatorInbox: Sendable {
-  /// A reading and when it was told.
+  /// A reading and the event time of its report.
   struct Entry: Sendable {
     var time: Timestamp
     var reading: RadioReading

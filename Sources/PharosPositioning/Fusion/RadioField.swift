@@ -51,7 +51,7 @@ struct RadioField<Cell: CellEvidence>: Sendable {
     for index in values.indices { values[index] = values[index] + everywhere }
   }
 
-  /// Begins with a window of which nothing is said.
+  /// Opens a window of a floor's grid without any evidence in it yet.
   mutating func open(
     columns wantedColumns: ClosedRange<Int>,
     rows wantedRows: ClosedRange<Int>,

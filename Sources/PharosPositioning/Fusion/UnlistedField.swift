@@ -1,12 +1,13 @@
 import PharosReports
 
-/// What scans say by what they do not list.
+/// The evidence in what scans do not list.
 ///
-/// Whoever stands beside an access point hears it. A place where ten should be loud, of which a scan has none, is the wrong one,
-/// however well the levels fit of what the scan does list. For every place the logarithm of how probable it is to hear nothing at
-/// all is summed once; a scan's own access points are then taken out again, one by one.
+/// A handset beside an access point hears it. A place at which ten access points should be loud, none of which a scan
+/// lists, is wrong, however well the levels of the listed access points fit. For each place, the logarithm of the
+/// probability of hearing nothing at all is summed once. The terms of the access points that a scan does list are then
+/// subtracted one by one.
 ///
-/// - Shape: a number for each cell of each floor of the radio map.
+/// - Shape: A number for each cell of each floor of the radio map.
 package struct UnlistedField: Sendable {
   /// For each patch of the map the cells of its floor's grid in which its access point is so loud that its silence tells anything.
   private let windows: [Window]

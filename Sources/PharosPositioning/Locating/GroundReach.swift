@@ -17,9 +17,9 @@ struct GroundReach {
   /// How many the best ground knows.
   var mostKnown: Int { known[best] }
 
-  /// How far around the buildings of a venue a location from outside begins to matter.
+  /// The distance from the floors of a venue within which a location from outside counts for the venue.
   ///
-  /// 1 km: the walk from the station, so that whoever comes is known before the first door.
+  /// 1 km: the walk from the station, so that a subject is assigned to the venue before it reaches the first door.
   ///
   /// - Units: metres.
   static let approach = 1_000.0

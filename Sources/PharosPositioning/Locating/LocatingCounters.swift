@@ -16,7 +16,8 @@ public struct LocatingCounters: Hashable, Sendable {
   public var crowded: UInt64 = 0
   /// Locations from outside that are none.
   public var senseless: UInt64 = 0
-  /// How often somebody was found to be elsewhere than believed, and looked for anew.
+  /// Times that another place explained a subject's readings much better than the belief, and part of the belief moved
+  /// there.
   public var recoveries: UInt64 = 0
 
   /// Starts at zero.

@@ -9,7 +9,7 @@ extension Locators {
     at instant: Timestamp,
     into events: inout [Event]
   ) -> Int {
-    // Whoever has been silent for too long is forgotten at its own instant, whether time has run on since or not.
+    // A subject that has been silent for too long is forgotten as of its own deadline, whether time has run on or not.
     if let place = places[id], subjects[place].touched + Locators.memory < instant {
       run(place, through: subjects[place].touched + Locators.memory, into: &events)
       forget(place)

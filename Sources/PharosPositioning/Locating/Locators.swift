@@ -2,11 +2,11 @@ package import PharosEvents
 import PharosPlaces
 package import PharosReports
 
-/// Everybody who is being located: one ``Locator`` for each handset, and for each tag that fixed observers hear.
+/// The subjects that are being located: one ``Locator`` for each handset, and for each tag that fixed observers hear.
 ///
-/// Each subject goes by its own inputs alone, and chance is drawn from the stream's name and the subject's: so neither batches
-/// nor shards nor the company of others change a fix. What is known of where somebody is lives here only; after a restart
-/// it is found anew, within a scan or two.
+/// A fix depends only on the subject's own inputs and on a random seed made from the names of the stream and the
+/// subject. So neither batching, nor sharding, nor other subjects change a fix. Positions are not part of the
+/// written state: after a restart each subject is located from scratch, within a scan or two.
 package struct Locators: Sendable {
   /// The venues made ready.
   let grounds: [Ground]
@@ -33,7 +33,7 @@ package struct Locators: Sendable {
   /// 3 s: an observer tells of a tag once a second, at its own phase, and its lag of half a second or more later.
   static let leastTagLag = TimeSpan.seconds(3)
 
-  /// Starts with nobody.
+  /// Creates a collection without subjects.
   package init(grounds: [Ground], site: Site, limit: Int) {
     self.grounds = grounds
     self.limit = limit
@@ -91,7 +91,9 @@ package struct Locators: Sendable {
     }
   }
 
-  /// Goes by what an edited site asks for: where it asks for other fixes than before, everybody is found anew.
+  /// Applies the settings of an edited site.
+  ///
+  /// If any of them but `tags` has changed, all subjects are located from scratch.
   mutating func adopt(_ next: PositioningSettings, at instant: Timestamp, into events: inout [Event]) {
     var like = next
     like.tags = settings.tags

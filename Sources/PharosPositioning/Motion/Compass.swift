@@ -57,7 +57,7 @@ struct Compass: Hashable, Sendable {
     let isContinued = isAlive(turnAt, at: time, rules)
     let passed = Float((time - turnAt).seconds)
     turnAt = time
-    // Nobody saw how it turned meanwhile.
+    // No sensor has recorded how the handset turned meanwhile.
     if !isContinued, !isAlive(rotationAt, at: time, rules) { reference = nil }
     guard isAlive(gravityAt, at: time, rules) else { return }
     if reference == nil {
@@ -175,7 +175,7 @@ struct Compass: Hashable, Sendable {
   /// The deviation of a direction that may be any: that of an even spread over a turn, π ÷ √3.
   static let anyDirection: Float = 1.813_8
 
-  /// The reference is lost: from here on headings have a new one, which nobody knows.
+  /// Drops the reference: from here on headings are measured from a new, unknown direction.
   private mutating func lose() {
     references &+= 1
     reference = .unknown(references)

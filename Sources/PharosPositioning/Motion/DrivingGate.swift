@@ -1,6 +1,8 @@
 public import PharosReports
 
-/// Tells from outside fixes whether a subject drives: whoever is that fast is in no building.
+/// A detector of driving from the speeds of outside fixes.
+///
+/// A subject that drives is not in a building.
 public struct DrivingGate: Hashable, Sendable {
   /// From which speed on a subject drives: faster than a sprint through a hall, slower than any traffic that flows.
   ///
@@ -19,10 +21,12 @@ public struct DrivingGate: Hashable, Sendable {
 
   private var fastAt: Timestamp?
 
-  /// Nobody drives yet.
+  /// Creates a gate for a subject that does not drive.
   public init() {}
 
-  /// Takes an outside fix; one without a speed, or with a speed that nobody can have, changes nothing.
+  /// Takes an outside fix.
+  ///
+  /// A fix without a speed, or with an impossible one, changes nothing.
   public mutating func take(_ fix: OutsideFix, at time: Timestamp) {
     guard let speed = fix.speed, speed >= 0, speed <= DrivingGate.fastest else { return }
     if speed >= DrivingGate.drivingSpeed {
@@ -35,7 +39,9 @@ public struct DrivingGate: Hashable, Sendable {
     }
   }
 
-  /// Takes a step: whoever walks does not drive, but one jolt of a car may look like a step.
+  /// Ends driving, because the subject walks.
+  ///
+  /// A single step proves no walk: one jolt of a car may look like a step.
   public mutating func takeWalk() { fastAt = nil }
 
   /// Whether the subject drives.

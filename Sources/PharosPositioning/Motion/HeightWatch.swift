@@ -89,7 +89,7 @@ struct HeightWatch: Hashable, Sendable {
       return nil
     }
     settle(at: end)
-    // Nobody covers most of a way between floors within a second: that is a door.
+    // Neither a walker nor a lift covers most of the height between floors within a second: that is a door.
     guard open.jump < rules.suddenShare * meters.magnitude else { return nil }
     return Climb(began: open.began, time: time, meters: meters, deviation: rules.climbDeviation)
   }

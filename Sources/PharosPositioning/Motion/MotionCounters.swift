@@ -6,13 +6,13 @@ public struct MotionCounters: Hashable, Sendable {
   public var senseless: UInt64 = 0
   /// Samples not later than the one before of their kind.
   public var unordered: UInt64 = 0
-  /// Samples of a time that was told already.
+  /// Samples that arrived after the movements up to their time had been determined.
   public var late: UInt64 = 0
   /// Samples left out since their kind comes more often than anything needs it.
   public var thinned: UInt64 = 0
-  /// Samples that were told before they were asked for, since a queue was full.
+  /// Samples that were processed before the caller asked for their time, because a queue was full.
   public var hurried: UInt64 = 0
-  /// Movements that nobody fetched in time.
+  /// Movements that were dropped because the caller did not fetch them in time.
   public var forgotten: UInt64 = 0
 
   /// Nothing yet.

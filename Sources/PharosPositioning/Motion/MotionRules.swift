@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// The constants of motion: how steps, rest, directions and climbs are told from samples.
+/// The constants with which steps, rests, directions and climbs are derived from samples.
 public struct MotionRules: Hashable, Sendable {
   // Steps.
 
@@ -69,7 +69,7 @@ public struct MotionRules: Hashable, Sendable {
   ///
   /// - Units: m/s².
   public var restScatter: Float = 0.25
-  /// How often a lasting rest is told.
+  /// The interval at which a lasting rest is reported.
   public var restInterval: TimeSpan = .seconds(1)
 
   // Directions.
@@ -158,7 +158,9 @@ public struct MotionRules: Hashable, Sendable {
   ///
   /// - Units: seconds.
   public var weatherTime: Float = 20
-  /// The least climb that is told: half a floor; what is less waits for what follows.
+  /// The smallest change of height that is reported as a climb: half a floor.
+  ///
+  /// A smaller one waits for what follows.
   ///
   /// - Units: metres.
   public var leastClimb: Float = 1.5

@@ -9,7 +9,7 @@ extension MotionTracker {
     case .magnetometer: isWithin(5_000, sample)
     case .rotationVector: isWithin(1.01, sample)
     case .barometer: sample.x >= 300 && sample.x <= 1_100
-    // Neither length nor heading has to be known, but a length that is told must be one of a step.
+    // Length and heading may be unknown, but a length that is given must be possible for a step.
     case .step: !(sample.x < 0) && !(sample.x > 3) && !(sample.y.magnitude > 100)
     }
   }

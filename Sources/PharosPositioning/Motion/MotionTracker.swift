@@ -1,23 +1,30 @@
 public import PharosReports
 
-/// Turns the samples of one handset's motion sensors into movements, as they come in.
+/// A tracker that turns the samples of one handset's motion sensors into movements, as they come in.
 ///
-/// Samples of one kind come in order of their times; kinds may be mixed in any way, in batches of about a second, as handsets
-/// write them. They wait until ``next(through:)`` asks for their time, and then count in order of time over all kinds: how they were
-/// batched changes nothing. Nothing looks ahead: a movement at a time uses no later sample.
+/// Samples of one kind come in order of time. Kinds may be mixed in any way, in batches of about a second, as handsets
+/// write them. Samples wait until the caller asks for their time with ``next(through:)``, and are then processed in
+/// order of time over all kinds, so the batching does not affect the result. A movement at a time depends on no later
+/// sample.
 ///
-/// What cannot be used (no number, out of order, too late) is counted in ``counters`` and changes nothing. What waits is bounded by the
-/// horizon: whoever puts in samples further ahead of what was asked for has the oldest of it told early.
+/// Samples that cannot be used (not a number, out of order, too late) are counted in ``counters`` and change nothing.
+/// The horizon bounds the number of waiting samples: when samples run further ahead of the time that the caller asked
+/// for, the tracker processes the oldest ones early.
 ///
-/// - Complexity: a tenth of a microsecond a sample; at most 8 KiB a handset with the usual horizon, 4 KiB with acceleration and rotation vector alone.
+/// - Complexity: A tenth of a microsecond a sample. A handset takes at most 8 KiB with the usual horizon, and 4 KiB
+///   with acceleration and rotation vector alone.
 public struct MotionTracker: Hashable, Sendable {
   /// The constants.
   public let rules: MotionRules
   /// What was not used, and why.
   public private(set) var counters = MotionCounters()
-  /// Up to where movements were told: earlier samples come too late.
+  /// The time up to which movements have been determined.
+  ///
+  /// Samples up to that time come too late.
   public private(set) var toldThrough = Timestamp.distantPast
-  /// The time of the newest acceleration or step that counted: since then nobody knows what the handset did.
+  /// The time of the newest acceleration or step that was processed.
+  ///
+  /// What the handset has done since is unknown.
   public internal(set) var sensedThrough: Timestamp?
 
   private var lanes: [MotionLane]
@@ -44,12 +51,12 @@ public struct MotionTracker: Hashable, Sendable {
   /// How many movements may wait to be fetched.
   package static let waitingLimit = 16
 
-  /// A tracker of a handset of which nothing is known yet.
+  /// Creates a tracker of a handset of which nothing is known yet.
   ///
   /// - Parameters:
   ///   - rules: The constants.
-  ///   - horizon: For how long samples wait at most, from the time that movements are asked for to the newest sample: the lag of whoever
-  ///     asks, and half a second for what comes in batches. It is held between 0.5 and 10 s.
+  ///   - horizon: The longest time for which samples wait, from the time for which movements are requested to the
+  ///     newest sample: the lag of the caller, plus half a second for batches. It is held between 0.5 and 10 s.
   public init(rules: MotionRules = MotionRules(), horizon: TimeSpan = .seconds(1.6)) {
     self.rules = rules
     let seconds = min(max(horizon, .milliseconds(500)), MotionTracker.longestHorizon).seconds
@@ -99,7 +106,9 @@ public struct MotionTracker: Hashable, Sendable {
     return nil
   }
 
-  /// What the handset does at a time up to which movements were told.
+  /// Returns what the handset does at a time.
+  ///
+  /// The caller must have fetched the movements up to that time.
   public func activity(at time: Timestamp) -> Activity {
     if let (speed, course) = gait.walking(at: time, rules: rules) {
       return .walking(speed: speed, course: course)
@@ -130,7 +139,9 @@ public struct MotionTracker: Hashable, Sendable {
     return true
   }
 
-  /// Hands a movement on; the oldest gives way where nobody fetches them.
+  /// Queues a movement for ``next(through:)``.
+  ///
+  /// If the queue is full, the oldest movement is dropped and counted.
   mutating func tell(_ movement: Movement) {
     if waiting.count == MotionTracker.waitingLimit {
       waiting.removeFirst()

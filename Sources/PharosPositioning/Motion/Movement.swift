@@ -7,7 +7,7 @@ public import PharosReports
 public enum Movement: Hashable, Sendable {
   /// It was carried one step further.
   case step(Step)
-  /// It rested from the first time to the second; a long rest is told in parts that follow each other.
+  /// A rest from the first time to the second. A long rest is reported in consecutive parts.
   case still(from: Timestamp, to: Timestamp)
   /// It went up or down, and is on a level again.
   case climbed(Climb)
@@ -22,7 +22,7 @@ public enum Movement: Hashable, Sendable {
   }
 }
 
-/// One step of whoever carries the handset.
+/// One step of the person who carries the handset.
 public struct Step: Hashable, Sendable {
   /// When the step before ended, or one usual step earlier for the first one of a walk.
   public var began: Timestamp
@@ -64,7 +64,7 @@ public struct Heading: Hashable, Sendable {
   public enum Reference: Hashable, Sendable {
     /// Magnetic north, as the handset's compass has it; the declination is part of the bias.
     case north
-    /// A direction that nobody knows; headings with the same number have the same one.
+    /// An unknown direction. Headings with the same number share it.
     case unknown(UInt32)
   }
 
@@ -122,7 +122,7 @@ public enum Activity: Hashable, Sendable {
   case unknown
   /// It rests.
   case still
-  /// It moves, but nobody walks with it: it is shaken, turned, or pushed on wheels.
+  /// Movement without steps: the handset is shaken, turned, or pushed on wheels.
   case restless
   /// It is carried along at a speed in m/s, in a direction in radians clockwise from north, or nil if none is known.
   case walking(speed: Float, course: Float?)

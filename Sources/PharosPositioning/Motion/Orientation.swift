@@ -59,7 +59,7 @@ package struct Orientation: Hashable, Sendable {
     straighten()
   }
 
-  /// Leans towards a direction that is said to be up, by a share of the way.
+  /// Tilts the orientation towards a measured upward direction, by a share of the angle between the two.
   package mutating func lean(to direction: SIMD3<Float>, share: Float) {
     guard let direction = direction.normalized else { return }
     // Turning both vectors by the same small angle keeps the heading, where moving `up` alone would shear it.

@@ -7,7 +7,7 @@ struct RestWatch: Hashable, Sendable {
   private var previous = Timestamp.distantPast
   /// Since when the acceleration has been quiet, or nil while it is not.
   private var quietSince: Timestamp?
-  /// Up to where the rest was told.
+  /// The time up to which the rest has been reported.
   private var told = Timestamp.distantPast
 
   /// Over how long the scatter is taken.

@@ -1,9 +1,10 @@
 package import PharosReports
 
-/// Bytes that change little from one to the next, in half as many.
+/// A coding that halves the size of bytes that change little from one to the next.
 ///
-/// Each byte is told by its difference from the one before: from −7 to 7 by four bits, anything else by the bits 1111 and
-/// then its eight. Levels half a decibel apart and deviations that grow slowly nearly always fit four bits.
+/// Each byte is coded by its difference from the one before. A difference from −7 to 7 takes four bits; any other byte
+/// is coded as the bits 1111 followed by its own eight bits. Levels in steps of half a decibel and deviations that grow
+/// slowly nearly always fit into four bits.
 package enum NibblePacking {
   private static let escape: UInt8 = 15
 

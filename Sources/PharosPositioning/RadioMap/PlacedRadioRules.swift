@@ -30,7 +30,7 @@ public struct PlacedRadioRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   public var readingNoise: Float = 5
-  /// The level below which nothing is told.
+  /// The level that bounds the patch of an emitter, which reaches as far as path loss alone stays above this level.
   ///
   /// - Units: dBm.
   public var faintest: Float = -98

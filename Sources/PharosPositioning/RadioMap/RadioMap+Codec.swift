@@ -81,11 +81,12 @@ extension RadioMap {
     }
   }
 
-  /// Reads what ``encoded()`` gave, every byte of it.
+  /// Decodes the bytes that ``encoded()`` returned, which must be complete and without surplus.
   ///
-  /// Any bytes at all give a map or an error, and never take more memory than a map of their length can.
+  /// Any bytes give a map or an error, and never take more memory than a map of their length can.
   ///
-  /// - Throws: that it is no radio map, of another version, or damaged, in words for whoever runs the venue.
+  /// - Throws: A ``RadioMapError`` if the bytes are no radio map, of another version, or damaged. Its description is
+  ///   written for the operator of the venue.
   public init(decoding bytes: [UInt8]) throws(RadioMapError) {
     var reader = FieldReader(bytes[...])
     guard bytes.count >= 4, bytes[..<4].reduce(0, { $0 << 8 | UInt32($1) }) == RadioMap.magic else {

@@ -1,14 +1,15 @@
 public import PharosPlaces
 public import PharosReports
 
-/// How strongly every known emitter of a venue is expected at every place, and how well that is known.
+/// The expected level of every known emitter at every place of a venue, with the uncertainty of that expectation.
 ///
-/// One value for all floors, made once and shared: learned from walks by ``SurveyLearner``, made from what hangs where by
-/// ``init(placed:rules:)``, or read back from a venue's folder. Emitters and floors are small numbers in here; for each
-/// pair of them that can be heard together there is one ``RadioPatch`` of cells.
+/// One value covers all floors; it is made once and shared. ``SurveyLearner`` learns it from walks,
+/// ``init(placed:rules:)`` makes it from the known places of emitters, or it is read back from a venue's folder. The
+/// map refers to emitters and floors by small numbers. For each emitter and each floor on which it can be heard, there
+/// is one ``RadioPatch`` of cells.
 ///
-/// - Shape: a level is a byte, −127 dBm + byte ÷ 2; a deviation is a byte, byte ÷ 10 dB. Both are told for the middles of
-///   cells.
+/// - Shape: A level is a byte, −127 dBm + byte ÷ 2; a deviation is a byte, byte ÷ 10 dB. Both apply to the middle of a
+///   cell.
 public struct RadioMap: Hashable, Sendable {
   /// The floors that it tells of.
   public let floors: [FloorID]

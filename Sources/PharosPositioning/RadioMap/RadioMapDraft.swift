@@ -29,7 +29,7 @@ package struct RadioMapDraft {
     }
   }
 
-  /// What is told of an emitter on a floor.
+  /// The expected levels of one emitter on one floor, with their deviations.
   package struct Piece {
     var floor: Int
     var column: Int

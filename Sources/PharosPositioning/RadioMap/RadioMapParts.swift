@@ -2,7 +2,8 @@ import PharosPlaces
 
 /// The parts of a radio map, emitter by emitter, before they are put together.
 ///
-/// Whoever fills them sees to their order: ``RadioMapDraft`` sorts, ``RadioMapReading`` refuses what is not sorted.
+/// The code that fills them ensures ascending order: ``RadioMapDraft`` sorts, and ``RadioMapReading`` rejects unsorted
+/// input.
 struct RadioMapParts {
   var floors: [FloorID] = []
   var grids: [RadioGrid] = []

@@ -15,12 +15,13 @@ extension BeaconRegions {
     }
   }
 
-  /// Takes over since when regions are monitored that ask the same as those of a state did.
+  /// Restores the monitoring start and the assumed state of each region whose definition is the same as in the state.
   ///
   /// - Parameters:
-  ///   - known: the regions of the state, in their places there.
-  ///   - instant: since when those count as monitored of which the state knows nothing.
-  /// - Returns: the present place of each of the state's regions, or nil where nobody asks the same now.
+  ///   - known: The regions of the state, by their places in it.
+  ///   - instant: The monitoring start of all other regions.
+  /// - Returns: The present place of each region of the state, or nil where no region has the same key and definition
+  ///   now.
   mutating func restore(_ known: [Entry?], at instant: Timestamp) -> [Int?] {
     let places = known.map { old -> Int? in
       guard let old, let place = place(of: old.key), let entry = entries[place] else { return nil }

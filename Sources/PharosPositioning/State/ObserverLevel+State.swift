@@ -44,7 +44,9 @@ extension ObserverLevel {
     return level
   }
 
-  /// The time up to an instant was downtime: silence begins anew, and the gap that it tore teaches nothing.
+  /// Resumes after downtime that ended at an instant.
+  ///
+  /// Silence counts from that instant, and the gap model does not learn from the gap that contains the downtime.
   mutating func resume(at instant: Timestamp) {
     toldAt = max(toldAt, instant)
     isTorn = true

@@ -1,8 +1,8 @@
 import PharosReports
 
-/// How the numbers of one plan's zones and observers translate to those of another.
+/// The translation of one plan's zone and observer numbers to those of another plan.
 ///
-/// Zones are the same that have the same identifier, wherever they lie now and whoever stands in them.
+/// Two zones are the same if they have the same identifier, even if their location or their observers have changed.
 struct PlanTranslation {
   /// The new number of each old zone; nil where the zone is gone.
   let zones: [Int?]
@@ -21,9 +21,10 @@ struct PlanTranslation {
 }
 
 extension ZoneTrack {
-  /// Puts the numbers of another plan in place; what concerns a zone or an observer that is gone is forgotten.
+  /// Replaces all numbers by those of another plan, and drops what belongs to a removed zone or observer.
   ///
-  /// Who was in a zone that is gone is in none, without a word, as nobody asks about it any more.
+  /// A beacon in a removed zone is in no zone afterwards. No exit is published, because the site no longer has the
+  /// zone.
   mutating func translate(by translation: PlanTranslation) {
     if zone != nil, translation.zone(zone) == nil {
       doubtedSince = nil
@@ -41,7 +42,7 @@ extension ZoneTrack {
       guard share.zone != ZoneWeighing.elsewhere else { return share }
       return translation.zones[share.zone].map { ZoneBelief.Share(zone: $0, probability: share.probability) }
     }
-    // Where nothing but elsewhere is left, the next look begins anew.
+    // If only `elsewhere` is left, the next look starts from the initial probabilities.
     if !belief.shares.contains(where: { $0.zone != ZoneWeighing.elsewhere }) { belief.removeAll() }
     shadowed = shadowed.flatMap { old in translation.observers[old.observer].map { ($0, old.since) } }
   }

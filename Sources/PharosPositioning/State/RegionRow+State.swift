@@ -73,16 +73,17 @@ extension RegionRow {
     return row
   }
 
-  /// The time since the last input was downtime, as long as given: deadlines that count time count it anew from here.
+  /// Postpones the deadlines by the length of a downtime, which does not count towards them.
   mutating func resume(after downtime: TimeSpan) {
     if holdDeadline != .distantFuture { holdDeadline = holdDeadline + downtime }
     if assumptionDeadline != .distantFuture { assumptionDeadline = assumptionDeadline + downtime }
   }
 
-  /// Takes a state that an event told which is newer than all else that is known of the row.
+  /// Restores the state from an event that is newer than everything else known of the row.
   ///
-  /// What is told to be inside without anybody who is known to hear it is assumed to be heard by the observer of the event, until
-  /// that one has been up and silent about it for as long as the region's policy lets a beacon be silent at most.
+  /// If the event says that the beacon is inside and no observer is known to hear it, the observer of the event is
+  /// assumed to hear it. The assumption ends when that observer has been up without hearing the beacon for the longest
+  /// silence that the region's policy allows.
   mutating func take(_ word: LastTold.RegionWord, at instant: Timestamp, _ region: Region) {
     state = word.state
     lastKnown = word.lastKnown

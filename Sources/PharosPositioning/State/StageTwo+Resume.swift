@@ -2,16 +2,19 @@ public import PharosEvents
 public import PharosReports
 
 extension StageTwo {
-  /// Goes on after a restart: the time since the state was written, or since ever, was downtime.
+  /// Resumes after a restart.
   ///
-  /// Nothing that fell due meanwhile is decided, and no silence of that time means anything: levels, holds and assumptions count
-  /// from here. Where an event says something newer than the state, it wins. Nobody's silence counts before stage one has
-  /// told that the observer lives.
+  /// The time since the state was written, or all earlier time if there is no state, is downtime. Decisions that fell
+  /// due during the downtime are not made, and silence during it is no evidence: levels, holds and assumptions count
+  /// from `instant`. Where an event is newer than the state, the event wins. An observer's silence does not count
+  /// before stage one has reported that the observer is up.
   ///
   /// - Parameters:
-  ///   - instant: when inputs begin again; behind the instant of the state.
-  ///   - lastTold: what events have told since the state was written, or ever if there is none.
-  ///   - events: what follows from it, such as that tags of an observer that is told to be down are unmonitored.
+  ///   - instant: The time at which inputs begin again, later than the time of the state.
+  ///   - lastTold: The last states from the events since the state was written, or from all events if there is no
+  ///     state.
+  ///   - events: Receives the resulting events, such as those of tags that become unmonitored because their observer is
+  ///     down.
   public mutating func resume(at instant: Timestamp, lastTold: LastTold, into events: inout [Event]) {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
@@ -35,13 +38,15 @@ extension StageTwo {
     counted.tags = tags.count
   }
 
-  /// Nobody listened from an instant to a later one: no silence of that time means anything.
+  /// Skips the time from one instant to a later one, during which no input was received: silence in it is no evidence.
   public mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
     resume(at: end, lastTold: LastTold(), into: &events)
   }
 
-  /// Takes what was told about regions: first of those who are somewhere, so that there is room for them.
+  /// Restores states towards regions from events.
+  ///
+  /// Beacons that are inside or unmonitored come first, so that they get a place before the limit is reached.
   private mutating func take(_ words: [LastTold.RegionWord], into events: inout [Event]) {
     let isSomewhere = { (word: LastTold.RegionWord) in word.state == .inside || word.state == .unmonitored }
     for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
@@ -58,7 +63,7 @@ extension StageTwo {
     }
   }
 
-  /// Takes what was told about zones.
+  /// Restores the zones of beacons from events.
   private mutating func take(_ lastTold: LastTold) {
     let down = Set(lastTold.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) })
     let zones = Dictionary(around.plan.zones.enumerated().map { ($1.identifier, $0) }) { first, _ in first }
@@ -82,7 +87,7 @@ extension StageTwo {
     }
   }
 
-  /// Takes what was told about observers, behind what was told of it about regions and zones.
+  /// Restores the states of observers from events, after those of regions and zones.
   private mutating func take(_ words: [LastTold.ObserverWord]) {
     for word in words {
       let change = ObserverChange(

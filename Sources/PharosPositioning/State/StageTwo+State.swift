@@ -31,13 +31,13 @@ extension StageTwo {
     for place in dirty { writer.write(place: place) }
   }
 
-  /// Puts a state in the place of this engine's, which has taken nothing yet.
+  /// Restores a state into this stage, which must not have taken any input yet.
   ///
-  /// Rows, zones and observers that the site no longer has are left out, without a word about them; a region that asks something
-  /// else now begins anew.
+  /// Rows, zones and observers that the site no longer declares are dropped, and no event is published for them. A
+  /// region whose definition has changed starts without state.
   ///
-  /// - Parameter reader: where the state begins.
-  /// - Throws: what is wrong with the bytes; the engine is as it was then.
+  /// - Parameter reader: A reader at the beginning of the state.
+  /// - Throws: A `FieldError` if the bytes are not a valid state. The stage is then unchanged.
   public mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
     var restored = self
     try restored.restore(from: &reader)

@@ -1,25 +1,26 @@
 import PharosPlaces
 
-/// Carries levels to the floors above and below, where nobody walked.
+/// The transfer of levels to the unsurveyed parts of the floors above and below.
 ///
-/// An emitter that was not heard where the survey walked is not there. One whose level nobody could have noted, because
-/// nobody walked, may well be: what the next floor hears at the same place is a better guess than silence. Without it a
-/// place that was not surveyed would lose against a surveyed place of the wrong floor.
+/// An emitter that was not heard where the survey walked is not there. Where the survey did not walk, it may well be
+/// there: what the next floor hears at the same place is a better guess than silence. Without this guess, a place that
+/// was not surveyed would lose against a surveyed place of the wrong floor.
 package struct FloorCarrying {
   let floors: [FloorSurvey]
   let neighbours: FloorNeighbours
   let rules: SurveyRules
 
-  /// What is told of a place within a patch where nothing is known.
+  /// The level and deviation of a place within a patch where nothing is known.
   private static let unknown: (level: Float, deviation: Float) = (-95, 7)
   /// The level that makes carrying worth its cells.
   ///
   /// - Units: dBm.
   private static let faintest: Float = -88
 
-  /// The level to be expected on the next floor at the place where one floor has a level.
+  /// Returns the level to expect on the next floor, at a place where one floor has a given level.
   ///
-  /// Much weaker than it where it is loud, and hardly where it is faint: whoever is heard at −45 dBm hangs on the floor itself.
+  /// A loud level becomes much weaker on the next floor, because an emitter that is heard at −45 dBm hangs on the floor
+  /// itself. A faint level hardly changes.
   ///
   /// - Source: the surveyed malls, squares of 6 m surveyed on both floors, silence taken for −95 dBm: −45 and −55 and −65
   ///   became −79 on the average, −75 became −82, −85 became −87.5, each ± 9 to 13 dB.

@@ -21,7 +21,9 @@ package struct PathLoss: Hashable, Sendable {
   ///
   /// - Units: metres.
   static let height: Float = 2.5
-  /// The least level that is told of any place: below, one number is as good as another.
+  /// The least level that is expected at any place.
+  ///
+  /// Differences below it do not matter.
   ///
   /// - Units: dBm.
   package static let floor: Float = -105

@@ -10,7 +10,7 @@ public struct SurveyRules: Hashable, Sendable {
   ///
   /// - Units: metres. A surveyor passes through in two seconds, the time of one scan.
   public var pool: Float = 2
-  /// How far beyond the places where it was heard an emitter's levels are told.
+  /// The distance to which the map has levels of an emitter beyond the places where it was heard.
   ///
   /// - Units: metres.
   public var margin: Float = 18
@@ -38,20 +38,22 @@ public struct SurveyRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   public var silentNoise: Float = 14
-  /// The loss per tenfold distance that is usual.
+  /// The usual loss per tenfold distance.
   ///
-  /// - Units: dB. Halls and corridors guide radio: with 15 levels where nobody walked were told 1 dB better than with 30.
+  /// - Units: dB. Halls and corridors guide radio: with 15, levels away from the walks were predicted 1 dB better than
+  ///   with 30.
   public var usualSlope: Float = 15
   /// One standard deviation of the loss per tenfold distance.
   ///
   /// - Units: dB.
   public var slopeDeviation: Float = 5
-  /// Whether levels are carried to the next floors where nobody walked there.
+  /// Indicates whether levels are carried to the unsurveyed parts of the floors above and below.
   public var carriesFloors = true
-  /// How much fainter than the next floor makes one expect an emitter is told.
+  /// The amount by which a level is lowered that is carried from the next floor.
   ///
-  /// - Units: dB. Of walks held back, 20 to 80 m from the others, 0 dB place single looks 25.1 m off, 10 dB 26.6 m, no carrying
-  ///   29.6 m; 10 dB find the floor of a look more often (94 % against 91 %), yet whole walks that are followed less often.
+  /// - Units: dB. On held-back walks, 20 to 80 m from the others, the error of single looks is 25.1 m with 0 dB, 26.6 m
+  ///   with 10 dB, and 29.6 m without carrying. With 10 dB the floor of a single look is right more often (94 % against
+  ///   91 %), but the floor of walks that are followed as a whole is right less often.
   public var floorLoss: Float = 0
   /// How far an emitter's level is off from what the next floor's level at the same place makes one expect.
   ///

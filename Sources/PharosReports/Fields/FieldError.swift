@@ -40,7 +40,7 @@ public struct FieldError: Error, Hashable, Sendable {
 }
 
 extension FieldError: CustomStringConvertible {
-  /// What is wrong, and where; what to do is for whoever knows where the bytes came from.
+  /// The problem and its place; the caller knows where the bytes came from and adds the remedy.
   public var description: String {
     let place = "byte \(offset): "
     switch problem {

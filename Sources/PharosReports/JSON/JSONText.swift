@@ -31,7 +31,7 @@ public struct JSONText: Sendable {
   /// Closes an array.
   public mutating func closeArray() { close(UInt8(ascii: "]")) }
 
-  /// Ends a line of JSON lines: the next value starts anew.
+  /// Ends a line of JSON lines: the next value has no comma before it.
   public mutating func newLine() {
     utf8.append(UInt8(ascii: "\n"))
     needsComma = false
@@ -152,7 +152,7 @@ public struct JSONText: Sendable {
     utf8.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte stands for itself in a string.
+  /// Returns whether a byte needs no escape in a JSON string.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
   }

@@ -16,9 +16,9 @@ public struct ObserverRunner: Sendable {
   /// Accepts an observer.
   ///
   /// - Parameters:
-  ///   - observer: which.
-  ///   - console: where the outcome is said.
-  ///   - logger: is told of registrations that cannot be read.
+  ///   - observer: the observer to accept.
+  ///   - console: the console that receives the outcome.
+  ///   - logger: the logger for registrations that cannot be read.
   /// - Returns: 0, or 1 if it could not be accepted.
   public func accept(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
@@ -33,15 +33,15 @@ public struct ObserverRunner: Sendable {
     }
   }
 
-  /// Makes a key for an observer, accepts it, and prints the key, the only time that it is seen.
+  /// Accepts an observer, creates a key for it and prints the key, which is not shown again.
   ///
   /// - Parameters:
-  ///   - observer: which.
-  ///   - radios: the further observers whose records it may send; empty to leave those it has.
-  ///   - overlap: how long its older keys stay good.
-  ///   - console: where the key goes, alone on the output; what is said of it goes beside.
-  ///   - logger: is told of registrations that cannot be read.
-  /// - Returns: 0, or 1 if none was made.
+  ///   - observer: the observer that will sign with the key.
+  ///   - radios: the further observers whose records it may send; empty to keep the present ones.
+  ///   - overlap: the time for which the observer's older keys stay valid.
+  ///   - console: the console; the key goes to its output alone, the explanation to its error stream.
+  ///   - logger: the logger for registrations that cannot be read.
+  /// - Returns: 0, or 1 if no key was created.
   public func add(
     _ observer: ObserverID,
     radios: [ObserverID],

@@ -18,14 +18,14 @@ public struct TokenRunner: Sendable {
   /// Makes a runner for a server.
   public init(_ access: ServerAccess) { self.access = access }
 
-  /// Makes a token and prints its secret, the only time that it is seen.
+  /// Creates a token and prints its secret, which is not shown again.
   ///
   /// - Parameters:
-  ///   - role: whom it stands for.
-  ///   - name: what to call it in lists.
-  ///   - lifetime: how long it opens, or nil until it is revoked.
-  ///   - console: where the secret goes, alone on the output; what is said of it goes beside.
-  /// - Returns: 0, or 1 if none was made.
+  ///   - role: the role that the token grants.
+  ///   - name: the name of the token in lists.
+  ///   - lifetime: the time until the token expires, or nil if it is valid until it is revoked.
+  ///   - console: the console; the secret goes to its output alone, the explanation to its error stream.
+  /// - Returns: 0, or 1 if no token was created.
   public func create(
     _ role: Role,
     name: String,

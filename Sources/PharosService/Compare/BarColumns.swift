@@ -11,7 +11,7 @@ struct BarColumns {
     case inside = 1
     /// Nothing is kept of this time.
     case unknown
-    /// Nobody can tell.
+    /// Unmonitored: no observer can tell whether the subject is inside.
     case unmonitored
     /// Outside, and back within ten minutes.
     case absence

@@ -27,7 +27,7 @@ struct CaptureSurvey {
   /// How many adverts were of beacons beyond the bound.
   private(set) var overflow = 0
 
-  /// The most beacons, and the most observers, that are told apart.
+  /// The maximum number of distinct beacons, and of distinct observers, that the survey keeps.
   static let mostIdentities = 100_000
 
   private var heard: HeardBeacons

@@ -8,15 +8,15 @@ struct ComparedRow {
     case outside
     /// It is here.
     case inside
-    /// Nobody can tell.
+    /// Unmonitored: no observer can tell whether the subject is inside.
     case unmonitored
   }
 
   /// A rule's change of mind.
   struct Change {
-    /// When it was told.
+    /// The time at which the rule reported the change.
     var time: Timestamp
-    /// What is said from then on.
+    /// The state from that time on.
     var state: State
     /// For an exit that the rule took back within ten minutes, how soon.
     var cameBackAfter: TimeSpan?

@@ -4,11 +4,11 @@ import PharosMonitoring
 import PharosPipeline
 import PharosReports
 
-/// Plays captures to Pharos and to the peers' rules at once, and keeps the score.
+/// A run of captures through Pharos and the peers' rules in one pass, with a tally of what each rule decides.
 ///
-/// Everybody is told of an advert at its R, as a server would be, and is judged by when it tells: Pharos by `decidedAt`,
-/// the others by the times of their verdicts. Time stops at the last packet for all of them, so that whoever is
-/// inside then has left under nobody's rule.
+/// Every rule receives an advert at its receive time (R), as in a server. A decision counts from the time at which the
+/// rule reports it: `decidedAt` for Pharos, the time of the verdict for the peers. Time stops at the last packet for
+/// all rules, so a subject that is inside at that time has no exit under any rule.
 struct Comparison {
   /// Whom the score is about.
   private(set) var finder: RowFinder

@@ -95,7 +95,7 @@ struct ComparisonPicture {
       (Palette.outside, "outside"), (Palette.mistake, "an exit taken back within a minute"),
       (ComparisonPicture.absence, "within ten"),
     ]
-    if report.presence[0].unmonitored > 0 { entries.append((Palette.outage, "nobody can tell")) }
+    if report.presence[0].unmonitored > 0 { entries.append((Palette.outage, "unmonitored")) }
     let style = TextStyle(12)
     var x = ComparisonPicture.margin
     for (color, label) in entries {

@@ -103,8 +103,8 @@ struct ComparisonReport {
     guard ours.exits >= 5, yours.exits >= 5 else { return text }
     let (mine, theirs) = (ours.delays.percentile(50), yours.delays.percentile(50))
     return text
-      + " Half of its exits were told within \(ComparisonReport.seconds(mine)) of the last advert; "
-      + "yours take \(ComparisonReport.seconds(theirs))."
+      + " The median delay from the last advert to the exit is \(ComparisonReport.seconds(mine)) for Pharos "
+      + "and \(ComparisonReport.seconds(theirs)) for your rule."
   }
 
   private func sentence(of rule: PresenceTally, named name: String) -> String {

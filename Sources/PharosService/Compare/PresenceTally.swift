@@ -12,7 +12,7 @@ struct PresenceTally {
   private(set) var returnsWithinMinute = 0
   /// How many of them it took back within ten minutes.
   private(set) var returns = 0
-  /// How often it said that nobody can tell.
+  /// The number of times that the rule reported the state unmonitored.
   private(set) var unmonitored = 0
   /// From the last advert to the exit.
   private(set) var delays = LatenessHistogram()
@@ -28,13 +28,13 @@ struct PresenceTally {
 
   init(name: String) { self.name = name }
 
-  /// Takes a change of mind of this rule, whose place is `rule`, about a row.
+  /// Records a change of state that this rule reports for a row.
   ///
   /// - Parameters:
-  ///   - state: What is said now.
-  ///   - time: When it was told.
-  ///   - row: About whom.
-  ///   - rule: The place of the rule among the row's standings.
+  ///   - state: The new state.
+  ///   - time: The time at which the rule reported it.
+  ///   - row: The row, which holds the region and the subject.
+  ///   - rule: The index of the rule among the row's standings.
   mutating func note(_ state: ComparedRow.State, at time: Timestamp, of row: inout ComparedRow, rule: Int) {
     switch state {
     case .inside:

@@ -19,7 +19,9 @@ struct RoomTally {
 
   init(name: String) { self.name = name }
 
-  /// Takes the room that a beacon is said to be in from now on; nil for none, which is no change of room.
+  /// Records the room that the rule assigns to a beacon from `time` on.
+  ///
+  /// A room of nil means no room. It does not count as a change of room.
   mutating func note(_ room: Int32?, of beacon: Int, at time: Timestamp) {
     while places.count <= beacon { places.append(Place()) }
     guard let room, room != places[beacon].room else { return }

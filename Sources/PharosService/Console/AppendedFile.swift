@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A file that lines are added to, across restarts of whoever writes them.
+/// A file that keeps its lines across restarts of the program: new lines are appended.
 public final class AppendedFile: OutputSink {
   private let descriptor: Int32
   private let sink: DescriptorSink

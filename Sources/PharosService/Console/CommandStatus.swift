@@ -1,4 +1,4 @@
-/// How a command ended, as its parent process is told.
+/// The exit status of a command.
 ///
 /// - Source: the two codes above 1 are those of `sysexits.h`.
 public enum CommandStatus: Int32, Sendable {
@@ -12,7 +12,7 @@ public enum CommandStatus: Int32, Sendable {
   case configuration = 78
 }
 
-/// Why a command cannot go on, in words for whoever typed it.
+/// An error that ends a command, with a message for the user.
 public struct CommandFailure: Error, Sendable {
   /// How the process ends.
   public let status: CommandStatus

@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// What a command talks to: results on one sink, all that is said about them on another.
+/// The output of a command: one sink for results, another for messages about them.
 public struct Console: Sendable {
   /// Takes results: events, lines, tables, what a pipe carries on.
   public let output: any OutputSink

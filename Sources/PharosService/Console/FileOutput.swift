@@ -13,7 +13,7 @@ import Darwin
 public final class FileOutput: OutputSink {
   private let file: Mutex<FileSink?>
 
-  /// Makes a file anew; `-` is standard output.
+  /// Creates a file, or empties an existing one; `-` is standard output.
   ///
   /// - Throws: ``CommandFailure`` that names the file and says what to do.
   public init(path: String) throws(CommandFailure) {
@@ -59,7 +59,7 @@ public final class FileOutput: OutputSink {
 }
 
 extension OutputError {
-  /// What a file's failure means to whoever writes.
+  /// Creates the output error that a file error stands for.
   init(_ error: FileError) {
     if case .system(_, code: EPIPE) = error.problem { self = .closed } else { self = .failed("\(error)") }
   }

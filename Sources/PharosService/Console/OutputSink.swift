@@ -18,7 +18,7 @@ public protocol OutputSink: Sendable {
 
 /// Why nothing more can be written.
 public enum OutputError: Error, Equatable, Sendable {
-  /// Whoever was reading has gone, as `head` does: no mistake, and nothing to say about it.
+  /// The reader has closed the pipe, as `head` does. This is not an error, and a command reports nothing.
   case closed
   /// The system refused, as this sentence says.
   case failed(String)
@@ -26,7 +26,7 @@ public enum OutputError: Error, Equatable, Sendable {
 
 /// A file descriptor with a buffer before it.
 ///
-/// Writing to a pipe that nobody reads any more gives an error here and no signal: ``Console/standard()`` turns
+/// Writing to a pipe without a reader throws an error and raises no signal, because ``Console/standard()`` turns
 /// SIGPIPE off.
 public final class DescriptorSink: OutputSink {
   private let descriptor: Int32
@@ -98,7 +98,7 @@ public final class DescriptorSink: OutputSink {
   }
 }
 
-/// A sink that keeps what it is given, for tests and for whoever embeds a command.
+/// A sink that keeps its bytes in memory, for tests and for programs that embed a command.
 public final class MemorySink: OutputSink {
   private let kept = Mutex<[UInt8]>([])
 

@@ -16,11 +16,11 @@ public struct ProgressBar: Sendable {
     self.label = label
   }
 
-  /// Shows how far things are; drawn only when a tenth of a percent has changed.
+  /// Shows the progress; draws only when it has changed by a tenth of a percent.
   ///
   /// - Parameters:
-  ///   - done: how much is done.
-  ///   - total: how much there is, or nil where nobody knows (a pipe): then nothing is drawn.
+  ///   - done: the amount that is done.
+  ///   - total: the whole amount, or nil if it is unknown (a pipe); then nothing is drawn.
   public mutating func show(_ done: Int, of total: Int?) {
     guard console.errorStyle.isTerminal, let total, total > 0 else { return }
     let tenths = min(

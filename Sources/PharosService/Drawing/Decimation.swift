@@ -1,4 +1,4 @@
-/// Leaves out what nobody could see: a capture of a day has a million adverts, a picture a thousand columns.
+/// Removal of details too small to see: a capture of a day has a million adverts, a picture a thousand columns.
 package enum Decimation {
   /// How near two things may be to be seen as two.
   ///

@@ -17,9 +17,9 @@ public struct EraseRunner: Sendable {
   ///
   /// - Parameters:
   ///   - subject: the observer or beacon, as events write it.
-  ///   - console: where it is said what was removed.
-  ///   - logger: where documents are told of that cannot be read.
-  /// - Returns: 0, also if nothing was known of the subject; 1 if it could not be done.
+  ///   - console: the console that receives the list of what was removed.
+  ///   - logger: the logger for documents that cannot be read.
+  /// - Returns: 0, also if no data about the subject existed; 1 if the erasure failed.
   public func run(_ subject: String, on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       guard let traces = SubjectTraces(subject) else {

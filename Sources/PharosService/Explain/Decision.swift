@@ -11,7 +11,7 @@ struct Decision {
     case exit
     /// A state that is neither.
     case state
-    /// Nobody can tell any more.
+    /// A region became unmonitored: no observer can tell whether the subject is inside.
     case unmonitored
     /// Unmonitored for longer than the region allows.
     case holdExceeded = "held long"
@@ -21,9 +21,9 @@ struct Decision {
     case online
     /// An observer fell silent.
     case offline
-    /// An observer started anew.
+    /// An observer restarted.
     case restarted
-    /// An observer that nobody knows was heard.
+    /// An observer was heard that is neither in the site file nor accepted.
     case quarantined
     /// A region was refused.
     case refused

@@ -1,10 +1,11 @@
 public import PharosEvents
 public import PharosReports
 
-/// Says in words why one event was told: for the interface, the dashboard and whoever reads a journal.
+/// A narrator that explains in words why one event was published, for the HTTP interface, the dashboard and readers of
+/// a journal.
 ///
-/// It knows the event and the site, nothing else: what fixed rules would have said is told by `explain`, which has the
-/// capture as well.
+/// It knows the event and the site only. The decisions that fixed rules would have made come from `pharos explain`,
+/// which has the capture as well.
 public struct EventNarrator: Sendable {
   private let site: Site
   private let table: EventTable

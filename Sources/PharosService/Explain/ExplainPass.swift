@@ -57,7 +57,7 @@ struct ExplainPass {
       findings.log.take(pipeline?.take(input) ?? [])
       return
     }
-    // Here as well as in the pipeline, so that the story of a tag is told under its own address.
+    // The pipeline resolves addresses, too. This pass needs them resolved to file a story under the tag's own address.
     resolver?.resolve(&batch)
     for report in batch.reports { take(report, of: batch) }
   }

@@ -1,6 +1,7 @@
 import PharosReports
 
-/// What is told in the end: the decisions that the filters leave, what else was considered, and how fixed rules compare.
+/// The result of `pharos explain`: the decisions that pass the filters, what else was considered, and a comparison with
+/// fixed rules.
 struct ExplainReport {
   let options: ExplainRunner.Options
   let findings: Findings
@@ -24,7 +25,7 @@ struct ExplainReport {
     decisions = taken.sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
   }
 
-  /// The decisions that are told.
+  /// The decisions that the report explains.
   var told: ArraySlice<Decision> { decisions.prefix(options.limit) }
 
   /// How many decisions the filters leave, but are not told.
@@ -40,7 +41,7 @@ struct ExplainReport {
     }
   }
 
-  /// The tracks of which it is told what else was considered.
+  /// The tracks for which the report lists what else was considered.
   var weighed: [TrackKey] { Array(tracks.prefix(ExplainReport.mostTracks)) }
 
   /// The rows that the filters leave and of which a fixed rule or Pharos told an exit.

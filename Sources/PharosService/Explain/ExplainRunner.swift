@@ -4,7 +4,7 @@ import PharosSite
 
 /// `pharos explain`: tells decision by decision why, and what else was considered.
 public struct ExplainRunner: Sendable {
-  /// How it is told.
+  /// The format of the explanation.
   public enum Format: String, CaseIterable, Sendable {
     /// Paragraphs for people.
     case text
@@ -28,16 +28,16 @@ public struct ExplainRunner: Sendable {
     public var region: String?
     /// Where the picture goes, or nil for none.
     public var picture: String?
-    /// How it is told.
+    /// The format of the explanation.
     public var format: Format
-    /// How many decisions are told.
+    /// The maximum number of decisions that are explained.
     public var limit: Int
     /// How long time runs on behind the last packet; nil to stop there.
     public var tail: TimeSpan?
 
-    /// How many decisions are told unless more are asked for.
+    /// The default of ``limit``.
     ///
-    /// Sixty: some six screens, as much as anybody reads.
+    /// Sixty decisions fill some six screens, which is as much as a reader takes in.
     public static let usualLimit = 60
 
     /// Makes options with the defaults of the command.

@@ -40,8 +40,8 @@ extension Narrator {
     }
     guard call.gap <= call.allowed else {
       return
-        "Silent for \(Wording.span(call.gap)) from \(Wording.clock(call.from)), and heard before the exit for "
-        + "\(Wording.span(call.allowed)) of silence was told." + others
+        "Silent for \(Wording.span(call.gap)) from \(Wording.clock(call.from)), longer than the "
+        + "\(Wording.span(call.allowed)) allowed, but heard again before the exit was decided." + others
     }
     return
       "Silent for \(Wording.span(call.gap)) from \(Wording.clock(call.from)): \(Wording.percent(call.share)) of the "

@@ -36,7 +36,7 @@ extension Narrator {
     return ["A rule that enters on the first advert would have said so \(Wording.span(ahead)) earlier."]
   }
 
-  /// Nobody can tell any more, and what fixed rules would have made of that.
+  /// Explains why a region became or stayed unmonitored, and which exits fixed rules would have sent.
   func outage(_ decision: Decision, _ transition: RegionTransition) -> Telling {
     let observer = decision.observer.map(name) ?? "the observer"
     if decision.kind == .holdExceeded {
@@ -49,13 +49,13 @@ extension Narrator {
     } else {
       let heard = transition.evidence.lastHeard.map { " (the beacon last heard \(Wording.clock($0)))" } ?? ""
       said =
-        "\(observer) fell silent altogether\(heard), and nobody else hears the beacon: nobody can tell, so this is no "
-        + "exit."
+        "\(observer) fell silent altogether\(heard), and no other observer hears the beacon: the region is "
+        + "unmonitored, so this is no exit."
     }
     return Telling([said], compared: exits(in: decision, transition))
   }
 
-  /// The exits that fixed rules would have sent while nobody could tell.
+  /// Returns the exits that fixed rules would have sent while the region was unmonitored.
   private func exits(in decision: Decision, _ transition: RegionTransition) -> [String] {
     guard let row = decision.rows.first, let story = findings.log.rows[row] else { return [] }
     let until = story.turns.first { $0.time > decision.time }
@@ -98,7 +98,7 @@ extension Narrator {
     case .offline: offline(decision, transition)
     case .restarted:
       Telling([
-        "Its boot id is \(transition.bootID.map(String.init) ?? "new"): it started anew. That alone decides nothing."
+        "Its boot id is \(transition.bootID.map(String.init) ?? "new"): the observer restarted. That alone decides nothing."
       ])
     case .quarantined:
       Telling([
@@ -136,7 +136,7 @@ extension Narrator {
       return exits.isEmpty ? nil : rule
     }
     guard !counts.isEmpty else { return Telling([text]) }
-    let stays = "\(Wording.count(held.count, "stay")) that nobody can tell of now"
+    let stays = "\(Wording.count(held.count, "stay")) that became unmonitored"
     return Telling([text], compared: ["False exits among \(stays): \(Wording.list(counts)), Pharos 0."])
   }
 

@@ -1,10 +1,10 @@
 import PharosEvents
 import PharosReports
 
-/// Says in words why a decision was made and what else was considered.
+/// A narrator that explains in words why a decision was made and what else was considered.
 ///
-/// It computes nothing that decides: every number comes from the decision's evidence, from the story of its track, or
-/// from fixed rules that were told the same adverts.
+/// It makes no decision itself: every number comes from the decision's evidence, from the story of its track, or from
+/// fixed rules that received the same adverts.
 struct Narrator {
   let findings: Findings
   private let names: EventTable

@@ -1,7 +1,7 @@
 import PharosEvents
 import PharosReports
 
-/// The bars of states: Pharos', and those of fixed rules that were told the same adverts.
+/// The bars of states: those of Pharos, and those of fixed rules that received the same adverts.
 extension PanelDrawing {
   func bars(_ picture: inout SVGDocument) {
     pharos(&picture)
@@ -102,7 +102,7 @@ extension PanelDrawing {
     switch state {
     case .inside: "inside"
     case .outside: "outside"
-    case .unmonitored: "nobody can tell"
+    case .unmonitored: "unmonitored"
     case .unknown: "unknown"
     }
   }
@@ -161,7 +161,7 @@ extension PanelDrawing {
     _ middle: Double,
     _ picture: inout SVGDocument
   ) {
-    // Pharos may have been right to let go of what came back; a fixed rule is measured by Pharos.
+    // A return does not prove an exit of Pharos false. The exits of a fixed rule are judged by the states of Pharos.
     let isMistaken = mistakes > 0 && word == "false"
     let color = isMistaken ? Palette.mistake : Palette.ink
     let text = Wording.count(exits, "exit") + (mistakes > 0 ? ", \(mistakes) \(word)" : "")

@@ -71,7 +71,7 @@ extension PanelDrawing {
     }
   }
 
-  /// The points in runs without long silences: a line across one would claim what nobody heard.
+  /// The points in runs without long silences: a line across a silence would show levels that no observer reported.
   private var runs: [ArraySlice<TrackTrace.Point>] {
     let interval = findings.tracks[panel.track]?.last?.interval ?? .seconds(1)
     let longest = max(.seconds(5), interval * 6)

@@ -33,10 +33,10 @@ package struct RowStory {
     for index in fixed.indices { fixed[index].finish(at: time) }
   }
 
-  /// The state at an instant: what was told last by then.
+  /// Returns the state at an instant: that of the last change up to then.
   func state(at time: Timestamp) -> RegionState { turns.last { $0.time <= time }?.state ?? .unknown }
 
-  /// The last state before a turn that was not that nobody could tell.
+  /// Returns the last state before a turn other than unmonitored; unknown if there is none.
   package func known(before turn: Int) -> RegionState {
     turns[..<turn].last { $0.state != .unmonitored }?.state ?? .unknown
   }
@@ -47,9 +47,9 @@ package struct RowStory {
     return !turns.contains { $0.state == .outside && range.contains($0.time) }
   }
 
-  /// How soon an enter takes an exit back.
+  /// The time after an exit within which an enter takes the exit back.
   ///
-  /// A minute: nobody goes out of the house for less.
+  /// One minute, because a person who leaves a house stays away for longer.
   static let returnSpan = TimeSpan.minutes(1)
 
   /// How many of Pharos' own exits an enter took back.

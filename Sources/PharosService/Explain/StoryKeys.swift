@@ -20,7 +20,7 @@ struct RegionKey: Hashable, Comparable {
   }
 }
 
-/// One subject towards one region: whoever is inside or outside.
+/// One subject and one region: the pair that has a region state.
 struct RowKey: Hashable, Comparable {
   var region: RegionKey
   var subject: SubjectID

@@ -1,4 +1,4 @@
-/// What is said of one decision.
+/// The explanation of one decision.
 package struct Telling: Hashable {
   /// Why it was made, sentence by sentence.
   var why: [String]

@@ -65,7 +65,7 @@ struct TrackStory {
     }
   }
 
-  /// How many of each sort are told.
+  /// The maximum number of entries of each kind that the report lists.
   static let most = 3
   /// A silence is close if it used up so much of what was allowed.
   static let closeShare = 0.5

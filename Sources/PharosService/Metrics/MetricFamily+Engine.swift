@@ -26,7 +26,7 @@ extension MetricFamily {
     "pharos_monitoring_datagrams_repeated_total",
     "Datagrams that came twice, by their sequence numbers"
   )
-  static let restarts = counter("pharos_monitoring_observer_restarts_total", "Observers that started anew")
+  static let restarts = counter("pharos_monitoring_observer_restarts_total", "Restarts of observers")
   static let staleBoots = counter(
     "pharos_monitoring_datagrams_stale_total",
     "Datagrams of a boot that a later one had replaced"
@@ -58,7 +58,7 @@ extension MetricFamily {
   )
   static let crowdedOut = counter(
     "pharos_positioning_hearings_crowded_out_total",
-    "Hearings of a beacon by more observers than are told apart"
+    "Presence changes ignored because too many other observers hear the beacon"
   )
   static let tagEvictions = counter(
     "pharos_positioning_evictions_total",

@@ -13,7 +13,7 @@ extension MetricFamily {
   )
   static let recoveries = counter(
     "pharos_locating_recoveries_total",
-    "Times that a subject was found to be elsewhere than believed, and looked for anew"
+    "Times that a locator moved part of a subject's estimate to a place that explained the readings much better"
   )
   static let subjectEvictions = counter(
     "pharos_locating_evictions_total",

@@ -33,7 +33,7 @@ extension MetricFamily {
   )
   static let tellerWithheld = counter(
     "pharos_events_withheld_total",
-    "Events that nobody may learn of, by authorisation"
+    "Events that authorisation withheld from all recipients"
   )
   static let tellerLost = counter(
     "pharos_events_lost_total",

@@ -1,7 +1,7 @@
-/// A family of metrics: its name, which ends in its unit, its kind, and what it says in words.
+/// A family of metrics: its name, which ends in its unit, its kind, its help text and its labels.
 ///
-/// Names and labels are a promise to whoever draws graphs: all families stand in files called `MetricFamily+…`, and
-/// the guide on operations lists them.
+/// Names and labels do not change, because the graphs of operators depend on them. The families are declared in
+/// extensions of this type, and the guide on operations lists them.
 package struct MetricFamily: Hashable, Sendable {
   /// How its values move.
   package enum Kind: String, Sendable {

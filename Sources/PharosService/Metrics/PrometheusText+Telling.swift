@@ -17,7 +17,7 @@ extension PrometheusText {
     write(.journalCheckpointTime, journal.lastCheckpoint.map { Double($0.nanoseconds) / 1e9 })
   }
 
-  /// Writes what was told.
+  /// Writes how many events were decided, published, withheld and lost, and how the journal takes them.
   package mutating func write(_ teller: TellerStatistics) {
     write(.tellerReceived, teller.received)
     write(

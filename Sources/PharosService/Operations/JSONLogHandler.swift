@@ -2,9 +2,9 @@ import CPharos
 public import Logging
 import PharosReports
 
-/// Writes the log as one JSON object a line, for whoever collects logs.
+/// A log handler that writes one JSON object per line, for log collectors.
 ///
-/// `time`, `level`, `logger`, `message`, `source`, and the metadata as an object of texts.
+/// The members are `time`, `level`, `logger`, `message`, `source`, and `metadata`, an object of strings.
 public struct JSONLogHandler: LogHandler {
   /// What every line carries.
   public var metadata: Logger.Metadata = [:]

@@ -3,9 +3,10 @@ import PharosMonitoring
 import PharosDelivery
 import PharosIngest
 
-/// Says which bounded tables have begun to let go of what is stalest, each once.
+/// A watch over bounded tables and queues that reports each limit when it is first reached.
 ///
-/// What is let go is counted in the metrics from then on. A table that had been quiet for a while is named again.
+/// Metrics count every entry that a limit removes. A limit is reported again only after ``quiet`` looks in which it was
+/// not reached.
 package struct LimitWatch {
   /// A limit that was reached.
   package struct Finding: Equatable {
@@ -38,7 +39,7 @@ package struct LimitWatch {
     ),
     (
       "events waiting in live streams", .feedsDropped,
-      "slow live streams missed readings, and were told how many"
+      "slow live streams missed readings; each stream reports to its client how many"
     ),
   ]
 

@@ -8,9 +8,9 @@ import Musl
 import Darwin
 #endif
 
-/// Tells systemd how the service fares: one datagram to the socket that `NOTIFY_SOCKET` names.
+/// A notifier that reports the state of the service to systemd, in datagrams to the socket that `NOTIFY_SOCKET` names.
 ///
-/// Without that variable nobody asks, and nothing is told.
+/// Without that variable systemd expects no notifications, and the initialiser returns nil.
 ///
 /// - Source: sd_notify(3), sd_watchdog_enabled(3).
 package struct SystemdNotifier: Sendable {

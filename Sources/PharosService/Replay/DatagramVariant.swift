@@ -28,7 +28,9 @@ public struct DatagramMultiplier: Sendable {
   private var batch = ReportBatch()
   private var encoders: [ObserverID: PharosDatagramEncoder] = [:]
 
-  /// The most senders that are numbered; a capture with more of them starts numbering anew.
+  /// The maximum number of senders whose sequence numbers are kept.
+  ///
+  /// A further sender makes the multiplier discard all numbers and start them again.
   private static let mostSenders = 65_536
 
   /// Makes a multiplier.

@@ -1,6 +1,6 @@
 import PharosReports
 
-/// Changes a raddec in place: its receivers become their copies, its time moves, its checksum is made anew.
+/// The changes to a raddec that is replayed: relabelled receivers, a shifted time and a new checksum.
 ///
 /// - Source: reelyactive/raddec, `lib/raddec.js`, for the layout.
 enum RaddecVariant {

@@ -2,7 +2,7 @@ import PharosFiles
 
 /// How far into a file a replay is, packet by packet: what a chunk holds may take minutes to send.
 struct ReplayPosition {
-  /// How long the file is, or nil where nobody knows.
+  /// The length of the file in bytes, or nil if it is unknown.
   private(set) var total: Int?
   /// The bytes of the file that the chunks before this one took.
   private var before: UInt64 = 0

@@ -21,7 +21,7 @@ struct CaptureSummary {
   private var addresses: Set<DeviceAddress> = []
   private var beacons: [BeaconID: Int] = [:]
 
-  /// The most identities that are told apart; a city's worth of random addresses must not fill the memory.
+  /// The maximum number of distinct identities of each kind, so that a city's random addresses do not fill the memory.
   private static let mostIdentities = 1_000_000
   /// How many beacons and observers are listed by name.
   private static let listed = 10

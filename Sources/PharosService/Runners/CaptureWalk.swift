@@ -3,9 +3,9 @@ import PharosPipeline
 import PharosReports
 import PharosWire
 
-/// Reads captures from beginning to end, input by input, with a bar that shows how far it is.
+/// A reader of captures from beginning to end, input by input, with a progress bar.
 ///
-/// Damage ends a capture and is said on the console; everything before it has been given by then.
+/// Damage ends a capture. The reader delivers everything before the damage, then reports the damage on the console.
 struct CaptureWalk {
   /// The R of the last packet or input of all captures read, if there was any.
   private(set) var latest: Timestamp?
@@ -19,9 +19,9 @@ struct CaptureWalk {
   /// Starts with nothing read.
   ///
   /// - Parameters:
-  ///   - observer: Who heard what a Bluetooth capture holds; nil for the file's name.
-  ///   - console: Where progress, damage and what did not decode are told.
-  ///   - isQuiet: Whether only progress is: a capture that is read twice tells its damage once.
+  ///   - observer: The observer that heard a Bluetooth capture; nil for one named after the file.
+  ///   - console: The console for progress, damage and the number of datagrams that did not decode.
+  ///   - isQuiet: True to show progress only: a capture that is read twice reports its damage once.
   init(observer: ObserverID?, console: Console, isQuiet: Bool = false) {
     self.observer = observer
     self.console = console

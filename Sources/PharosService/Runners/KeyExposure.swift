@@ -2,7 +2,7 @@ import Foundation
 import PharosReports
 import PharosSite
 
-/// Whether others may read a file that holds identity keys: who has a tag's key can follow whoever carries it.
+/// A check of who may read a site file with identity keys: the holder of a tag's key can track the tag's carrier.
 enum KeyExposure {
   /// The bit of a file's mode that lets everybody on the machine read it.
   private static let readableByAll = 0o004
@@ -12,8 +12,8 @@ enum KeyExposure {
     let keys = configuration.site.beacons.count { $0.identityKey != nil }
     guard keys > 0, let mode = mode(of: path), mode & readableByAll != 0 else { return nil }
     let count = CheckRunner.count(keys, "irk")
-    return "\(path): it holds \(count) and everybody on this machine may read it. Whoever has the irk of a "
-      + "tag can follow it for ever: chmod 640 \(path)"
+    return "\(path): it holds \(count) and every user of this machine may read it. Anyone who has the irk of "
+      + "a tag can track the tag for ever. Restrict the file: chmod 640 \(path)"
   }
 
   private static func mode(of path: String) -> Int? {

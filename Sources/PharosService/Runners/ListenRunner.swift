@@ -8,8 +8,8 @@ import PharosWire
 
 /// `pharos listen`: a live table of all that is heard, configured or not.
 ///
-/// Addresses and names of devices that nobody asked about are shown here, and here alone: it is the tool of whoever installs a
-/// gateway, runs while he looks, and keeps nothing. A server shows pseudonyms in their place.
+/// Unlike a server, which shows pseudonyms, the table shows the addresses and names of unregistered devices. The
+/// command is a tool for the installer of a gateway: it runs while the installer watches, and keeps nothing.
 public struct ListenRunner: Sendable {
   private let site: String?
   private let udp: [HostPort]

@@ -160,7 +160,7 @@ private struct ProcessWork {
     let end = latest + (options.tail ?? .zero)
     let standings = pipeline.insideNow()
     guard !standings.isEmpty else {
-      return console.say("Nobody is inside at the end (\(EventTable.clock(end)) UTC).")
+      return console.say("No subject is inside a region at the end (\(EventTable.clock(end)) UTC).")
     }
     console.say("Still inside at the end (\(EventTable.clock(end)) UTC):")
     let names = EventTable(site: site)

@@ -41,9 +41,9 @@ public struct SimulateRunner: Sendable {
   /// Plays the scene.
   ///
   /// - Parameters:
-  ///   - capture: takes the bytes of a pcapng file.
-  ///   - truth: takes what truly happened as JSON lines.
-  ///   - console: is told how much it was.
+  ///   - capture: the sink for the bytes of a pcapng file.
+  ///   - truth: the sink for the ground truth as JSON lines, or nil.
+  ///   - console: the console that receives a summary of what was written.
   /// - Returns: 0; 1 if something cannot be written.
   public func run(
     capture: any OutputSink,

@@ -1,9 +1,9 @@
 public import PharosSite
 
 extension SiteFile {
-  /// Reads a site file from the disk, or gives the defaults where no file is named.
+  /// Reads a site file from the disk, or returns the defaults if `path` is nil.
   ///
-  /// Warnings are said on the console. Paths in it, which count from its own folder, are paths of this process then.
+  /// Prints warnings on the console. Resolves relative paths in the file against the folder of the file.
   ///
   /// - Throws: ``CommandFailure`` with exit status 78 and every mistake.
   public static func load(

@@ -1,6 +1,6 @@
 import PharosPlaces
 
-/// What a venue holds, in lines for whoever drew it.
+/// A summary of what a venue holds, in lines of text for its author.
 struct VenueReport {
   private let venue: Venue
   private let folder: String

@@ -20,10 +20,10 @@ package final class EventTally: Sendable {
   package func lose(_ count: Int) { lostCount.wrappingAdd(count, ordering: .relaxed) }
 }
 
-/// Writes a server's events until its streams end.
+/// A service that writes a server's events until the server's streams end.
 ///
-/// It has a queue of its own, so that a slow disk holds up nobody. A full disk loses what could not be written,
-/// says so once, and says so again when writing works; ingest goes on.
+/// It has its own queue, so a slow disk delays neither ingest nor another subscriber. When a write fails, as on a full
+/// disk, the service counts the events as lost, logs one error, and logs a notice once writing works again.
 struct EventOutputService: Service {
   private let batches: EventSequence<[Event], Never>
   private let sink: any OutputSink
@@ -63,7 +63,7 @@ struct EventOutputService: Service {
         if isFailing { logger.notice("events are written again", metadata: [LogKey.lost: "\(tally.lost)"]) }
         isFailing = false
       } catch {
-        // Nobody reads any more: the end, and no mistake.
+        // The reader has closed the pipe. This ends the service, and the console reports no error.
         guard case .failed(let reason) = error else { throw error }
         tally.lose(writer.count - before)
         if !isFailing { logger.error("events are lost: \(reason)") }

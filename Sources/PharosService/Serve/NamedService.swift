@@ -2,8 +2,8 @@ package import ServiceLifecycle
 
 /// A service that describes itself by the name of its type.
 ///
-/// A group has each of its services describe itself when it is put together. For a structure that is by reflection all that it
-/// holds: with a surveyed venue, half a minute of numbers that nobody reads before the server listens.
+/// A `ServiceGroup` reads the description of each service when it is created. The default description of a structure
+/// lists all stored values by reflection: with a surveyed venue, this takes half a minute before the server listens.
 package struct NamedService: Service, CustomStringConvertible {
   private let service: any Service
 

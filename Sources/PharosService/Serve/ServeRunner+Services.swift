@@ -15,7 +15,7 @@ import Musl
 import Darwin
 #endif
 
-/// What surrounds a server: what was asked for, and who is told of it.
+/// The context of a server: its settings and site, the console, the count of written events, and the start callback.
 struct Surroundings: Sendable {
   let settings: ServeSettings
   let configuration: SiteConfiguration
@@ -30,11 +30,12 @@ extension ServeRunner {
   /// A minute is what the unit that `pharos systemd-unit` prints allows; a quarter of it is left for ending.
   private static let longestDrain: Duration = .seconds(45)
 
-  /// The parts as services, in the order in which they start.
+  /// Returns the parts as services, in the order in which they start.
   ///
-  /// Shutdown goes backwards, one after the other: the demo and the status line end first; the interface takes no more
-  /// and ends its streams; the engine drains and gives its last checkpoint; whoever writes events sees the last of them;
-  /// the teller commits them; webhooks finish what they are sending; the journal is closed last.
+  /// Shutdown runs in reverse order, one service after the other: the demo and the status line end first; the HTTP
+  /// interface accepts no more requests and ends its streams; the engine drains and hands over its last checkpoint; the
+  /// event output writes the last events; the teller commits them; webhooks finish their deliveries in progress; the
+  /// journal ends last.
   func services(
     _ parts: ServerParts,
     http: HTTPService?,

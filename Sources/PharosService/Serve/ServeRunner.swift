@@ -20,7 +20,7 @@ import Musl
 import Darwin
 #endif
 
-/// `pharos serve`: listens, decides, keeps and tells until it is told to stop, then drains.
+/// `pharos serve`: receives datagrams, decides, and journals and publishes events until a request to stop, then drains.
 public struct ServeRunner: Sendable {
   /// What is served, and how; what is left open here the environment and the site file say.
   public struct Options: Sendable {
@@ -80,9 +80,9 @@ public struct ServeRunner: Sendable {
   /// Serves until SIGTERM or SIGINT, or until the task is cancelled; then drains.
   ///
   /// - Parameters:
-  ///   - console: where banner, status and, if asked for, events go.
-  ///   - onListening: is told once the server listens.
-  /// - Returns: 0; 1 if it cannot listen, keep or write; 78 if the site file or a variable is wrong.
+  ///   - console: the console for the banner, the status lines and, if requested, the events.
+  ///   - onListening: a callback that the server calls once it listens.
+  /// - Returns: 0; 1 if it cannot listen, journal or write; 78 if the site file or a variable is wrong.
   public func run(
     on console: Console,
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
@@ -135,7 +135,7 @@ public struct ServeRunner: Sendable {
       ),
       logger: logger
     )
-    // The journal is left last, when nobody writes any more.
+    // The journal's folder is released last, after all services that write to it have ended.
     defer { parts.journal.leave() }
     let http = try httpService(settings, configuration, parts)
     let output = try eventOutput(
@@ -204,7 +204,9 @@ public struct ServeRunner: Sendable {
     return ingest
   }
 
-  /// The HTTP interface, if one is asked for: open to this machine, or to whoever has a token.
+  /// Returns the HTTP service, or nil if no address is set.
+  ///
+  /// An address of this machine alone needs no token unless the options require one; any other address does.
   private func httpService(
     _ settings: ServeSettings,
     _ site: SiteConfiguration,

@@ -152,9 +152,9 @@ struct ServerParts: Sendable {
     return try Journal.open(.folder(folder), stream: stream, settings: settings)
   }
 
-  /// What the engine goes on from: the newest checkpoint, and what the journal's rows say beyond it.
+  /// Returns the state from which the engine resumes: the newest checkpoint, and the journal's rows written after it.
   ///
-  /// - Returns: both, nil if there is neither, and how many events were told behind the checkpoint.
+  /// - Returns: the restoration, nil if the journal holds neither, and the number of events after the checkpoint.
   private static func restoration(
     from journal: Journal,
     logger: Logger
@@ -167,7 +167,7 @@ struct ServerParts: Sendable {
         through = stored.through
       } catch {
         logger.warning(
-          "the checkpoint cannot be used, so that states resume by what was told last and everything else is learned anew",
+          "the checkpoint cannot be used: states resume from the last published events, everything else is learned from scratch",
           metadata: [LogKey.reason: "\(error)"]
         )
       }

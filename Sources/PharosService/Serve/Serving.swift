@@ -1,7 +1,7 @@
 public import PharosReports
 import ServiceLifecycle
 
-/// A server that listens, as whoever started it sees it.
+/// A handle to a running server for the code that started it: its addresses, and a way to stop it.
 public struct Serving: Sendable {
   /// Where it receives datagrams.
   public let addresses: [HostPort]

@@ -13,11 +13,11 @@ package actor SiteReloader {
   /// Makes a reloader.
   ///
   /// - Parameters:
-  ///   - path: the site file, or nil where the server was started without one.
-  ///   - current: what it said when the server started.
-  ///   - venues: what the venues' folders said then.
-  ///   - logger: is told what changed, or every mistake.
-  ///   - adopt: carries a new file out, whole or not at all.
+  ///   - path: the site file, or nil if the server was started without one.
+  ///   - current: the configuration with which the server started.
+  ///   - venues: the contents of the venues' folders at that time.
+  ///   - logger: the logger for the changes, or for every mistake of a refused file.
+  ///   - adopt: a closure that applies a new configuration, whole or not at all.
   package init(
     path: String?,
     current: SiteConfiguration,
@@ -50,7 +50,7 @@ package actor SiteReloader {
       return false
     }
     let restart = SiteDifference.needingRestart(from: current, to: next)
-    // The name of the stream is part of every event's id: it stays until everything starts anew.
+    // The name of the stream is part of every event's id, so a new name takes effect at the next start only.
     next.site.stream = current.site.stream
     let changes = SiteDifference.lines(from: current, to: next)
     do {

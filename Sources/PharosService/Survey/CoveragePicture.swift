@@ -9,7 +9,8 @@ struct CoveragePicture {
   private static let passes: [(most: UInt8, color: String, label: String)] = [
     (1, "#9ecae1", "walked once"), (3, "#4292c6", "2 or 3 times"), (255, "#08519c", "more often"),
   ]
-  /// The classes of doubt where nobody walked, from the least: mean deviation of levels up to so many tenths of a decibel.
+  /// The classes of uncertainty where no walk passed, from the lowest: each up to a mean deviation of the levels in
+  /// tenths of a decibel.
   ///
   /// Readings scatter by 5 to 7 dB: below that the map is as good as a reading, above twice that it says little.
   private static let doubts: [(most: UInt8, color: String, label: String)] = [

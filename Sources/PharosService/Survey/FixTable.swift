@@ -97,7 +97,7 @@ package struct FixTable: Sendable {
     guard let level = FloorWord.level(cells[places[4]]) else {
       throw CommandFailure("\(place): floor is \"\(cells[places[4]])\" (expected F1, B1 or a whole number)")
     }
-    // Whoever has no place writes no number; it is as if there was no line.
+    // A line without a position has coordinates that are not finite numbers. It is ignored.
     guard x.isFinite, y.isFinite else { return }
     let radius = accuracy.flatMap { $0 < cells.count ? Double(cells[$0]) : nil }
     let row = Row(

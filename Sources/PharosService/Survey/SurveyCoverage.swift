@@ -1,9 +1,9 @@
 import PharosCaptures
 import PharosPlaces
 
-/// Where a survey walked: straight lines between consecutive waypoints, floor by floor.
+/// The paths of a survey: straight lines between consecutive waypoints, floor by floor.
 ///
-/// Who stands where nobody surveyed is judged apart: that is a limit of the survey, not of a method.
+/// Waypoints away from these paths are scored separately: their errors are a limit of the survey, not of a method.
 struct SurveyCoverage: Sendable {
   private struct Place: Hashable {
     var site: String

@@ -10,7 +10,7 @@ public struct SurveyImportRunner: Sendable {
   private static let destination = Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001)
   /// The port of the first phone; each has its own.
   private static let firstPort: UInt16 = 40_000
-  /// How many ports there are before they begin anew.
+  /// The number of ports; when all are in use, further phones share them, starting with the first.
   private static let ports = 10_000
   /// How much is gathered before it goes to the file.
   ///

@@ -123,8 +123,8 @@ public struct SurveyInitRunner: Sendable {
     let id = parts.last.map(String.init) ?? "venue"
     var text = """
       # Made by `pharos survey init` from the floors of a survey. A site is a building, x and y are metres from the
-      # lower left corner of a floor's picture. Stairs, lifts and escalators are not in the survey's files: whoever
-      # changes floors needs them, as `connectors` with the stops that they have.
+      # lower left corner of a floor's picture. Stairs, lifts and escalators are not in the survey's files. If people
+      # change floors, add them as `connectors` with their stops.
       id: \(SurveyInitRunner.quoted(id))
       buildings:
 

@@ -1,6 +1,6 @@
 import PharosPositioning
 
-/// What a survey covered, in lines for whoever walked it.
+/// A summary of what a survey covered, in lines of text for the surveyor.
 struct SurveyLearnReport {
   private let report: SurveyReport
   private let map: RadioMap

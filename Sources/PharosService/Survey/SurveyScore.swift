@@ -17,7 +17,7 @@ struct SurveyScore: Sendable {
     .init("IN R", width: 5, alignment: .right), .init("IN 2R", width: 5, alignment: .right),
   ])
 
-  /// The groups that figures are told of, each with its name; those without a waypoint are left out.
+  /// Returns the groups of waypoints, each with its name and figures; groups without a waypoint are left out.
   func groups(byFloor: Bool) -> [(name: String, summary: ScoreSummary)] {
     var groups = [("all", rows)]
     if rows.contains(where: { $0.isCovered != nil }) {

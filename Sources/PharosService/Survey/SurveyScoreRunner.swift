@@ -24,7 +24,7 @@ public struct SurveyScoreRunner: Sendable {
     public var venue: String?
     /// Where to draw tracks; nil not to.
     public var tracks: String?
-    /// Whether sites and floors are told apart too.
+    /// True to score each site and each floor separately as well.
     public var byFloor: Bool
     /// How the figures are written.
     public var format: Format

@@ -27,7 +27,7 @@ package struct TraceLocator: Sendable {
       if located.start == nil { located.start = batch.reports.first?.received }
       located.take(pipeline.ingest(thinner.thinned(batch)))
     }
-    // What still waits for late lines is decided; no fix is told of after the last line.
+    // The tail decides what still waits for late lines. Fixes after the last line are dropped.
     located.end = stream.latestTime
     located.take(pipeline.finish(tail: site.positioning.lag))
     located.complaint = stream.complaint
@@ -107,7 +107,7 @@ struct LocateTally: Sendable {
     }
   }
 
-  /// What is said at the end.
+  /// The summary at the end of a run, line by line.
   var lines: [String] {
     let many = "\(Wording.count(traces, "trace")), \(Wording.span(walked))"
     var lines = ["\(many): \(fixes) fix\(fixes == 1 ? "" : "es")."]

@@ -20,17 +20,18 @@ struct ScoredWaypoint: Sendable {
   var fix: FixTable.Row?
   /// Whether the fix was on the right floor.
   var isFloorRight: Bool
-  /// Whether the survey walked past within ``SurveyCoverage/reach``; nil if nobody asked.
+  /// True if the survey passed within ``SurveyCoverage/reach``; nil if coverage was not requested.
   var isCovered: Bool?
 
   /// How far the fix was from the truth in metres, whatever its floor.
   var error: Double? { fix.map { truth.distance(to: Point(x: $0.x, y: $0.y)) } }
 }
 
-/// Scores fixes by the waypoints of traces, by the rule of the data set.
+/// A scorer of fixes at the waypoints of traces, by the rule of the data set.
 ///
-/// At each waypoint counts the latest fix that is no later, whatever its age. A waypoint before the first fix is missed: it
-/// stays out of the errors and is told as a share. Floors and errors are over the same waypoints.
+/// The fix of a waypoint is the latest one that is no later than the waypoint, whatever its age. A waypoint before the
+/// first fix is missed: it has no error, and the score reports the share of such waypoints. Floors and errors are over
+/// the same waypoints.
 enum TraceScore {
   /// The waypoints of a trace in order of time.
   ///

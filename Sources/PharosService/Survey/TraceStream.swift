@@ -4,7 +4,8 @@ import PharosReports
 
 /// A trace as it streams from the disk: the reports of one datagram after the other, in the order of the file.
 ///
-/// Used by one task at a time. Damage ends the stream and is kept for whoever asks; everything before it was given.
+/// Only one task at a time may use a stream. At damage in the file, the stream ends after the reports before the damage
+/// and keeps the reason.
 package final class TraceStream {
   /// Which trace.
   let file: TraceFile

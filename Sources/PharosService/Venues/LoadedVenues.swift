@@ -23,14 +23,14 @@ package struct LoadedVenues: Sendable {
 
   private init(entries: [Entry]) { self.entries = entries }
 
-  /// Reads folders on the disk.
+  /// Reads the folders of venues from the disk.
   ///
-  /// What is no mistake and deserves a look is said on the console, and so is a venue whose levels nobody has learned.
+  /// Prints mistakes and warnings on the console, among them a warning for each venue without a learned radio map.
   ///
   /// - Parameters:
-  ///   - folders: the folders, as paths of this process.
-  ///   - console: where it is said.
-  /// - Throws: ``CommandFailure`` with exit status 78 and every mistake of the first folder that has any.
+  ///   - folders: the paths of the folders, absolute or relative to the working directory.
+  ///   - console: the console that receives mistakes and warnings.
+  /// - Throws: ``CommandFailure`` with exit status 78 at the first folder that has mistakes or repeats a venue's id.
   package init(_ folders: [String], console: Console) throws(CommandFailure) {
     var entries: [Entry] = []
     for folder in folders {

@@ -12,10 +12,10 @@ package struct VenueContents: Equatable, Sendable {
   /// Reads a folder on the disk.
   ///
   /// - Parameters:
-  ///   - folder: the folder.
-  ///   - console: is told every mistake and warning, with its file and line.
-  /// - Returns: what the files say.
-  /// - Throws: ``CommandFailure`` with exit status 78 that counts the mistakes.
+  ///   - folder: the path of the folder.
+  ///   - console: the console that receives every mistake and warning, with its file and line.
+  /// - Returns: the contents of the files.
+  /// - Throws: ``CommandFailure`` with exit status 78 and the number of mistakes.
   package static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
     let files = VenueFiles.disk(folder)
     return try told(folder, console) { () throws(VenueFolderError) in
@@ -43,7 +43,7 @@ package struct VenueContents: Equatable, Sendable {
     return venue
   }
 
-  /// What reading gives; its mistakes are said, and thrown as a number.
+  /// Runs a read and returns its result; prints every mistake on the console and throws their number.
   private static func told<Read>(
     _ folder: String,
     _ console: Console,
@@ -76,7 +76,7 @@ package struct VenueContents: Equatable, Sendable {
         place: .file,
         severity: .mistake,
         message: message,
-        expected: "a map of this venue, or no such file. Make it anew with `pharos survey learn`"
+        expected: "a radio map of this venue, or no such file. Create it again with `pharos survey learn`"
       )
       return VenueFolderError(folder: folder, problems: [problem])
     }
@@ -102,7 +102,7 @@ package struct VenueContents: Equatable, Sendable {
   /// The venue made ready for locating.
   package var ground: Ground { Ground(venue: venue, radio: radio) }
 
-  /// What to say about a venue in which nobody has learned levels.
+  /// The warning about a venue without a learned radio map; nil if the venue has one.
   var remark: String? {
     guard radio == nil else { return nil }
     let learn = "`pharos survey learn TRACES -o FOLDER` makes a radio map of walks"
@@ -111,6 +111,6 @@ package struct VenueContents: Equatable, Sendable {
     }
     return hasPlaced
       ? "there is no \(VenueFolder.radioMapFile): levels are taken from where beacons, observers and access points hang. \(learn)"
-      : "there is no \(VenueFolder.radioMapFile), and nothing hangs anywhere: nobody can be located by radio. \(learn)"
+      : "there is no \(VenueFolder.radioMapFile), and no beacon, observer or access point is placed: subjects cannot be located by radio. \(learn)"
   }
 }

@@ -35,7 +35,7 @@ public struct Drill: Hashable, Sendable {
   public var away: ClosedRange<TimeSpan>
   /// Whether all subjects come within ten seconds of each other and leave at the same instant.
   public var leavesTogether: Bool
-  /// How many transmitters there are that nobody asks about, each with an advert a second.
+  /// The number of additional transmitters that match no region, each with one advert a second.
   public var strangers: Int
   /// How often the observer says that it lives; nil for never.
   public var heartbeat: TimeSpan?

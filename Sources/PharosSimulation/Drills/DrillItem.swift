@@ -6,7 +6,7 @@ public enum DrillItem: Hashable, Sendable {
   case advert(subject: Int32, observer: Int32, time: Timestamp, level: RSSI)
   /// An observer says that it lives, and how many adverts it has heard since it last did.
   case heartbeat(observer: Int32, time: Timestamp, advertsHeard: UInt32)
-  /// An observer began, or began anew.
+  /// An observer started or restarted.
   case boot(observer: Int32, time: Timestamp, bootID: UInt32)
   /// In truth a subject is there from now on: it sends its first advert within range.
   case came(subject: Int32, time: Timestamp)
@@ -35,7 +35,7 @@ extension Drill {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
       /// Nothing comes from it, for half a minute up to ten; then it goes on where it was, as after a cut cable.
       case dead
-      /// Nothing comes from it for 5 to 60 seconds; then it has begun anew.
+      /// It sends nothing for 5 to 60 seconds, and then restarts.
       case restarted
       /// Its heartbeats go on and say that nothing was heard, for one minute up to ten.
       case hung

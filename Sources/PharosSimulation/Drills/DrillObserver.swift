@@ -2,9 +2,9 @@ import PharosReports
 
 /// The observer of a drill: its heartbeats, and what befalls it.
 struct DrillObserver: Sendable {
-  /// How long after one outage the next begins.
+  /// The minimum time from the end of one outage to the start of the next.
   ///
-  /// - Units: seconds; at least five minutes, so that what is told late still belongs to its outage.
+  /// - Units: seconds; five minutes, so that an event that is published late still belongs to its outage.
   private static let leastBetween = 300.0
   private static let meanBetween = 1_500.0
   /// The share of adverts that comes through a congested observer.
@@ -46,7 +46,7 @@ struct DrillObserver: Sendable {
     return true
   }
 
-  /// Passes ``nextTime``: what it has to say then, or nil if nobody notices that the time has come.
+  /// Advances past ``nextTime`` and returns the item of that time, or nil if there is none.
   mutating func next() -> DrillItem? {
     let now = nextTime
     if bootsAt == now {

@@ -17,7 +17,7 @@ struct RoomTag: Sendable {
   ///
   /// - Units: seconds.
   private static let flight = 12.0
-  /// How near to its walls nobody puts a tag down.
+  /// The margin along the walls of a room in which no tag is put down.
   ///
   /// - Units: metres.
   private static let margin = 0.2

@@ -6,7 +6,7 @@ extension DatagramWriter {
   /// How many access points go into one report: 13 bytes each, so that one report fits a datagram.
   static let accessPointsAtOnce = 90
 
-  /// Appends motion samples, the ages of which are told against the report.
+  /// Appends motion samples, whose ages are relative to the report.
   mutating func append(motion samples: [MotionSample], age: TimeSpan) {
     var first = 0
     while first < samples.count {
@@ -16,7 +16,7 @@ extension DatagramWriter {
     }
   }
 
-  /// Appends a Wi-Fi scan; one that heard nothing is told as well.
+  /// Appends a Wi-Fi scan, even if it found no access point.
   mutating func append(scan: [AccessPoint], age: TimeSpan) {
     var first = 0
     repeat {

@@ -51,7 +51,7 @@ struct HandsetState: Sendable {
     guard let wiFi = handset.wiFi else { return }
     for time in HandsetState.times(every: wiFi.period, phase: scanPhase, from: start, until: end) {
       for number in house.accessPoints.indices where random.chance(wiFi.hearing) {
-        // A scan goes over the channels for most of a second before its result is told.
+        // A scan steps through the channels for most of a second before the handset reports its result.
         let heard = max(.zero, time - .seconds(random.uniform(0.05, 0.8)))
         let point = house.accessPoints[number]
         let level = house.level(

@@ -15,7 +15,7 @@ extension IndoorScene {
     check(
       tags.isEmpty || venue.floors.contains { !$0.floor.observers.isEmpty },
       "tags",
-      "are heard by nobody; place an observer on a floor of the venue"
+      "have no observer to hear them; place one on a floor of the venue"
     )
     check(emission.beaconInterval > .zero, "beaconInterval", "must be longer than 0 s")
     var seen: Set<String> = []

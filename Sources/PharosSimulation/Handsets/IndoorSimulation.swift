@@ -14,7 +14,7 @@ public struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
     case truth
   }
 
-  /// How often it is told where everybody truly is.
+  /// The period at which the simulation emits the true positions of all handsets and tags.
   public static let truthPeriod = TimeSpan.milliseconds(200)
 
   /// The scene that is played.

@@ -205,7 +205,7 @@ extension Scene {
         regions:
           # Every beacon of the museum has this UUID: entered by the first, left when the last is gone.
           - { id: museum, subject: observer, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 }
-          # One beacon. Leaving it is nobody's business, but turning the display on while there is.
+          # One beacon. No notification on exit, but one when the display is turned on while inside.
           - { id: entrance, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, minor: 1,
               notifyOnExit: false, notifyEntryStateOnDisplay: true }
           # All exhibits of the first two galleries.

@@ -12,7 +12,7 @@ struct FloorDraft {
   ///
   /// A floor of a mall has 5,000, one of an airport 50,000.
   static let mostCorners = 200_000
-  /// What an indoor wall of which nothing is said takes from a signal.
+  /// The attenuation of an indoor wall for which the files give none.
   ///
   /// - Units: dB.
   /// - Source: plasterboard and glass at 2.4 GHz, ITU-R P.2040; COST 231 gives 3.4 for light walls.

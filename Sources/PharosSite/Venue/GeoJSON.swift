@@ -1,7 +1,7 @@
 import PharosPlaces
 import PharosReports
 
-/// A GeoJSON file as a list of features, each with its number for whoever must mend it.
+/// A GeoJSON file as a list of features, each with its number, which error messages name.
 ///
 /// - Source: RFC 7946; coordinates are longitude first, then latitude, on WGS 84.
 struct GeoJSON {
@@ -11,7 +11,7 @@ struct GeoJSON {
     let number: Int
     /// What it calls itself.
     let id: String?
-    /// What is said about it.
+    /// The members of its `properties` object.
     let properties: [JSONValue.Member]
     /// Its shape; nil where it has none.
     let geometry: Geometry?

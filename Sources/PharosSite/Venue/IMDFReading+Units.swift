@@ -2,7 +2,7 @@ import PharosPlaces
 import PharosReports
 
 extension IMDFReading {
-  /// Units that nobody walks in.
+  /// The categories of units that are obstacles.
   private static let solid: Set<String> = [
     "brick", "column", "concrete", "drywall", "glass", "opentobelow", "structure", "vegetation", "wood",
   ]

@@ -1,4 +1,4 @@
-/// The files of a venue's folder, as whoever opens files hands them over.
+/// The files of a venue's folder, read by a function that the caller supplies.
 public struct VenueFiles {
   /// Why a file cannot be had.
   public enum Failure: Error, Hashable, Sendable {

@@ -1,10 +1,10 @@
 public import PharosPlaces
 import Yams
 
-/// A venue's folder: `venue.yaml` and the files that it names, or the files of an IMDF archive; a checked venue out.
+/// The reader of a venue's folder, which holds `venue.yaml` and the files that it names, or an IMDF archive.
 ///
-/// Strict as the site file is: a key that is not known, a shape that is none or a file that is not there refuses the
-/// whole folder, and all such mistakes are told together.
+/// It returns a checked venue. It is as strict as the reader of the site file: it refuses the whole folder for an
+/// unknown key, an invalid shape or a missing file, and reports all mistakes together.
 public enum VenueFolder {
   /// The file that says what the others are.
   public static let mainFile = "venue.yaml"

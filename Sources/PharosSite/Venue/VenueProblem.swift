@@ -76,10 +76,10 @@ extension VenueFolderError: CustomStringConvertible {
   public var description: String { problems.map { $0.text(in: folder) }.joined(separator: "\n") }
 }
 
-/// Gathers problems while a folder is read, so that all of them are told at once.
+/// The problems that are found while a folder is read, collected so that all of them are reported at once.
 final class VenueProblems {
   private(set) var all: [VenueProblem] = []
-  /// How many are kept: nobody reads more.
+  /// The maximum number of problems kept; a longer list is of no use to a reader.
   private static let limit = 200
 
   /// Whether reading on is of no use.

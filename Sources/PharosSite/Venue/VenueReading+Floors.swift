@@ -11,7 +11,7 @@ extension VenueReading {
   private static let planKeys = ["image", "width", "height", "anchors"]
   private static let attenuations = 0.0...100.0
 
-  /// One floor, made anew or laid over one that an IMDF archive has.
+  /// Reads one floor: a new one, or one that is merged into a floor of an IMDF archive.
   mutating func floor(_ node: Node, place: String, path: String, in building: Building) -> Floor? {
     let known = VenueReading.floorKeys
     guard let fields = SiteFields(node, place: place, path: path, known: known, problems: noted) else {

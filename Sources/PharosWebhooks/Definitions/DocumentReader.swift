@@ -1,8 +1,9 @@
 import PharosReports
 
-/// Reads the members of a JSON object and collects everything that is wrong with them.
+/// A reader of the members of one JSON object, which collects all problems with them.
 ///
-/// A member that is null counts as missing. A member that nobody asked for is a problem: it is most likely misspelt.
+/// A member that is null counts as missing. A member that the caller does not read is reported as a problem, since it
+/// is most likely misspelt.
 struct DocumentReader {
   /// The longest document that is read: a filter of a thousand beacons fits twice.
   static let longest = 64 * 1_024

@@ -68,7 +68,7 @@ extension EventFilter {
     writer.write(observers.map { FieldList($0.sorted()) })
   }
 
-  /// Reads a filter back; a kind that this version does not know is wanted by nobody.
+  /// Reads a filter; event kinds that this version does not know are left out.
   fileprivate init(fields reader: inout FieldReader) throws(FieldError) {
     let types = try reader.optional(FieldList<String>.self)?.elements
     let regions = try reader.optional(FieldList<String>.self)?.elements

@@ -1,19 +1,18 @@
 public import PharosEvents
 public import PharosReports
 
-/// Decides what people are told: a value that follows the journal, event by event, and knows the time only from what it
-/// is given.
+/// The decision logic of notifications: a value that follows the journal event by event and has no clock of its own.
 ///
-/// What it decides depends on the events and rules alone, and so do the ids: who follows the same journal again, after a
-/// restart, decides the same again, and finds in the journal what has been told already. So nothing is told twice, and
-/// nothing that was decided is lost with the process.
+/// The decisions and the ids of the notifications depend on the events and the rules alone. After a restart the
+/// machine reads the same events, decides the same again, and finds in the journal the notifications that were
+/// already published. So no notification is published twice, and none that was decided is lost with the process.
 public struct NotificationMachine: Sendable {
   /// How long after the end of a stay it is judged: an exit that happened in time may be told that much later, since
   /// reports wait 500 ms for those that were held up and the journal 20 ms for its commit.
   public static let patience = TimeSpan.seconds(1)
   /// How late something may be told; later, it would only surprise.
   public static let stalest = TimeSpan.minutes(10)
-  /// How many subjects are remembered, over all rules; those that were told of longest ago give way.
+  /// The maximum number of subjects remembered over all rules; those with the oldest notifications are forgotten first.
   public static let subjectLimit = 65_536
   /// How many notifications may be on their way into the journal.
   public static let outboxLimit = 4_096
@@ -31,7 +30,7 @@ public struct NotificationMachine: Sendable {
     var deadline: Timestamp
     /// The enter.
     var cause: EventID
-    /// Whether the last word is that the subject is inside; not while nobody can tell.
+    /// A Boolean value that is true while the last reported state is inside, and false while it is unknown.
     var isSure: Bool
   }
 
@@ -74,7 +73,7 @@ public struct NotificationMachine: Sendable {
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 
-  /// When to come back if nothing is told before: not before a stay ends.
+  /// The time at which to call ``advance(to:name:)`` if no event comes before; no stay ends earlier.
   public var wakeTime: Timestamp? { firstDeadline.map { $0 + NotificationMachine.patience } }
 
   /// Takes an event of the journal.
@@ -110,7 +109,7 @@ public struct NotificationMachine: Sendable {
     }
   }
 
-  /// Notes the time: stays that are long enough by now are told.
+  /// Advances the time and decides the notifications of the stays that are long enough by now.
   public mutating func advance(to now: Timestamp, name: (SubjectID) -> String?) {
     guard let wakeTime, wakeTime <= now else { return }
     let due = stays.filter { $0.value.isSure && $0.value.deadline + NotificationMachine.patience <= now }
@@ -120,7 +119,7 @@ public struct NotificationMachine: Sendable {
       guard let rule = rules[key.application]?.first(where: { $0.id == key.rule }) else { continue }
       decide(rule, key, at: stay.deadline, decidedAt: stay.deadline, cause: stay.cause, name)
     }
-    // Of whom nobody can tell for so long, it would be too late to tell.
+    // If the state of a subject has been unknown for so long, a notification would come too late.
     stays = stays.filter { now - $0.value.deadline < NotificationMachine.stalest }
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }

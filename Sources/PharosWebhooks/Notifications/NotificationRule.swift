@@ -13,7 +13,7 @@ public struct NotificationRule: Hashable, Sendable {
   ///
   /// - Units: bytes of UTF-8.
   public static let longestIdentifier = 64
-  /// What may stand in a text for something that is only known when it is told.
+  /// The placeholders that a text may contain; their values are filled in when a notification is decided.
   public static let placeholders = ["{subject}", "{name}", "{region}"]
 
   /// The application.
@@ -28,9 +28,9 @@ public struct NotificationRule: Hashable, Sendable {
   public var text: String
   /// The time within which a subject is the cause of one notification at most.
   public var atMostOncePer: TimeSpan?
-  /// When nothing is said at all.
+  /// The hours in which the rule publishes nothing.
   public var quietHours: QuietHours?
-  /// How long a subject must stay before it is told of, so that who only passes by is not greeted.
+  /// The time that a subject must stay inside before the rule publishes, so that it does not greet passers-by.
   public var stayAtLeast: TimeSpan?
   /// The sequence after which events count.
   public var startsAfter: Int64

@@ -31,12 +31,13 @@ struct NotificationWork {
         cursor = min(through, journal.head)
       } catch {
         service.logger.error(
-          "what notifications remember cannot be read; they begin anew",
+          "the saved state of the notifications cannot be read; they start with an empty state",
           metadata: ["reason": "\(error)"]
         )
       }
     }
-    // From the first moment on it is written down from where to follow: a crash must not skip what is told next.
+    // Save the cursor at once. Otherwise a restart after a crash would begin at the journal's new head and skip the
+    // events in between.
     try save(at: service.clock.now)
   }
 
@@ -79,7 +80,8 @@ struct NotificationWork {
       cursor = events.count == Notifications.readLimit ? events.last?.sequence ?? head : head
     }
     machine.advance(to: now, name: names)
-    // What is decided while the server stops is told after the restart: the machine decides it again.
+    // The notifications that are due while the server stops are published after the restart: the restored machine
+    // decides them again or still has them in its outbox.
     let decided = isStopping ? [] : machine.takeDecided(at: now)
     told += UInt64(decided.count)
     if isStopping || now - savedAt >= Notifications.saveInterval, cursor > savedCursor { try save(at: now) }

@@ -20,11 +20,13 @@ extension Notifications {
     return rule
   }
 
-  /// Makes a rule, or replaces the one with this identifier; it looks at what is told from now on.
+  /// Creates a rule, or replaces the one with this identifier.
+  ///
+  /// A new rule applies to the events that are published from now on.
   ///
   /// - Parameters:
   ///   - id: its identifier.
-  ///   - json: what it is to be: `region`, `on`, `text`, and optionally `atMostOncePer`, `quietHours` {`from`, `to`,
+  ///   - json: the rule: `region`, `on`, `text`, and optionally `atMostOncePer`, `quietHours` {`from`, `to`,
   ///     `timeZone`}, `onlyIfStillInsideAfter`.
   ///   - application: its application.
   /// - Returns: the rule, and whether it is new.

@@ -6,11 +6,11 @@ public import PharosReports
 public import ServiceLifecycle
 import Synchronization
 
-/// Follows the journal and tells what the applications' rules have to say to people.
+/// The service that follows the journal and publishes the notifications that the applications' rules ask for.
 ///
-/// A notification is an event like others: it is given to whoever tells events, gets a sequence, and reaches streams and
-/// webhooks from there. Rules are documents of the journal, and so is what is remembered; a restart reads on in the
-/// journal from there, so that nothing is told twice or forgotten.
+/// A notification is an event like others: the service hands it to the publisher of events, which gives it a sequence
+/// and sends it to streams and webhooks. The rules and the state of the service are documents of the journal. After a
+/// restart the service continues where its saved state ends, so no notification is published twice or lost.
 public final class Notifications: Service {
   /// The kind under which rules are kept in the journal.
   static let ruleKind = "notification rule"
@@ -41,7 +41,7 @@ public final class Notifications: Service {
   let names: @Sendable (SubjectID) -> String?
   let clock: any DeliveryClock
   let logger: Logger
-  /// Where to begin if nothing is written down: what was told before this service existed is none of its business.
+  /// The sequence after which to begin if no state is saved; earlier events cause no notification.
   let beginning: Int64
   let shared = Mutex(Shared())
   let bell = Doorbell()
@@ -95,7 +95,7 @@ public final class Notifications: Service {
   /// What was decided since the server started.
   public var counters: NotificationCounters { shared.withLock { $0.counters } }
 
-  /// Follows the journal until it is told to shut down or cancelled.
+  /// Follows the journal until a graceful shutdown begins or the task is cancelled.
   public func run() async {
     let tap = told.tap { [bell] _ in bell.ring() }
     await withTaskCancellationHandler {
@@ -151,7 +151,7 @@ public final class Notifications: Service {
 
 /// What was decided since the server started.
 public struct NotificationCounters: Hashable, Sendable {
-  /// How many notifications were told.
+  /// The number of notifications that were handed over for publishing.
   public var told: UInt64 = 0
   /// How many were not told because of quiet hours.
   public var quieted: UInt64 = 0

@@ -1,9 +1,10 @@
 import Foundation
 public import PharosReports
 
-/// The hours of the day in which nobody wants to be told anything, in a place's own time.
+/// The hours of the day in which a rule publishes no notification, in the local time of a place.
 ///
-/// What would be told in them is not told later either: a hello in the morning to who came at night is wrong.
+/// A notification that falls into them is dropped, not postponed: a greeting in the morning is wrong for a visitor
+/// who came at night.
 public struct QuietHours: Hashable, Sendable {
   /// When they begin.
   ///

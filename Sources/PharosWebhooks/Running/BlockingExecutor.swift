@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs tasks that wait for the disk on threads of their own, so that nobody else's tasks wait with them.
+/// A task executor for tasks that block on the disk: it has threads of its own, so that other tasks are not held up.
 final class BlockingExecutor: TaskExecutor {
   private let queue: DispatchQueue
 

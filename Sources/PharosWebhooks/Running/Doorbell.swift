@@ -9,7 +9,7 @@ final class Doorbell: Sendable {
 
   private let state = Mutex(State())
 
-  /// Wakes whoever waits, or lets the next wait pass.
+  /// Resumes the waiting task; if none waits, the next call of `wait()` returns at once.
   func ring() {
     let waiter = state.withLock { state in
       guard let waiter = state.waiter else {

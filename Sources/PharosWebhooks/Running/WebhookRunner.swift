@@ -63,7 +63,7 @@ final class WebhookRunner: Sendable {
       return shared.standing
     }
     standing.lag = max(parts.journal.head - standing.cursor, 0)
-    // An unreadable journal is said elsewhere; a listing goes without the number.
+    // The runner's task logs that the journal cannot be read; a listing shows 0 then.
     standing.dead = (try? parts.journal.deadLetterCount(of: standing.definition.id)) ?? 0
     return standing
   }

@@ -99,7 +99,7 @@ public struct WebhookMade: Hashable, Sendable {
 
 /// How a test of a webhook went.
 public struct WebhookTrial: Hashable, Sendable {
-  /// The id that the receiver was told.
+  /// The id of the test event, which the receiver gets as `webhook-id`.
   public var id: String
   /// How it ended.
   public var outcome: DeliveryOutcome

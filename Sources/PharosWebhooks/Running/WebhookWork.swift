@@ -50,7 +50,7 @@ struct WebhookWork {
     }
   }
 
-  /// Whether the receiver has said that it wants no more, and nobody has switched the webhook off yet.
+  /// A Boolean value that is true if the receiver has answered 410 and the webhook is still enabled.
   var isGone: Bool { schedule.isStopped && definition.isEnabled }
 
   /// Whether there is nothing left to do before the task ends.

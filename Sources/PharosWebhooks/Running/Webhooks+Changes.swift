@@ -24,10 +24,10 @@ extension Webhooks {
     try runner(id, application).standing
   }
 
-  /// Makes a webhook; it gets what is told from now on.
+  /// Creates a webhook, which gets the events that are published from now on.
   ///
   /// - Parameters:
-  ///   - json: what it is to be: `url`, and optionally `summary`, `application`, `filter` {`kinds`, `regions`,
+  ///   - json: the webhook: `url`, and optionally `summary`, `application`, `filter` {`kinds`, `regions`,
   ///     `subjects`, `observers`}, `secret`, `concurrency`, `enabled`.
   ///   - application: the application that the caller is bound to, or nil if it may name any.
   /// - Returns: the webhook with its secret.

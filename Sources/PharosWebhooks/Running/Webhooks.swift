@@ -33,17 +33,18 @@ public final class Webhooks: Service {
   /// Reads the webhooks from the journal.
   ///
   /// - Parameters:
-  ///   - journal: what is delivered, and where it is kept how far that has come.
-  ///   - told: tells when there is more in the journal.
+  ///   - journal: the journal, which holds the events and the delivery state.
+  ///   - told: the hub that publishes new events of the journal.
   ///   - stream: the name of the stream, which events carry as source.
   ///   - ownPorts: the TCP ports that the server listens on, which no webhook may post to.
-  ///   - allows: whether an event may still be told to the webhooks of an application, or to those of nobody in
-  ///     particular; asked before each attempt, so that a withdrawal stops what waits at once.
-  ///   - sender: what carries requests.
+  ///   - allows: returns whether an event may still be sent to the webhooks of an application, or, for nil, to those
+  ///     that belong to no application; called before each attempt, so that a withdrawal stops waiting events at
+  ///     once.
+  ///   - sender: the sender of requests.
   ///   - clock: the time.
   ///   - settings: times and bounds.
   ///   - jitter: random numbers from 0 up to 1, for the waits between attempts.
-  ///   - logger: where to say what an operator should know.
+  ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the webhooks cannot be read.
   public init(
     journal: Journal,
@@ -90,7 +91,9 @@ public final class Webhooks: Service {
     }
   }
 
-  /// Delivers until it is told to shut down or cancelled; what is being sent then has a few seconds to end.
+  /// Delivers events until a graceful shutdown begins or the task is cancelled.
+  ///
+  /// Requests that are in flight then have a few seconds to finish.
   public func run() async {
     let tap = told.tap { [weak self] _ in self?.ring() }
     await withTaskCancellationHandler {

@@ -44,10 +44,10 @@ extension DeliverySchedule {
     return inFlight < concurrency
   }
 
-  /// Whether an event is given up though it was not tried for a day.
+  /// Returns whether an event is given up although it has not been tried for a day itself.
   ///
-  /// It is if all that day nothing of its subject was taken, or nothing at all, and it is older than that. What somebody
-  /// has replayed is old, and has its day of tries all the same.
+  /// It is given up if every attempt for its subject, or for the whole receiver, has failed for a day and the event
+  /// is older than a day. A replayed dead letter is exempt: it is old, and still gets its full day of attempts.
   private func isGivenUp(_ attempt: DeliveryAttempt, _ lane: Lane, at now: Timestamp) -> Bool {
     guard !attempt.lane.isReplay, let since = [lane.failingSince, failingSince].compactMap({ $0 }).min()
     else { return false }
@@ -106,7 +106,7 @@ extension DeliverySchedule {
     failingSince = nil
     if isDown {
       (probeAt, probes) = (nil, 0)
-      // The receiver is back: nobody has to wait for the rest of a delay that was meant for its absence.
+      // The receiver is back: the waiting lanes become due at once, without the rest of their backoff.
       while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
     }
     if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }

@@ -74,7 +74,7 @@ extension DeliverySchedule {
       changedLanes.insert(key)
       return
     }
-    // The journal no longer has the event that was tried: the next one starts anew.
+    // The journal no longer has the event that was tried: the attempts of the next one are counted from zero.
     if lane.head != first.sequence { lane.forgetAttempts() }
     lane.state = .ready
     loadedCount += lane.entries.count

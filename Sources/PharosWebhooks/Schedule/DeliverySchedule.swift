@@ -2,18 +2,18 @@ import PharosEvents
 public import PharosJournal
 public import PharosReports
 
-/// Which event a receiver is sent next, and when: a value without a clock, a socket or a random number of its own.
+/// The schedule of deliveries to one receiver: a value without a clock, a socket or random numbers of its own.
 ///
-/// Events of one subject go one after the other, in order; those of different subjects side by side, as many as the
-/// receiver allows. A subject whose event fails holds back only itself: its later events are not kept but read from
-/// the journal again when their turn comes. A receiver that fails for many subjects, one after the other, is taken to be
-/// down: it is probed with one event at a time, and everything waits until one is taken.
+/// Events of one subject are sent one after the other, in order; those of different subjects concurrently, as many as
+/// the receiver allows. An event that fails holds back only its own subject: the subject's later events are not kept
+/// in memory but read from the journal again when they are due. A receiver that fails for many subjects in a row is
+/// considered down: it is probed with one event at a time, and all other events wait until it takes one.
 ///
-/// An event is given up a day after its first attempt, or, where its subject or the whole receiver has failed for a day, a
-/// day after it was told: so nobody falls behind by more than a day for ever.
+/// An event is given up a day after its first attempt. If its subject or the whole receiver has failed for a day, it
+/// is given up a day after it was decided. So a receiver never stays more than a day behind.
 ///
-/// Whoever runs it loads what ``nextLoad()`` asks for, does what ``next(at:)`` says, gives outcomes to
-/// ``finish(_:_:at:jitter:)``, writes down what ``takeUpdate(receiver:)`` gives and comes back at ``wakeTime``.
+/// The caller loads what ``nextLoad()`` asks for, carries out the steps that ``next(at:)`` returns, passes outcomes to
+/// ``finish(_:_:at:jitter:)``, saves what ``takeUpdate(receiver:)`` returns and calls again at ``wakeTime``.
 public struct DeliverySchedule: Sendable {
   /// What is known of one subject.
   struct Lane: Sendable {
@@ -138,7 +138,7 @@ public struct DeliverySchedule: Sendable {
     unloaded.insert(key, at: 0)
   }
 
-  /// Nobody waits any longer: somebody has changed what may have been wrong, or the clock was set.
+  /// Makes all waiting lanes due at once, because the webhook's definition has changed or the clock was set back.
   public mutating func hurry() {
     heldUntil = .distantPast
     if isDown { probeAt = .distantPast }

@@ -6,7 +6,7 @@ import PharosReports
 
 /// Sends requests over HTTP/1.1 or HTTP/2, whichever the receiver speaks, over connections that are kept.
 public final class HTTPWebhookSender: WebhookSender {
-  /// How much of an answer is read; nobody looks at it, it only frees the connection.
+  /// The number of bytes of a response body that are read and discarded to free the connection.
   static let longestAnswer = 64 * 1_024
   /// How long connecting may take: three times what a far continent needs for TCP and TLS.
   static let connectTimeout = TimeAmount.seconds(5)
@@ -46,8 +46,8 @@ public final class HTTPWebhookSender: WebhookSender {
     }
   }
 
-  // A client that is let go of with its connections open is a trap of its library's; a sender that was never used, or not
-  // shut down, closes them here. A second time is an error that nobody needs to know of.
+  // AsyncHTTPClient traps when a client is deinitialized without having been shut down. So a sender that was never
+  // used, or not shut down, closes its connections here. The error of a second shutdown is ignored.
   deinit { client.shutdown { _ in } }
 
   /// Closes the connections.

@@ -4,7 +4,7 @@ import NIOCore
 import NIOPosix
 import PharosReports
 
-/// What can go wrong between here and a receiver, in words for whoever runs one of the two.
+/// Descriptions of failed requests to a receiver, worded for the operators of both sides.
 enum SendFailure {
   /// What went wrong.
   static func words(for error: any Error, timeout: TimeSpan) -> String {

@@ -16,16 +16,16 @@ public struct WebhookRequest: Hashable, Sendable {
 
   /// Makes and signs a request.
   ///
-  /// The id is the event's: it is the same in every attempt, so that a receiver can tell a repetition. The timestamp
-  /// is that of the attempt, so that a receiver can refuse what somebody recorded and sends again.
+  /// The id is the event's. It is the same in every attempt, so that a receiver can detect a repetition. The
+  /// timestamp is that of the attempt, so that a receiver can reject a recorded request that is replayed.
   ///
   /// - Parameters:
-  ///   - url: where to.
+  ///   - url: the URL of the receiver.
   ///   - id: the event's id.
   ///   - body: the CloudEvent.
-  ///   - secrets: what to sign with; two while a secret is being replaced.
-  ///   - instant: when it is sent.
-  ///   - timeout: how long the whole attempt may take.
+  ///   - secrets: the secrets to sign with; two while a secret is being replaced.
+  ///   - instant: the time of the attempt.
+  ///   - timeout: the time limit of the whole attempt.
   /// - Source: Standard Webhooks 1.0, headers and signature scheme.
   public init(
     url: String,
@@ -67,6 +67,6 @@ public protocol WebhookSender: Sendable {
   /// Sends a request and waits for its outcome; never throws, since a failure is an outcome.
   func send(_ request: WebhookRequest) async -> DeliveryOutcome
 
-  /// Lets go of what it holds: no request follows.
+  /// Releases the sender's resources; the caller sends no further request.
   func shutdown() async
 }

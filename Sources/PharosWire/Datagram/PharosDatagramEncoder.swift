@@ -15,12 +15,12 @@ public import PharosReports
 public struct PharosDatagramEncoder: Sendable {
   /// Who sends; reports of others are preceded by a record that names them.
   public let observer: ObserverID
-  /// A number that grows whenever the sender starts anew.
+  /// A number that increases with each start of the sender.
   public let bootID: UInt32
   /// The key that will sign, or nil for unsigned datagrams.
   ///
-  /// With a key the last ``PharosDatagramLayout/tagLength`` bytes of a datagram are zero, for whoever holds
-  /// the key to write the tag over.
+  /// With a key, the last ``PharosDatagramLayout/tagLength`` bytes of a datagram are zero; the holder of the key
+  /// writes the tag over them.
   public let signingKeyID: UInt32?
   /// The number of the datagram that is being built.
   public private(set) var sequence: UInt32
@@ -34,8 +34,8 @@ public struct PharosDatagramEncoder: Sendable {
   /// Starts the first datagram of a sender.
   ///
   /// - Parameters:
-  ///   - observer: who sends.
-  ///   - bootID: a number that grows whenever the sender starts anew.
+  ///   - observer: the sender.
+  ///   - bootID: a number that increases with each start of the sender.
   ///   - sequence: the number of the first datagram.
   ///   - signingKeyID: the key that will sign, or nil.
   public init(observer: ObserverID, bootID: UInt32, sequence: UInt32 = 0, signingKeyID: UInt32? = nil) {

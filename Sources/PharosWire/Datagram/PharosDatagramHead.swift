@@ -5,11 +5,11 @@ public import PharosReports
 /// Ingest reads it before the records: the key id says which key to verify the tag with, and the boot id and
 /// sequence feed the replay window and the accounting of gaps.
 public struct PharosDatagramHead: Equatable, Sendable {
-  /// Who sent the datagram, and reports all records that name nobody else.
+  /// The sender of the datagram, and the observer of every record that names no other.
   public let observer: ObserverID
   /// Which of the sender's keys made the tag; 0 in a datagram that is not signed.
   public let keyID: UInt32
-  /// A number that grows whenever the sender starts anew.
+  /// A number that increases with each start of the sender.
   public let bootID: UInt32
   /// Counts the sender's datagrams since it started.
   public let sequence: UInt32

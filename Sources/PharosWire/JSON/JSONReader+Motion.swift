@@ -75,7 +75,7 @@ extension JSONReader {
     return true
   }
 
-  /// A list that stands for itself, or inside an object that says when it was made; nil if it is neither.
+  /// Returns a list, bare or inside an object that says when it was made; nil if the value is neither.
   private func list(
     _ value: JSONValue,
     _ field: JSONField,

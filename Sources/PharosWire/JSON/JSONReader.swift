@@ -15,9 +15,9 @@ struct JSONReader {
 
   init(received: Timestamp) { self.received = received }
 
-  /// Reads a value that stands for itself: an object or an array of objects.
+  /// Reads the top-level value of a datagram: an object or an array of objects.
   ///
-  /// What is not understood there is passed over: other programs put their own objects beside adverts.
+  /// It skips objects that it does not understand: other programs put their own objects beside adverts.
   mutating func read(
     _ value: JSONValue,
     _ bytes: RawSpan,

@@ -2,7 +2,7 @@ public import PharosReports
 
 /// One sighting of one transmitter, as a raddec tells it: who heard it how loudly, when, and what it sent.
 public struct RaddecSighting: Equatable, Sendable {
-  /// Whoever heard the transmitter.
+  /// An observer that heard the transmitter.
   public struct Receiver: Equatable, Sendable {
     /// Who: an EUI-48, an EUI-64 or a UUID; raddec knows no names.
     public var observer: ObserverID

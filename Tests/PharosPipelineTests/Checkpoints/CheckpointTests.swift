@@ -60,7 +60,7 @@ struct CheckpointTests {
     #expect(
       error?.description
         == "the checkpoint cannot be read, byte 5: version 77, this program reads version 1; starting without it: states resume "
-        + "from the events that were told, what was learned about beacons is learned anew"
+        + "from the published events, what was learned about beacons is learned again"
     )
     var last = bytes
     last[last.count - 1] ^= 1

@@ -60,7 +60,7 @@ struct ExplainPictureTests {
     let (capture, site) = try story()
     let reader = try #require(PictureReader(try draw(capture, site) { $0.beacon = "2/3" }.picture))
     #expect(reader.texts.contains("no sign of life from door"))
-    #expect(reader.texts.contains("nobody can tell"))
+    #expect(reader.texts.contains("unmonitored"))
     #expect(reader.texts.contains { $0.hasPrefix("inside again 12:05:31") })
   }
 

@@ -126,7 +126,7 @@ struct ReplayRunnerTests {
       #expect(outcome.status == .success)
       #expect(sender.sent.count + outcome.errorCount == 64)
       #expect(outcome.errorCount > 0)
-      #expect(outcome.output.contains("nobody listens"))
+      #expect(outcome.output.contains("no process listens"))
     }
   }
 

@@ -163,7 +163,7 @@ struct SurveyLocateTests {
     #expect(kept.errors.text.contains("has no radio-map.pharos and hangs up no beacon or access point"))
     try SurveyFixtures.write([1, 2, 3], to: "venue/radio-map.pharos", in: folder)
     #expect(await locate() == .configuration)
-    #expect(kept.errors.text.contains("Make it anew with `pharos survey learn`"))
+    #expect(kept.errors.text.contains("Create it again with `pharos survey learn`"))
     // A map that nobody would read again is not written.
     #expect(SurveyLearnRunner.refusal(ofMapWith: VenueFiles.largest) == nil)
     #expect(

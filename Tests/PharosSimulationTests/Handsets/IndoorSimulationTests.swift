@@ -264,7 +264,7 @@ struct IndoorSimulationTests {
     ]
     let error = #expect(throws: InvalidScene.self) { try IndoorSimulation(scene, seed: 1) }
     let text = error?.description ?? ""
-    for part in ["duration", "stands twice", "period: must be longer", "heard by nobody"] {
+    for part in ["duration", "stands twice", "period: must be longer", "no observer to hear"] {
       #expect(text.contains(part), "\(text)")
     }
   }
