@@ -1,9 +1,9 @@
-public import PharosEvents
-public import PharosJournal
-public import PharosReports
+package import PharosEvents
+package import PharosJournal
+package import PharosReports
 
 /// Why something about tokens or authorisations was refused.
-public enum AccessError: Error, Hashable, Sendable {
+package enum AccessError: Error, Hashable, Sendable {
   /// A name is empty or longer than it may be.
   case badName(field: String, limit: Int)
   /// A purpose is empty or longer than it may be.
@@ -30,7 +30,7 @@ public enum AccessError: Error, Hashable, Sendable {
 
 extension AccessError: CustomStringConvertible {
   /// What was refused, why, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .badName(let field, let limit):
       "\(field) must be a text of 1 to \(limit) bytes"

@@ -1,16 +1,16 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// What an application may learn about a subject, once somebody has said so.
-public struct AuthorisationEntry: Hashable, Sendable {
+package struct AuthorisationEntry: Hashable, Sendable {
   /// The application.
-  public let application: String
+  package let application: String
   /// The subject.
-  public let subject: SubjectID
+  package let subject: SubjectID
   /// What it may learn.
-  public let state: AuthorisationState
+  package let state: AuthorisationState
   /// Since when.
-  public let since: Timestamp
+  package let since: Timestamp
   /// How often it has changed, which makes the ids of the events that tell of it.
   let changes: UInt64
 
@@ -31,7 +31,7 @@ public struct AuthorisationEntry: Hashable, Sendable {
 
 extension AuthorisationEntry: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(application)
     subject.write(to: &writer)
     state.write(to: &writer)
@@ -40,7 +40,7 @@ extension AuthorisationEntry: FieldCodable {
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     application = try reader.text()
     subject = try SubjectID(from: &reader)
     state = try AuthorisationState(from: &reader)

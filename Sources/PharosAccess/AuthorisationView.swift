@@ -1,8 +1,8 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// What a gate says about an event.
-public enum GateVerdict: Hashable, Sendable {
+package enum GateVerdict: Hashable, Sendable {
   /// The event is not published.
   case withhold
   /// The event is published to the live streams of the applications that may learn of it, and to no other reader.
@@ -17,7 +17,7 @@ public enum GateVerdict: Hashable, Sendable {
 ///
 /// An event that is for all applications (a zone, an outage) is published to all readers if at least one application
 /// may always learn of its subject, and otherwise to the live streams of the applications that may while in use.
-public struct AuthorisationView: Sendable {
+package struct AuthorisationView: Sendable {
   struct Key: Hashable, Sendable {
     let application: String
     let subject: SubjectID
@@ -29,10 +29,10 @@ public struct AuthorisationView: Sendable {
   var persons = Persons()
 
   /// A Boolean value that is true if there are no entries and no persons, so that every event is published.
-  public var isOpen: Bool { entries.isEmpty && persons.isEmpty }
+  package var isOpen: Bool { entries.isEmpty && persons.isEmpty }
 
   /// What an application may learn about a subject.
-  public func state(application: String, subject: SubjectID) -> AuthorisationState {
+  package func state(application: String, subject: SubjectID) -> AuthorisationState {
     if let entry = entries[Key(application: application, subject: subject)] { return entry.state }
     return persons.contains(subject) ? .notDetermined : .always
   }
@@ -43,7 +43,7 @@ public struct AuthorisationView: Sendable {
   ///   - event: what was decided.
   ///   - liveApplications: the applications that have a live stream open.
   /// - Returns: the verdict.
-  public func gate(_ event: Event, liveApplications: Set<String>) -> GateVerdict {
+  package func gate(_ event: Event, liveApplications: Set<String>) -> GateVerdict {
     guard isJudged(event) else { return .always }
     let states: [(application: String, state: AuthorisationState)]
     if event.application.isEmpty {
@@ -70,7 +70,7 @@ public struct AuthorisationView: Sendable {
   ///   - reader: the application that reads, or nil for the operator's readers.
   ///   - isLive: whether the reader is a live stream, as webhooks and pages of history are not.
   /// - Returns: whether it may.
-  public func allows(_ event: Event, to reader: String?, isLive: Bool) -> Bool {
+  package func allows(_ event: Event, to reader: String?, isLive: Bool) -> Bool {
     guard isJudged(event) else { return true }
     if let reader, event.application.isEmpty || event.application == reader {
       switch state(application: reader, subject: event.subject) {

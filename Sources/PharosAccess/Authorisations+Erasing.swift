@@ -1,16 +1,16 @@
-public import PharosReports
+package import PharosReports
 import PharosJournal
 import Synchronization
 
 /// What was removed of a subject among the authorisations.
-public struct ErasedAuthorisations: Hashable, Sendable {
+package struct ErasedAuthorisations: Hashable, Sendable {
   /// What applications were allowed or refused to learn about it.
-  public var authorisations = 0
+  package var authorisations = 0
   /// That it is a person, as somebody has said over HTTP.
-  public var persons = 0
+  package var persons = 0
 
   /// Starts with nothing removed.
-  public init() {}
+  package init() {}
 }
 
 extension Authorisations {
@@ -20,7 +20,7 @@ extension Authorisations {
   ///
   /// - Returns: what was removed.
   /// - Throws: `AccessError.store`; the call may be repeated.
-  public func erase(_ traces: SubjectTraces) throws(AccessError) -> ErasedAuthorisations {
+  package func erase(_ traces: SubjectTraces) throws(AccessError) -> ErasedAuthorisations {
     try changing.withLock { _ throws(AccessError) in
       var erased = ErasedAuthorisations()
       let (entries, persons) = state.withLock { state in

@@ -1,10 +1,10 @@
-public import PharosReports
+package import PharosReports
 import Synchronization
 
 extension Authorisations {
   /// What an application says that it needs its authorisations for: what was said over HTTP, else what the site
   /// declares; nil if it never said.
-  public func purpose(of application: String) -> String? {
+  package func purpose(of application: String) -> String? {
     state.withLock { $0.purposes[application] ?? $0.declaredPurposes[application] }
   }
 
@@ -14,7 +14,7 @@ extension Authorisations {
   ///   - purpose: sentences for people.
   ///   - application: the application.
   /// - Throws: `AccessError.badPurpose` where it is empty or too long; `.store` where it could not be kept.
-  public func setPurpose(_ purpose: String, application: String) throws(AccessError) {
+  package func setPurpose(_ purpose: String, application: String) throws(AccessError) {
     let isBlank = purpose.utf8.allSatisfy { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
     guard !isBlank, purpose.utf8.count <= Authorisations.longestPurpose else {
       throw .badPurpose(application: application, limit: Authorisations.longestPurpose)
@@ -26,7 +26,7 @@ extension Authorisations {
   /// Forgets all that was decided for an application that is no more.
   ///
   /// - Throws: `AccessError.store` where it could not be forgotten; what was not, still holds.
-  public func forget(application: String) throws(AccessError) {
+  package func forget(application: String) throws(AccessError) {
     for entry in list(application: application) {
       let key = AuthorisationView.Key(application: application, subject: entry.subject)
       try store.forget(kind: DocumentKind.authorisation, key: key.document)
@@ -38,15 +38,15 @@ extension Authorisations {
   }
 
   /// The subjects that were marked as persons here, beside those that the site declares.
-  public var markedPersons: [SubjectID] { state.withLock { $0.markedPersons }.sorted() }
+  package var markedPersons: [SubjectID] { state.withLock { $0.markedPersons }.sorted() }
 
   /// Whether a subject is a person, by the site's declaration or by a mark.
-  public func isPerson(_ subject: SubjectID) -> Bool { view.persons.contains(subject) }
+  package func isPerson(_ subject: SubjectID) -> Bool { view.persons.contains(subject) }
 
   /// Marks a subject as a person, or takes the mark away; what the site declares stays.
   ///
   /// - Throws: `AccessError`, in which case nothing has changed.
-  public func mark(_ subject: SubjectID, isPerson: Bool) throws(AccessError) {
+  package func mark(_ subject: SubjectID, isPerson: Bool) throws(AccessError) {
     guard subject != .none else { throw .noSubject }
     let key = Secret.key { subject.write(to: &$0) }
     if isPerson {

@@ -1,17 +1,17 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 import Synchronization
 
 /// What each application may learn about each subject, as in Core Location, and what it says that it needs it for.
 ///
 /// Kept in the journal; a change holds from the moment when it is kept, and gives an event.
-public final class Authorisations: Sendable {
+package final class Authorisations: Sendable {
   /// The most decisions that are kept, each about one application and subject.
-  public static let limit = 200_000
+  package static let limit = 200_000
   /// The longest purpose: some sentences.
   ///
   /// - Units: bytes of UTF-8.
-  public static let longestPurpose = 2_000
+  package static let longestPurpose = 2_000
 
   struct State {
     var view = AuthorisationView()
@@ -35,7 +35,7 @@ public final class Authorisations: Sendable {
   /// Reads what is kept.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  public init(store: any DocumentStore) throws(AccessError) {
+  package init(store: any DocumentStore) throws(AccessError) {
     self.store = store
     let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
     let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)
@@ -49,14 +49,14 @@ public final class Authorisations: Sendable {
   }
 
   /// The authorisations as they stand now, to judge a batch by.
-  public var view: AuthorisationView { state.withLock { $0.view } }
+  package var view: AuthorisationView { state.withLock { $0.view } }
 
   /// Takes what the site declares: at the start, and again whenever it is reloaded.
   ///
   /// - Parameters:
   ///   - persons: who is a person.
   ///   - purposes: what applications say that they need it for, by application; empty ones do not count.
-  public func declare(persons: Persons, purposes: [String: String]) {
+  package func declare(persons: Persons, purposes: [String: String]) {
     state.withLock { state in
       state.declaredPersons = persons
       state.declaredPurposes = purposes.filter { !$0.value.isEmpty }
@@ -65,12 +65,12 @@ public final class Authorisations: Sendable {
   }
 
   /// What an application may learn about a subject.
-  public func state(application: String, subject: SubjectID) -> AuthorisationState {
+  package func state(application: String, subject: SubjectID) -> AuthorisationState {
     view.state(application: application, subject: subject)
   }
 
   /// What was decided for an application, ordered by subject.
-  public func list(application: String) -> [AuthorisationEntry] {
+  package func list(application: String) -> [AuthorisationEntry] {
     view.entries.values.filter { $0.application == application }.sorted { $0.subject < $1.subject }
   }
 
@@ -85,7 +85,7 @@ public final class Authorisations: Sendable {
   ///   - now: the present time.
   /// - Returns: the event that tells of it, or nil if nothing has changed.
   /// - Throws: `AccessError`, in which case nothing has changed.
-  public func set(
+  package func set(
     _ wanted: AuthorisationState,
     application: String,
     subject: SubjectID,

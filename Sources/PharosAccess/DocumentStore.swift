@@ -1,7 +1,7 @@
-public import PharosJournal
+package import PharosJournal
 
 /// Where tokens and authorisations are kept: small documents by kind and key, as the journal keeps them.
-public protocol DocumentStore: Sendable {
+package protocol DocumentStore: Sendable {
   /// Keeps a document in place of what was there under its kind and key.
   func put(_ document: [UInt8], kind: String, key: String) throws(JournalError)
   /// Keeps several documents, all of them or none.

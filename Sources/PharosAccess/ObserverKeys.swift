@@ -1,16 +1,16 @@
-public import PharosReports
-public import PharosSigning
+package import PharosReports
+package import PharosSigning
 import Synchronization
 
 /// The keys that observers sign with.
 ///
 /// Unlike a token's, a key's secret has to be kept: verifying a MAC takes the secret itself. It lies in the journal's file, which
 /// only its owner may read (0600, in a folder of 0700), and is given out once, when the key is made. Lists show fingerprints.
-public final class ObserverKeys: Sendable {
+package final class ObserverKeys: Sendable {
   /// How long older keys stay good beside a new one, unless somebody says otherwise.
   ///
   /// A week: who looks after gateways gets to each of them within one.
-  public static let overlap = TimeSpan.minutes(7 * 24 * 60)
+  package static let overlap = TimeSpan.minutes(7 * 24 * 60)
 
   private let store: any DocumentStore
   private let observers: Mutex<[ObserverID: KeyedObserver]>
@@ -18,17 +18,17 @@ public final class ObserverKeys: Sendable {
   /// Reads the keys that are kept.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  public init(store: any DocumentStore) throws(AccessError) {
+  package init(store: any DocumentStore) throws(AccessError) {
     self.store = store
     let kept: [(key: String, value: KeyedObserver)] = try store.decoded(kind: DocumentKind.observerKeys)
     observers = Mutex(Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }))
   }
 
   /// All observers with their keys, in order.
-  public func list() -> [KeyedObserver] { observers.withLock { $0.values.sorted { $0.id < $1.id } } }
+  package func list() -> [KeyedObserver] { observers.withLock { $0.values.sorted { $0.id < $1.id } } }
 
   /// One observer with its keys, or nil if it never had any.
-  public func observer(_ id: ObserverID) -> KeyedObserver? { observers.withLock { $0[id] } }
+  package func observer(_ id: ObserverID) -> KeyedObserver? { observers.withLock { $0[id] } }
 
   /// Makes a key for an observer; what it gives back is the only time that the secret is shown.
   ///
@@ -41,7 +41,7 @@ public final class ObserverKeys: Sendable {
   ///   - now: the present time.
   /// - Returns: the key.
   /// - Throws: `AccessError` where there are too many, a radio speaks for itself, or it could not be kept.
-  public func add(
+  package func add(
     _ id: ObserverID,
     radios: [ObserverID]? = nil,
     overlap: TimeSpan = ObserverKeys.overlap,
@@ -72,7 +72,7 @@ public final class ObserverKeys: Sendable {
   ///
   /// - Returns: whether there was one.
   /// - Throws: `AccessError.store` where it could not be forgotten, in which case it still opens.
-  public func revoke(_ keyID: UInt32, of id: ObserverID) throws(AccessError) -> Bool {
+  package func revoke(_ keyID: UInt32, of id: ObserverID) throws(AccessError) -> Bool {
     guard var observer = observer(id), observer.keys.contains(where: { $0.key.id == keyID }) else {
       return false
     }
@@ -87,7 +87,7 @@ public final class ObserverKeys: Sendable {
   ///
   /// - Returns: whether it had, or had had, any.
   /// - Throws: `AccessError.store` where they could not be forgotten.
-  public func forget(_ id: ObserverID) throws(AccessError) -> Bool {
+  package func forget(_ id: ObserverID) throws(AccessError) -> Bool {
     guard let observer = observer(id) else { return false }
     try store.forget(kind: DocumentKind.observerKeys, key: "\(id)")
     observers.withLock { $0[id] = nil }

@@ -1,23 +1,23 @@
-public import PharosReports
+package import PharosReports
 
 /// The observers and beacons that people carry; events about them are withheld unless an authorisation allows them.
-public struct Persons: Hashable, Sendable {
+package struct Persons: Hashable, Sendable {
   /// The handsets.
-  public var observers: Set<ObserverID>
+  package var observers: Set<ObserverID>
   /// The tags: single ones, or all that share a UUID, a namespace or an address.
-  public var beacons: Set<BeaconConstraint>
+  package var beacons: Set<BeaconConstraint>
 
   /// Names who is a person.
-  public init(observers: Set<ObserverID> = [], beacons: Set<BeaconConstraint> = []) {
+  package init(observers: Set<ObserverID> = [], beacons: Set<BeaconConstraint> = []) {
     self.observers = observers
     self.beacons = Set(beacons.map(\.withoutUnseen))
   }
 
   /// A Boolean value that is true if no observer and no beacon is a person.
-  public var isEmpty: Bool { observers.isEmpty && beacons.isEmpty }
+  package var isEmpty: Bool { observers.isEmpty && beacons.isEmpty }
 
   /// Whether a subject is a person.
-  public func contains(_ subject: SubjectID) -> Bool {
+  package func contains(_ subject: SubjectID) -> Bool {
     switch subject {
     case .none: false
     case .observer(let observer): observers.contains(observer)

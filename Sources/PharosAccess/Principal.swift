@@ -1,5 +1,5 @@
 /// Who asks.
-public enum Principal: Hashable, Sendable {
+package enum Principal: Hashable, Sendable {
   /// Somebody on the same machine, where the server listens to the loopback alone and asks for no tokens.
   case local
   /// The operator, by the name of the token.
@@ -8,7 +8,7 @@ public enum Principal: Hashable, Sendable {
   case application(id: String, name: String)
 
   /// The application that it is bound to, or nil for who may see and change all.
-  public var application: String? {
+  package var application: String? {
     switch self {
     case .local, .operator: nil
     case .application(_, let name): name
@@ -16,7 +16,7 @@ public enum Principal: Hashable, Sendable {
   }
 
   /// What tells it from other clients, for limits that hold for each; nil for somebody of this very machine.
-  public var client: String? {
+  package var client: String? {
     switch self {
     case .local: nil
     case .operator(let name): "operator \(name)"
@@ -25,10 +25,10 @@ public enum Principal: Hashable, Sendable {
   }
 
   /// Whether it may see and change what belongs to all.
-  public var isOperator: Bool { application == nil }
+  package var isOperator: Bool { application == nil }
 
   /// Whether it may see and change what belongs to an application.
-  public func mayUse(application name: String) -> Bool {
+  package func mayUse(application name: String) -> Bool {
     application.map { $0.utf8.elementsEqual(name.utf8) } ?? true
   }
 }

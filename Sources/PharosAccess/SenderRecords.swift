@@ -1,23 +1,23 @@
 import PharosJournal
 import PharosReports
-public import PharosSigning
+package import PharosSigning
 
 /// Where replay windows are kept: a record for each key, and one lease for all.
-public struct SenderRecords: Sendable {
+package struct SenderRecords: Sendable {
   /// What the lease is kept under.
   private static let leaseKey = "lease"
 
   private let store: any DocumentStore
 
   /// Keeps records in a store.
-  public init(store: any DocumentStore) { self.store = store }
+  package init(store: any DocumentStore) { self.store = store }
 
   /// What the run before has left of keys that are still there; what is left of others is dropped.
   ///
   /// - Parameter observers: the observers with their keys.
   /// - Returns: the records.
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  public func records(of observers: [KeyedObserver]) throws(AccessError) -> [SenderRecord] {
+  package func records(of observers: [KeyedObserver]) throws(AccessError) -> [SenderRecord] {
     var names: Set<SenderName> = []
     for observer in observers {
       for entry in observer.keys { names.insert(SenderName(observer: observer.id, keyID: entry.key.id)) }
@@ -32,7 +32,7 @@ public struct SenderRecords: Sendable {
   /// The lease that the run before has left, or nil.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  public func lease() throws(AccessError) -> SenderLease? {
+  package func lease() throws(AccessError) -> SenderLease? {
     let kept: [(key: String, value: SenderLease)] = try store.decoded(kind: DocumentKind.senderLease)
     return kept.first?.value
   }
@@ -40,7 +40,7 @@ public struct SenderRecords: Sendable {
   /// Keeps records and a lease, all of it or nothing, with one write to the disk.
   ///
   /// - Throws: `AccessError.store`.
-  public func keep(_ records: [SenderRecord], lease: SenderLease) throws(AccessError) {
+  package func keep(_ records: [SenderRecord], lease: SenderLease) throws(AccessError) {
     var documents: [(kind: String, key: String, document: [UInt8])] = records.map { record in
       (kind: DocumentKind.senderRecord, key: "\(record.sender)", document: SenderRecords.bytes(record))
     }

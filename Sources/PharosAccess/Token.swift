@@ -1,9 +1,9 @@
-public import PharosReports
+package import PharosReports
 
 /// What is known of a token: all but its secret, of which only the SHA-256 is kept.
-public struct Token: Hashable, Sendable {
+package struct Token: Hashable, Sendable {
   /// Whom a token stands for.
-  public enum Role: Hashable, Sendable {
+  package enum Role: Hashable, Sendable {
     /// Sees and changes everything.
     case `operator`
     /// Sees and changes what belongs to one application.
@@ -11,15 +11,15 @@ public struct Token: Hashable, Sendable {
   }
 
   /// Its name in lists: 12 characters of base64url.
-  public let id: String
+  package let id: String
   /// The name that its creator gave it.
-  public let name: String
+  package let name: String
   /// Whom it stands for.
-  public let role: Role
+  package let role: Role
   /// When it was made.
-  public let createdAt: Timestamp
+  package let createdAt: Timestamp
   /// From when on it opens nothing, or nil if it lasts until it is revoked.
-  public let expiresAt: Timestamp?
+  package let expiresAt: Timestamp?
   /// The SHA-256 of the secret, 32 bytes.
   let digest: [UInt8]
 
@@ -32,12 +32,12 @@ public struct Token: Hashable, Sendable {
   }
 
   /// Whether it opens nothing any more.
-  public func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { now >= $0 } ?? false }
+  package func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { now >= $0 } ?? false }
 }
 
 extension Token: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(id)
     writer.write(name)
     switch role {
@@ -52,7 +52,7 @@ extension Token: FieldCodable {
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     id = try reader.text()
     name = try reader.text()
     switch try reader.byte() {
@@ -69,9 +69,9 @@ extension Token: FieldCodable {
 }
 
 /// A token that was just made, with the secret that is shown this once and never again.
-public struct NewToken: Sendable {
+package struct NewToken: Sendable {
   /// What opens: `pht_` and 43 characters of base64url, 32 random bytes.
-  public let secret: String
+  package let secret: String
   /// What is kept of it.
-  public let token: Token
+  package let token: Token
 }

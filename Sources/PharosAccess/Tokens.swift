@@ -1,17 +1,17 @@
-public import PharosReports
+package import PharosReports
 import Synchronization
 
 /// The tokens that open the server over HTTP.
 ///
 /// A secret is shown once, when its token is made; kept is its SHA-256, in the journal and in memory. Verifying costs
 /// one hash and one look-up, whatever was presented.
-public final class Tokens: Sendable {
+package final class Tokens: Sendable {
   /// The most tokens that are kept; a program that makes one for each request finds out here.
-  public static let limit = 10_000
+  package static let limit = 10_000
   /// The longest name of a token.
   ///
   /// - Units: bytes of UTF-8.
-  public static let longestName = 200
+  package static let longestName = 200
 
   private struct State {
     /// By the first eight bytes of the digest: a look-up that tells who times it nothing about the rest.
@@ -25,7 +25,7 @@ public final class Tokens: Sendable {
   /// Reads the tokens that are kept.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  public init(store: any DocumentStore) throws(AccessError) {
+  package init(store: any DocumentStore) throws(AccessError) {
     self.store = store
     let kept: [Token] = try store.decoded(kind: DocumentKind.token).map(\.value)
     state.withLock { state in
@@ -34,16 +34,16 @@ public final class Tokens: Sendable {
   }
 
   /// Whether there is any token, expired ones included.
-  public var isEmpty: Bool { state.withLock { $0.byDigest.isEmpty } }
+  package var isEmpty: Bool { state.withLock { $0.byDigest.isEmpty } }
 
   /// All tokens, the oldest first.
-  public func list() -> [Token] {
+  package func list() -> [Token] {
     state.withLock { Array($0.byDigest.values) }
       .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
   }
 
   /// When a token was last used since the server started, or nil.
-  public func lastUsed(_ id: String) -> Timestamp? { state.withLock { $0.lastUsed[id] } }
+  package func lastUsed(_ id: String) -> Timestamp? { state.withLock { $0.lastUsed[id] } }
 
   /// Makes a token; what it gives back is the only place where the secret ever is.
   ///
@@ -54,7 +54,7 @@ public final class Tokens: Sendable {
   ///   - expiresAt: from when on it opens nothing, or nil for never.
   /// - Returns: the secret and what is kept.
   /// - Throws: `AccessError` where a name or time is wrong, there are too many, or it could not be kept.
-  public func create(
+  package func create(
     name: String,
     role: Token.Role,
     at now: Timestamp,
@@ -92,7 +92,7 @@ public final class Tokens: Sendable {
   ///   - secret: what was presented, without `Bearer`.
   ///   - now: the present time.
   /// - Returns: who it is.
-  public func verify(_ secret: String, at now: Timestamp) -> Principal? {
+  package func verify(_ secret: String, at now: Timestamp) -> Principal? {
     guard secret.hasPrefix(Secret.prefix), secret.utf8.count <= Secret.longest else { return nil }
     let digest = Secret.digest(of: secret)
     return state.withLock { state in
@@ -110,7 +110,7 @@ public final class Tokens: Sendable {
   /// - Parameter id: its id.
   /// - Returns: whether there was one.
   /// - Throws: `AccessError.store` where it could not be forgotten, in which case it still holds.
-  public func revoke(_ id: String) throws(AccessError) -> Bool {
+  package func revoke(_ id: String) throws(AccessError) -> Bool {
     guard let token = state.withLock({ $0.byDigest.values.first { $0.id == id } }) else { return false }
     try store.forget(kind: DocumentKind.token, key: id)
     state.withLock { state in

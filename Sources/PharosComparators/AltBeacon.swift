@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// The AltBeacon library for Android: enter on the first packet, exit when a scan cycle ends and the last packet is too
 /// old.
@@ -8,16 +8,16 @@ public import PharosReports
 ///   than the exit period, asked at the end of a scan cycle only).
 /// - Simplified: scan cycles follow one another without a pause, as in the foreground; in the background the library
 ///   scans every five minutes and is later by as much. They are counted from the first packet.
-public struct AltBeacon: Comparator {
+package struct AltBeacon: Comparator {
   /// What a table calls it: `AltBeacon 30 s`.
-  public let name: String
+  package let name: String
   /// It says enter and exit, for each observer by itself: it runs on a telephone.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// It knows no rooms.
-  public var decidesRooms: Bool { false }
+  package var decidesRooms: Bool { false }
 
   /// How long a scan cycle takes.
-  public static let scanCycle = TimeSpan.milliseconds(1_100)
+  package static let scanCycle = TimeSpan.milliseconds(1_100)
 
   private var timeout: SilenceTimeout
 
@@ -29,18 +29,18 @@ public struct AltBeacon: Comparator {
   }
 
   /// The default of the settings.
-  public static func thirtySeconds() -> AltBeacon { AltBeacon(seconds: 30) }
+  package static func thirtySeconds() -> AltBeacon { AltBeacon(seconds: 30) }
 
   /// The default of older releases.
-  public static func tenSeconds() -> AltBeacon { AltBeacon(seconds: 10) }
+  package static func tenSeconds() -> AltBeacon { AltBeacon(seconds: 10) }
 
   /// Takes a packet.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     timeout.heard(sighting, into: &verdicts)
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     timeout.advance(to: time, into: &verdicts)
   }
 }

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// Bermuda for Home Assistant: looked at every 1.05 s, the nearest area wins if it passes one of two tests.
 ///
@@ -11,24 +11,24 @@ public import PharosReports
 ///   area an advert that is more than 1 s newer wins); home until 30 s after the last advert.
 /// - Simplified: every scanner stamps its adverts; areas have one floor, as upstream has; looks are counted from the
 ///   first advert.
-public struct Bermuda: Comparator {
+package struct Bermuda: Comparator {
   /// What a table calls it.
-  public let name: String
+  package let name: String
   /// It says home and not home, for the whole site.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// Whether it was given observers.
-  public var decidesRooms: Bool { observers != nil }
+  package var decidesRooms: Bool { observers != nil }
 
   /// How often it looks.
-  public static let loop = TimeSpan.milliseconds(1_050)
+  package static let loop = TimeSpan.milliseconds(1_050)
   /// The silence after which a distance, and being home, ends.
-  public static let timeout = TimeSpan.seconds(30)
+  package static let timeout = TimeSpan.seconds(30)
   /// How old a challenger's advert may be.
-  public static let oldestChallenge = TimeSpan.seconds(10)
+  package static let oldestChallenge = TimeSpan.seconds(10)
   /// How far a scanner may be to count.
   ///
   /// - Units: metres.
-  public static let radius = 20.0
+  package static let radius = 20.0
 
   private let observers: [ComparatorObserver]?
   private var presence = SilenceTimeout(
@@ -43,13 +43,13 @@ public struct Bermuda: Comparator {
   private var active: [Int32] = []
 
   /// Makes the rule; with observers it says rooms as well.
-  public init(observers: [ComparatorObserver]? = nil) {
+  package init(observers: [ComparatorObserver]? = nil) {
     self.observers = observers
     name = observers == nil ? "Bermuda 30 s" : "Bermuda areas"
   }
 
   /// Takes an advert; of those between two looks the last one counts.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     advance(to: sighting.time - .oneNanosecond, into: &verdicts)
     presence.heard(sighting, into: &verdicts)
     guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
@@ -65,7 +65,7 @@ public struct Bermuda: Comparator {
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     let start = verdicts.count
     presence.advance(to: time, into: &verdicts)
     while nextLook <= time {

@@ -1,26 +1,26 @@
-public import PharosReports
+package import PharosReports
 
 /// One advert as the input of a peer's rule: the observer, the beacon, the time and the level.
 ///
 /// The caller numbers observers and beacons, so that a rule hashes nothing but small numbers.
-public struct Sighting: Hashable, Sendable {
+package struct Sighting: Hashable, Sendable {
   /// Who heard it.
-  public var observer: Int32
+  package var observer: Int32
   /// Which beacon.
-  public var beacon: Int32
+  package var beacon: Int32
   /// When.
-  public var time: Timestamp
+  package var time: Timestamp
   /// How loud.
   ///
   /// - Units: dBm.
-  public var level: Double
+  package var level: Double
   /// How loud the beacon is at one metre.
   ///
   /// - Units: dBm.
-  public var measuredPower: Double
+  package var measuredPower: Double
 
   /// Makes a sighting.
-  public init(observer: Int32, beacon: Int32, time: Timestamp, level: Double, measuredPower: Double) {
+  package init(observer: Int32, beacon: Int32, time: Timestamp, level: Double, measuredPower: Double) {
     self.observer = observer
     self.beacon = beacon
     self.time = time
@@ -30,9 +30,9 @@ public struct Sighting: Hashable, Sendable {
 }
 
 /// What a rule decided.
-public struct Verdict: Hashable, Sendable {
+package struct Verdict: Hashable, Sendable {
   /// What it says about the beacon.
-  public enum Change: Hashable, Sendable {
+  package enum Change: Hashable, Sendable {
     /// The beacon came: to this observer, or to the site where the rule knows no observers.
     case enter(observer: Int32?)
     /// The beacon left.
@@ -42,14 +42,14 @@ public struct Verdict: Hashable, Sendable {
   }
 
   /// Which beacon.
-  public var beacon: Int32
+  package var beacon: Int32
   /// When the rule takes it to have happened, which is when it would have told.
-  public var time: Timestamp
+  package var time: Timestamp
   /// What it says.
-  public var change: Change
+  package var change: Change
 
   /// Makes a verdict.
-  public init(beacon: Int32, time: Timestamp, change: Change) {
+  package init(beacon: Int32, time: Timestamp, change: Change) {
     self.beacon = beacon
     self.time = time
     self.change = change
@@ -59,7 +59,7 @@ public struct Verdict: Hashable, Sendable {
 /// A rule that a peer uses to say who is here and in which room, told one advert after another.
 ///
 /// Rules keep their own state and have no clock: time comes with each sighting and with ``advance(to:into:)``.
-public protocol Comparator: Sendable {
+package protocol Comparator: Sendable {
   /// What a table calls it, with the constant that makes it what it is: `AltBeacon 30 s`.
   var name: String { get }
 
@@ -77,15 +77,15 @@ public protocol Comparator: Sendable {
 }
 
 /// Where an observer stands, for the rules that compare observers.
-public struct ComparatorObserver: Hashable, Sendable {
+package struct ComparatorObserver: Hashable, Sendable {
   /// The room it stands in, or nil if it is in none.
-  public var room: Int32?
+  package var room: Int32?
   /// Its floor, counted from the ground floor, 0.
-  public var floor: Int
+  package var floor: Int
   /// Its place on the floor, or nil if that is not known.
   ///
   /// - Units: metres, x east and y north.
-  public var place: (x: Double, y: Double)? {
+  package var place: (x: Double, y: Double)? {
     get { x.isNaN ? nil : (x, y) }
     set {
       x = newValue?.x ?? .nan
@@ -97,7 +97,7 @@ public struct ComparatorObserver: Hashable, Sendable {
   private var y: Double
 
   /// Makes an observer.
-  public init(room: Int32?, floor: Int = 0, place: (x: Double, y: Double)? = nil) {
+  package init(room: Int32?, floor: Int = 0, place: (x: Double, y: Double)? = nil) {
     self.room = room
     self.floor = floor
     x = place?.x ?? .nan

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// A telephone's region monitoring as its users describe it: looked at once a second, gone after half a minute.
 ///
@@ -6,13 +6,13 @@ public import PharosReports
 ///   foreground", and one spike of level that enters. Apple publishes neither the span nor the filter, so that this is
 ///   no rule of Apple's.
 /// - Simplified: the foreground only; seconds are counted from the first advert.
-public struct CoreLocationLike: Comparator {
+package struct CoreLocationLike: Comparator {
   /// What a table calls it.
-  public let name = "Core Location-like 30 s"
+  package let name = "Core Location-like 30 s"
   /// It says enter and exit, for each observer by itself: it runs on a telephone.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// It knows no rooms.
-  public var decidesRooms: Bool { false }
+  package var decidesRooms: Bool { false }
 
   private var timeout = SilenceTimeout(
     span: .seconds(30),
@@ -21,15 +21,15 @@ public struct CoreLocationLike: Comparator {
   )
 
   /// Makes the rule.
-  public init() {}
+  package init() {}
 
   /// Takes an advert.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     timeout.heard(sighting, into: &verdicts)
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     timeout.advance(to: time, into: &verdicts)
   }
 }

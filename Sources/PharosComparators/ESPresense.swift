@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// ESPresense and its companion: locators compete floor by floor, a Kalman filter and a smoothed vote choose.
 ///
@@ -15,25 +15,25 @@ public import PharosReports
 /// - Simplified: one multilateration a floor (the four of the companion minimise the same error); the nearest node of
 ///   the floor that stands in a room decides the room, in place of drawn polygons; floors have no heights; a
 ///   tag that no node has in view keeps its room until it is away.
-public struct ESPresense: Comparator {
+package struct ESPresense: Comparator {
   /// What a table calls it.
-  public let name: String
+  package let name: String
   /// It says home and not home, for the whole site.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// Whether it was given observers.
-  public var decidesRooms: Bool { plan != nil }
+  package var decidesRooms: Bool { plan != nil }
 
   /// The silence after which a node's distance no longer counts.
-  public static let timeout = TimeSpan.seconds(30)
+  package static let timeout = TimeSpan.seconds(30)
   /// The silence that is being away.
-  public static let away = TimeSpan.seconds(120)
+  package static let away = TimeSpan.seconds(120)
 
   private let plan: ESPresensePlan?
   private var presence = SilenceTimeout(span: ESPresense.away, scope: .site)
   private var tags: [ESPresenseTag] = []
 
   /// Makes the rule; with observers it says rooms as well.
-  public init(observers: [ComparatorObserver]? = nil) {
+  package init(observers: [ComparatorObserver]? = nil) {
     plan = observers.map(ESPresensePlan.init(observers:))
     name =
       switch plan?.hasPlaces {
@@ -44,7 +44,7 @@ public struct ESPresense: Comparator {
   }
 
   /// Takes an advert that a node heard.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     advance(to: sighting.time - .oneNanosecond, into: &verdicts)
     presence.heard(sighting, into: &verdicts)
     guard let plan, plan.observers.indices.contains(Int(sighting.observer)) else { return }
@@ -56,7 +56,7 @@ public struct ESPresense: Comparator {
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     let start = verdicts.count
     presence.advance(to: time, into: &verdicts)
     guard let plan else { return }

@@ -1,32 +1,32 @@
-public import PharosReports
+package import PharosReports
 
 /// Here on the first advert, gone so long after the last: the rule that everybody writes first.
 ///
 /// It looks at every instant, so that it is the best that its span can do: a peer with the same span is later by up to
 /// its scan period, never earlier.
-public struct FixedTimeout: Comparator {
+package struct FixedTimeout: Comparator {
   /// What a table calls it: `fixed 30 s`.
-  public let name: String
+  package let name: String
   /// It says enter and exit, for each observer by itself.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// It knows no rooms.
-  public var decidesRooms: Bool { false }
+  package var decidesRooms: Bool { false }
 
   private var timeout: SilenceTimeout
 
   /// Makes a rule; an advert that comes when the span is just over still counts.
-  public init(_ span: TimeSpan) {
+  package init(_ span: TimeSpan) {
     name = "fixed \(FixedTimeout.text(span))"
     timeout = SilenceTimeout(span: span)
   }
 
   /// Takes an advert.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     timeout.heard(sighting, into: &verdicts)
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     timeout.advance(to: time, into: &verdicts)
   }
 

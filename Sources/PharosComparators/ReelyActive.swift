@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// reelyActive's barnacles and chimps: appearance, displacement whenever another receiver is the strongest, and
 /// disappearance after 15 s.
@@ -11,18 +11,18 @@ public import PharosReports
 /// - Simplified: a window opens with the first decoding after the last one closed, in place of timers that run on
 ///   whether anything is heard or not; keep-alives, which change nothing, are left out; equal means go to the receiver
 ///   with the lower number.
-public struct ReelyActive: Comparator {
+package struct ReelyActive: Comparator {
   /// What a table calls it.
-  public let name: String
+  package let name: String
   /// It says appearance and disappearance, for the whole site.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// Whether it was given observers.
-  public var decidesRooms: Bool { observers != nil }
+  package var decidesRooms: Bool { observers != nil }
 
   /// The time for which decodings are compiled before the rule gives a verdict.
-  public static let delay = TimeSpan.seconds(1)
+  package static let delay = TimeSpan.seconds(1)
   /// The silence that is a disappearance.
-  public static let disappearance = TimeSpan.seconds(15)
+  package static let disappearance = TimeSpan.seconds(15)
 
   private let observers: [ComparatorObserver]?
   private var timeout = SilenceTimeout(
@@ -34,13 +34,13 @@ public struct ReelyActive: Comparator {
   private var beacons: [Beacon] = []
 
   /// Makes the rule; with observers it says rooms as well.
-  public init(observers: [ComparatorObserver]? = nil) {
+  package init(observers: [ComparatorObserver]? = nil) {
     self.observers = observers
     name = observers == nil ? "reelyActive 15 s" : "reelyActive strongest"
   }
 
   /// Takes a decoding.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     advance(to: sighting.time - .oneNanosecond, into: &verdicts)
     timeout.heard(sighting, into: &verdicts)
     guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
@@ -52,7 +52,7 @@ public struct ReelyActive: Comparator {
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     let start = verdicts.count
     timeout.advance(to: time, into: &verdicts)
     let told = verdicts.count

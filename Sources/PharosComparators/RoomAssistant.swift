@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// room-assistant: the instance that takes a tag to be nearest wins at once; 60 s of silence and it is not home.
 ///
@@ -10,16 +10,16 @@ public import PharosReports
 ///   constants in the code (R 0.008, Q 4; the documents say 0.0008), the curve in `tag.ts`.
 /// - Simplified: no range limit, as by default; instances agree at once, where the real ones talk over a network; the
 ///   silence of an instance is seen at once, where the real one looks once a second.
-public struct RoomAssistant: Comparator {
+package struct RoomAssistant: Comparator {
   /// What a table calls it.
-  public let name: String
+  package let name: String
   /// It says home and not home, for the whole site.
-  public var decidesPresence: Bool { true }
+  package var decidesPresence: Bool { true }
   /// Whether it was given observers.
-  public var decidesRooms: Bool { observers != nil }
+  package var decidesRooms: Bool { observers != nil }
 
   /// The silence after which an instance's distance no longer counts.
-  public static let timeout = TimeSpan.seconds(60)
+  package static let timeout = TimeSpan.seconds(60)
 
   private let observers: [ComparatorObserver]?
   private var presence = SilenceTimeout(span: RoomAssistant.timeout, scope: .site)
@@ -28,13 +28,13 @@ public struct RoomAssistant: Comparator {
   private var beacons: [Beacon] = []
 
   /// Makes the rule; with observers it says rooms as well.
-  public init(observers: [ComparatorObserver]? = nil) {
+  package init(observers: [ComparatorObserver]? = nil) {
     self.observers = observers
     name = observers == nil ? "room-assistant 60 s" : "room-assistant nearest"
   }
 
   /// Takes an advert.
-  public mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     advance(to: sighting.time - .oneNanosecond, into: &verdicts)
     presence.heard(sighting, into: &verdicts)
     guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
@@ -46,7 +46,7 @@ public struct RoomAssistant: Comparator {
   }
 
   /// Lets time pass.
-  public mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     let start = verdicts.count
     presence.advance(to: time, into: &verdicts)
     while let oldest = order.oldest, oldest.time + RoomAssistant.timeout <= time {
@@ -69,7 +69,7 @@ public struct RoomAssistant: Comparator {
   /// The distance of a level: the curve that Radius Networks fitted, a tenth power below one metre.
   ///
   /// - Returns: metres, rounded to tenths.
-  public static func distance(level: Double, measuredPower: Double) -> Double {
+  package static func distance(level: Double, measuredPower: Double) -> Double {
     guard measuredPower < 0, level < 0 else { return 0 }
     let ratio = level / measuredPower
     let meters = ratio < 1 ? RadioMath.power(ratio, 10) : 0.89976 * RadioMath.power(ratio, 7.7095) + 0.111

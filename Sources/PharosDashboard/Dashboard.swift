@@ -1,7 +1,7 @@
 import CDashboard
 
 /// The pages of the browser: files that live in the binary, found by the path of a request.
-public enum Dashboard {
+package enum Dashboard {
   /// The header fields that go with every file of the dashboard, names in lower case.
   ///
   /// The policy lets a page load only its own files and connect only to its own server; it forbids inline scripts and
@@ -9,7 +9,7 @@ public enum Dashboard {
   /// page never runs with the scripts of an older server.
   ///
   /// - Source: Content Security Policy Level 3; RFC 9111, section 5.2.2.4.
-  public static let headers: [(name: String, value: String)] = [
+  package static let headers: [(name: String, value: String)] = [
     (
       "content-security-policy",
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -21,10 +21,10 @@ public enum Dashboard {
   ]
 
   /// The paths of all files, sorted.
-  public static var paths: [String] { assets.keys.sorted() }
+  package static var paths: [String] { assets.keys.sorted() }
 
   /// The file at the path of a request, without its query: `/` or `/assets/` and a name; nil if there is none.
-  public static func asset(_ path: String) -> DashboardAsset? { assets[path] }
+  package static func asset(_ path: String) -> DashboardAsset? { assets[path] }
 
   /// All files by path, copied out of the binary once.
   private static let assets: [String: DashboardAsset] = {

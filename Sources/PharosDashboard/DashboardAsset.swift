@@ -1,11 +1,11 @@
 /// One file of the dashboard, as a server sends it.
-public struct DashboardAsset: Hashable, Sendable {
+package struct DashboardAsset: Hashable, Sendable {
   /// The file's bytes.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// Its media type, with the character set where it is text.
-  public let contentType: String
+  package let contentType: String
   /// A strong entity tag in its quotes, computed from the bytes: equal files have equal tags across versions.
-  public let entityTag: String
+  package let entityTag: String
 
   /// Makes an asset of a file's name and its bytes.
   init(name: String, bytes: [UInt8]) {

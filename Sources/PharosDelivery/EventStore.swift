@@ -1,9 +1,9 @@
-public import PharosEvents
-public import PharosJournal
-public import PharosReports
+package import PharosEvents
+package import PharosJournal
+package import PharosReports
 
 /// The published events by their sequence numbers, as the journal keeps them.
-public protocol EventHistory: Sendable {
+package protocol EventHistory: Sendable {
   /// The sequence number of the newest event, or 0 if there never was one.
   var head: Int64 { get }
   /// The sequence number of the oldest event that is still kept, or one past the head if none is.
@@ -13,7 +13,7 @@ public protocol EventHistory: Sendable {
 }
 
 /// Where a teller commits events before it tells them, as the journal does.
-public protocol EventStore: EventHistory {
+package protocol EventStore: EventHistory {
   /// Commits entries and the rows they change; returns the sequence number of each published event, nil for others.
   func append(_ entries: [Journal.Entry]) throws -> [Int64?]
   /// Saves a checkpoint that covers the events published up to a sequence number.

@@ -7,11 +7,11 @@ import PharosPublishing
 /// event that its filter wants exactly once and in order, unless an item said that some are missing. A stream ends
 /// when the server stops, when the journal cannot be read, or when its task is cancelled; it is open, and makes its
 /// application count as in use, until the last copy of it and of its iterator are let go, or it is closed.
-public struct Feed: AsyncSequence, Sendable {
+package struct Feed: AsyncSequence, Sendable {
   /// What the sequence gives: items in order, at least one.
-  public typealias Element = [FeedItem]
+  package typealias Element = [FeedItem]
   /// The sequence never fails.
-  public typealias Failure = Never
+  package typealias Failure = Never
 
   private let lease: Lease
 
@@ -20,7 +20,7 @@ public struct Feed: AsyncSequence, Sendable {
   }
 
   /// Ends the stream once what waits is taken.
-  public func close() { lease.core.finish() }
+  package func close() { lease.core.finish() }
 
   /// Takes what is due now, without waiting for anything but the journal: the sequence for who has threads of its own.
   ///
@@ -28,21 +28,21 @@ public struct Feed: AsyncSequence, Sendable {
   package func poll() -> [FeedItem]? { lease.poll() }
 
   /// Begins to take items.
-  public func makeAsyncIterator() -> Iterator { Iterator(lease: lease) }
+  package func makeAsyncIterator() -> Iterator { Iterator(lease: lease) }
 
   /// Takes items.
-  public struct Iterator: AsyncIteratorProtocol {
+  package struct Iterator: AsyncIteratorProtocol {
     private let lease: Lease
 
     fileprivate init(lease: Lease) { self.lease = lease }
 
     /// The next items, or nil at the end or when the task is cancelled.
-    public mutating func next() async -> [FeedItem]? {
+    package mutating func next() async -> [FeedItem]? {
       await lease.next()
     }
 
     /// The next items, or nil at the end or when the task is cancelled.
-    public mutating func next(isolation actor: isolated (any Actor)?) async -> [FeedItem]? {
+    package mutating func next(isolation actor: isolated (any Actor)?) async -> [FeedItem]? {
       await lease.next()
     }
   }

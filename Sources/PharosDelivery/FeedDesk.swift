@@ -1,8 +1,8 @@
-public import Logging
+package import Logging
 package import PharosAccess
 import PharosEvents
 package import PharosPublishing
-public import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// The service that opens live streams: a stream first gives the events that the journal has after the number that its
@@ -11,7 +11,7 @@ import Synchronization
 /// A client that is slower than its stream reads on from the journal and slows no other client down. Only events that
 /// are not journalled (ranging, fixes, events for live streams alone) are dropped for it, and its stream reports how
 /// many.
-public final class FeedDesk: Service, Sendable {
+package final class FeedDesk: Service, Sendable {
   struct State {
     var index = FeedIndex()
     /// The newest sequence number that streams were offered.
@@ -43,7 +43,7 @@ public final class FeedDesk: Service, Sendable {
   ///   - history: the journal that the teller commits to.
   ///   - settings: the limits.
   ///   - logger: the logger for failed reads.
-  public convenience init(
+  package convenience init(
     teller: Teller,
     history: any EventHistory,
     settings: FeedSettings = FeedSettings(),
@@ -92,14 +92,14 @@ public final class FeedDesk: Service, Sendable {
   /// - Parameter request: what the client wants.
   /// - Returns: the stream, for one consumer; it is open until it is let go.
   /// - Throws: ``FeedRefusal``.
-  public func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
+  package func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
     let core = try register(request)
     if let application = request.application { live.open(application) }
     return Feed(desk: self, core: core)
   }
 
   /// What the desk has done so far.
-  public var statistics: FeedStatistics {
+  package var statistics: FeedStatistics {
     var statistics = FeedStatistics()
     tally.write(to: &statistics)
     state.withLock { state in
@@ -111,7 +111,7 @@ public final class FeedDesk: Service, Sendable {
   }
 
   /// Looks again and again whether readings or heartbeats are due, until the server stops.
-  public func run() async throws {
+  package func run() async throws {
     await cancelWhenGracefulShutdown { [self] in
       while !Task.isCancelled {
         tick()
@@ -121,7 +121,7 @@ public final class FeedDesk: Service, Sendable {
   }
 
   /// Ends every stream once what waits for its client is taken; later ones are refused.
-  public func finish() {
+  package func finish() {
     let cores = state.withLock { state in
       state.isFinished = true
       return Array(state.index.all.values)

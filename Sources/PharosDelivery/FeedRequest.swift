@@ -1,33 +1,33 @@
-public import PharosEvents
-public import PharosPublishing
+package import PharosEvents
+package import PharosPublishing
 
 /// What a client wants to be streamed.
-public struct FeedRequest: Sendable {
+package struct FeedRequest: Sendable {
   /// Which events.
-  public var filter: EventFilter
+  package var filter: EventFilter
   /// The sequence number after which to begin, as a client that comes back knows it; nil begins with the present.
-  public var after: Int64?
+  package var after: Int64?
   /// The shortest time between two readings (ranging, fixes) about the same thing; nil passes each on.
-  public var interval: Duration?
+  package var interval: Duration?
   /// How many events, and how many readings, wait for the client at most.
-  public var limit: Int
+  package var limit: Int
   /// The application whose stream it is, which makes it count as in use; nil for the operator's streams.
-  public var application: String?
+  package var application: String?
   /// Which events it wants besides those of the filter; nil for none.
   ///
   /// Only readings (ranging, fixes), which the journal does not keep: fixes are for all applications, so that a stream that
   /// is held to the events of one gets them by this.
-  public var shared: EventFilter?
+  package var shared: EventFilter?
   /// Whose stream it is, so that no one client takes them all; nil for somebody who may.
-  public var client: String?
+  package var client: String?
 
   /// The usual limit: some seconds of a busy site.
-  public static let defaultLimit = 256
+  package static let defaultLimit = 256
   /// The limits that are granted.
-  public static let limits = 16...4_096
+  package static let limits = 16...4_096
 
   /// Makes a request; a limit beyond what is granted is held at its ends.
-  public init(
+  package init(
     filter: EventFilter = .all,
     after: Int64? = nil,
     interval: Duration? = nil,
@@ -54,7 +54,7 @@ public struct FeedRequest: Sendable {
 }
 
 /// What a feed gives.
-public enum FeedItem: Equatable, Sendable {
+package enum FeedItem: Equatable, Sendable {
   /// An event.
   case event(ToldEvent)
   /// So many events that are not in the journal were not taken in time, or could not be told.
@@ -67,7 +67,7 @@ public enum FeedItem: Equatable, Sendable {
 }
 
 /// Why a feed is not opened.
-public enum FeedRefusal: Error, Hashable, Sendable {
+package enum FeedRefusal: Error, Hashable, Sendable {
   /// As many are open as may be.
   case tooMany(limit: Int)
   /// One client has as many open as one may have.
@@ -78,7 +78,7 @@ public enum FeedRefusal: Error, Hashable, Sendable {
 
 extension FeedRefusal: CustomStringConvertible {
   /// Why, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .tooMany(let limit):
       "\(limit) live streams are open, as many as there may be; close some, or share one among your clients"

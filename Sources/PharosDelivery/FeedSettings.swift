@@ -1,48 +1,48 @@
 /// The limits of live streams.
-public struct FeedSettings: Hashable, Sendable {
+package struct FeedSettings: Hashable, Sendable {
   /// How many streams may be open at once.
-  public var feeds = 2_048
+  package var feeds = 2_048
   /// How many of them one client may have open: half, so that no token takes the streams of all others.
-  public var feedsOfOneClient: Int { max(1, feeds / 2) }
+  package var feedsOfOneClient: Int { max(1, feeds / 2) }
   /// How many events may wait in all streams together; beyond, a stream that lags reads from the journal instead.
   ///
   /// Some 130 MB if every one of them were another event; usually most streams wait for the same ones.
-  public var waiting = 65_536
+  package var waiting = 65_536
   /// How many events are read from the journal at a time.
-  public var page = 256
+  package var page = 256
   /// After so long without anything else, a stream gives a heartbeat.
   ///
   /// Proxies and mobile networks cut connections that are silent for 30 s and more, and who watches a server wants to see within
   /// some seconds that it hangs.
-  public var heartbeat: Duration = .seconds(5)
+  package var heartbeat: Duration = .seconds(5)
   /// How often it is looked whether readings or heartbeats are due.
-  public var tick: Duration = .milliseconds(50)
+  package var tick: Duration = .milliseconds(50)
 
   /// The usual limits.
-  public init() {}
+  package init() {}
 }
 
 /// What live streams have done so far.
-public struct FeedStatistics: Hashable, Sendable {
+package struct FeedStatistics: Hashable, Sendable {
   /// Streams open now.
-  public var open = 0
+  package var open = 0
   /// Streams opened since the start.
-  public var opened: UInt64 = 0
+  package var opened: UInt64 = 0
   /// Streams refused because too many were open.
-  public var refused: UInt64 = 0
+  package var refused: UInt64 = 0
   /// Events handed to clients, each counted for each client.
-  public var delivered: UInt64 = 0
+  package var delivered: UInt64 = 0
   /// Events that are not in the journal and were not taken in time.
-  public var dropped: UInt64 = 0
+  package var dropped: UInt64 = 0
   /// How often a stream that could not keep up went back to the journal.
-  public var fellBehind: UInt64 = 0
+  package var fellBehind: UInt64 = 0
   /// Pages read from the journal.
-  public var pages: UInt64 = 0
+  package var pages: UInt64 = 0
   /// Reads of the journal that failed, each of which ended a stream.
-  public var failedReads: UInt64 = 0
+  package var failedReads: UInt64 = 0
   /// Events that wait in all streams together.
-  public var waiting = 0
+  package var waiting = 0
 
   /// Nothing done yet.
-  public init() {}
+  package init() {}
 }

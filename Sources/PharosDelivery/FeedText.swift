@@ -5,18 +5,18 @@ import PharosReports
 /// Live streams as server-sent events.
 ///
 /// - Source: WHATWG HTML, section 9.2 (server-sent events).
-public enum ServerSentEvents {
+package enum ServerSentEvents {
   /// The content type of a response.
-  public static let contentType = "text/event-stream"
+  package static let contentType = "text/event-stream"
 
   /// What a response begins with: a client comes back 2 s after it was cut off.
-  public static let preamble: [UInt8] = Array("retry: 2000\n\n".utf8)
+  package static let preamble: [UInt8] = Array("retry: 2000\n\n".utf8)
 
   /// Items as they go over the network.
   ///
   /// An event in the journal carries its sequence number as `id`, with which a client comes back; others carry none, so
   /// that its last id stays.
-  public static func text(for items: [FeedItem]) -> [UInt8] {
+  package static func text(for items: [FeedItem]) -> [UInt8] {
     var text: [UInt8] = []
     for item in items {
       switch item {
@@ -36,13 +36,13 @@ public enum ServerSentEvents {
 }
 
 /// Live streams as lines of JSON, each an object.
-public enum NDJSON {
+package enum NDJSON {
   /// The content type of a response.
-  public static let contentType = "application/x-ndjson"
+  package static let contentType = "application/x-ndjson"
 
   /// Items as they go over the network: `{"sequence":…,"event":…}`, without the number for what is not in the journal;
   /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}`, `{"heartbeat":true}`.
-  public static func text(for items: [FeedItem]) -> [UInt8] {
+  package static func text(for items: [FeedItem]) -> [UInt8] {
     var text: [UInt8] = []
     for item in items {
       switch item {

@@ -1,14 +1,14 @@
 import Synchronization
 
 /// Which applications have a live stream open, which is what `whenInUse` depends on.
-public final class LiveApplications: Sendable {
+package final class LiveApplications: Sendable {
   private let streams = Mutex<[String: Int]>([:])
 
   /// Starts without an open stream.
-  public init() {}
+  package init() {}
 
   /// The applications that have at least one live stream open.
-  public var names: Set<String> { streams.withLock { Set($0.keys) } }
+  package var names: Set<String> { streams.withLock { Set($0.keys) } }
 
   /// An application opens a stream.
   func open(_ application: String) {

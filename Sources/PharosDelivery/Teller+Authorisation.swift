@@ -1,6 +1,6 @@
-public import PharosAccess
-public import PharosEvents
-public import PharosReports
+package import PharosAccess
+package import PharosEvents
+package import PharosReports
 
 extension Teller {
   /// Changes what an application may learn about a subject, and tells of it.
@@ -16,7 +16,7 @@ extension Teller {
   /// - Returns: whether anything has changed.
   /// - Throws: `AccessError`, in which case nothing has changed.
   @discardableResult
-  public func authorise(
+  package func authorise(
     _ state: AuthorisationState,
     application: String,
     subject: SubjectID,
@@ -42,7 +42,7 @@ extension Teller {
   ///   - event: an event that was published before.
   ///   - application: the application that reads, or nil for the operator's readers.
   /// - Returns: true if the authorisations allow it now.
-  public func allows(_ event: Event, to application: String?) -> Bool {
+  package func allows(_ event: Event, to application: String?) -> Bool {
     authorisations.view.allows(event, to: application, isLive: false)
   }
 }

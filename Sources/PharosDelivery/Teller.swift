@@ -1,8 +1,8 @@
-public import Logging
-public import PharosAccess
-public import PharosEvents
-public import PharosPublishing
-public import ServiceLifecycle
+package import Logging
+package import PharosAccess
+package import PharosEvents
+package import PharosPublishing
+import ServiceLifecycle
 import Synchronization
 
 /// The service that publishes decisions: it judges each event by the authorisations, commits it, and then passes it on.
@@ -10,15 +10,15 @@ import Synchronization
 /// The engine's thread never waits for the teller: it appends events to a queue, and the teller commits them in
 /// groups on a thread of its own. While the journal refuses a commit, events wait; beyond a limit the oldest are
 /// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
-public final class Teller: Service, Sendable {
+package final class Teller: Service, Sendable {
   /// Where told events come out.
-  public let told = ToldHub()
+  package let told = ToldHub()
   /// Which applications have a live stream open.
-  public let live = LiveApplications()
+  package let live = LiveApplications()
   /// What each application may learn about each subject.
-  public let authorisations: Authorisations
+  package let authorisations: Authorisations
   /// The name of the stream, which the JSON of its events carries as source.
-  public let stream: String
+  package let stream: String
 
   struct State {
     var work: TellerState
@@ -44,7 +44,7 @@ public final class Teller: Service, Sendable {
   ///   - stream: the name of the stream.
   ///   - settings: how events are grouped and kept.
   ///   - logger: the logger for failures, once each, and for recoveries.
-  public convenience init(
+  package convenience init(
     hub: EventHub,
     store: any EventStore,
     authorisations: Authorisations,
@@ -83,7 +83,7 @@ public final class Teller: Service, Sendable {
   }
 
   /// What it has done so far.
-  public var statistics: TellerStatistics {
+  package var statistics: TellerStatistics {
     state.withLock { state in
       var statistics = state.work.statistics
       statistics.waiting = state.work.waiting
@@ -94,18 +94,18 @@ public final class Teller: Service, Sendable {
   /// Tells events that the engine did not decide: a change of authorisation, a notification.
   ///
   /// From any thread; never blocks. They are judged, committed and told like all others.
-  public func tell(_ events: [Event]) { take(events, isDelivered: false) }
+  package func tell(_ events: [Event]) { take(events, isDelivered: false) }
 
   /// Keeps a checkpoint once the events before it are committed; never blocks.
   ///
   /// To be called on the engine's thread, after the events that it covers were delivered.
-  public func offer(_ checkpoint: TellerCheckpoint) {
+  package func offer(_ checkpoint: TellerCheckpoint) {
     schedule { $0.take(checkpoint) }
   }
 
   /// Waits until everything that has come so far is committed and told and the last checkpoint is kept, or until the
   /// journal has refused it some times more.
-  public func drain() async {
+  package func drain() async {
     await withCheckedContinuation { continuation in drain { continuation.resume() } }
   }
 
@@ -122,7 +122,7 @@ public final class Teller: Service, Sendable {
   ///
   /// In a service group it stands before the server whose decisions it tells: services stop in reverse order, so that
   /// everything has been decided by the time it drains.
-  public func run() async throws {
+  package func run() async throws {
     try? await gracefulShutdown()
     await drain()
     told.finish()

@@ -2,16 +2,16 @@
 ///
 /// The first two bytes of a file decide whether it is packed, not its name. Damage in packed data gives
 /// the bytes before the damage and then one error.
-public struct FileChunks: ~Copyable, Sendable {
+package struct FileChunks: ~Copyable, Sendable {
   /// How far a file has been read.
-  public struct Progress: Sendable, Equatable {
+  package struct Progress: Sendable, Equatable {
     /// The bytes of the file read so far, as they lie on the disk.
-    public var read: UInt64
+    package var read: UInt64
     /// The length of the file, or nil where it has none: pipes and terminals.
-    public var total: UInt64?
+    package var total: UInt64?
 
     /// Makes a progress.
-    public init(read: UInt64, total: UInt64?) {
+    package init(read: UInt64, total: UInt64?) {
       self.read = read
       self.total = total
     }
@@ -20,12 +20,12 @@ public struct FileChunks: ~Copyable, Sendable {
   /// The length of a chunk; what a disk and a page cache deliver in one go.
   ///
   /// - Units: bytes.
-  public static let chunkLength = 262_144
+  package static let chunkLength = 262_144
 
   /// The path as it was given.
-  public let path: String
+  package let path: String
   /// How far the file has been read.
-  public private(set) var progress: Progress
+  package private(set) var progress: Progress
   private let file: FileDescriptor
   private var raw: [UInt8] = []
   private var rawStart = 0
@@ -44,7 +44,7 @@ public struct FileChunks: ~Copyable, Sendable {
   /// Opens a file to read; `-` is standard input.
   ///
   /// - Throws: That it cannot be opened.
-  public init(path: String) throws(FileError) {
+  package init(path: String) throws(FileError) {
     let file = try FileDescriptor(reading: path)
     self.path = path
     progress = Progress(read: 0, total: file.length)
@@ -52,12 +52,12 @@ public struct FileChunks: ~Copyable, Sendable {
   }
 
   /// Whether the file is packed, known once the first chunk was read.
-  public var isCompressed: Bool { mode == .gzip }
+  package var isCompressed: Bool { mode == .gzip }
 
   /// The next chunk of at most ``chunkLength`` bytes, never empty, or nil at the end.
   ///
   /// - Throws: Damage or a failure of the operating system, once; then the file counts as ended.
-  public mutating func next() throws(FileError) -> [UInt8]? {
+  package mutating func next() throws(FileError) -> [UInt8]? {
     if let error = pendingError {
       pendingError = nil
       mode = .ended

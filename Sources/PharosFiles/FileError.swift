@@ -1,9 +1,9 @@
 import Glibc
 
 /// Why a file could not be read or written.
-public struct FileError: Error, Equatable, Sendable {
+package struct FileError: Error, Equatable, Sendable {
   /// What was being done.
-  public enum Operation: String, Sendable, Equatable {
+  package enum Operation: String, Sendable, Equatable {
     /// Opening it to read.
     case open
     /// Making it.
@@ -19,7 +19,7 @@ public struct FileError: Error, Equatable, Sendable {
   }
 
   /// What went wrong.
-  public enum Problem: Sendable, Equatable {
+  package enum Problem: Sendable, Equatable {
     /// The operating system refused, with this `errno`.
     case system(Operation, code: Int32)
     /// Compressed data are damaged at this offset of the compressed file.
@@ -31,12 +31,12 @@ public struct FileError: Error, Equatable, Sendable {
   }
 
   /// What went wrong.
-  public let problem: Problem
+  package let problem: Problem
   /// The path as it was given, or `-`.
-  public let path: String
+  package let path: String
 
   /// Makes an error.
-  public init(_ problem: Problem, path: String) {
+  package init(_ problem: Problem, path: String) {
     self.problem = problem
     self.path = path
   }
@@ -44,7 +44,7 @@ public struct FileError: Error, Equatable, Sendable {
 
 extension FileError: CustomStringConvertible {
   /// One or two sentences for an operator: what, where, why, what to do.
-  public var description: String {
+  package var description: String {
     switch problem {
     case .system(let operation, let code):
       "cannot \(operation.rawValue) \(name): \(FileError.reason(code)).\(FileError.advice(code))"

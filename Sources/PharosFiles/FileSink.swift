@@ -3,16 +3,16 @@
 ///
 /// Finish it with ``close()``: a sink that just goes out of use loses what was not flushed, as a process does
 /// that is killed.
-public struct FileSink: ~Copyable, Sendable {
+package struct FileSink: ~Copyable, Sendable {
   /// How much is gathered before it is written.
   ///
   /// - Units: bytes.
   private static let bufferLength = 262_144
 
   /// The path as it was given.
-  public let path: String
+  package let path: String
   /// How many bytes were taken, before packing.
-  public private(set) var count: UInt64 = 0
+  package private(set) var count: UInt64 = 0
   private let file: FileDescriptor
   private var buffer: [UInt8] = []
   private var deflater: Deflater?
@@ -20,7 +20,7 @@ public struct FileSink: ~Copyable, Sendable {
   /// Creates a file, or truncates an existing one; `-` is standard output.
   ///
   /// - Throws: ``FileError`` if it cannot be created.
-  public init(path: String) throws(FileError) {
+  package init(path: String) throws(FileError) {
     var deflater: Deflater?
     if path.hasSuffix(".gz") {
       deflater = Deflater()
@@ -34,27 +34,27 @@ public struct FileSink: ~Copyable, Sendable {
   }
 
   /// Takes bytes, writing them out when enough have gathered.
-  public mutating func write(_ bytes: [UInt8]) throws(FileError) { try write(bytes.span.bytes) }
+  package mutating func write(_ bytes: [UInt8]) throws(FileError) { try write(bytes.span.bytes) }
 
   /// Takes bytes, writing them out when enough have gathered.
-  public mutating func write(_ bytes: RawSpan) throws(FileError) {
+  package mutating func write(_ bytes: RawSpan) throws(FileError) {
     bytes.withUnsafeBytes { buffer.append(contentsOf: $0) }
     count += UInt64(bytes.byteCount)
     if buffer.count >= FileSink.bufferLength { try pass(.none) }
   }
 
   /// Takes the UTF-8 of a text.
-  public mutating func write(_ text: String) throws(FileError) {
+  package mutating func write(_ text: String) throws(FileError) {
     buffer.append(contentsOf: text.utf8)
     count += UInt64(text.utf8.count)
     if buffer.count >= FileSink.bufferLength { try pass(.none) }
   }
 
   /// Hands everything to the operating system, so that another process can read it.
-  public mutating func flush() throws(FileError) { try pass(.sync) }
+  package mutating func flush() throws(FileError) { try pass(.sync) }
 
   /// Waits until everything is on the disk.
-  public mutating func sync() throws(FileError) {
+  package mutating func sync() throws(FileError) {
     try flush()
     try file.sync()
   }
@@ -62,7 +62,7 @@ public struct FileSink: ~Copyable, Sendable {
   /// Writes what is left, ends the packed data and closes the file.
   ///
   /// - Throws: What could not be written: the file is then not whole.
-  public consuming func close() throws(FileError) {
+  package consuming func close() throws(FileError) {
     try pass(.finish)
     try file.close()
   }

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// The number by which a receiver tells a gateway's present start from its earlier ones: it has to grow.
 ///
@@ -7,14 +7,14 @@ public import PharosReports
 /// Receivers of signed datagrams then refuse everything as older than what they know, and must, since a copy of old
 /// traffic looks the same. A Raspberry Pi has no clock of its own and may come up an hour behind. So a gateway with a
 /// place to write keeps the last number there, and the next one is always higher: see ``BootFile``.
-public enum BootID {
+package enum BootID {
   /// The number of a start.
   ///
   /// - Parameters:
   ///   - wall: the wall clock, right or wrong.
   ///   - last: the number of the start before, if it was kept.
   /// - Returns: the seconds of the clock, or one more than the last number where that is higher.
-  public static func next(wall: Timestamp, last: UInt32?) -> UInt32 {
+  package static func next(wall: Timestamp, last: UInt32?) -> UInt32 {
     let seconds = UInt32(clamping: wall.nanoseconds / 1_000_000_000)
     guard let last else { return seconds }
     return max(seconds, last == .max ? .max : last + 1)

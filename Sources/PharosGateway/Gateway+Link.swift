@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// How a gateway finds out that the server cannot be reached, and that it can be again.
 extension Gateway {
@@ -14,7 +14,7 @@ extension Gateway {
   }
 
   /// Says that a socket is open towards the server.
-  public mutating func opened(at now: Timestamp) {
+  package mutating func opened(at now: Timestamp) {
     link = .fresh
     isBlocked = false
   }
@@ -29,7 +29,7 @@ extension Gateway {
   ///   - trouble: the failure.
   ///   - now: the time.
   ///   - hasAlternative: whether the server has another address, not tried yet: it is tried at once, without a notice.
-  public mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
+  package mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
     takeBack(since: now - delay(of: trouble))
     guard !hasAlternative else {
       link = .down(until: now)

@@ -1,10 +1,10 @@
-public import PharosReports
+package import PharosReports
 import PharosWire
 
 /// What is sent, and when.
 extension Gateway {
   /// What is to be done now, or nil if nothing is until ``deadline(after:)``.
-  public mutating func next(at now: Timestamp) -> Action? {
+  package mutating func next(at now: Timestamp) -> Action? {
     settle(at: now)
     if isOver(at: now) { return .end }
     switch link {
@@ -21,7 +21,7 @@ extension Gateway {
   }
 
   /// Says that the system has taken the datagram.
-  public mutating func taken(at now: Timestamp) {
+  package mutating func taken(at now: Timestamp) {
     guard var parcel = inHand else { return }
     inHand = nil
     if link == .fresh {
@@ -38,7 +38,7 @@ extension Gateway {
   }
 
   /// Says that the system has no room for the datagram until ``writable()``.
-  public mutating func blocked() {
+  package mutating func blocked() {
     isBlocked = true
     guard let parcel = inHand else { return }
     inHand = nil
@@ -46,10 +46,10 @@ extension Gateway {
   }
 
   /// Says that the system has room again.
-  public mutating func writable() { isBlocked = false }
+  package mutating func writable() { isBlocked = false }
 
   /// When to look at ``next(at:)`` again at the latest, if nothing happens before.
-  public func deadline(after now: Timestamp) -> Timestamp {
+  package func deadline(after now: Timestamp) -> Timestamp {
     let end = endsAt.flatMap { $0 > now ? $0 : nil } ?? .distantFuture
     switch link {
     case .down(let time), .probing(let time): return min(time, end)

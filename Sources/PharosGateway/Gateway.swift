@@ -1,5 +1,5 @@
-public import PharosCaptures
-public import PharosReports
+package import PharosCaptures
+package import PharosReports
 import PharosWire
 
 /// A gateway without its sockets and pipes: its caller passes packets and times in, and it returns datagrams.
@@ -17,9 +17,9 @@ import PharosWire
 /// The caller calls ``next(at:)`` until it returns nil, performs each action, reports the outcome, and calls again at
 /// ``deadline(after:)`` or when there is new input. All times are from one clock that never goes back and that counts
 /// while the machine is suspended.
-public struct Gateway: Sendable {
+package struct Gateway: Sendable {
   /// What is to be done.
-  public enum Action: Hashable, Sendable {
+  package enum Action: Hashable, Sendable {
     /// Look the server's name up and open a socket; then say ``Gateway/opened(at:)`` or ``Gateway/failed(_:at:hasAlternative:)``.
     case open
     /// Send the datagram; then say ``Gateway/taken(at:)``, ``Gateway/blocked()`` or ``Gateway/failed(_:at:hasAlternative:)``.
@@ -45,15 +45,15 @@ public struct Gateway: Sendable {
   }
 
   /// Who it is.
-  public let identity: GatewayIdentity
+  package let identity: GatewayIdentity
   /// The times and sizes it goes by.
-  public let limits: GatewayLimits
+  package let limits: GatewayLimits
   /// What it has done.
-  public internal(set) var counters = GatewayCounters()
+  package internal(set) var counters = GatewayCounters()
   /// What was found in the input, and what was passed over.
-  public var captureCounters: CaptureCounters { extractor.counters }
+  package var captureCounters: CaptureCounters { extractor.counters }
   /// What was last found to be wrong, while the server cannot be reached.
-  public var trouble: LinkTrouble? { outage?.trouble }
+  package var trouble: LinkTrouble? { outage?.trouble }
 
   var link: Link
   /// The present outage: since when, why, how many tries failed, and what was dropped before it.
@@ -85,7 +85,7 @@ public struct Gateway: Sendable {
   private var found = ReportBatch()
 
   /// Starts a gateway, which will first ask for a socket.
-  public init(_ identity: GatewayIdentity, limits: GatewayLimits = GatewayLimits(), at now: Timestamp) {
+  package init(_ identity: GatewayIdentity, limits: GatewayLimits = GatewayLimits(), at now: Timestamp) {
     self.identity = identity
     self.limits = limits
     lengths = RecordLengths(of: identity)
@@ -97,7 +97,7 @@ public struct Gateway: Sendable {
   }
 
   /// Takes a packet of the input that was heard at a time, now or before.
-  public mutating func take(_ packet: Packet, heard: Timestamp) {
+  package mutating func take(_ packet: Packet, heard: Timestamp) {
     scan.look(at: packet, heard: heard)
     var batch = ReportBatch()
     swap(&batch, &found)
@@ -111,16 +111,16 @@ public struct Gateway: Sendable {
 
   /// Says that there is nothing more to come: what there is will be sent, if it can be within
   /// ``GatewayLimits/endPatience``.
-  public mutating func end(at now: Timestamp) {
+  package mutating func end(at now: Timestamp) {
     guard endsAt == nil else { return }
     endsAt = now + limits.endPatience
   }
 
   /// Whether more input should be read now; live input always should.
-  public func wantsInput(isLive: Bool) -> Bool { isLive || waiting.count < limits.backlog }
+  package func wantsInput(isLive: Bool) -> Bool { isLive || waiting.count < limits.backlog }
 
   /// What happened since this was called last.
-  public mutating func takeNotices() -> [GatewayNotice] {
+  package mutating func takeNotices() -> [GatewayNotice] {
     defer { notices = [] }
     return notices
   }

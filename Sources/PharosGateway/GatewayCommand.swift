@@ -1,4 +1,4 @@
-public import ArgumentParser
+package import ArgumentParser
 import CPharos
 import PharosFiles
 package import PharosReports
@@ -13,9 +13,9 @@ import Darwin
 #endif
 
 /// `pharos gateway`, which is also the whole of the program `pharos-gateway`.
-public struct GatewayCommand: ParsableCommand {
+package struct GatewayCommand: ParsableCommand {
   /// What the command is called and says about itself.
-  public static let configuration = CommandConfiguration(
+  package static let configuration = CommandConfiguration(
     commandName: "gateway",
     abstract: "Send what a Bluetooth radio hears to a server: from a capture, or live from a pipe.",
     discussion: """
@@ -77,10 +77,10 @@ public struct GatewayCommand: ParsableCommand {
   var state: String?
 
   /// Creates a command without arguments.
-  public init() {}
+  package init() {}
 
   /// Refuses what contradicts itself.
-  public func validate() throws {
+  package func validate() throws {
     if key != nil, keyFile != nil {
       throw ValidationError("--key and --key-file both give a key; give one of them.")
     }
@@ -92,7 +92,7 @@ public struct GatewayCommand: ParsableCommand {
   }
 
   /// Sends until the input ends or a signal comes.
-  public func run() throws {
+  package func run() throws {
     do {
       let options = try makeOptions()
       guard let stop = GatewayStop(heedsSignals: true) else {
@@ -156,5 +156,5 @@ public struct GatewayCommand: ParsableCommand {
 
 extension GatewayPace: ExpressibleByArgument {
   /// Reads a factor or `max`.
-  public init?(argument: String) { self.init(argument) }
+  package init?(argument: String) { self.init(argument) }
 }

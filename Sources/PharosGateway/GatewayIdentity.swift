@@ -1,16 +1,16 @@
-public import PharosReports
+package import PharosReports
 
 /// Who a gateway is in the heads of its datagrams.
-public struct GatewayIdentity: Hashable, Sendable {
+package struct GatewayIdentity: Hashable, Sendable {
   /// Who heard the adverts.
-  public var observer: ObserverID
+  package var observer: ObserverID
   /// A number that increases with each start of the gateway; see ``BootID``.
-  public var bootID: UInt32
+  package var bootID: UInt32
   /// The key that signs, or nil for datagrams without a tag.
-  public var signingKeyID: UInt32?
+  package var signingKeyID: UInt32?
 
   /// Makes an identity.
-  public init(observer: ObserverID, bootID: UInt32, signingKeyID: UInt32? = nil) {
+  package init(observer: ObserverID, bootID: UInt32, signingKeyID: UInt32? = nil) {
     self.observer = observer
     self.bootID = bootID
     self.signingKeyID = signingKeyID

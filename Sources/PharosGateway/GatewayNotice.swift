@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// A change in a gateway's state that its operator should know of.
-public enum GatewayNotice: Hashable, Sendable {
+package enum GatewayNotice: Hashable, Sendable {
   /// The server cannot be reached; told once, not at every try.
   case lost(LinkTrouble)
   /// It cannot be reached for another reason than the one told before.
@@ -14,7 +14,7 @@ public enum GatewayNotice: Hashable, Sendable {
 
 extension GatewayNotice {
   /// A line for the log.
-  public func text(destination: String) -> String {
+  package func text(destination: String) -> String {
     switch self {
     case .lost(let trouble):
       "cannot reach \(destination): \(trouble). What is heard is kept as long as there is room; trying again."

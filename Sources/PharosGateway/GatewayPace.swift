@@ -1,14 +1,14 @@
 package import PharosReports
 
 /// When the packets of a capture count as heard.
-public enum GatewayPace: Hashable, Sendable {
+package enum GatewayPace: Hashable, Sendable {
   /// As they come: live input as old as it is, anything else at the moment it is read.
   case asItComes
   /// At the intervals of the capture, faster or slower by a factor.
   case recorded(speed: Double)
 
   /// Reads a factor on the capture's speed, or `max` for as it comes; nil if it is neither.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     if text == "max" {
       self = .asItComes
       return

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// Tells when a packet was heard by the gateway's own clock, from the time that the packet bears.
 ///
@@ -8,16 +8,16 @@ public import PharosReports
 /// * the stream is a capture of earlier times, told by its first packet: then a packet is heard when it is read;
 /// * the wall clock was set since the last look: then the packets of this look count as heard now;
 /// * a packet is from the future: it was heard now.
-public struct HearingClock: Sendable {
+package struct HearingClock: Sendable {
   /// One look at both clocks.
-  public struct Reading: Hashable, Sendable {
+  package struct Reading: Hashable, Sendable {
     /// A clock that is never set and counts while the machine is suspended.
-    public var now: Timestamp
+    package var now: Timestamp
     /// The wall clock.
-    public var wall: Timestamp
+    package var wall: Timestamp
 
     /// Makes a reading.
-    public init(now: Timestamp, wall: Timestamp) {
+    package init(now: Timestamp, wall: Timestamp) {
       self.now = now
       self.wall = wall
     }
@@ -33,15 +33,15 @@ public struct HearingClock: Sendable {
   static let drift = 0.001
 
   /// Whether the stream tells what is heard now; nil until a packet bore a time.
-  public private(set) var isLive: Bool?
+  package private(set) var isLive: Bool?
   private var latest: Reading?
   private var isStepped = false
 
   /// Makes a clock that has seen nothing.
-  public init() {}
+  package init() {}
 
   /// Looks at both clocks: before each time that packets are read.
-  public mutating func look(_ reading: Reading) {
+  package mutating func look(_ reading: Reading) {
     if let latest {
       let passed = reading.now - latest.now
       let difference = (reading.wall - latest.wall) - passed
@@ -51,7 +51,7 @@ public struct HearingClock: Sendable {
   }
 
   /// When a packet was heard, by the clock that is never set; ``look(_:)`` has been called.
-  public mutating func heard(_ time: Timestamp?) -> Timestamp {
+  package mutating func heard(_ time: Timestamp?) -> Timestamp {
     guard let reading = latest else { return Timestamp(nanoseconds: 0) }
     guard let time else { return reading.now }
     let age = reading.wall - time

@@ -1,5 +1,5 @@
 /// Why datagrams do not reach the server, as far as the system tells.
-public enum LinkTrouble: Error, Hashable, Sendable {
+package enum LinkTrouble: Error, Hashable, Sendable {
   /// The server's name is not known, or cannot be looked up now; what the resolver says.
   case unknownHost(reason: String)
   /// The server's host answers, but no process listens on the port.
@@ -20,7 +20,7 @@ public enum LinkTrouble: Error, Hashable, Sendable {
 
 extension LinkTrouble: CustomStringConvertible {
   /// What is wrong and who can do something about it, without a full stop.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unknownHost(let reason): "its name cannot be looked up (\(reason)); check the name and the DNS"
     case .refused:

@@ -10,7 +10,7 @@ extension Journal {
   ///
   /// - Returns: the sequence of each published entry, ascending without a gap; nil for each withheld entry.
   /// - Throws: ``JournalError``; nothing was written then.
-  public func append(_ entries: [Entry]) throws(JournalError) -> [Int64?] {
+  package func append(_ entries: [Entry]) throws(JournalError) -> [Int64?] {
     guard !entries.isEmpty else { return [] }
     let start = ContinuousClock.now
     do {
@@ -59,13 +59,13 @@ extension Journal {
   }
 
   /// The sequence of the last event; 0 before the first.
-  public var head: Int64 { shared.withLock { $0.statistics.head } }
+  package var head: Int64 { shared.withLock { $0.statistics.head } }
 
   /// The sequence of the first event that is still kept; one more than the head if none is.
-  public var oldest: Int64 { shared.withLock { $0.statistics.oldest } }
+  package var oldest: Int64 { shared.withLock { $0.statistics.oldest } }
 
   /// How the journal is doing.
-  public func statistics() -> JournalStatistics { shared.withLock { $0.statistics } }
+  package func statistics() -> JournalStatistics { shared.withLock { $0.statistics } }
 
   /// How large the database is, free pages left out.
   static func bytes(of database: Database) throws -> Int64 {

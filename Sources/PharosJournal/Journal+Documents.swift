@@ -4,14 +4,14 @@ extension Journal {
   /// Keeps a small thing under a kind and a key: a token, an application made over HTTP, a rule.
   ///
   /// - Throws: ``JournalError``; the document that was there is there as it was.
-  public func put(_ document: [UInt8], kind: String, key: String) throws(JournalError) {
+  package func put(_ document: [UInt8], kind: String, key: String) throws(JournalError) {
     try put([(kind: kind, key: key, document: document)])
   }
 
   /// Keeps several documents, all of them or none, with one write to the disk.
   ///
   /// - Throws: ``JournalError``; the documents that were there are there as they were.
-  public func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
+  package func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
     try write { database in
       let insert = try PreparedStatement(
         cachedBy: database,
@@ -28,7 +28,7 @@ extension Journal {
   /// The document of a kind under a key, or nil if there is none.
   ///
   /// - Throws: ``JournalError``.
-  public func document(kind: String, key: String) throws(JournalError) -> [UInt8]? {
+  package func document(kind: String, key: String) throws(JournalError) -> [UInt8]? {
     try read { database in
       let find = try PreparedStatement(
         cachedBy: database,
@@ -44,7 +44,7 @@ extension Journal {
   /// All documents of a kind, in the order of their keys.
   ///
   /// - Throws: ``JournalError``.
-  public func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])] {
+  package func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])] {
     try read { database in
       let find = try PreparedStatement(
         cachedBy: database,
@@ -65,7 +65,7 @@ extension Journal {
   /// - Returns: whether there was one.
   /// - Throws: ``JournalError``.
   @discardableResult
-  public func delete(kind: String, key: String) throws(JournalError) -> Bool {
+  package func delete(kind: String, key: String) throws(JournalError) -> Bool {
     try write { database in
       let drop = try PreparedStatement(
         cachedBy: database,

@@ -1,4 +1,4 @@
-public import PharosEvents
+package import PharosEvents
 import GRDB
 import PharosReports
 
@@ -11,7 +11,7 @@ extension Journal {
   /// - Parameter sequence: the last sequence whose changes are known already; 0 gives all rows.
   /// - Returns: what the rows say.
   /// - Throws: ``JournalError``.
-  public func lastTold(after sequence: Int64 = 0) throws(JournalError) -> LastTold {
+  package func lastTold(after sequence: Int64 = 0) throws(JournalError) -> LastTold {
     try read { database in
       var told = LastTold()
       var reader = RowReader(journal: self, database: database)

@@ -1,4 +1,4 @@
-public import PharosEvents
+package import PharosEvents
 import GRDB
 import Synchronization
 import PharosReports
@@ -13,7 +13,7 @@ extension Journal {
   /// - Returns: the events, the oldest first.
   /// - Complexity: some microseconds for each event given, and for each block of 65,536 events that has none.
   /// - Throws: ``JournalError``.
-  public func events(
+  package func events(
     after sequence: Int64,
     matching filter: EventFilter = .all,
     limit: Int
@@ -30,7 +30,7 @@ extension Journal {
   ///   - limit: how many at most.
   /// - Returns: the events, the newest first.
   /// - Throws: ``JournalError``.
-  public func events(
+  package func events(
     before sequence: Int64,
     matching filter: EventFilter = .all,
     limit: Int
@@ -40,7 +40,7 @@ extension Journal {
   }
 
   /// The event with a sequence, or nil if there is none or it is kept no longer.
-  public func event(_ sequence: Int64) throws(JournalError) -> JournaledEvent? {
+  package func event(_ sequence: Int64) throws(JournalError) -> JournaledEvent? {
     guard sequence > 0 else { return nil }
     return try events(after: sequence - 1, limit: 1).first { $0.sequence == sequence }
   }

@@ -1,24 +1,24 @@
-public import PharosReports
+package import PharosReports
 import GRDB
 import Synchronization
 
 /// What was dropped to keep the journal within its bounds.
-public struct Pruned: Hashable, Sendable {
+package struct Pruned: Hashable, Sendable {
   /// How many events.
-  public var events: Int64 = 0
+  package var events: Int64 = 0
   /// How many rows of subjects, beacons and observers that were last told of before the oldest event kept.
-  public var rows = 0
+  package var rows = 0
   /// How many names that nothing mentions any more.
-  public var names = 0
+  package var names = 0
   /// How many deliveries that were given up before the oldest time kept.
-  public var letters = 0
+  package var letters = 0
   /// How many checkpoints from before then, left by a server that was stopped for long.
-  public var checkpoints = 0
+  package var checkpoints = 0
   /// How many events should have been dropped, but a webhook still needs them.
-  public var heldBack: Int64 = 0
+  package var heldBack: Int64 = 0
 
   /// Starts with nothing dropped.
-  public init() {}
+  package init() {}
 }
 
 extension Journal {
@@ -36,7 +36,7 @@ extension Journal {
   /// - Parameter now: the present time.
   /// - Returns: what was dropped.
   /// - Throws: ``JournalError``; what was dropped so far stays dropped.
-  public func prune(now: Timestamp) throws(JournalError) -> Pruned {
+  package func prune(now: Timestamp) throws(JournalError) -> Pruned {
     var pruned = Pruned()
     let cutoff = settings.longest.map { now - $0 }
     while try pruneSlice(cutoff, into: &pruned) {}

@@ -1,4 +1,4 @@
-public import PharosEvents
+package import PharosEvents
 import Foundation
 package import GRDB
 import PharosReports
@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// Events are appended in groups; a group is on the disk when ``append(_:)`` returns, together with the rows that its events
 /// changed, or nothing of it is. Reading goes on meanwhile and sees whole groups only.
-public final class Journal: Sendable {
+package final class Journal: Sendable {
   /// Where a journal lives.
-  public enum Location: Hashable, Sendable {
+  package enum Location: Hashable, Sendable {
     /// In `journal.sqlite` in this folder, which is made if it is missing.
     case folder(String)
     /// In memory: all is as on disk, and gone with the process.
@@ -18,23 +18,23 @@ public final class Journal: Sendable {
   }
 
   /// What is to be journalled.
-  public struct Entry: Hashable, Sendable {
+  package struct Entry: Hashable, Sendable {
     /// The event.
-    public var event: Event
+    package var event: Event
     /// A Boolean value that is true if the event is published; a withheld event changes rows and gets no sequence.
-    public var isTold: Bool
+    package var isTold: Bool
 
     /// Makes an entry.
-    public init(event: Event, isTold: Bool = true) {
+    package init(event: Event, isTold: Bool = true) {
       self.event = event
       self.isTold = isTold
     }
   }
 
   /// The stream whose events these are.
-  public let stream: String
+  package let stream: String
   /// How much is kept.
-  public let settings: JournalSettings
+  package let settings: JournalSettings
 
   let place: String
   let blocks: Blocks
@@ -86,7 +86,7 @@ public final class Journal: Sendable {
   /// - Returns: the journal.
   /// - Throws: ``JournalError`` if the folder cannot be used, another process uses it, or the file is damaged, of a newer
   ///   version or of another stream.
-  public static func open(
+  package static func open(
     _ location: Location,
     stream: String,
     settings: JournalSettings? = nil
@@ -167,7 +167,7 @@ public final class Journal: Sendable {
   /// Gives the folder free for another process, or for another journal of this one.
   ///
   /// To be called once nothing is appended any more; the end of the process does the same.
-  public func leave() { lock?.release() }
+  package func leave() { lock?.release() }
 
   private static func make(_ folder: String) throws(JournalError) {
     do {

@@ -1,7 +1,7 @@
 /// Why the journal could not do what it was asked to.
-public struct JournalError: Error, Hashable, Sendable {
+package struct JournalError: Error, Hashable, Sendable {
   /// What is the matter.
-  public enum Problem: Hashable, Sendable {
+  package enum Problem: Hashable, Sendable {
     /// The folder cannot be made or used.
     case folder(reason: String)
     /// Another process uses the journal.
@@ -23,18 +23,18 @@ public struct JournalError: Error, Hashable, Sendable {
   }
 
   /// What is the matter.
-  public let problem: Problem
+  package let problem: Problem
   /// Which file or folder it is about; `memory` for a journal without a file.
-  public let place: String
+  package let place: String
 
   /// Makes an error.
-  public init(_ problem: Problem, at place: String) {
+  package init(_ problem: Problem, at place: String) {
     self.problem = problem
     self.place = place
   }
 
   /// Whether trying again later may succeed without anybody changing the file.
-  public var isPassing: Bool {
+  package var isPassing: Bool {
     switch problem {
     case .full, .locked, .refused, .readOnly: true
     case .folder, .inUse, .damaged, .newer, .otherStream: false
@@ -44,7 +44,7 @@ public struct JournalError: Error, Hashable, Sendable {
 
 extension JournalError: CustomStringConvertible {
   /// What is wrong, where, and what to do about it.
-  public var description: String {
+  package var description: String {
     switch problem {
     case .folder(let reason):
       "\(place): the folder for the journal cannot be used: \(reason). Choose another one with --data, or change its rights."

@@ -1,15 +1,15 @@
-public import PharosReports
+package import PharosReports
 
 /// How much a journal keeps.
-public struct JournalSettings: Hashable, Sendable {
+package struct JournalSettings: Hashable, Sendable {
   /// How long events are kept; nil means for as long as there is room.
-  public var longest: TimeSpan?
+  package var longest: TimeSpan?
   /// How large the database may grow before the oldest events make room.
   ///
   /// - Units: bytes.
-  public var mostBytes: Int64
+  package var mostBytes: Int64
   /// How long a write waits for another program that has locked the file.
-  public var patience: TimeSpan
+  package var patience: TimeSpan
 
   /// Makes settings.
   ///
@@ -17,7 +17,7 @@ public struct JournalSettings: Hashable, Sendable {
   ///   - longest: how long events are kept; by default 30 days, within which a month's bill or quarrel is looked up.
   ///   - mostBytes: how large the database may grow; by default 4 GiB, about 27 million events.
   ///   - patience: how long a write waits for a lock; by default 1 s, the queue in front of it holds far more.
-  public init(
+  package init(
     longest: TimeSpan? = .seconds(30 * 86_400),
     mostBytes: Int64 = 4 << 30,
     patience: TimeSpan = .seconds(1)
@@ -28,5 +28,5 @@ public struct JournalSettings: Hashable, Sendable {
   }
 
   /// The settings of a journal in memory: 64 MiB, about 400,000 events.
-  public static let inMemory = JournalSettings(mostBytes: 64 << 20)
+  package static let inMemory = JournalSettings(mostBytes: 64 << 20)
 }

@@ -1,14 +1,14 @@
-public import PharosEvents
+package import PharosEvents
 
 /// An event and its place in the journal.
-public struct JournaledEvent: Hashable, Sendable {
+package struct JournaledEvent: Hashable, Sendable {
   /// Its place: 1 for the first event ever journalled, and no number left out behind it.
-  public let sequence: Int64
+  package let sequence: Int64
   /// The event as it was published.
-  public let event: Event
+  package let event: Event
 
   /// Pairs an event with its place.
-  public init(sequence: Int64, event: Event) {
+  package init(sequence: Int64, event: Event) {
     self.sequence = sequence
     self.event = event
   }

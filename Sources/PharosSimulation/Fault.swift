@@ -1,9 +1,9 @@
-public import PharosReports
+package import PharosReports
 
 /// Something that goes wrong with an observer for a while.
-public struct Fault: Hashable, Sendable {
+package struct Fault: Hashable, Sendable {
   /// What goes wrong.
-  public enum Kind: String, Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
     /// It has no power: it hears nothing and sends nothing, and restarts with the next boot id and sequence 0.
     case power
     /// It has no network: it hears and sends, but nothing arrives, and its sequence numbers go on.
@@ -13,39 +13,39 @@ public struct Fault: Hashable, Sendable {
   }
 
   /// What goes wrong.
-  public var kind: Kind
+  package var kind: Kind
   /// When.
-  public var window: TimeWindow
+  package var window: TimeWindow
 
   /// Makes a fault.
-  public init(_ kind: Kind, from: TimeSpan, until: TimeSpan) {
+  package init(_ kind: Kind, from: TimeSpan, until: TimeSpan) {
     self.kind = kind
     window = TimeWindow(from: from, until: until)
   }
 
   /// A restart: without power for as long as a gateway takes to boot.
-  public static func restart(at time: TimeSpan, taking span: TimeSpan = .seconds(2)) -> Fault {
+  package static func restart(at time: TimeSpan, taking span: TimeSpan = .seconds(2)) -> Fault {
     Fault(.power, from: time, until: time + span)
   }
 }
 
 /// What happens to datagrams on their way to the server.
-public struct Network: Hashable, Sendable {
+package struct Network: Hashable, Sendable {
   /// The shortest time that a datagram takes.
-  public var delay: TimeSpan
+  package var delay: TimeSpan
   /// What queues add to it in the mean; the chance of more falls off exponentially.
-  public var jitter: TimeSpan
+  package var jitter: TimeSpan
   /// The share of datagrams that are lost.
-  public var loss: Double
+  package var loss: Double
   /// The share of datagrams that arrive twice.
-  public var duplication: Double
+  package var duplication: Double
   /// The share of datagrams that take a detour, so that later ones overtake them.
-  public var reordering: Double
+  package var reordering: Double
   /// How long a detour takes at most.
-  public var detour: TimeSpan
+  package var detour: TimeSpan
 
   /// Makes a network; the defaults are those of a quiet cable.
-  public init(
+  package init(
     delay: TimeSpan = .microseconds(400),
     jitter: TimeSpan = .microseconds(200),
     loss: Double = 0,

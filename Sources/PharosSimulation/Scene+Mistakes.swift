@@ -3,7 +3,7 @@ import PharosReports
 
 extension Scene {
   /// All that keeps the scene from being played, in the order of its parts; empty if it can be.
-  public var mistakes: [SceneMistake] {
+  package var mistakes: [SceneMistake] {
     var list = MistakeList()
     list.check(!name.isEmpty, "name", "is empty; give the scene a name of one word")
     list.check(duration > .zero, "duration", "is \(duration.text); it must be longer than 0 s")

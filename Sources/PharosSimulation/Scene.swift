@@ -1,52 +1,52 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// What happens somewhere: who is there, what transmits, who hears it, what stands in the way, what goes wrong.
 ///
 /// A scene says nothing by chance; together with a seed it becomes a ``Simulation``.
-public struct Scene: Hashable, Sendable {
+package struct Scene: Hashable, Sendable {
   /// A piece of the floor whose comings and goings belong to the truth.
-  public struct Area: Hashable, Sendable {
+  package struct Area: Hashable, Sendable {
     /// Its name in the truth.
-    public var name: String
+    package var name: String
     /// What belongs to it.
-    public var shape: Polygon
+    package var shape: Polygon
 
     /// Makes an area.
-    public init(name: String, shape: Polygon) {
+    package init(name: String, shape: Polygon) {
       self.name = name
       self.shape = shape
     }
   }
 
   /// A name of one word, as on a command line.
-  public var name: String
+  package var name: String
   /// What happens, in a sentence.
-  public var summary: String
+  package var summary: String
   /// When it begins.
-  public var start: Timestamp
+  package var start: Timestamp
   /// How long it lasts; for ever if that is asked for, since memory does not grow with time.
-  public var duration: TimeSpan
+  package var duration: TimeSpan
   /// What radio passes through.
-  public var walls: Walls
+  package var walls: Walls
   /// The areas that the truth tells about.
-  public var areas: [Area]
+  package var areas: [Area]
   /// What advertises, each name once.
-  public var transmitters: [Transmitter]
+  package var transmitters: [Transmitter]
   /// Who listens, each identity once.
-  public var observers: [Observer]
+  package var observers: [Observer]
   /// How radio spreads.
-  public var radio: Radio
+  package var radio: Radio
   /// What a site would declare to make something of it.
-  public var site: Site
+  package var site: Site
   /// The same site as a commented `site.yaml`; empty if there is none.
-  public var siteYAML: String
+  package var siteYAML: String
 
   /// 2026-01-01 09:00:00 UTC: when scenes begin unless they say otherwise.
-  public static let defaultStart = Timestamp(seconds: 1_767_258_000)
+  package static let defaultStart = Timestamp(seconds: 1_767_258_000)
 
   /// Makes a scene.
-  public init(
+  package init(
     name: String,
     summary: String = "",
     start: Timestamp = Scene.defaultStart,
@@ -73,15 +73,15 @@ public struct Scene: Hashable, Sendable {
   }
 
   /// The scenes that Pharos brings along.
-  public static var builtIn: [Scene] { [.museumVisit, .gatewayOutage, .noisyDoorway, .busyHall, .demo] }
+  package static var builtIn: [Scene] { [.museumVisit, .gatewayOutage, .noisyDoorway, .busyHall, .demo] }
 
   /// The scene of that name among those that Pharos brings along, or nil.
-  public static func builtIn(named name: String) -> Scene? { builtIn.first { $0.name == name } }
+  package static func builtIn(named name: String) -> Scene? { builtIn.first { $0.name == name } }
 
   /// The level that is expected of a transmitter at an observer: distance and walls, nothing by chance.
   ///
   /// - Units: dBm.
-  public func expectedLevel(of transmitter: Transmitter, at observer: Observer, time: TimeSpan) -> Double {
+  package func expectedLevel(of transmitter: Transmitter, at observer: Observer, time: TimeSpan) -> Double {
     let from = transmitter.path.position(at: time)
     let to = observer.path.position(at: time)
     return transmitter.power + observer.gain - radio.pathLoss(distance: from.distance(to: to))
@@ -90,21 +90,21 @@ public struct Scene: Hashable, Sendable {
 }
 
 /// From one time of a scene until another, the end left out.
-public struct TimeWindow: Hashable, Sendable {
+package struct TimeWindow: Hashable, Sendable {
   /// When it begins, counted from the scene's begin.
-  public var from: TimeSpan
+  package var from: TimeSpan
   /// When it ends, counted from the scene's begin.
-  public var until: TimeSpan
+  package var until: TimeSpan
 
   /// Makes a window.
-  public init(from: TimeSpan = .zero, until: TimeSpan = .forever) {
+  package init(from: TimeSpan = .zero, until: TimeSpan = .forever) {
     self.from = from
     self.until = until
   }
 
   /// The whole scene.
-  public static let always = TimeWindow()
+  package static let always = TimeWindow()
 
   /// Whether a time lies in it.
-  public func contains(_ time: TimeSpan) -> Bool { from <= time && time < until }
+  package func contains(_ time: TimeSpan) -> Bool { from <= time && time < until }
 }

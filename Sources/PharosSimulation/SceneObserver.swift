@@ -1,11 +1,11 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 extension Scene {
   /// Who listens: a fixed gateway, or a handset that somebody carries about.
-  public struct Observer: Hashable, Sendable {
+  package struct Observer: Hashable, Sendable {
     /// What it tells of what it hears.
-    public enum Reporting: Hashable, Sendable {
+    package enum Reporting: Hashable, Sendable {
       /// Every advert, as gateways do.
       case adverts
       /// For each beacon a mean level since its last datagram, as the platforms of handsets allow.
@@ -13,85 +13,85 @@ extension Scene {
     }
 
     /// How it tells that it lives.
-    public struct Heartbeats: Hashable, Sendable {
+    package struct Heartbeats: Hashable, Sendable {
       /// The time from one to the next.
-      public var period: TimeSpan
+      package var period: TimeSpan
       /// Whether they tell how the radio fares: adverts heard, scan duty, drops.
-      public var tellsStatistics: Bool
+      package var tellsStatistics: Bool
 
       /// Makes heartbeats.
-      public init(period: TimeSpan, tellsStatistics: Bool = true) {
+      package init(period: TimeSpan, tellsStatistics: Bool = true) {
         self.period = period
         self.tellsStatistics = tellsStatistics
       }
     }
 
     /// When its radio listens: for `window` out of each `interval`, on one of three channels in turn.
-    public struct Scan: Hashable, Sendable {
+    package struct Scan: Hashable, Sendable {
       /// The time from one window to the next.
-      public var interval: TimeSpan
+      package var interval: TimeSpan
       /// How long it listens of that.
-      public var window: TimeSpan
+      package var window: TimeSpan
 
       /// Makes a scan pattern.
-      public init(interval: TimeSpan = .milliseconds(100), window: TimeSpan = .milliseconds(100)) {
+      package init(interval: TimeSpan = .milliseconds(100), window: TimeSpan = .milliseconds(100)) {
         self.interval = interval
         self.window = window
       }
 
       /// The share of time that the radio listens.
-      public var duty: Double { interval > .zero ? window / interval : 0 }
+      package var duty: Double { interval > .zero ? window / interval : 0 }
     }
 
     /// Who it says it is.
-    public var id: ObserverID
+    package var id: ObserverID
     /// Where its datagrams come from: a host as text.
-    public var sourceAddress: String
+    package var sourceAddress: String
     /// The UDP port that its datagrams come from.
-    public var sourcePort: UInt16
+    package var sourcePort: UInt16
     /// Where it is.
-    public var path: Path
+    package var path: Path
     /// What it tells.
-    public var reporting: Reporting
+    package var reporting: Reporting
     /// How often it sends what it heard, which has an age by then; zero means at once.
-    public var batchPeriod: TimeSpan
+    package var batchPeriod: TimeSpan
     /// How it tells that it lives, or nil for never.
-    public var heartbeats: Heartbeats?
+    package var heartbeats: Heartbeats?
     /// When its radio listens.
-    public var scan: Scan
+    package var scan: Scan
     /// The scan state that it reports whenever it starts, or nil for none.
-    public var scanState: ScanState?
+    package var scanState: ScanState?
     /// What its antenna adds to every level.
     ///
     /// - Units: dB.
-    public var gain: Double
+    package var gain: Double
     /// The error of each level that it reports.
     ///
     /// - Units: dB, one standard deviation.
-    public var noise: Double
+    package var noise: Double
     /// The level at which it receives every second advert.
     ///
     /// - Units: dBm.
-    public var sensitivity: Double
+    package var sensitivity: Double
     /// How fast its clock runs against true time: ages and up-time are counted with it.
     ///
     /// - Units: parts per million; crystals lie within ±50.
-    public var clockDrift: Double
+    package var clockDrift: Double
     /// The boot id of its first start; each restart uses the next one.
-    public var bootID: UInt32
+    package var bootID: UInt32
     /// What the body of its carrier takes from the level straight behind them.
     ///
     /// - Units: dB.
-    public var bodyLoss: Double
+    package var bodyLoss: Double
     /// When its display is turned on.
-    public var displayOn: [TimeSpan]
+    package var displayOn: [TimeSpan]
     /// The network between it and the server.
-    public var network: Network
+    package var network: Network
     /// What goes wrong with it.
-    public var faults: [Fault]
+    package var faults: [Fault]
 
     /// Makes an observer.
-    public init(
+    package init(
       id: ObserverID,
       sourceAddress: String,
       sourcePort: UInt16 = 50_001,
@@ -132,7 +132,7 @@ extension Scene {
     }
 
     /// Whether a fault of a kind holds at a time.
-    public func has(_ kind: Fault.Kind, at time: TimeSpan) -> Bool {
+    package func has(_ kind: Fault.Kind, at time: TimeSpan) -> Bool {
       faults.contains { $0.kind == kind && $0.window.contains(time) }
     }
   }

@@ -1,32 +1,32 @@
-public import PharosReports
+package import PharosReports
 
 /// A datagram as it reaches the server, ready to be encoded.
-public struct SimulatedDatagram: Equatable, Sendable {
+package struct SimulatedDatagram: Equatable, Sendable {
   /// When it is received.
-  public var received: Timestamp
+  package var received: Timestamp
   /// The host that it comes from, as text.
-  public var sourceAddress: String
+  package var sourceAddress: String
   /// The UDP port that it comes from.
-  public var sourcePort: UInt16
+  package var sourcePort: UInt16
   /// Who sends it.
-  public var observer: ObserverID
+  package var observer: ObserverID
   /// Its head: boot id, sequence number and up-time of the sender.
-  public var head: Transmission
+  package var head: Transmission
   /// Its reports in order, all of ``observer``, each with its receive time and an age of whole milliseconds.
   ///
   /// The head is not among them: an encoder writes it from ``head``.
-  public var reports: ReportBatch
+  package var reports: ReportBatch
 }
 
 /// One thing that comes out of a simulation.
-public enum SimulationItem: Equatable, Sendable {
+package enum SimulationItem: Equatable, Sendable {
   /// What the server receives.
   case datagram(SimulatedDatagram)
   /// What truly happens.
   case truth(TruthEvent)
 
   /// When it is received or happens.
-  public var time: Timestamp {
+  package var time: Timestamp {
     switch self {
     case .datagram(let datagram): datagram.received
     case .truth(let event): event.time

@@ -6,7 +6,7 @@ import PharosReports
 /// and seed give the same items, bit for bit; each transmitter, observer and link has random numbers of its own.
 ///
 /// - Complexity: O(observers) for each advert that is sent.
-public struct Simulation: Sequence, IteratorProtocol, Sendable {
+package struct Simulation: Sequence, IteratorProtocol, Sendable {
   /// What is to be done at some time.
   enum Step: Sendable {
     case advertise(transmitter: Int)
@@ -19,9 +19,9 @@ public struct Simulation: Sequence, IteratorProtocol, Sendable {
   }
 
   /// The scene that is played.
-  public let scene: Scene
+  package let scene: Scene
   /// The seed it is played from.
-  public let seed: UInt64
+  package let seed: UInt64
   var agenda = Agenda<Step>()
   var underway = Agenda<SimulatedDatagram>()
   var facts: [TruthEvent] = []
@@ -32,7 +32,7 @@ public struct Simulation: Sequence, IteratorProtocol, Sendable {
   var truth: TruthState
 
   /// Begins to play a scene, or says all that is wrong with it.
-  public init(_ scene: Scene, seed: UInt64) throws(InvalidScene) {
+  package init(_ scene: Scene, seed: UInt64) throws(InvalidScene) {
     let mistakes = scene.mistakes
     guard mistakes.isEmpty else { throw InvalidScene(scene: scene.name, mistakes: mistakes) }
     self.scene = scene
@@ -51,7 +51,7 @@ public struct Simulation: Sequence, IteratorProtocol, Sendable {
   /// The next item in order of time, or nil at the end of the scene.
   ///
   /// Datagrams that are on their way when the scene ends still arrive.
-  public mutating func next() -> SimulationItem? {
+  package mutating func next() -> SimulationItem? {
     while true {
       if nextFact < facts.count {
         nextFact += 1

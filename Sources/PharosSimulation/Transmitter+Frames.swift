@@ -1,12 +1,12 @@
-public import PharosAdvertising
-public import PharosPlaces
-public import PharosReports
+package import PharosAdvertising
+package import PharosPlaces
+package import PharosReports
 
 extension Scene.Transmitter {
   /// Makes a transmitter from the frames that it advertises in turn.
   ///
   /// Its identity is that of the first frame that has one, otherwise its address.
-  public init(
+  package init(
     name: String,
     frames: [Frame],
     address: DeviceAddress,

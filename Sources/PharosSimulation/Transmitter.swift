@@ -1,48 +1,48 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 extension Scene {
   /// Something that advertises: a fixed beacon, or a tag that somebody carries about.
-  public struct Transmitter: Hashable, Sendable {
+  package struct Transmitter: Hashable, Sendable {
     /// Its name in the truth.
-    public var name: String
+    package var name: String
     /// Who it says it is.
-    public var beacon: BeaconID
+    package var beacon: BeaconID
     /// The AD structures of its adverts, sent in turn: an Eddystone beacon sends UID, URL and TLM so.
-    public var payloads: [[UInt8]]
+    package var payloads: [[UInt8]]
     /// The level at one metre that its frames claim, or nil if they claim none.
     ///
     /// - Units: dBm.
-    public var measuredPower: Int8?
+    package var measuredPower: Int8?
     /// The address that it advertises with.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
     /// The PDU that it advertises with.
-    public var pdu: Advert.PDU
+    package var pdu: Advert.PDU
     /// Where it is.
-    public var path: Path
+    package var path: Path
     /// The level that it really has at one metre.
     ///
     /// - Units: dBm.
-    public var power: Double
+    package var power: Double
     /// The time from one advert to the next, before the random delay.
-    public var interval: TimeSpan
+    package var interval: TimeSpan
     /// The maximum of the random delay that is drawn for each interval and added to it.
     ///
     /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.1: 0 to 10 ms.
-    public var advertDelay: TimeSpan
+    package var advertDelay: TimeSpan
     /// The interval at rest of a tag that advertises fast only when moved; nil if rest changes nothing.
-    public var stillInterval: TimeSpan?
+    package var stillInterval: TimeSpan?
     /// How long it must rest before it counts as still.
-    public var stillAfter: TimeSpan
+    package var stillAfter: TimeSpan
     /// What the body of its carrier takes from the level straight behind them; in front it takes nothing.
     ///
     /// - Units: dB.
-    public var bodyLoss: Double
+    package var bodyLoss: Double
     /// When it advertises at all.
-    public var onAir: TimeWindow
+    package var onAir: TimeWindow
 
     /// Makes a transmitter from the bytes of its adverts.
-    public init(
+    package init(
       name: String,
       beacon: BeaconID,
       payloads: [[UInt8]],

@@ -1,10 +1,10 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// Something that truly happens in a scene, whatever anyone hears of it.
-public struct TruthEvent: Hashable, Sendable {
+package struct TruthEvent: Hashable, Sendable {
   /// What happens.
-  public enum Fact: Hashable, Sendable {
+  package enum Fact: Hashable, Sendable {
     /// The subject is at a place: told at the begin, and every second while it moves.
     case position(Point)
     /// The subject comes into an area.
@@ -23,16 +23,16 @@ public struct TruthEvent: Hashable, Sendable {
   }
 
   /// When it happens.
-  public var time: Timestamp
+  package var time: Timestamp
   /// To whom.
-  public var subject: SubjectID
+  package var subject: SubjectID
   /// The transmitter's name; the observer's identity as text.
-  public var name: String
+  package var name: String
   /// What happens.
-  public var fact: Fact
+  package var fact: Fact
 
   /// Makes an event.
-  public init(time: Timestamp, subject: SubjectID, name: String, fact: Fact) {
+  package init(time: Timestamp, subject: SubjectID, name: String, fact: Fact) {
     self.time = time
     self.subject = subject
     self.name = name
@@ -46,7 +46,7 @@ extension TruthEvent {
   /// Members: `time` (RFC 3339), `kind` (`position`, `area.enter`, `area.leave`, `range.enter`, `range.leave`,
   /// `observer.fail`, `observer.recover`), `subject` and `name`; then by kind `x` and `y` (m), `area`, `observer`
   /// or `fault`.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.openObject()
     json.member("time", time.rfc3339)
     json.member("kind", fact.kind)
@@ -68,7 +68,7 @@ extension TruthEvent {
 
 extension TruthEvent.Fact {
   /// The word for it in JSON.
-  public var kind: String {
+  package var kind: String {
     switch self {
     case .position: "position"
     case .entersArea: "area.enter"

@@ -1,24 +1,24 @@
-public import PharosReports
+package import PharosReports
 import Yams
 
 /// What an application that is made over HTTP says of itself.
-public struct ApplicationDocument: Hashable, Sendable {
+package struct ApplicationDocument: Hashable, Sendable {
   /// What it wants to know where people are for; nil if it does not ask about people.
-  public var purpose: String?
+  package var purpose: String?
   /// How many regions it may hold.
-  public var regionLimit: Int
+  package var regionLimit: Int
 
   /// The highest limit that may be asked for over HTTP: fifty times Core Location's.
   ///
   /// Each region costs the matcher an entry and each subject a row; a venue with more uses a rotation in the site file.
-  public static let highestRegionLimit = 1_000
+  package static let highestRegionLimit = 1_000
   /// The longest purpose; it is read by a person who decides.
   ///
   /// - Units: characters.
-  public static let longestPurpose = 1_000
+  package static let longestPurpose = 1_000
 
   /// Makes a document.
-  public init(purpose: String? = nil, regionLimit: Int = Application.defaultRegionLimit) {
+  package init(purpose: String? = nil, regionLimit: Int = Application.defaultRegionLimit) {
     self.purpose = purpose
     self.regionLimit = regionLimit
   }
@@ -29,7 +29,7 @@ public struct ApplicationDocument: Hashable, Sendable {
   ///   - json: an object with `purpose` and `regionLimit`, both of which may be left out.
   ///   - identifier: the application's identifier, from the address; an `id` in the document must be the same.
   /// - Throws: every mistake, each with its field.
-  public init(json: [UInt8], identifier: String) throws(SiteFileError) {
+  package init(json: [UInt8], identifier: String) throws(SiteFileError) {
     self = try Document.read(json, name: "application") { node, problems in
       Document.check(identifier: identifier, what: "the application", problems: problems)
       let known = ["id", "purpose", "regionLimit"]
@@ -52,7 +52,7 @@ public struct ApplicationDocument: Hashable, Sendable {
   }
 
   /// Writes the members into the object that the caller has opened.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.member("purpose", ifPresent: purpose)
     json.member("regionLimit", regionLimit)
   }

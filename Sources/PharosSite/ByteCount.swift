@@ -1,5 +1,5 @@
 /// Sizes as people write them.
-public enum ByteCount {
+package enum ByteCount {
   /// The units, the longest name first; thousands as disks are sold, powers of two where the name says so.
   private static let units: [(name: String, bytes: Double)] = [
     ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
@@ -10,7 +10,7 @@ public enum ByteCount {
   /// Reads a number and its unit, as in `500MB`, `1.5GB`, `10GiB` or `512B`; nil if it is none.
   ///
   /// - Returns: bytes, at most an exabyte.
-  public static func read(_ text: some StringProtocol) -> Int64? {
+  package static func read(_ text: some StringProtocol) -> Int64? {
     guard let unit = units.first(where: { text.hasSuffix($0.name) }) else { return nil }
     let number = text.dropLast(unit.name.count)
     guard number.first?.isNumber == true, number.last?.isNumber == true else { return nil }
@@ -20,7 +20,7 @@ public enum ByteCount {
   }
 
   /// A size in the largest unit that leaves a number of at least one, as in `1.5 GB`.
-  public static func text(_ bytes: Int64) -> String {
+  package static func text(_ bytes: Int64) -> String {
     let decimal = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]
     guard let unit = decimal.first(where: { Double(bytes) >= $0.1 }) else { return "\(bytes) bytes" }
     let tenths = (Double(bytes) / unit.1 * 10).rounded() / 10

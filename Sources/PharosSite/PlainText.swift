@@ -1,16 +1,16 @@
 /// Texts from files, radios and networks, made fit for a line that people read.
 ///
 /// An escape sequence in a device's name must not reach a terminal, nor a line break a log.
-public enum PlainText {
+package enum PlainText {
   /// The text with a middle dot for every control character and line end.
-  public static func clean(_ text: String) -> String {
+  package static func clean(_ text: String) -> String {
     let isClean = text.unicodeScalars.allSatisfy { !isControl($0) }
     guard !isClean else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "·" : $0 }))
   }
 
   /// The text, or its beginning and an ellipsis where it is longer than `width`.
-  public static func cut(_ text: String, to width: Int) -> String {
+  package static func cut(_ text: String, to width: Int) -> String {
     text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
   }
 

@@ -1,10 +1,10 @@
-public import PharosReports
+package import PharosReports
 import Yams
 
 /// A region as a JSON document: the keys, the checks and the words of the site file.
 ///
 /// Numbers are numbers, times and distances are texts with their unit (`"3s"`, `"2.5m"`), addresses are texts.
-public enum RegionDocument {
+package enum RegionDocument {
   /// Reads a region.
   ///
   /// - Parameters:
@@ -12,7 +12,7 @@ public enum RegionDocument {
   ///   - identifier: the region's identifier, from the address; an `id` in the document must be the same.
   /// - Returns: the region.
   /// - Throws: every mistake, each with its field.
-  public static func region(json: [UInt8], identifier: String) throws(SiteFileError) -> Region {
+  package static func region(json: [UInt8], identifier: String) throws(SiteFileError) -> Region {
     try Document.read(json, name: "region") { node, problems in
       Document.check(identifier: identifier, what: "the region", problems: problems)
       var reading = SiteReading(problems: problems)
@@ -23,7 +23,7 @@ public enum RegionDocument {
   /// Writes a region's members into the object that the caller has opened; read back, they give the same region.
   ///
   /// Rules at their defaults are written too, so that a reader sees what applies.
-  public static func write(_ region: Region, to json: inout JSONText) {
+  package static func write(_ region: Region, to json: inout JSONText) {
     json.member("id", region.identifier)
     write(region.constraint, keyedByAddress: region.keyedByAddress, to: &json)
     switch region.subject {

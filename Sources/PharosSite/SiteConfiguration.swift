@@ -1,42 +1,42 @@
-public import PharosReports
+package import PharosReports
 
 /// All that a site file says: the site itself, and how it is served.
-public struct SiteConfiguration: Hashable, Sendable {
+package struct SiteConfiguration: Hashable, Sendable {
   /// The site, which configures the engine.
-  public var site: Site
+  package var site: Site
   /// Where datagrams are received.
-  public var listen: [HostPort]
+  package var listen: [HostPort]
   /// Where the HTTP interface is to listen, or nil where the file says nothing.
-  public var http: HostPort?
+  package var http: HostPort?
   /// The origins whose pages may use the HTTP interface from a browser; CORS is off while there are none.
-  public var allowedOrigins: [String]
+  package var allowedOrigins: [String]
   /// The names by which the HTTP interface may be asked besides those of this machine, while no token is needed.
-  public var allowedHosts: [String]
+  package var allowedHosts: [String]
   /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
-  public var tls: TLSFiles?
+  package var tls: TLSFiles?
   /// The folder of the journal, or nil to keep it in memory.
-  public var data: String?
+  package var data: String?
   /// What the journal keeps.
-  public var retention: Retention
+  package var retention: Retention
   /// Whose datagrams are taken where a listener does not say so itself.
-  public var policy: IngestPolicy
+  package var policy: IngestPolicy
   /// Whose datagrams are taken by listeners that say so themselves.
-  public var listenerPolicies: [HostPort: IngestPolicy]
+  package var listenerPolicies: [HostPort: IngestPolicy]
   /// Who is a person, and what each application wants to know for.
-  public var access: SiteAccess
+  package var access: SiteAccess
   /// The folders of the venues, which the site names, so that a recording says where they were.
-  public var venues: [String] {
+  package var venues: [String] {
     get { site.venues }
     set { site.venues = newValue }
   }
   /// What the file says that is no mistake and yet deserves a look.
-  public var warnings: [SiteProblem]
+  package var warnings: [SiteProblem]
 
   /// Where datagrams are received unless a site says otherwise: raddec's port, on this machine alone.
-  public static let defaultListen = [HostPort(host: "127.0.0.1", port: 50_001)]
+  package static let defaultListen = [HostPort(host: "127.0.0.1", port: 50_001)]
 
   /// Makes a configuration; all defaults together are an empty site file.
-  public init(
+  package init(
     site: Site = Site(),
     listen: [HostPort] = SiteConfiguration.defaultListen,
     http: HostPort? = nil,
@@ -65,13 +65,13 @@ public struct SiteConfiguration: Hashable, Sendable {
   }
 
   /// Whose datagrams a listener takes.
-  public func policy(of address: HostPort) -> IngestPolicy { listenerPolicies[address] ?? policy }
+  package func policy(of address: HostPort) -> IngestPolicy { listenerPolicies[address] ?? policy }
 
   /// The same with the paths of the file, which count from its own folder, as paths of this process.
   ///
   /// - Parameter sitePath: where the site file is.
   /// - Returns: the configuration with paths that can be opened.
-  public func resolved(against sitePath: String) -> SiteConfiguration {
+  package func resolved(against sitePath: String) -> SiteConfiguration {
     guard let slash = sitePath.lastIndex(of: "/") else { return self }
     let folder = sitePath[...slash]
     func place(_ path: String) -> String { path.hasPrefix("/") ? path : folder + path }
@@ -84,7 +84,7 @@ public struct SiteConfiguration: Hashable, Sendable {
 }
 
 /// Whose datagrams are taken.
-public enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
+package enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
   /// Anybody's; signatures are not looked at.
   case open
   /// Those of listed observers and of observers that were accepted; others are shown and change nothing. Who has a key must sign.
@@ -94,46 +94,46 @@ public enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
 }
 
 /// The two files of a TLS server, both in PEM.
-public struct TLSFiles: Hashable, Sendable {
+package struct TLSFiles: Hashable, Sendable {
   /// The path of the certificate and of those that vouch for it.
-  public var certificate: String
+  package var certificate: String
   /// The path of the private key.
-  public var key: String
+  package var key: String
 
   /// Names the files.
-  public init(certificate: String, key: String) {
+  package init(certificate: String, key: String) {
     self.certificate = certificate
     self.key = key
   }
 }
 
 /// The limits on the age and the size of what the journal keeps; nil means the journal's own default.
-public struct Retention: Hashable, Sendable {
+package struct Retention: Hashable, Sendable {
   /// How old an event may become.
-  public var age: TimeSpan?
+  package var age: TimeSpan?
   /// How large the journal may become.
   ///
   /// - Units: bytes.
-  public var size: Int64?
+  package var size: Int64?
 
   /// Makes a retention.
-  public init(age: TimeSpan? = nil, size: Int64? = nil) {
+  package init(age: TimeSpan? = nil, size: Int64? = nil) {
     self.age = age
     self.size = size
   }
 }
 
 /// Who is a person, and what each application wants to know for.
-public struct SiteAccess: Hashable, Sendable {
+package struct SiteAccess: Hashable, Sendable {
   /// Why an application wants to know, by its identifier; people are asked with these words.
-  public var purposes: [String: String]
+  package var purposes: [String: String]
   /// The observers that people carry.
-  public var personObservers: Set<ObserverID>
+  package var personObservers: Set<ObserverID>
   /// The beacons that people carry.
-  public var personBeacons: Set<BeaconConstraint>
+  package var personBeacons: Set<BeaconConstraint>
 
   /// Makes the settings; by default no observer and no beacon is a person.
-  public init(
+  package init(
     purposes: [String: String] = [:],
     personObservers: Set<ObserverID> = [],
     personBeacons: Set<BeaconConstraint> = []
@@ -144,5 +144,5 @@ public struct SiteAccess: Hashable, Sendable {
   }
 
   /// Whether anybody is marked as a person.
-  public var hasPersons: Bool { !personObservers.isEmpty || !personBeacons.isEmpty }
+  package var hasPersons: Bool { !personObservers.isEmpty || !personBeacons.isEmpty }
 }

@@ -4,11 +4,11 @@ import Yams
 ///
 /// It is strict: it refuses the whole file for an unknown key, a value out of bounds or a name that refers to nothing,
 /// and reports all mistakes together.
-public enum SiteFile {
+package enum SiteFile {
   /// The largest file that is read; a site of 10,000 regions takes 2 MB.
   ///
   /// - Units: bytes.
-  public static let largest = 16 << 20
+  package static let largest = 16 << 20
 
   /// Reads the text of a site file.
   ///
@@ -17,7 +17,7 @@ public enum SiteFile {
   ///   - path: how messages call the file.
   /// - Returns: the configuration, with the warnings in it.
   /// - Throws: all mistakes together, and the warnings beside them.
-  public static func parse(_ text: String, path: String) throws(SiteFileError) -> SiteConfiguration {
+  package static func parse(_ text: String, path: String) throws(SiteFileError) -> SiteConfiguration {
     let problems = SiteProblems()
     var configuration = SiteConfiguration()
     switch root(of: text) {
@@ -36,7 +36,7 @@ public enum SiteFile {
   /// Reads a site file's bytes; they must be UTF-8.
   ///
   /// - Throws: all mistakes together.
-  public static func parse(bytes: [UInt8], path: String) throws(SiteFileError) -> SiteConfiguration {
+  package static func parse(bytes: [UInt8], path: String) throws(SiteFileError) -> SiteConfiguration {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       let line = firstDamagedLine(of: bytes)
       throw SiteFileError(

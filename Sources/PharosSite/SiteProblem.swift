@@ -1,7 +1,7 @@
 /// One mistake in a site file or a document, or something that deserves a look.
-public struct SiteProblem: Error, Hashable, Sendable {
+package struct SiteProblem: Error, Hashable, Sendable {
   /// How bad it is.
-  public enum Severity: Hashable, Sendable {
+  package enum Severity: Hashable, Sendable {
     /// The file cannot be used.
     case mistake
     /// The file can be used, and may not do what was meant.
@@ -9,18 +9,18 @@ public struct SiteProblem: Error, Hashable, Sendable {
   }
 
   /// The line, counted from 1.
-  public let line: Int
+  package let line: Int
   /// Where in the tree it is, as in `applications[0].regions[2].enter.rssi`; empty for the whole of it.
-  public let field: String
+  package let field: String
   /// How bad it is.
-  public let severity: Severity
+  package let severity: Severity
   /// What is wrong, and with what.
-  public let message: String
+  package let message: String
   /// What would have been right.
-  public let expected: String?
+  package let expected: String?
 
   /// Makes a problem.
-  public init(
+  package init(
     line: Int,
     field: String = "",
     severity: Severity,
@@ -35,7 +35,7 @@ public struct SiteProblem: Error, Hashable, Sendable {
   }
 
   /// The problem as an editor can jump to it: `path:line: message (expected …)`.
-  public func text(in path: String) -> String {
+  package func text(in path: String) -> String {
     let kind = severity == .warning ? "warning: " : ""
     let wish = expected.map { " (expected \($0))" } ?? ""
     return "\(path):\(line): \(kind)\(PlainText.clean(message + wish))"
@@ -43,14 +43,14 @@ public struct SiteProblem: Error, Hashable, Sendable {
 }
 
 /// A site file or a document that cannot be used: every mistake in it, in the order of its lines.
-public struct SiteFileError: Error, Hashable, Sendable {
+package struct SiteFileError: Error, Hashable, Sendable {
   /// The file, or what the document is.
-  public let path: String
+  package let path: String
   /// The mistakes and warnings.
-  public let problems: [SiteProblem]
+  package let problems: [SiteProblem]
 
   /// Makes an error.
-  public init(path: String, problems: [SiteProblem]) {
+  package init(path: String, problems: [SiteProblem]) {
     self.path = path
     self.problems = problems
   }
@@ -58,5 +58,5 @@ public struct SiteFileError: Error, Hashable, Sendable {
 
 extension SiteFileError: CustomStringConvertible {
   /// One line for each problem.
-  public var description: String { problems.map { $0.text(in: path) }.joined(separator: "\n") }
+  package var description: String { problems.map { $0.text(in: path) }.joined(separator: "\n") }
 }

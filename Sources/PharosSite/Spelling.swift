@@ -1,9 +1,9 @@
 /// Finds the word that somebody probably meant.
-public enum Spelling {
+package enum Spelling {
   /// The candidate nearest to a word, or nil if none is near enough to be meant.
   ///
   /// Near enough is one slip in three letters: `majr` is `major`, `foo` is nothing.
-  public static func nearest(to word: String, among candidates: [String]) -> String? {
+  package static func nearest(to word: String, among candidates: [String]) -> String? {
     let ranked = candidates.map { (name: $0, distance: distance(word.lowercased(), $0.lowercased())) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
     return best.distance <= max(1, min(word.count, best.name.count) / 3) ? best.name : nil
@@ -13,7 +13,7 @@ public enum Spelling {
   ///
   /// - Complexity: O(n·m); the words are keys of a file, cut to 40 letters.
   /// - Source: the restricted Damerau–Levenshtein distance.
-  public static func distance(_ left: String, _ right: String) -> Int {
+  package static func distance(_ left: String, _ right: String) -> Int {
     let left = Array(left.prefix(40))
     let right = Array(right.prefix(40))
     guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }

@@ -1,7 +1,7 @@
 /// The site file that `pharos init` writes: everything explained, everything usable as it stands.
-public enum StarterSite {
+package enum StarterSite {
   /// The text; it reads without a mistake or a warning.
-  public static let text = """
+  package static let text = """
     # The configuration of this site. Everything has a default; unknown keys are mistakes.
     # After a change:   pharos check site.yaml
     # To run it:        pharos serve --site site.yaml

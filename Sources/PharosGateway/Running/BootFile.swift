@@ -1,5 +1,5 @@
 import CPharos
-public import PharosFiles
+package import PharosFiles
 import PharosReports
 
 #if canImport(Glibc)
@@ -11,9 +11,9 @@ import Darwin
 #endif
 
 /// A file that holds the number of a gateway's last start, as digits: see ``BootID``.
-public struct BootFile: Sendable {
+package struct BootFile: Sendable {
   /// Why the number could not be kept.
-  public enum Failure: Error, Equatable, Sendable {
+  package enum Failure: Error, Equatable, Sendable {
     /// The file cannot be read or written.
     case file(FileError)
     /// It holds something else than a number.
@@ -26,12 +26,12 @@ public struct BootFile: Sendable {
   private let path: String
 
   /// Names a file, which need not be there yet.
-  public init(path: String) { self.path = path }
+  package init(path: String) { self.path = path }
 
   /// The number of a start that happens now, higher than the one before; it is on the disk when this returns.
   ///
   /// - Throws: ``Failure``, and then nothing was changed: starting with a number that may be too low would have all refused.
-  public func next() throws(Failure) -> UInt32 {
+  package func next() throws(Failure) -> UInt32 {
     let number = BootID.next(wall: Timestamp(nanoseconds: pharos_clock_wall()), last: try read())
     try write(number)
     return number
@@ -68,7 +68,7 @@ public struct BootFile: Sendable {
 
 extension BootFile.Failure: CustomStringConvertible {
   /// What is wrong and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .file(let error): "the number of this start cannot be kept: \(error)"
     case .notANumber(let path):

@@ -1,25 +1,25 @@
-public import PharosReports
-public import PharosSigning
+package import PharosReports
+package import PharosSigning
 
 /// What a gateway is run with.
-public struct GatewayOptions: Sendable {
+package struct GatewayOptions: Sendable {
   /// The capture, or `-` for standard input.
-  public var input: String
+  package var input: String
   /// Where to send.
-  public var destination: HostPort
+  package var destination: HostPort
   /// Who heard the adverts.
-  public var observer: ObserverID
+  package var observer: ObserverID
   /// What signs the datagrams, or nil for none.
-  public var key: ObserverKey?
+  package var key: ObserverKey?
   /// When packets count as heard.
-  public var pace: GatewayPace
+  package var pace: GatewayPace
   /// The number of this start; see ``BootID``.
-  public var bootID: UInt32
+  package var bootID: UInt32
   /// The times and sizes it goes by.
-  public var limits = GatewayLimits()
+  package var limits = GatewayLimits()
 
   /// Makes options.
-  public init(
+  package init(
     input: String,
     destination: HostPort,
     observer: ObserverID,
@@ -39,7 +39,7 @@ public struct GatewayOptions: Sendable {
 extension ObserverID {
   /// Returns the default observer of an input that names none: the file's name without folder and extensions, or the
   /// host's name for standard input.
-  public static func ofInput(_ path: String, hostName: String?) -> ObserverID? {
+  package static func ofInput(_ path: String, hostName: String?) -> ObserverID? {
     guard path != "-" else { return hostName.flatMap { ObserverID($0) } }
     let file = path.split(separator: "/").last.map(String.init) ?? path
     return file.split(separator: ".", maxSplits: 1).first.flatMap { ObserverID($0) }

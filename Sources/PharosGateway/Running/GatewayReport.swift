@@ -1,27 +1,27 @@
-public import PharosCaptures
-public import PharosReports
+package import PharosCaptures
+package import PharosReports
 
 /// How a gateway's run went.
-public struct GatewayReport: Sendable {
+package struct GatewayReport: Sendable {
   /// What it has done.
-  public let counters: GatewayCounters
+  package let counters: GatewayCounters
   /// What was found in the input.
-  public let capture: CaptureCounters
+  package let capture: CaptureCounters
   /// Indicates whether a stop was requested, as by SIGTERM.
-  public let wasStopped: Bool
+  package let wasStopped: Bool
   /// What was wrong with the input, if anything was.
-  public let damage: String?
+  package let damage: String?
   /// Why the server could not be reached at the end, if it could not.
-  public let trouble: LinkTrouble?
+  package let trouble: LinkTrouble?
 
   /// Whether all went well: all that was read was sent, or somebody wanted it to end.
-  public var isSuccess: Bool { wasStopped || damage == nil && counters.unsent == 0 && !holdsNothing }
+  package var isSuccess: Bool { wasStopped || damage == nil && counters.unsent == 0 && !holdsNothing }
 
   /// Whether the input had packets, and none that can hold an advert.
   var holdsNothing: Bool { capture.packets > 0 && capture.packets == capture.unsupportedLinkType }
 
   /// What was sent in one line, then a line for each thing that went wrong.
-  public func lines(input: String, destination: HostPort) -> [String] {
+  package func lines(input: String, destination: HostPort) -> [String] {
     var lines = [
       "sent \(counters.sent) adverts and \(counters.heartbeats) heartbeats in \(counters.datagrams - counters.repeats) "
         + "datagrams to \(destination); dropped \(counters.dropped)."

@@ -1,6 +1,6 @@
 import CPharos
 import PharosCaptures
-public import PharosFiles
+package import PharosFiles
 import PharosReports
 import PharosSigning
 
@@ -16,7 +16,7 @@ import Darwin
 ///
 /// One `poll(2)` instead of an event loop: there are two descriptors, and a refusal, which would close a channel, is what
 /// a gateway meets whenever its server restarts.
-public struct GatewayRun: ~Copyable {
+package struct GatewayRun: ~Copyable {
   /// How many packets are taken from what was read before datagrams are sent again.
   static let packetsAtOnce = 256
 
@@ -49,7 +49,7 @@ public struct GatewayRun: ~Copyable {
   ///   - stop: requests the end of the run.
   ///   - say: takes lines for the operator.
   /// - Throws: `FileError` if the input cannot be opened.
-  public init(
+  package init(
     _ options: GatewayOptions,
     stop: GatewayStop,
     say: @escaping (String) -> Void
@@ -74,7 +74,7 @@ public struct GatewayRun: ~Copyable {
   }
 
   /// Reads and sends until the input ends or somebody asks to stop, blocking the thread.
-  public consuming func run() -> GatewayReport {
+  package consuming func run() -> GatewayReport {
     var ended = false
     while !ended {
       if stop.isRequested { endInput() }

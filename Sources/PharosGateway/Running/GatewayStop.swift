@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// Tells a running gateway to send what it has and to end.
-public final class GatewayStop: Sendable {
+package final class GatewayStop: Sendable {
   private static let isSignalled = Atomic<Bool>(false)
   private static let signalPipe = Atomic<Int32>(-1)
 
@@ -20,7 +20,7 @@ public final class GatewayStop: Sendable {
   /// Creates a stop that is not requested yet, or nil if the system has no file descriptors left.
   ///
   /// - Parameter heedsSignals: whether SIGTERM and SIGINT request it from now on: for the only gateway of a process.
-  public init?(heedsSignals: Bool = false) {
+  package init?(heedsSignals: Bool = false) {
     guard let pipe = WakePipe() else { return nil }
     self.pipe = pipe
     self.heedsSignals = heedsSignals
@@ -39,7 +39,7 @@ public final class GatewayStop: Sendable {
   }
 
   /// Asks the gateway to end; from any thread.
-  public func ask() {
+  package func ask() {
     // Release here, acquire in `isRequested`: the caller may have written data that the end needs.
     isAsked.store(true, ordering: .releasing)
     pipe.wake()

@@ -1,24 +1,24 @@
-public import PharosAccess
-public import PharosJournal
-public import PharosReports
+package import PharosAccess
+package import PharosJournal
+package import PharosReports
 
 /// What was removed of a subject, from everywhere.
-public struct ErasureReport: Hashable, Sendable {
+package struct ErasureReport: Hashable, Sendable {
   /// Whom it was about.
-  public let traces: SubjectTraces
+  package let traces: SubjectTraces
   /// What the journal held.
-  public var journal: Erased
+  package var journal: Erased
   /// What was decided about it.
-  public var authorisations: ErasedAuthorisations
+  package var authorisations: ErasedAuthorisations
   /// That it was let out of quarantine: 1 or 0.
-  public var acceptances: Int
+  package var acceptances: Int
   /// What notifications remembered of it: 1 or 0.
-  public var notifications: Int
+  package var notifications: Int
   /// The documents that name it still, by kind, because they are somebody's rules and not its trace.
-  public var remaining: [String: Int]
+  package var remaining: [String: Int]
 
   /// Puts the counts together.
-  public init(
+  package init(
     traces: SubjectTraces,
     journal: Erased,
     authorisations: ErasedAuthorisations,
@@ -35,7 +35,7 @@ public struct ErasureReport: Hashable, Sendable {
   }
 
   /// The counts with their names, in the order of the report.
-  public var counts: [(name: StaticString, count: Int)] {
+  package var counts: [(name: StaticString, count: Int)] {
     [
       ("events", journal.events), ("mentions", journal.mentions), ("rows", journal.rows),
       ("names", journal.names), ("postings", journal.postings), ("deliveries", journal.deliveries),
@@ -46,7 +46,7 @@ public struct ErasureReport: Hashable, Sendable {
   }
 
   /// Writes the counts as JSON.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.openObject()
     json.member("subject", traces.description)
     json.openObject("removed")

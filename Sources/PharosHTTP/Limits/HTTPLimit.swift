@@ -1,5 +1,5 @@
 /// A bound of the HTTP interface that a client may run into; what lies beyond it is refused, and others are served on.
-public enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
+package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
   /// As many connections are open as may be: one that waits for its client has made room, or the new one was refused.
   case connections
   /// A head did not come in time.

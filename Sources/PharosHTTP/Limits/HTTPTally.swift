@@ -1,9 +1,9 @@
-public import Logging
+package import Logging
 package import NIOCore
 import Synchronization
 
 /// What the HTTP interface has done so far, and which of its limits were reached: each is named in the log once.
-public final class HTTPTally: Sendable {
+package final class HTTPTally: Sendable {
   private struct State {
     var statistics = HTTPStatistics()
     /// When each limit was last reached.
@@ -20,10 +20,10 @@ public final class HTTPTally: Sendable {
   /// Starts with nothing done.
   ///
   /// - Parameter logger: where limits are named when they are reached.
-  public init(logger: Logger) { self.logger = logger }
+  package init(logger: Logger) { self.logger = logger }
 
   /// What was counted so far.
-  public var statistics: HTTPStatistics { state.withLock { $0.statistics } }
+  package var statistics: HTTPStatistics { state.withLock { $0.statistics } }
 
   /// A limit was reached: counts it, and names it if it was not of late.
   package func reached(_ limit: HTTPLimit, _ value: String, at now: NIODeadline = .now()) {
@@ -61,18 +61,18 @@ public final class HTTPTally: Sendable {
 }
 
 /// What the HTTP interface has counted.
-public struct HTTPStatistics: Hashable, Sendable {
+package struct HTTPStatistics: Hashable, Sendable {
   /// Connections open now.
-  public var connections = 0
+  package var connections = 0
   /// Connections opened since the start.
-  public var connected: UInt64 = 0
+  package var connected: UInt64 = 0
   /// Requests answered, by status code.
-  public var answers: [Int: UInt64] = [:]
+  package var answers: [Int: UInt64] = [:]
   /// Connections on which something came that is no HTTP.
-  public var malformed: UInt64 = 0
+  package var malformed: UInt64 = 0
   /// How often each limit was reached.
-  public var reached: [HTTPLimit: UInt64] = [:]
+  package var reached: [HTTPLimit: UInt64] = [:]
 
   /// Nothing done yet.
-  public init() {}
+  package init() {}
 }

@@ -3,18 +3,18 @@ import PharosReports
 /// The reason why a request was not carried out, for its client: RFC 9457 problem details with the fields in error.
 ///
 /// - Source: RFC 9457, Problem Details for HTTP APIs.
-public struct Problem: Error, Hashable, Sendable {
+package struct Problem: Error, Hashable, Sendable {
   /// One field that is wrong.
-  public struct Field: Hashable, Sendable {
+  package struct Field: Hashable, Sendable {
     /// Where it is: a name, or a path such as `enter.samples`.
-    public var field: String
+    package var field: String
     /// What is wrong with it.
-    public var message: String
+    package var message: String
     /// What would be right.
-    public var expected: String?
+    package var expected: String?
 
     /// Names a field.
-    public init(_ field: String, _ message: String, expected: String? = nil) {
+    package init(_ field: String, _ message: String, expected: String? = nil) {
       self.field = field
       self.message = message
       self.expected = expected
@@ -22,20 +22,20 @@ public struct Problem: Error, Hashable, Sendable {
   }
 
   /// The last part of the problem's type, `urn:pharos:problem:` before it: what a program compares.
-  public var name: String
+  package var name: String
   /// The type in words.
-  public var title: String
+  package var title: String
   /// The HTTP status.
-  public var status: Int
+  package var status: Int
   /// What happened this time and what to do about it.
-  public var detail: String
+  package var detail: String
   /// The fields that are wrong.
-  public var errors: [Field]
+  package var errors: [Field]
   /// Further header fields of the answer.
   var headers: [String: String] = [:]
 
   /// Makes a problem.
-  public init(_ name: String, _ title: String, status: Int, detail: String, errors: [Field] = []) {
+  package init(_ name: String, _ title: String, status: Int, detail: String, errors: [Field] = []) {
     self.name = name
     self.title = title
     self.status = status

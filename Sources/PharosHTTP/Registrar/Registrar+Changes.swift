@@ -1,5 +1,5 @@
-public import PharosReports
-public import PharosSite
+package import PharosReports
+package import PharosSite
 
 extension Registrar {
   /// The most applications that may be made over HTTP.
@@ -16,7 +16,7 @@ extension Registrar {
   ///   - document: what it says of itself.
   /// - Returns: whether it is new.
   /// - Throws: why not; nothing has changed then.
-  public func put(application name: String, _ document: ApplicationDocument) async throws -> Bool {
+  package func put(application name: String, _ document: ApplicationDocument) async throws -> Bool {
     try await edit { register in
       try Registrar.refuseDeclared(register, name)
       let isNew = register.made[name] == nil
@@ -38,7 +38,7 @@ extension Registrar {
   ///
   /// - Parameter name: its identifier.
   /// - Throws: why not; nothing has changed then.
-  public func delete(application name: String) async throws {
+  package func delete(application name: String) async throws {
     try await edit { register in
       try Registrar.refuseDeclared(register, name)
       guard register.made[name] != nil else {
@@ -55,7 +55,7 @@ extension Registrar {
   ///   - name: the application, which is made if it is not there.
   /// - Returns: whether it is new.
   /// - Throws: why not, as for the 21st region of an application; nothing has changed then.
-  public func put(region: Region, application name: String) async throws -> Bool {
+  package func put(region: Region, application name: String) async throws -> Bool {
     do {
       return try await keep(region, application: name)
     } catch let problem as Problem where problem.name == Problem.regionLimitExceeded {
@@ -94,7 +94,7 @@ extension Registrar {
   ///   - identifier: the region's identifier.
   ///   - name: the application.
   /// - Throws: why not; nothing has changed then.
-  public func delete(region identifier: String, application name: String) async throws {
+  package func delete(region identifier: String, application name: String) async throws {
     try await edit { register in
       let declared = register.declared.applications.first { $0.identifier == name }
       if let declared, Register.declares(declared, region: identifier) {
@@ -114,7 +114,7 @@ extension Registrar {
   ///
   /// - Parameter observer: the observer.
   /// - Throws: why not; nothing has changed then.
-  public func accept(_ observer: ObserverID) async throws {
+  package func accept(_ observer: ObserverID) async throws {
     try await edit(whileStopped: true) { register in _ = register.accepted.insert(observer) }
   }
 
@@ -123,7 +123,7 @@ extension Registrar {
   /// - Parameter observer: the observer.
   /// - Returns: whether it was.
   /// - Throws: why not; nothing has changed then.
-  public func forget(_ observer: ObserverID) async throws -> Bool {
+  package func forget(_ observer: ObserverID) async throws -> Bool {
     try await edit(whileStopped: true) { register in register.accepted.remove(observer) != nil }
   }
 

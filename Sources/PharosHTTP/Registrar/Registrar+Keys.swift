@@ -1,13 +1,13 @@
-public import PharosAccess
-public import PharosReports
-public import PharosSigning
+import PharosAccess
+package import PharosReports
+package import PharosSigning
 
 extension Registrar {
   /// The observers with their keys, in order.
-  public var keyedObservers: [KeyedObserver] { keys.list() }
+  package var keyedObservers: [KeyedObserver] { keys.list() }
 
   /// One observer with its keys, or nil if it never had any.
-  public func keyedObserver(_ id: ObserverID) -> KeyedObserver? { keys.observer(id) }
+  package func keyedObserver(_ id: ObserverID) -> KeyedObserver? { keys.observer(id) }
 
   /// Makes a key for an observer, which counts from now on, and accepts it; also while there is no server.
   ///
@@ -18,7 +18,7 @@ extension Registrar {
   ///   - now: the present time.
   /// - Returns: the key; this is the only time that its secret is given out.
   /// - Throws: why not; no key was made then.
-  public func addKey(
+  package func addKey(
     for observer: ObserverID,
     radios: [ObserverID]? = nil,
     overlap: TimeSpan = ObserverKeys.overlap,
@@ -38,7 +38,7 @@ extension Registrar {
   ///   - observer: whose key it is.
   /// - Returns: whether there was one.
   /// - Throws: why not; the key still opens then.
-  public func revokeKey(_ keyID: UInt32, of observer: ObserverID) async throws -> Bool {
+  package func revokeKey(_ keyID: UInt32, of observer: ObserverID) async throws -> Bool {
     try await changeKeys { keys throws(AccessError) in try keys.revoke(keyID, of: observer) }
   }
 
@@ -47,7 +47,7 @@ extension Registrar {
   /// - Parameter observer: the observer.
   /// - Returns: whether it had, or had had, any.
   /// - Throws: why not.
-  public func forgetKeys(of observer: ObserverID) async throws -> Bool {
+  package func forgetKeys(of observer: ObserverID) async throws -> Bool {
     try await changeKeys { keys throws(AccessError) in try keys.forget(observer) }
   }
 }

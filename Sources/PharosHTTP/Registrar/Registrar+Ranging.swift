@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 extension Registrar {
   /// Ranges beacons, in place of what went by the same name.
@@ -9,7 +9,7 @@ extension Registrar {
   ///   - application: the application, which is made if it is not there.
   /// - Returns: whether it is new.
   /// - Throws: why not; nothing has changed then.
-  public func put(
+  package func put(
     ranging request: RangingRequest,
     name: String,
     application: String
@@ -47,7 +47,7 @@ extension Registrar {
   ///   - name: the request's name.
   ///   - application: the application.
   /// - Throws: why not; nothing has changed then.
-  public func delete(ranging name: String, application: String) async throws {
+  package func delete(ranging name: String, application: String) async throws {
     try await edit { register in
       let shown = register.application(application)?.ranging.first { $0.name == name }
       if let shown, shown.source == .site { throw Registrar.declared(name, application) }

@@ -1,8 +1,8 @@
-public import Logging
-public import Pharos
-public import PharosAccess
+package import Logging
+package import Pharos
+package import PharosAccess
 import PharosJournal
-public import PharosReports
+package import PharosReports
 import PharosSite
 import Synchronization
 
@@ -12,7 +12,7 @@ import Synchronization
 /// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
 /// site file's counts. Changes are made one after the other: kept first, then carried out; one that is refused is not
 /// kept.
-public final class Registrar: Sendable {
+package final class Registrar: Sendable {
   private let store: any DocumentStore
   private let logger: Logger
   private let register: Mutex<Register>
@@ -28,7 +28,7 @@ public final class Registrar: Sendable {
   ///   - store: the store of the registrations.
   ///   - logger: logs registrations that the site file hides, and documents that cannot be read.
   /// - Throws: the error of a journal that cannot be read.
-  public init(declared: Site, store: any DocumentStore, logger: Logger) throws(AccessError) {
+  package init(declared: Site, store: any DocumentStore, logger: Logger) throws(AccessError) {
     self.store = store
     self.logger = logger
     keys = try ObserverKeys(store: store)
@@ -43,24 +43,24 @@ public final class Registrar: Sendable {
   }
 
   /// The site that the engine adopts: the site file's declarations merged with the registrations over HTTP.
-  public var site: Site { register.withLock { $0.site } }
+  package var site: Site { register.withLock { $0.site } }
 
   /// The applications: those of the site file in its order, then those made over HTTP by identifier.
-  public var applications: [RegisteredApplication] { register.withLock { $0.applications } }
+  package var applications: [RegisteredApplication] { register.withLock { $0.applications } }
 
   /// One application, or nil.
-  public func application(_ name: String) -> RegisteredApplication? {
+  package func application(_ name: String) -> RegisteredApplication? {
     register.withLock { $0.application(name) }
   }
 
   /// Says which server carries out the changes; to be called once, before there are any.
-  public func attach(to server: PharosServer) { self.server.withLock { $0 = server } }
+  package func attach(to server: PharosServer) { self.server.withLock { $0 = server } }
 
   /// Takes an edited site file while the server runs: whole, or not at all.
   ///
   /// - Parameter declared: what the file says now.
   /// - Throws: why the engine refuses it; everything is as before then.
-  public func reload(_ declared: Site) async throws {
+  package func reload(_ declared: Site) async throws {
     try await turns.take {
       var next = register.withLock { $0 }
       next.declared = declared

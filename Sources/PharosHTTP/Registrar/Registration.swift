@@ -1,8 +1,8 @@
-public import PharosReports
+package import PharosReports
 package import PharosSite
 
 /// Where an application, a region or a ranging request comes from.
-public enum Registration: String, Hashable, Sendable {
+package enum Registration: String, Hashable, Sendable {
   /// From the site file, which alone changes it.
   case site
   /// Over HTTP; it is kept in the journal and changed over HTTP.
@@ -10,37 +10,37 @@ public enum Registration: String, Hashable, Sendable {
 }
 
 /// An application as the interface shows it: what the site file declares and what was added over HTTP.
-public struct RegisteredApplication: Hashable, Sendable {
+package struct RegisteredApplication: Hashable, Sendable {
   /// A region and where it comes from.
-  public struct RegisteredRegion: Hashable, Sendable {
+  package struct RegisteredRegion: Hashable, Sendable {
     /// The region.
-    public var region: Region
+    package var region: Region
     /// Where it comes from.
-    public var source: Registration
+    package var source: Registration
   }
 
   /// A ranging request, its name and where it comes from.
-  public struct RegisteredRanging: Hashable, Sendable {
+  package struct RegisteredRanging: Hashable, Sendable {
     /// Its name; one of the site file, which has none, goes by what it ranges.
-    public var name: String
+    package var name: String
     /// The request.
-    public var request: RangingRequest
+    package var request: RangingRequest
     /// Where it comes from.
-    public var source: Registration
+    package var source: Registration
   }
 
   /// The application's identifier.
-  public var identifier: String
+  package var identifier: String
   /// Where it comes from.
-  public var source: Registration
+  package var source: Registration
   /// How many regions it may hold.
-  public var regionLimit: Int
+  package var regionLimit: Int
   /// Its regions, by identifier.
-  public var regions: [RegisteredRegion]
+  package var regions: [RegisteredRegion]
   /// What it ranges, by name.
-  public var ranging: [RegisteredRanging]
+  package var ranging: [RegisteredRanging]
   /// How many regions its rotation holds.
-  public var rotated: Int
+  package var rotated: Int
 
   /// Returns the application that the engine adopts.
   ///

@@ -1,49 +1,49 @@
-public import Logging
-public import Pharos
-public import PharosAccess
-public import PharosDelivery
-public import PharosEvents
-public import PharosJournal
-public import PharosReports
-public import PharosWebhooks
+import Logging
+package import Pharos
+package import PharosAccess
+package import PharosDelivery
+package import PharosEvents
+package import PharosJournal
+package import PharosReports
+package import PharosWebhooks
 
 /// What the HTTP interface serves: the parts of a running server.
-public struct HTTPBackend: Sendable {
+package struct HTTPBackend: Sendable {
   /// The engine and its sockets.
-  public var server: PharosServer
+  package var server: PharosServer
   /// What was registered over HTTP, added to the site file.
-  public var registrar: Registrar
+  package var registrar: Registrar
   /// The journal of committed events.
-  public var journal: Journal
+  package var journal: Journal
   /// Who tells.
-  public var teller: Teller
+  package var teller: Teller
   /// Where live streams are opened.
-  public var feeds: FeedDesk
+  package var feeds: FeedDesk
   /// Who may ask.
-  public var tokens: Tokens
+  package var tokens: Tokens
   /// Who may learn what about whom.
-  public var authorisations: Authorisations
+  package var authorisations: Authorisations
   /// Who is sent events.
-  public var webhooks: Webhooks
+  package var webhooks: Webhooks
   /// Which texts are made of them.
-  public var notifications: Notifications
+  package var notifications: Notifications
   /// The facts about the server process.
-  public var facts: ServiceFacts
+  package var facts: ServiceFacts
   /// The metrics in Prometheus's text format.
-  public var metrics: @Sendable () async -> String
+  package var metrics: @Sendable () async -> String
   /// An event in words.
-  public var narrate: @Sendable (Event) -> String
+  package var narrate: @Sendable (Event) -> String
   /// Whether the server can do its work.
-  public var readiness: @Sendable () async -> Readiness
+  package var readiness: @Sendable () async -> Readiness
   /// The wall clock.
-  public var clock: @Sendable () -> Timestamp
+  package var clock: @Sendable () -> Timestamp
   /// The venues that subjects are located in, as they are now.
-  public var venues: @Sendable () -> [ServedVenue]
+  package var venues: @Sendable () -> [ServedVenue]
   /// What the interface itself has done, and which of its limits were reached.
-  public var tally: HTTPTally
+  package var tally: HTTPTally
 
   /// Puts the parts together.
-  public init(
+  package init(
     server: PharosServer,
     registrar: Registrar,
     journal: Journal,
@@ -81,18 +81,18 @@ public struct HTTPBackend: Sendable {
 }
 
 /// The facts about the server process that the interface reports.
-public struct ServiceFacts: Hashable, Sendable {
+package struct ServiceFacts: Hashable, Sendable {
   /// The version of Pharos.
-  public var version: String
+  package var version: String
   /// When the process began to serve.
-  public var startedAt: Timestamp
+  package var startedAt: Timestamp
   /// The folder of the journal, or nil where it is in memory and nothing survives.
-  public var dataFolder: String?
+  package var dataFolder: String?
   /// Whether the demo's scene is being played.
-  public var isDemo: Bool
+  package var isDemo: Bool
 
   /// States the facts.
-  public init(
+  package init(
     version: String,
     startedAt: Timestamp,
     dataFolder: String? = nil,
@@ -106,26 +106,26 @@ public struct ServiceFacts: Hashable, Sendable {
 }
 
 /// Whether a server can do its work, and if not, why.
-public struct Readiness: Hashable, Sendable {
+package struct Readiness: Hashable, Sendable {
   /// One thing that has to be in order.
-  public struct Check: Hashable, Sendable {
+  package struct Check: Hashable, Sendable {
     /// What it is, in a word, as `journal`.
-    public var name: String
+    package var name: String
     /// What is wrong with it; nil if nothing is.
-    public var problem: String?
+    package var problem: String?
 
     /// Makes a check.
-    public init(_ name: String, problem: String? = nil) {
+    package init(_ name: String, problem: String? = nil) {
       self.name = name
       self.problem = problem
     }
   }
 
   /// What was looked at.
-  public var checks: [Check]
+  package var checks: [Check]
   /// Whether all is in order.
-  public var isReady: Bool { checks.allSatisfy { $0.problem == nil } }
+  package var isReady: Bool { checks.allSatisfy { $0.problem == nil } }
 
   /// Makes a readiness from what was looked at.
-  public init(_ checks: [Check]) { self.checks = checks }
+  package init(_ checks: [Check]) { self.checks = checks }
 }

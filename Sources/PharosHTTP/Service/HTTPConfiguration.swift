@@ -1,61 +1,61 @@
-public import PharosReports
-public import PharosSite
+package import PharosReports
+package import PharosSite
 
 /// Where and how the HTTP interface is served.
-public struct HTTPConfiguration: Sendable {
+package struct HTTPConfiguration: Sendable {
   /// Where to listen; port 0 takes any that is free, which ``HTTPService/address()`` then tells.
-  public var address: HostPort
+  package var address: HostPort
   /// The certificate and key files, or nil for plain HTTP.
-  public var tls: TLSFiles?
+  package var tls: TLSFiles?
   /// The origins whose pages may use the interface from a browser, such as `https://floor.example.org`; CORS is off
   /// while there are none.
-  public var allowedOrigins: [String]
+  package var allowedOrigins: [String]
   /// The names by which the server may be asked besides those of this machine itself, without port.
   ///
   /// Only looked at while no token is needed: a page elsewhere could otherwise have its own name lead here and ask as if
   /// it were of this machine (DNS rebinding).
-  public var allowedHosts: [String]
+  package var allowedHosts: [String]
   /// Whether every request to `/v1` needs a token; otherwise who has none is the operator of this machine.
-  public var tokensRequired: Bool
+  package var tokensRequired: Bool
   /// The longest body that is taken.
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
-  public var largestBody: Int
+  package var largestBody: Int
   /// How many connections may be open at once; those that wait for their clients give way to further ones.
   ///
   /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
   /// of a service. It is lowered where the system allows fewer files than that and ``reservedDescriptors`` besides.
-  public var mostConnections: Int
+  package var mostConnections: Int
   /// After how many idle seconds between requests, or within one that does not end, a connection is closed.
   ///
   /// - Units: seconds. 60 is what most proxies wait; live streams are not idle.
-  public var idleSeconds: Int
+  package var idleSeconds: Int
   /// How long the head of a connection's first request may take.
   ///
   /// - Units: seconds. A head of 1 KB takes a tenth of a second where mobile networks are worst; ten allow for two packets that
   /// have to be sent three times.
-  public var headSeconds = 10
+  package var headSeconds = 10
   /// How long a body may take.
   ///
   /// - Units: seconds. The longest that is taken has 30 s at 280 kbit/s.
-  public var bodySeconds = 30
+  package var bodySeconds = 30
   /// How long a body may go on once it has been answered, before the connection is closed.
   ///
   /// - Units: seconds. Closing at once would take the answer from a client that is still sending.
-  public var unreadBodySeconds = 2
+  package var unreadBodySeconds = 2
   /// How long a client may take nothing of what it is given.
   ///
   /// - Units: seconds. A live stream gives a heartbeat every 5 s; who has not read for six of them and has filled every
   /// buffer on the way does not read at all, and comes back to the journal when it does.
-  public var readSeconds = 30
+  package var readSeconds = 30
 
   /// How many descriptors are left for what is not HTTP: sockets, the journal, webhooks, recordings.
   ///
   /// A server of 16 loops with 64 webhooks has some 150 of them.
-  public static let reservedDescriptors = 256
+  package static let reservedDescriptors = 256
 
   /// Makes a configuration.
-  public init(
+  package init(
     address: HostPort = HostPort(host: "127.0.0.1", port: 8_080),
     tls: TLSFiles? = nil,
     allowedOrigins: [String] = [],
@@ -77,7 +77,7 @@ public struct HTTPConfiguration: Sendable {
 }
 
 /// Why the HTTP interface is not served.
-public enum HTTPServiceError: Error, Hashable, Sendable {
+package enum HTTPServiceError: Error, Hashable, Sendable {
   /// It would listen beyond this machine, and anybody who reaches it could do anything.
   case openToAll(HostPort)
   /// The address cannot be listened at.
@@ -90,7 +90,7 @@ public enum HTTPServiceError: Error, Hashable, Sendable {
 
 extension HTTPServiceError: CustomStringConvertible {
   /// What is wrong and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .openToAll(let address):
       "will not serve HTTP on \(address): it can be reached from other machines, and there is no token yet, so that "
@@ -111,7 +111,7 @@ extension HTTPConfiguration {
   ///
   /// - Parameter hasTokens: whether there is at least one valid token.
   /// - Throws: ``HTTPServiceError/openToAll(_:)``.
-  public func check(hasTokens: Bool) throws(HTTPServiceError) {
+  package func check(hasTokens: Bool) throws(HTTPServiceError) {
     guard !HostName.isLoopback(address.host) else { return }
     guard tokensRequired, hasTokens else { throw .openToAll(address) }
   }

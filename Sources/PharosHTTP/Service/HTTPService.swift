@@ -1,12 +1,12 @@
-public import Logging
-public import PharosReports
-public import ServiceLifecycle
+package import Logging
+package import PharosReports
+import ServiceLifecycle
 
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.
 ///
 /// At a graceful shutdown it takes no more connections, ends live streams cleanly, lets requests that are under way end
 /// and returns.
-public final class HTTPService: Service {
+package final class HTTPService: Service {
   private let configuration: HTTPConfiguration
   private let backend: HTTPBackend
   private let logger: Logger
@@ -18,7 +18,7 @@ public final class HTTPService: Service {
   ///   - configuration: where and how to serve.
   ///   - backend: what is served.
   ///   - logger: where problems are logged; a working service is silent.
-  public init(_ configuration: HTTPConfiguration, backend: HTTPBackend, logger: Logger) {
+  package init(_ configuration: HTTPConfiguration, backend: HTTPBackend, logger: Logger) {
     self.configuration = configuration
     self.backend = backend
     self.logger = logger
@@ -27,12 +27,12 @@ public final class HTTPService: Service {
   /// Where it listens, once it does.
   ///
   /// - Throws: why it does not.
-  public func address() async throws -> HostPort { try await listening.address() }
+  package func address() async throws -> HostPort { try await listening.address() }
 
   /// Serves until the task is cancelled or its service group shuts down gracefully.
   ///
   /// - Throws: why it cannot listen.
-  public func run() async throws {
+  package func run() async throws {
     do {
       let api = API(backend: backend, configuration: configuration, logger: logger)
       let server = try HTTPServer(

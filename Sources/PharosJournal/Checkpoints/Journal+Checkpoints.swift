@@ -1,18 +1,18 @@
-public import PharosReports
+package import PharosReports
 import GRDB
 import Synchronization
 
 /// A checkpoint as the journal kept it.
-public struct StoredCheckpoint: Hashable, Sendable {
+package struct StoredCheckpoint: Hashable, Sendable {
   /// What was saved.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
   /// When it was taken.
-  public let instant: Timestamp
+  package let instant: Timestamp
   /// The last sequence whose event it knows of.
-  public let through: Int64
+  package let through: Int64
 
   /// Makes a checkpoint.
-  public init(bytes: [UInt8], instant: Timestamp, through: Int64) {
+  package init(bytes: [UInt8], instant: Timestamp, through: Int64) {
     self.bytes = bytes
     self.instant = instant
     self.through = through
@@ -32,7 +32,7 @@ extension Journal {
   ///   - instant: when it was taken.
   ///   - sequence: the last sequence whose event it knows of.
   /// - Throws: ``JournalError``; the checkpoints before are there as they were.
-  public func save(
+  package func save(
     checkpoint bytes: [UInt8],
     instant: Timestamp,
     through sequence: Int64
@@ -77,7 +77,7 @@ extension Journal {
   /// One that was damaged on the disk is passed over for the one before it.
   ///
   /// - Throws: ``JournalError``.
-  public func latestCheckpoint() throws(JournalError) -> StoredCheckpoint? {
+  package func latestCheckpoint() throws(JournalError) -> StoredCheckpoint? {
     try read { database in
       let rows = try PreparedStatement(
         cachedBy: database,

@@ -1,42 +1,42 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// How far the deliveries to one receiver have come: what is kept so that a restart goes on where it stopped.
 ///
 /// The journal is the only queue. A receiver has a cursor, through which everything is settled, and a subject that is
 /// behind has a cursor of its own, so that its later events need not be listed.
-public struct DeliveryLedger: Hashable, Sendable {
+package struct DeliveryLedger: Hashable, Sendable {
   /// Everything up to this sequence is settled, except what ``lanes`` say.
-  public var cursor: Int64
+  package var cursor: Int64
   /// How many events were delivered.
-  public var delivered: Int64 = 0
+  package var delivered: Int64 = 0
   /// Since when every attempt has failed, or nil while the receiver answers.
-  public var failingSince: Timestamp?
+  package var failingSince: Timestamp?
   /// Whether it is switched off: then the journal keeps nothing for it.
-  public var isPaused = false
+  package var isPaused = false
   /// The subjects that are behind.
-  public var lanes: [Lane] = []
+  package var lanes: [Lane] = []
 
   /// Makes a ledger that begins after a sequence.
-  public init(cursor: Int64) { self.cursor = cursor }
+  package init(cursor: Int64) { self.cursor = cursor }
 
   /// A subject that is behind the others, because its next event could not be delivered yet.
-  public struct Lane: Hashable, Sendable {
+  package struct Lane: Hashable, Sendable {
     /// The subject.
-    public var subject: SubjectID
+    package var subject: SubjectID
     /// What was settled last of this subject.
-    public var after: Int64
+    package var after: Int64
     /// The event that is to be delivered next, or 0 if it has not been looked up yet.
-    public var head: Int64
+    package var head: Int64
     /// How often that was tried.
-    public var attempts: Int
+    package var attempts: Int
     /// When it was tried first.
-    public var firstTried: Timestamp?
+    package var firstTried: Timestamp?
     /// When it is tried next.
-    public var nextAttempt: Timestamp
+    package var nextAttempt: Timestamp
 
     /// Makes a lane.
-    public init(
+    package init(
       subject: SubjectID,
       after: Int64,
       head: Int64 = 0,
@@ -55,22 +55,22 @@ public struct DeliveryLedger: Hashable, Sendable {
 }
 
 /// An event that was given up, kept so that it can be delivered after all.
-public struct DeadLetter: Hashable, Sendable {
+package struct DeadLetter: Hashable, Sendable {
   /// Its sequence in the journal.
-  public var sequence: Int64
+  package var sequence: Int64
   /// The event, which the journal itself may have dropped by now.
-  public var event: Event
+  package var event: Event
   /// When it was given up.
-  public var diedAt: Timestamp
+  package var diedAt: Timestamp
   /// How often it was tried.
-  public var attempts: Int
+  package var attempts: Int
   /// What went wrong at last.
-  public var reason: String
+  package var reason: String
   /// Whether it is being delivered once more.
-  public var isReplayed: Bool
+  package var isReplayed: Bool
 
   /// Makes a dead letter.
-  public init(
+  package init(
     sequence: Int64,
     event: Event,
     diedAt: Timestamp,
@@ -88,28 +88,28 @@ public struct DeadLetter: Hashable, Sendable {
 }
 
 /// What has changed in one receiver's deliveries since the last time it was written down.
-public struct DeliveryUpdate: Hashable, Sendable {
+package struct DeliveryUpdate: Hashable, Sendable {
   /// The receiver.
-  public var receiver: String
+  package var receiver: String
   /// Everything up to this sequence is settled, except what the lanes say.
-  public var cursor: Int64
+  package var cursor: Int64
   /// How many events were delivered in all.
-  public var delivered: Int64
+  package var delivered: Int64
   /// Since when every attempt has failed.
-  public var failingSince: Timestamp?
+  package var failingSince: Timestamp?
   /// Whether it is switched off: then the journal keeps nothing for it.
-  public var isPaused = false
+  package var isPaused = false
   /// The subjects that are behind, as far as they changed.
-  public var lanes: [DeliveryLedger.Lane] = []
+  package var lanes: [DeliveryLedger.Lane] = []
   /// The subjects that are behind no longer.
-  public var caughtUp: [SubjectID] = []
+  package var caughtUp: [SubjectID] = []
   /// The events that were given up.
-  public var dead: [DeadLetter] = []
+  package var dead: [DeadLetter] = []
   /// The dead letters that were delivered after all, by sequence.
-  public var revived: [Int64] = []
+  package var revived: [Int64] = []
 
   /// Makes an update that says how far the receiver has come and nothing else.
-  public init(receiver: String, cursor: Int64, delivered: Int64, failingSince: Timestamp? = nil) {
+  package init(receiver: String, cursor: Int64, delivered: Int64, failingSince: Timestamp? = nil) {
     self.receiver = receiver
     self.cursor = cursor
     self.delivered = delivered

@@ -1,11 +1,11 @@
 import Foundation
 import GRDB
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 extension Journal {
   /// How far the deliveries to a receiver have come, or nil if nothing was written down yet.
-  public func deliveries(to receiver: String) throws(JournalError) -> DeliveryLedger? {
+  package func deliveries(to receiver: String) throws(JournalError) -> DeliveryLedger? {
     try read { database in
       let row = try Row.fetchOne(
         database,
@@ -28,7 +28,7 @@ extension Journal {
   }
 
   /// The receivers that something is written down about.
-  public func receivers() throws(JournalError) -> [String] {
+  package func receivers() throws(JournalError) -> [String] {
     try read { try String.fetchAll($0, sql: "SELECT name FROM receivers ORDER BY name") }
   }
 
@@ -38,14 +38,14 @@ extension Journal {
   ///   - updates: what has changed.
   ///   - deadLimit: how many dead letters a receiver keeps; the oldest give way.
   /// - Throws: ``JournalError`` if nothing could be written.
-  public func save(_ updates: [DeliveryUpdate], deadLimit: Int) throws(JournalError) {
+  package func save(_ updates: [DeliveryUpdate], deadLimit: Int) throws(JournalError) {
     try write { database in
       for update in updates { try Deliveries.save(update, deadLimit: deadLimit, in: database) }
     }
   }
 
   /// Forgets all that is written down about a receiver, its dead letters too.
-  public func forgetDeliveries(to receiver: String) throws(JournalError) {
+  package func forgetDeliveries(to receiver: String) throws(JournalError) {
     try write { database in
       for table in ["receiver_lanes", "dead_letters"] {
         try database.execute(sql: "DELETE FROM \(table) WHERE receiver = ?", arguments: [receiver])
@@ -62,7 +62,7 @@ extension Journal {
   ///   - limit: how many at most.
   /// - Returns: dead letters.
   /// - Throws: ``JournalError`` if they cannot be read.
-  public func deadLetters(
+  package func deadLetters(
     of receiver: String,
     before: Int64? = nil,
     limit: Int
@@ -79,7 +79,7 @@ extension Journal {
   }
 
   /// How many dead letters a receiver has.
-  public func deadLetterCount(of receiver: String) throws(JournalError) -> Int {
+  package func deadLetterCount(of receiver: String) throws(JournalError) -> Int {
     try read { database in
       try Int.fetchOne(
         database,
@@ -96,7 +96,7 @@ extension Journal {
   ///   - sequences: which, or nil for all.
   /// - Returns: how many there are, and the subjects they are about.
   /// - Throws: ``JournalError`` if they cannot be marked.
-  public func replayDeadLetters(
+  package func replayDeadLetters(
     of receiver: String,
     sequences: [Int64]? = nil
   ) throws(JournalError) -> (count: Int, subjects: [SubjectID]) {
@@ -122,12 +122,12 @@ extension Journal {
   }
 
   /// The subjects whose dead letters are to be delivered once more.
-  public func replayedSubjects(of receiver: String) throws(JournalError) -> [SubjectID] {
+  package func replayedSubjects(of receiver: String) throws(JournalError) -> [SubjectID] {
     try read { try Deliveries.replayedSubjects(of: receiver, in: $0) }
   }
 
   /// The dead letters of a subject that are to be delivered once more, in order.
-  public func replayedLetters(
+  package func replayedLetters(
     of receiver: String,
     subject: SubjectID,
     limit: Int

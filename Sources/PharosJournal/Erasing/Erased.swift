@@ -1,27 +1,27 @@
 /// What was removed of a subject, by sort.
-public struct Erased: Hashable, Sendable {
+package struct Erased: Hashable, Sendable {
   /// Events about it: nothing is left of them but their places in the sequence.
-  public var events = 0
+  package var events = 0
   /// Events about others that named it, and now name ``Journal/erasedObserver`` or ``Journal/erasedBeacon`` instead.
-  public var mentions = 0
+  package var mentions = 0
   /// Rows that said where it stands, and those of others that named it as the reason.
-  public var rows = 0
+  package var rows = 0
   /// Its entries in the list of names.
-  public var names = 0
+  package var names = 0
   /// Lists of the places of events that mention it.
-  public var postings = 0
+  package var postings = 0
   /// Deliveries to webhooks that were waiting for it.
-  public var deliveries = 0
+  package var deliveries = 0
   /// Deliveries to webhooks that had been given up.
-  public var deadLetters = 0
+  package var deadLetters = 0
   /// Checkpoints that were taken before it was forgotten, dropped as a whole.
-  public var checkpoints = 0
+  package var checkpoints = 0
 
   /// Starts with nothing removed.
-  public init() {}
+  package init() {}
 
   /// Whether there was nothing to remove but checkpoints, which are dropped unread.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     events + mentions + rows + names + postings + deliveries + deadLetters == 0
   }
 }

@@ -1,12 +1,12 @@
-public import PharosReports
+package import PharosReports
 import GRDB
 import Synchronization
 
 extension Journal {
   /// What stands for an observer that was erased.
-  public static let erasedObserver = ObserverID.name("erased")
+  package static let erasedObserver = ObserverID.name("erased")
   /// What stands for a beacon that was erased: no beacon advertises a UUID of zeros.
-  public static let erasedBeacon = BeaconID.proximity(UUID128(high: 0, low: 0), major: 0, minor: 0)
+  package static let erasedBeacon = BeaconID.proximity(UUID128(high: 0, low: 0), major: 0, minor: 0)
 
   /// How many events one transaction looks through.
   ///
@@ -26,7 +26,7 @@ extension Journal {
   ///   - instant: checkpoints from then on do not know of the subject and stay; nil drops all.
   /// - Returns: what was removed.
   /// - Throws: ``JournalError``; what was removed so far stays removed, and the call may be repeated.
-  public func erase(
+  package func erase(
     _ traces: SubjectTraces,
     keepingCheckpointsFrom instant: Timestamp? = nil
   ) throws(JournalError) -> Erased {
@@ -126,7 +126,7 @@ extension Journal {
   /// Nothing else may use the journal meanwhile. The call takes as long as copying the file, and as much free space.
   ///
   /// - Throws: ``JournalError``, with the file as it was.
-  public func rewrite() throws(JournalError) {
+  package func rewrite() throws(JournalError) {
     do {
       try database.writeWithoutTransaction { database in try database.execute(sql: "VACUUM") }
     } catch {

@@ -1,11 +1,11 @@
-public import PharosReports
+package import PharosReports
 import GRDB
 
 extension Journal {
   /// How many documents name a subject, by kind: rules, filters and keys that somebody made, which are his to change.
   ///
   /// - Throws: ``JournalError``.
-  public func documents(naming traces: SubjectTraces) throws(JournalError) -> [String: Int] {
+  package func documents(naming traces: SubjectTraces) throws(JournalError) -> [String: Int] {
     let words = traces.words
     return try read { database in
       let rows = try PreparedStatement(

@@ -1,17 +1,17 @@
-public import Logging
+package import Logging
 import PharosAccess
 import PharosHTTP
 import PharosJournal
-public import PharosReports
+package import PharosReports
 import PharosSigning
 import Yams
 
 /// `pharos observer`: lets observers in, and gives them keys to sign with, now and after every restart.
-public struct ObserverRunner: Sendable {
+package struct ObserverRunner: Sendable {
   private let access: ServerAccess
 
   /// Makes a runner for a server.
-  public init(_ access: ServerAccess) { self.access = access }
+  package init(_ access: ServerAccess) { self.access = access }
 
   /// Accepts an observer.
   ///
@@ -20,7 +20,7 @@ public struct ObserverRunner: Sendable {
   ///   - console: the console that receives the outcome.
   ///   - logger: the logger for registrations that cannot be read.
   /// - Returns: 0, or 1 if it could not be accepted.
-  public func accept(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {
+  package func accept(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       switch access {
       case .folder(let folder, let stream):
@@ -42,7 +42,7 @@ public struct ObserverRunner: Sendable {
   ///   - console: the console; the key goes to its output alone, the explanation to its error stream.
   ///   - logger: the logger for registrations that cannot be read.
   /// - Returns: 0, or 1 if no key was created.
-  public func add(
+  package func add(
     _ observer: ObserverID,
     radios: [ObserverID],
     overlap: TimeSpan,
@@ -85,7 +85,7 @@ public struct ObserverRunner: Sendable {
   /// Prints the observers with their keys: fingerprints and validity, never secrets.
   ///
   /// - Returns: 0, or 1 if they cannot be read.
-  public func list(on console: Console, logger: Logger) async -> CommandStatus {
+  package func list(on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       let keys: [ListedKey]
       switch access {
@@ -111,7 +111,7 @@ public struct ObserverRunner: Sendable {
   /// Revokes a key: from now on it opens nothing.
   ///
   /// - Returns: 0, or 1 if there is none.
-  public func revoke(
+  package func revoke(
     _ keyID: UInt32,
     of observer: ObserverID,
     on console: Console,
@@ -135,7 +135,7 @@ public struct ObserverRunner: Sendable {
   /// Forgets all keys of an observer, so that it need not sign any more.
   ///
   /// - Returns: 0, or 1 if it has none.
-  public func forget(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {
+  package func forget(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       switch access {
       case .folder(let folder, let stream):

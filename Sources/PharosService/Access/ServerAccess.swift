@@ -1,7 +1,7 @@
 import PharosReports
 
 /// How a command reaches the server that it is about: by its data folder while it is stopped, over HTTP while it runs.
-public enum ServerAccess: Hashable, Sendable {
+package enum ServerAccess: Hashable, Sendable {
   /// The data folder of a server that does not run; a new one gets a stream of this name.
   case folder(String, stream: String)
   /// The HTTP interface of a server that runs, and the operator's token where it asks for one.
@@ -15,7 +15,7 @@ public enum ServerAccess: Hashable, Sendable {
   ///   - url: the address that was named, `http://HOST:PORT` or `HOST:PORT`.
   ///   - environment: `PHAROS_DATA` and `PHAROS_TOKEN`.
   /// - Throws: what to give.
-  public init(
+  package init(
     data: String?,
     stream: String = Site().stream,
     url: String?,

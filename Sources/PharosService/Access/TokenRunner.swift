@@ -1,12 +1,12 @@
 import PharosAccess
 import PharosJournal
-public import PharosReports
+package import PharosReports
 import Yams
 
 /// `pharos token`: makes, lists and revokes the tokens that open the HTTP interface.
-public struct TokenRunner: Sendable {
+package struct TokenRunner: Sendable {
   /// Whom a token stands for.
-  public enum Role: Hashable, Sendable {
+  package enum Role: Hashable, Sendable {
     /// Sees and changes everything.
     case `operator`
     /// Sees and changes what belongs to one application.
@@ -16,7 +16,7 @@ public struct TokenRunner: Sendable {
   private let access: ServerAccess
 
   /// Makes a runner for a server.
-  public init(_ access: ServerAccess) { self.access = access }
+  package init(_ access: ServerAccess) { self.access = access }
 
   /// Creates a token and prints its secret, which is not shown again.
   ///
@@ -26,7 +26,7 @@ public struct TokenRunner: Sendable {
   ///   - lifetime: the time until the token expires, or nil if it is valid until it is revoked.
   ///   - console: the console; the secret goes to its output alone, the explanation to its error stream.
   /// - Returns: 0, or 1 if no token was created.
-  public func create(
+  package func create(
     _ role: Role,
     name: String,
     lifetime: TimeSpan?,
@@ -57,7 +57,7 @@ public struct TokenRunner: Sendable {
   /// Prints the tokens, the oldest first.
   ///
   /// - Returns: 0, or 1 if they cannot be read.
-  public func list(on console: Console) async -> CommandStatus {
+  package func list(on console: Console) async -> CommandStatus {
     await console.run {
       let tokens: [ListedToken]
       switch access {
@@ -87,7 +87,7 @@ public struct TokenRunner: Sendable {
   /// Revokes a token: from now on it opens nothing.
   ///
   /// - Returns: 0, or 1 if there is none.
-  public func revoke(_ id: String, on console: Console) async -> CommandStatus {
+  package func revoke(_ id: String, on console: Console) async -> CommandStatus {
     await console.run {
       switch access {
       case .folder(let folder, let stream):

@@ -1,12 +1,12 @@
 import PharosPipeline
 import PharosPrivacy
-public import PharosReports
+package import PharosReports
 import PharosSite
 
 /// `pharos compare`: one's own traffic under Pharos's rule and under the rules that peers use, side by side.
-public struct CompareRunner: Sendable {
+package struct CompareRunner: Sendable {
   /// How the figures are written.
-  public enum Format: String, CaseIterable, Sendable {
+  package enum Format: String, CaseIterable, Sendable {
     /// Sentences and tables, for people.
     case table
     /// One JSON object, for machines.
@@ -14,25 +14,25 @@ public struct CompareRunner: Sendable {
   }
 
   /// What is compared, and how it is shown.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The captures, parts of one in the order given.
-    public var captures: [String]
+    package var captures: [String]
     /// The site file, or nil: then every beacon that is heard is a region.
-    public var site: String?
+    package var site: String?
     /// Who heard what a Bluetooth capture holds; nil for the file's name.
-    public var observer: ObserverID?
+    package var observer: ObserverID?
     /// The time-out of the rule in use today.
-    public var timeout: TimeSpan
+    package var timeout: TimeSpan
     /// How the figures are written.
-    public var format: Format
+    package var format: Format
     /// Where to draw the picture, or nil for none.
-    public var picture: String?
+    package var picture: String?
 
     /// Half a minute: what telephones' users report, and AltBeacon's default.
-    public static let defaultTimeout = TimeSpan.seconds(30)
+    package static let defaultTimeout = TimeSpan.seconds(30)
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       captures: [String],
       site: String? = nil,
       observer: ObserverID? = nil,
@@ -52,13 +52,13 @@ public struct CompareRunner: Sendable {
   private let options: Options
 
   /// Makes a runner.
-  public init(_ options: Options) { self.options = options }
+  package init(_ options: Options) { self.options = options }
 
   /// Reads the captures twice, once to see what is there and once to decide, and writes what came of it.
   ///
   /// - Returns: 0; 1 if a capture was damaged, everything before the damage having been compared; 64 if a capture
   ///   cannot be read twice; 78 if the site file is wrong.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       guard !options.captures.contains("-") else {
         throw CommandFailure(

@@ -7,14 +7,14 @@ import Darwin
 #endif
 
 /// A file that keeps its lines across restarts of the program: new lines are appended.
-public final class AppendedFile: OutputSink {
+package final class AppendedFile: OutputSink {
   private let descriptor: Int32
   private let sink: DescriptorSink
 
   /// Opens a file, or makes it.
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
-  public init(path: String) throws(CommandFailure) {
+  package init(path: String) throws(CommandFailure) {
     descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
     sink = DescriptorSink(descriptor: descriptor)
     guard descriptor >= 0 else {
@@ -30,8 +30,8 @@ public final class AppendedFile: OutputSink {
   }
 
   /// Takes bytes.
-  public func write(_ bytes: [UInt8]) throws(OutputError) { try sink.write(bytes) }
+  package func write(_ bytes: [UInt8]) throws(OutputError) { try sink.write(bytes) }
 
   /// Hands everything to the system.
-  public func flush() throws(OutputError) { try sink.flush() }
+  package func flush() throws(OutputError) { try sink.flush() }
 }

@@ -1,7 +1,7 @@
 /// The exit status of a command.
 ///
 /// - Source: the two codes above 1 are those of `sysexits.h`.
-public enum CommandStatus: Int32, Sendable {
+package enum CommandStatus: Int32, Sendable {
   /// All went well.
   case success = 0
   /// Something failed on the way: a damaged capture, a port in use.
@@ -13,14 +13,14 @@ public enum CommandStatus: Int32, Sendable {
 }
 
 /// An error that ends a command, with a message for the user.
-public struct CommandFailure: Error, Sendable {
+package struct CommandFailure: Error, Sendable {
   /// How the process ends.
-  public let status: CommandStatus
+  package let status: CommandStatus
   /// What went wrong, where, what was expected and what to do; one or more lines.
-  public let message: String
+  package let message: String
 
   /// Makes a failure.
-  public init(_ message: String, status: CommandStatus = .failure) {
+  package init(_ message: String, status: CommandStatus = .failure) {
     self.status = status
     self.message = message
   }

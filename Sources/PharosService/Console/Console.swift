@@ -7,18 +7,18 @@ import Darwin
 #endif
 
 /// The output of a command: one sink for results, another for messages about them.
-public struct Console: Sendable {
+package struct Console: Sendable {
   /// Takes results: events, lines, tables, what a pipe carries on.
-  public let output: any OutputSink
+  package let output: any OutputSink
   /// Takes what people read beside them: errors, progress, summaries.
-  public let errors: any OutputSink
+  package let errors: any OutputSink
   /// How results may look.
-  public let outputStyle: TerminalStyle
+  package let outputStyle: TerminalStyle
   /// How errors and progress may look.
-  public let errorStyle: TerminalStyle
+  package let errorStyle: TerminalStyle
 
   /// Makes a console from two sinks; without styles they are taken for pipes.
-  public init(
+  package init(
     output: any OutputSink,
     errors: any OutputSink,
     outputStyle: TerminalStyle = .plain,
@@ -33,7 +33,7 @@ public struct Console: Sendable {
   /// The console of this process.
   ///
   /// Turns SIGPIPE off, so that `pharos process … | head` ends quietly.
-  public static func standard() -> Console {
+  package static func standard() -> Console {
     signal(SIGPIPE, SIG_IGN)
     let outputStyle = TerminalStyle(descriptor: STDOUT_FILENO)
     return Console(
@@ -48,18 +48,18 @@ public struct Console: Sendable {
   }
 
   /// Writes one line of results.
-  public func print(_ line: String) throws(OutputError) {
+  package func print(_ line: String) throws(OutputError) {
     try output.write(Array((line + "\n").utf8))
   }
 
   /// Says something beside the results; who cannot be told is not told.
-  public func say(_ text: String) {
+  package func say(_ text: String) {
     try? errors.write(Array((text + "\n").utf8))
     try? errors.flush()
   }
 
   /// Runs a command's body and turns whatever stops it into an exit status and a sentence.
-  public func run(_ body: () throws -> CommandStatus) -> CommandStatus {
+  package func run(_ body: () throws -> CommandStatus) -> CommandStatus {
     do {
       let status = try body()
       try output.flush()
@@ -70,7 +70,7 @@ public struct Console: Sendable {
   }
 
   /// Runs a command's body and turns whatever stops it into an exit status and a sentence.
-  public func run(_ body: () async throws -> CommandStatus) async -> CommandStatus {
+  package func run(_ body: () async throws -> CommandStatus) async -> CommandStatus {
     do {
       let status = try await body()
       try output.flush()

@@ -10,13 +10,13 @@ import Darwin
 #endif
 
 /// A file as a sink, packed with gzip if its name ends in `.gz`.
-public final class FileOutput: OutputSink {
+package final class FileOutput: OutputSink {
   private let file: Mutex<FileSink?>
 
   /// Creates a file, or empties an existing one; `-` is standard output.
   ///
   /// - Throws: ``CommandFailure`` that names the file and says what to do.
-  public init(path: String) throws(CommandFailure) {
+  package init(path: String) throws(CommandFailure) {
     do {
       file = Mutex(try FileSink(path: path))
     } catch {
@@ -25,7 +25,7 @@ public final class FileOutput: OutputSink {
   }
 
   /// Takes bytes.
-  public func write(_ bytes: [UInt8]) throws(OutputError) {
+  package func write(_ bytes: [UInt8]) throws(OutputError) {
     try file.withLock { (file) throws(OutputError) in
       do throws(FileError) {
         try file?.write(bytes)
@@ -36,7 +36,7 @@ public final class FileOutput: OutputSink {
   }
 
   /// Hands everything to the system.
-  public func flush() throws(OutputError) {
+  package func flush() throws(OutputError) {
     try file.withLock { (file) throws(OutputError) in
       do throws(FileError) {
         try file?.flush()
@@ -47,7 +47,7 @@ public final class FileOutput: OutputSink {
   }
 
   /// Ends the file; what is written later goes nowhere.
-  public func close() throws(OutputError) {
+  package func close() throws(OutputError) {
     let file = file.withLock { $0.take() }
     guard let file else { return }
     do throws(FileError) {

@@ -1,7 +1,7 @@
-public import Logging
+package import Logging
 
 /// The levels of the log, as the command line spells them.
-public enum LogLevel: String, CaseIterable, Sendable {
+package enum LogLevel: String, CaseIterable, Sendable {
   /// Everything, step by step.
   case trace
   /// What helps to find a fault.
@@ -17,7 +17,7 @@ public enum LogLevel: String, CaseIterable, Sendable {
 }
 
 /// How the log is written.
-public enum LogFormat: String, CaseIterable, Sendable {
+package enum LogFormat: String, CaseIterable, Sendable {
   /// Lines for people.
   case text
   /// One JSON object a line.
@@ -25,14 +25,14 @@ public enum LogFormat: String, CaseIterable, Sendable {
 }
 
 /// The log of a command: from which level on, and how it is written.
-public struct LogSettings: Hashable, Sendable {
+package struct LogSettings: Hashable, Sendable {
   /// From which level on lines are written.
-  public var level: LogLevel
+  package var level: LogLevel
   /// How they are written.
-  public var format: LogFormat
+  package var format: LogFormat
 
   /// Makes settings.
-  public init(level: LogLevel = .notice, format: LogFormat = .text) {
+  package init(level: LogLevel = .notice, format: LogFormat = .text) {
     self.level = level
     self.format = format
   }
@@ -40,7 +40,7 @@ public struct LogSettings: Hashable, Sendable {
   /// Settles what the command line leaves open: `PHAROS_LOG_LEVEL` and `PHAROS_LOG_FORMAT`.
   ///
   /// - Throws: which variable is wrong.
-  public init(
+  package init(
     level: LogLevel?,
     format: LogFormat?,
     environment: [String: String]
@@ -52,7 +52,7 @@ public struct LogSettings: Hashable, Sendable {
   }
 
   /// A logger that writes to standard error.
-  public func logger() -> Logger {
+  package func logger() -> Logger {
     var logger = Logger(label: "pharos") { label in
       switch format {
       case .text: StreamLogHandler.standardError(label: label)

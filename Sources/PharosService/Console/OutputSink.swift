@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// Where a command writes: standard output, a file, or an array in a test.
-public protocol OutputSink: Sendable {
+package protocol OutputSink: Sendable {
   /// Takes some bytes; they may be kept until the next ``flush()``.
   func write(_ bytes: [UInt8]) throws(OutputError)
   /// Hands on all that was kept.
@@ -17,7 +17,7 @@ public protocol OutputSink: Sendable {
 }
 
 /// Why nothing more can be written.
-public enum OutputError: Error, Equatable, Sendable {
+package enum OutputError: Error, Equatable, Sendable {
   /// The reader has closed the pipe, as `head` does. This is not an error, and a command reports nothing.
   case closed
   /// The system refused, as this sentence says.
@@ -28,7 +28,7 @@ public enum OutputError: Error, Equatable, Sendable {
 ///
 /// Writing to a pipe without a reader throws an error and raises no signal, because ``Console/standard()`` turns
 /// SIGPIPE off.
-public final class DescriptorSink: OutputSink {
+package final class DescriptorSink: OutputSink {
   private let descriptor: Int32
   private let threshold: Int
   private let buffer = Mutex<[UInt8]>([])
@@ -36,16 +36,16 @@ public final class DescriptorSink: OutputSink {
   /// How much is gathered before it is written.
   ///
   /// - Units: bytes. 64 KiB is the size of a Linux pipe: a larger write would only block halfway.
-  public static let usualThreshold = 65_536
+  package static let usualThreshold = 65_536
 
   /// Wraps a descriptor that somebody else closes; with a threshold of 0 nothing is kept back.
-  public init(descriptor: Int32, threshold: Int = DescriptorSink.usualThreshold) {
+  package init(descriptor: Int32, threshold: Int = DescriptorSink.usualThreshold) {
     self.descriptor = descriptor
     self.threshold = threshold
   }
 
   /// Takes bytes, and writes them out once the threshold is reached.
-  public func write(_ bytes: [UInt8]) throws(OutputError) {
+  package func write(_ bytes: [UInt8]) throws(OutputError) {
     try buffer.withLock { (buffer) throws(OutputError) in
       buffer.append(contentsOf: bytes)
       guard buffer.count >= threshold else { return }
@@ -54,7 +54,7 @@ public final class DescriptorSink: OutputSink {
   }
 
   /// Writes out all that was gathered.
-  public func flush() throws(OutputError) {
+  package func flush() throws(OutputError) {
     try buffer.withLock { (buffer) throws(OutputError) in
       try DescriptorSink.drain(&buffer, to: descriptor)
     }
@@ -99,23 +99,23 @@ public final class DescriptorSink: OutputSink {
 }
 
 /// A sink that keeps its bytes in memory, for tests and for programs that embed a command.
-public final class MemorySink: OutputSink {
+package final class MemorySink: OutputSink {
   private let kept = Mutex<[UInt8]>([])
 
   /// Starts empty.
-  public init() {}
+  package init() {}
 
   /// What was written so far.
-  public var bytes: [UInt8] { kept.withLock { $0 } }
+  package var bytes: [UInt8] { kept.withLock { $0 } }
 
   /// What was written so far, as text.
-  public var text: String { String(decoding: bytes, as: UTF8.self) }
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Keeps the bytes.
-  public func write(_ bytes: [UInt8]) throws(OutputError) {
+  package func write(_ bytes: [UInt8]) throws(OutputError) {
     kept.withLock { $0.append(contentsOf: bytes) }
   }
 
   /// Does nothing: there is nowhere to hand them on to.
-  public func flush() throws(OutputError) {}
+  package func flush() throws(OutputError) {}
 }

@@ -1,7 +1,7 @@
 import PharosSite
 
 /// A bar that is redrawn on a terminal, and nothing at all elsewhere.
-public struct ProgressBar: Sendable {
+package struct ProgressBar: Sendable {
   private let console: Console
   private let label: String
   private var shownTenths = -1
@@ -11,7 +11,7 @@ public struct ProgressBar: Sendable {
   private static let cells = 30
 
   /// Makes a bar that shows nothing yet.
-  public init(_ label: String, on console: Console) {
+  package init(_ label: String, on console: Console) {
     self.console = console
     self.label = label
   }
@@ -21,7 +21,7 @@ public struct ProgressBar: Sendable {
   /// - Parameters:
   ///   - done: the amount that is done.
   ///   - total: the whole amount, or nil if it is unknown (a pipe); then nothing is drawn.
-  public mutating func show(_ done: Int, of total: Int?) {
+  package mutating func show(_ done: Int, of total: Int?) {
     guard console.errorStyle.isTerminal, let total, total > 0 else { return }
     let tenths = min(
       1_000,
@@ -39,7 +39,7 @@ public struct ProgressBar: Sendable {
   }
 
   /// Wipes the bar away, so that what follows starts on a clean line.
-  public mutating func clear() {
+  package mutating func clear() {
     guard isShown else { return }
     isShown = false
     write("\r\u{1B}[K")

@@ -7,26 +7,26 @@ import Darwin
 #endif
 
 /// What may be written to an output beside plain text.
-public struct TerminalStyle: Equatable, Sendable {
+package struct TerminalStyle: Equatable, Sendable {
   /// Whether people look at it as it is written: only then are lines redrawn.
-  public let isTerminal: Bool
+  package let isTerminal: Bool
   /// Whether colours may be used.
-  public let usesColor: Bool
+  package let usesColor: Bool
   /// How many columns there are, at least 40.
-  public let width: Int
+  package let width: Int
 
   /// A pipe, a file, or a test: no colour, no redrawing, 80 columns.
-  public static let plain = TerminalStyle(isTerminal: false, usesColor: false, width: 80)
+  package static let plain = TerminalStyle(isTerminal: false, usesColor: false, width: 80)
 
   /// Makes a style.
-  public init(isTerminal: Bool, usesColor: Bool, width: Int) {
+  package init(isTerminal: Bool, usesColor: Bool, width: Int) {
     self.isTerminal = isTerminal
     self.usesColor = usesColor
     self.width = max(40, width)
   }
 
   /// Finds out about a descriptor; the `NO_COLOR` convention and `TERM=dumb` are honoured.
-  public init(descriptor: Int32) {
+  package init(descriptor: Int32) {
     let isTerminal = isatty(descriptor) == 1
     let isDumb = TerminalStyle.environment("TERM") == "dumb"
     let refusesColor = TerminalStyle.environment("NO_COLOR").map { !$0.isEmpty } ?? false
@@ -40,7 +40,7 @@ public struct TerminalStyle: Equatable, Sendable {
   }
 
   /// The colours that tables use.
-  public enum Color: Int, Sendable {
+  package enum Color: Int, Sendable {
     /// Something is gone or wrong.
     case red = 31
     /// Something is here or well.
@@ -52,7 +52,7 @@ public struct TerminalStyle: Equatable, Sendable {
   }
 
   /// The text in a colour, or as it is where colours may not be used.
-  public func paint(_ text: String, _ color: Color) -> String {
+  package func paint(_ text: String, _ color: Color) -> String {
     usesColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
   }
 

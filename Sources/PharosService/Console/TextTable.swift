@@ -3,11 +3,11 @@ import PharosSite
 /// A table whose lines can be written one by one: its columns have fixed widths, together at most 80.
 ///
 /// Names come from the radio and the network, so that every cell is cleaned by `PlainText`.
-public struct TextTable: Sendable {
+package struct TextTable: Sendable {
   /// One column.
-  public struct Column: Sendable {
+  package struct Column: Sendable {
     /// On which side a short cell stands.
-    public enum Alignment: Sendable {
+    package enum Alignment: Sendable {
       /// Text.
       case left
       /// Numbers.
@@ -19,7 +19,7 @@ public struct TextTable: Sendable {
     let alignment: Alignment
 
     /// Makes a column.
-    public init(_ title: String, width: Int, alignment: Alignment = .left) {
+    package init(_ title: String, width: Int, alignment: Alignment = .left) {
       self.title = title
       self.width = width
       self.alignment = alignment
@@ -27,12 +27,12 @@ public struct TextTable: Sendable {
   }
 
   /// The widest a table may be: what every terminal shows.
-  public static let widest = 80
+  package static let widest = 80
 
   private let columns: [Column]
 
   /// Makes a table; its columns with a space between each two fit ``widest``.
-  public init(_ columns: [Column]) {
+  package init(_ columns: [Column]) {
     precondition(
       columns.reduce(columns.count - 1) { $0 + $1.width } <= TextTable.widest,
       "a table is at most \(TextTable.widest) columns wide"
@@ -41,10 +41,10 @@ public struct TextTable: Sendable {
   }
 
   /// The line with the titles.
-  public var header: String { line(columns.map(\.title)) }
+  package var header: String { line(columns.map(\.title)) }
 
   /// One line; what is too long for its column is cut with an ellipsis.
-  public func line(_ cells: [String]) -> String {
+  package func line(_ cells: [String]) -> String {
     let padded = zip(columns, cells).map { column, cell in
       let text = PlainText.cut(PlainText.clean(cell), to: column.width)
       let padding = String(repeating: " ", count: column.width - text.count)

@@ -4,14 +4,14 @@ import PharosJournal
 import PharosReports
 import PharosWebhooks
 import Yams
-public import Logging
+package import Logging
 
 /// `pharos erase`: removes every trace of a subject, and says what was removed.
-public struct EraseRunner: Sendable {
+package struct EraseRunner: Sendable {
   private let access: ServerAccess
 
   /// Makes a runner for a server.
-  public init(_ access: ServerAccess) { self.access = access }
+  package init(_ access: ServerAccess) { self.access = access }
 
   /// Erases a subject.
   ///
@@ -20,7 +20,7 @@ public struct EraseRunner: Sendable {
   ///   - console: the console that receives the list of what was removed.
   ///   - logger: the logger for documents that cannot be read.
   /// - Returns: 0, also if no data about the subject existed; 1 if the erasure failed.
-  public func run(_ subject: String, on console: Console, logger: Logger) async -> CommandStatus {
+  package func run(_ subject: String, on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       guard let traces = SubjectTraces(subject) else {
         throw CommandFailure(

@@ -1,9 +1,9 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 import PharosSite
 
 /// Events as lines of a table, for people; names of the site's directory stand where there are any.
-public struct EventTable: Sendable {
+package struct EventTable: Sendable {
   private static let table = TextTable([
     .init("TIME (UTC)", width: 12), .init("EVENT", width: 11), .init("WHERE", width: 14),
     .init("WHO", width: 22), .init("WHY", width: 17),
@@ -14,7 +14,7 @@ public struct EventTable: Sendable {
   private let beacons: [BeaconEntry]
 
   /// Makes a table for a site's events.
-  public init(site: Site, style: TerminalStyle = .plain) {
+  package init(site: Site, style: TerminalStyle = .plain) {
     self.style = style
     beacons = site.beacons.filter { $0.name != nil }
     observerNames = Dictionary(
@@ -24,10 +24,10 @@ public struct EventTable: Sendable {
   }
 
   /// The line with the titles.
-  public var header: String { EventTable.table.header }
+  package var header: String { EventTable.table.header }
 
   /// The lines for an event: one, or one for each beacon that was ranged.
-  public func lines(for event: Event) -> [String] {
+  package func lines(for event: Event) -> [String] {
     switch event.detail {
     case .ranging(_, let beacons):
       beacons.map { reading in
@@ -134,7 +134,7 @@ public struct EventTable: Sendable {
   }
 
   /// A subject's name, or its identity cut short in the middle.
-  public func name(of subject: SubjectID) -> String {
+  package func name(of subject: SubjectID) -> String {
     switch subject {
     case .none: ""
     case .observer(let observer): observerNames[observer] ?? observer.description

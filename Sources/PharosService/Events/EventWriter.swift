@@ -1,8 +1,8 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// How a command writes events.
-public enum EventFormat: String, CaseIterable, Sendable {
+package enum EventFormat: String, CaseIterable, Sendable {
   /// One CloudEvent in JSON a line, for machines.
   case jsonl
   /// A table, for people.
@@ -10,7 +10,7 @@ public enum EventFormat: String, CaseIterable, Sendable {
 }
 
 /// Writes events to a sink, one line or more for each.
-public struct EventWriter: Sendable {
+package struct EventWriter: Sendable {
   private let format: EventFormat
   private let selection: KindSelection
   private let stream: String
@@ -18,10 +18,10 @@ public struct EventWriter: Sendable {
   private var json = JSONText()
   private var hasHeader = false
   /// How many events were written.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   /// Makes a writer.
-  public init(format: EventFormat, selection: KindSelection, site: Site, style: TerminalStyle = .plain) {
+  package init(format: EventFormat, selection: KindSelection, site: Site, style: TerminalStyle = .plain) {
     self.format = format
     self.selection = selection
     stream = site.stream
@@ -29,7 +29,7 @@ public struct EventWriter: Sendable {
   }
 
   /// Writes what of some events was asked for.
-  public mutating func write(_ events: [Event], to sink: any OutputSink) throws(OutputError) {
+  package mutating func write(_ events: [Event], to sink: any OutputSink) throws(OutputError) {
     var bytes: [UInt8] = []
     for event in events where selection.contains(event) {
       count += 1

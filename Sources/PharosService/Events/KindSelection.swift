@@ -1,18 +1,18 @@
-public import PharosEvents
+package import PharosEvents
 
 /// Which events a command writes: what `--kinds` says.
-public struct KindSelection: Hashable, Sendable {
+package struct KindSelection: Hashable, Sendable {
   /// The kinds that are written.
-  public let kinds: Set<EventKind>
+  package let kinds: Set<EventKind>
 
   /// Makes a selection.
-  public init(_ kinds: Set<EventKind>) { self.kinds = kinds }
+  package init(_ kinds: Set<EventKind>) { self.kinds = kinds }
 
   /// All but states: an enter or exit says what changed, a state event says it a second time.
-  public static let usual = KindSelection(Set(EventKind.allCases).subtracting([.regionState]))
+  package static let usual = KindSelection(Set(EventKind.allCases).subtracting([.regionState]))
 
   /// The words and what they stand for.
-  public static let words: [(word: String, kinds: Set<EventKind>)] = [
+  package static let words: [(word: String, kinds: Set<EventKind>)] = [
     (
       "region",
       [.regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded]
@@ -31,7 +31,7 @@ public struct KindSelection: Hashable, Sendable {
   ]
 
   /// Reads words with commas between them, as in `region,zone`; nil if one of them is unknown.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var kinds: Set<EventKind> = []
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let entry = KindSelection.words.first(where: { $0.word == part }) else { return nil }
@@ -41,5 +41,5 @@ public struct KindSelection: Hashable, Sendable {
   }
 
   /// Whether an event is written.
-  public func contains(_ event: Event) -> Bool { kinds.contains(event.kind) }
+  package func contains(_ event: Event) -> Bool { kinds.contains(event.kind) }
 }

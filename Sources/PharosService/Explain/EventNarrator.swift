@@ -1,28 +1,28 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// A narrator that explains in words why one event was published, for the HTTP interface, the dashboard and readers of
 /// a journal.
 ///
 /// It knows the event and the site only. The decisions that fixed rules would have made come from `pharos explain`,
 /// which has the capture as well.
-public struct EventNarrator: Sendable {
+package struct EventNarrator: Sendable {
   private let site: Site
   private let table: EventTable
 
   /// Makes a narrator that knows a site's names.
-  public init(site: Site) {
+  package init(site: Site) {
     self.site = site
     table = EventTable(site: site)
   }
 
   /// The event's reason, sentence by sentence, in plain text.
-  public func narrate(_ event: Event) -> String {
+  package func narrate(_ event: Event) -> String {
     Telling.plain(sentences(event).joined(separator: " "))
   }
 
   /// The name that the site has for a subject; nil where it has none.
-  public func name(of subject: SubjectID) -> String? {
+  package func name(of subject: SubjectID) -> String? {
     switch subject {
     case .none: nil
     case .observer(let observer): site.observers.first { $0.id == observer }?.name

@@ -1,11 +1,11 @@
 import PharosPipeline
-public import PharosReports
+package import PharosReports
 import PharosSite
 
 /// `pharos explain`: tells decision by decision why, and what else was considered.
-public struct ExplainRunner: Sendable {
+package struct ExplainRunner: Sendable {
   /// The format of the explanation.
-  public enum Format: String, CaseIterable, Sendable {
+  package enum Format: String, CaseIterable, Sendable {
     /// Paragraphs for people.
     case text
     /// One JSON object with the same figures.
@@ -13,35 +13,35 @@ public struct ExplainRunner: Sendable {
   }
 
   /// What is explained, and how.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The captures, parts of one in the order given; `-` is standard input.
-    public var captures: [String]
+    package var captures: [String]
     /// The site file, or nil: a recording brings its own site.
-    public var site: String?
+    package var site: String?
     /// Who heard what a Bluetooth capture holds; nil for the file's name.
-    public var heardBy: ObserverID?
+    package var heardBy: ObserverID?
     /// The observer to explain, by identity or name, or nil for all.
-    public var observerFilter: String?
+    package var observerFilter: String?
     /// The beacon to explain, by identity, name or the end of its identity, or nil for all.
-    public var beacon: String?
+    package var beacon: String?
     /// The region or zone to explain, or nil for all.
-    public var region: String?
+    package var region: String?
     /// Where the picture goes, or nil for none.
-    public var picture: String?
+    package var picture: String?
     /// The format of the explanation.
-    public var format: Format
+    package var format: Format
     /// The maximum number of decisions that are explained.
-    public var limit: Int
+    package var limit: Int
     /// How long time runs on behind the last packet; nil to stop there.
-    public var tail: TimeSpan?
+    package var tail: TimeSpan?
 
     /// The default of ``limit``.
     ///
     /// Sixty decisions fill some six screens, which is as much as a reader takes in.
-    public static let usualLimit = 60
+    package static let usualLimit = 60
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       captures: [String],
       site: String? = nil,
       heardBy: ObserverID? = nil,
@@ -69,13 +69,13 @@ public struct ExplainRunner: Sendable {
   private let options: Options
 
   /// Makes a runner.
-  public init(_ options: Options) { self.options = options }
+  package init(_ options: Options) { self.options = options }
 
   /// Explains.
   ///
   /// - Returns: 0; 1 if a capture was damaged, everything before the damage being explained; 64 if a filter names nothing
   ///   that is there; 78 if the site file is wrong.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       if options.picture != nil, options.captures.contains("-") {
         throw CommandFailure(

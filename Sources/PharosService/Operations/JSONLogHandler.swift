@@ -1,17 +1,17 @@
 import CPharos
-public import Logging
+package import Logging
 import PharosReports
 
 /// A log handler that writes one JSON object per line, for log collectors.
 ///
 /// The members are `time`, `level`, `logger`, `message`, `source`, and `metadata`, an object of strings.
-public struct JSONLogHandler: LogHandler {
+package struct JSONLogHandler: LogHandler {
   /// What every line carries.
-  public var metadata: Logger.Metadata = [:]
+  package var metadata: Logger.Metadata = [:]
   /// From which level on lines are written.
-  public var logLevel: Logger.Level = .notice
+  package var logLevel: Logger.Level = .notice
   /// Adds metadata of the task that logs.
-  public var metadataProvider: Logger.MetadataProvider?
+  package var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
   private let sink: any OutputSink
@@ -23,7 +23,7 @@ public struct JSONLogHandler: LogHandler {
   ///   - label: the logger's label.
   ///   - sink: where lines go.
   ///   - now: gives the time.
-  public init(
+  package init(
     label: String,
     sink: any OutputSink,
     now: @escaping @Sendable () -> Timestamp = { .wallClock }
@@ -34,13 +34,13 @@ public struct JSONLogHandler: LogHandler {
   }
 
   /// One value of the metadata that every line carries.
-  public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
     set { metadata[key] = newValue }
   }
 
   /// Writes a line; one that cannot be written is lost.
-  public func log(event: LogEvent) {
+  package func log(event: LogEvent) {
     var json = JSONText()
     json.openObject()
     json.member("time", now().rfc3339)
@@ -64,5 +64,5 @@ public struct JSONLogHandler: LogHandler {
 
 extension Timestamp {
   /// The system's wall clock, for lines that people read.
-  public static var wallClock: Timestamp { Timestamp(nanoseconds: pharos_clock_wall()) }
+  package static var wallClock: Timestamp { Timestamp(nanoseconds: pharos_clock_wall()) }
 }

@@ -7,11 +7,11 @@ import Darwin
 #endif
 
 /// The environment of this process.
-public enum ProcessEnvironment {
+package enum ProcessEnvironment {
   /// The variables by name.
   ///
   /// To be read at the start, before there are threads that might change them.
-  public static func variables() -> [String: String] {
+  package static func variables() -> [String: String] {
     var variables: [String: String] = [:]
     for name in names { if let value = getenv(name) { variables[name] = String(cString: value) } }
     return variables

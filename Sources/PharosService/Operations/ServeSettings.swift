@@ -1,6 +1,6 @@
 import Configuration
 import PharosReports
-public import PharosSite
+package import PharosSite
 
 /// Where `serve` finds its settings: flags before the environment before the site file.
 ///
@@ -17,32 +17,32 @@ public import PharosSite
 /// | ``connections`` | – | `PHAROS_HTTP_CONNECTIONS` | – |
 /// | ``streams`` | – | `PHAROS_HTTP_STREAMS` | – |
 /// | ``retention`` | – | `PHAROS_RETENTION_AGE`, `PHAROS_RETENTION_SIZE` | `journal.retention` |
-public struct ServeSettings: Hashable, Sendable {
+package struct ServeSettings: Hashable, Sendable {
   /// The site file, or nil for none.
-  public var site: String?
+  package var site: String?
   /// Where datagrams are received; empty for where the site file says.
-  public var udp: [HostPort] = []
+  package var udp: [HostPort] = []
   /// Where the HTTP interface listens, or nil for none.
-  public var http: HostPort?
+  package var http: HostPort?
   /// The data folder, or nil to keep the journal in memory.
-  public var data: String?
+  package var data: String?
   /// Where events are written, or nil for nowhere.
-  public var output: String?
+  package var output: String?
   /// Where inputs are recorded, or nil for nowhere.
-  public var record: String?
+  package var record: String?
   /// On how many loops to read and decide, or nil for one a core, up to four.
-  public var loops: Int?
+  package var loops: Int?
   /// The TLS files, or nil for plain HTTP.
-  public var tls: TLSFiles?
+  package var tls: TLSFiles?
   /// How many HTTP connections may be open, or nil for 4,096.
-  public var connections: Int?
+  package var connections: Int?
   /// How many live streams may be open, or nil for 2,048.
-  public var streams: Int?
+  package var streams: Int?
   /// What the journal keeps.
-  public var retention = Retention()
+  package var retention = Retention()
 
   /// Starts without any.
-  public init() {}
+  package init() {}
 
   /// Settles what the command line leaves open.
   ///
@@ -52,7 +52,7 @@ public struct ServeSettings: Hashable, Sendable {
   ///   - load: reads the site file that flags or environment name.
   /// - Returns: the settings, and what the site file says.
   /// - Throws: which variable is wrong, or what is wrong with the site file.
-  public static func settled(
+  package static func settled(
     flags: ServeSettings,
     environment: [String: String],
     load: (String?) throws(CommandFailure) -> SiteConfiguration

@@ -1,16 +1,16 @@
 /// The units that `pharos systemd-unit` prints: the service with all that it does not need taken away, and its socket.
-public enum SystemdUnit {
+package enum SystemdUnit {
   /// What the units are made for.
-  public struct Options: Hashable, Sendable {
+  package struct Options: Hashable, Sendable {
     /// The program.
-    public var program: String
+    package var program: String
     /// The site file.
-    public var site: String
+    package var site: String
     /// The addresses that the socket unit listens at.
-    public var udp: [String]
+    package var udp: [String]
 
     /// Makes options; the defaults are where a distribution would put things.
-    public init(
+    package init(
       program: String = "/usr/local/bin/pharos",
       site: String = "/etc/pharos/site.yaml",
       udp: [String] = ["0.0.0.0:50001"]
@@ -26,7 +26,7 @@ public enum SystemdUnit {
   /// It runs as a user of its own that exists only while it runs, sees the system read-only and its data folder alone
   /// for writing, opens no sockets but those of networks and systemd's own, and is restarted when it fails or shows no
   /// sign of life for half a minute.
-  public static func service(_ options: Options = Options()) -> String {
+  package static func service(_ options: Options = Options()) -> String {
     """
     # /etc/systemd/system/pharos.service
     # Install:  pharos systemd-unit > /etc/systemd/system/pharos.service
@@ -90,7 +90,7 @@ public enum SystemdUnit {
   }
 
   /// The unit of the socket that systemd opens and hands over, so that no datagram is lost while the service restarts.
-  public static func socket(_ options: Options = Options()) -> String {
+  package static func socket(_ options: Options = Options()) -> String {
     let listeners = options.udp.map { "ListenDatagram=\($0)" }.joined(separator: "\n")
     return """
       # /etc/systemd/system/pharos.socket

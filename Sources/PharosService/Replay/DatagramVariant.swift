@@ -1,17 +1,17 @@
-public import PharosReports
+package import PharosReports
 import PharosWire
 
 /// How a datagram that is sent again differs from the one that was captured.
-public struct DatagramVariant: Hashable, Sendable {
+package struct DatagramVariant: Hashable, Sendable {
   /// Which copy of its observers sends it; 0 is the observers themselves.
-  public var clone: Int
+  package var clone: Int
   /// How often the capture has been played before.
-  public var loop: Int
+  package var loop: Int
   /// How much later than in the capture it is.
-  public var shift: TimeSpan
+  package var shift: TimeSpan
 
   /// Makes a variant; without arguments it is the datagram as captured.
-  public init(clone: Int = 0, loop: Int = 0, shift: TimeSpan = .zero) {
+  package init(clone: Int = 0, loop: Int = 0, shift: TimeSpan = .zero) {
     self.clone = clone
     self.loop = loop
     self.shift = shift
@@ -23,7 +23,7 @@ public struct DatagramVariant: Hashable, Sendable {
 /// raddec and Pharos datagrams are changed in place: observer, absolute time, boot id, lengths and checksum. A
 /// copy of an observer in a format of text or of Huawei's is sent as a Pharos datagram instead, with the same
 /// reports. What does not decode is sent as it is, to be refused by the receiver as it was then.
-public struct DatagramMultiplier: Sendable {
+package struct DatagramMultiplier: Sendable {
   private var decoder = DatagramDecoder()
   private var batch = ReportBatch()
   private var encoders: [ObserverID: PharosDatagramEncoder] = [:]
@@ -34,10 +34,10 @@ public struct DatagramMultiplier: Sendable {
   private static let mostSenders = 65_536
 
   /// Makes a multiplier.
-  public init() {}
+  package init() {}
 
   /// The datagram as the variant says, or nil if a copy of its observers cannot be made of it.
-  public mutating func variant(_ variant: DatagramVariant, of payload: [UInt8]) -> [UInt8]? {
+  package mutating func variant(_ variant: DatagramVariant, of payload: [UInt8]) -> [UInt8]? {
     guard variant.clone > 0 || variant.loop > 0 else { return payload }
     switch WireFormat(recognising: payload.span.bytes) {
     case .raddec:

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 extension ObserverID {
   /// The identity of this observer's copy of some number; copy 0 is the observer itself.
@@ -6,7 +6,7 @@ extension ObserverID {
   /// Copies of observers that one maker numbered never meet: an EUI keeps its last 24 bits and becomes a locally
   /// administered one with the number mixed into the 16 bits before them, a UUID keeps its lower half, a name gets
   /// the number behind it.
-  public func clone(_ number: Int) -> ObserverID {
+  package func clone(_ number: Int) -> ObserverID {
     guard number > 0 else { return self }
     let bits = UInt64(number)
     switch self {
@@ -22,7 +22,7 @@ extension ObserverID {
   }
 
   /// The most copies that have an identity of their own: 16 bits hold the number.
-  public static let mostClones = 65_536
+  package static let mostClones = 65_536
 
   private static func relabel(_ value: UInt64, with number: UInt64, localBit: UInt64) -> UInt64 {
     (value ^ number << 24) | 1 << localBit

@@ -1,5 +1,5 @@
 import CPharos
-public import PharosReports
+package import PharosReports
 import Synchronization
 
 #if canImport(Glibc)
@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// What a replay is paced by: a parameter, so that tests play an hour in no time.
-public protocol PacingClock: Sendable {
+package protocol PacingClock: Sendable {
   /// The time since some fixed point.
   func now() -> TimeSpan
   /// Waits until a time; returns early where somebody asked to stop.
@@ -21,20 +21,20 @@ public protocol PacingClock: Sendable {
 }
 
 /// The machine's monotonic clock; Ctrl-C asks to stop.
-public struct SystemPacingClock: PacingClock {
+package struct SystemPacingClock: PacingClock {
   private static let interrupted = Atomic<Bool>(false)
 
   /// Reads the machine's clock; from now on SIGINT asks to stop instead of ending the process.
-  public init() {
+  package init() {
     // Relaxed: nothing else is handed over with the flag.
     signal(SIGINT) { _ in SystemPacingClock.interrupted.store(true, ordering: .relaxed) }
   }
 
   /// The time since the machine started.
-  public func now() -> TimeSpan { TimeSpan(nanoseconds: pharos_clock_monotonic()) }
+  package func now() -> TimeSpan { TimeSpan(nanoseconds: pharos_clock_monotonic()) }
 
   /// Sleeps until a time, woken early by a signal only.
-  public func wait(until deadline: TimeSpan) {
+  package func wait(until deadline: TimeSpan) {
     while !isInterrupted {
       let rest = (deadline - now()).nanoseconds
       guard rest > 0 else { return }
@@ -43,5 +43,5 @@ public struct SystemPacingClock: PacingClock {
   }
 
   /// Whether SIGINT came.
-  public var isInterrupted: Bool { SystemPacingClock.interrupted.load(ordering: .relaxed) }
+  package var isInterrupted: Bool { SystemPacingClock.interrupted.load(ordering: .relaxed) }
 }

@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// When each datagram of a replay is due.
-public enum ReplayPace: Hashable, Sendable {
+package enum ReplayPace: Hashable, Sendable {
   /// As in the capture, faster or slower by a factor.
   case captured(speed: Double)
   /// So many datagrams a second, whatever the capture's times.
@@ -25,26 +25,26 @@ public enum ReplayPace: Hashable, Sendable {
 }
 
 /// How a replay went.
-public struct ReplaySummary: Sendable {
+package struct ReplaySummary: Sendable {
   /// Datagrams that the system took.
-  public var sent = 0
+  package var sent = 0
   /// Their bytes.
-  public var bytes = 0
+  package var bytes = 0
   /// Datagrams that it refused.
-  public var errors = 0
+  package var errors = 0
   /// What it said last about one.
-  public var lastError: String?
+  package var lastError: String?
   /// Datagrams of which no copy for another observer could be made.
-  public var notCloned = 0
+  package var notCloned = 0
   /// How long sending took.
-  public var elapsed = TimeSpan.zero
+  package var elapsed = TimeSpan.zero
   /// How many loops were played to their end.
-  public var loops = 0
+  package var loops = 0
   /// Whether somebody stopped it.
-  public var isInterrupted = false
+  package var isInterrupted = false
   /// How late datagrams were handed to the system.
-  public var lateness = LatenessHistogram()
+  package var lateness = LatenessHistogram()
 
   /// Starts with nothing sent.
-  public init() {}
+  package init() {}
 }

@@ -1,8 +1,8 @@
-public import PharosIngest
+package import PharosIngest
 import PharosReports
 
 /// What a replay sends with: a socket, or an array in a test.
-public protocol ReplaySender {
+package protocol ReplaySender {
   /// Sends datagrams that lie one behind the other in some bytes and says how many were taken.
   func send(_ bytes: [UInt8], ranges: ArraySlice<Range<Int>>) throws(SendError) -> Int
   /// Waits a moment for room.

@@ -1,5 +1,5 @@
-public import PharosCaptures
-public import PharosIngest
+package import PharosCaptures
+package import PharosIngest
 import PharosReports
 
 #if canImport(Glibc)
@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// A UDP socket towards one address.
-public final class SocketSender: ReplaySender {
+package final class SocketSender: ReplaySender {
   private let sender: DatagramSender
 
   /// How long to wait for room in the socket's buffer before looking again whether somebody asked to stop.
@@ -26,24 +26,24 @@ public final class SocketSender: ReplaySender {
   /// Opens a socket.
   ///
   /// - Throws: what the system says.
-  public init(to destination: Endpoint) throws(SendError) {
+  package init(to destination: Endpoint) throws(SendError) {
     sender = try DatagramSender(to: destination, sendBuffer: SocketSender.sendBuffer)
   }
 
   /// Sends datagrams and says how many the system took.
-  public func send(_ bytes: [UInt8], ranges: ArraySlice<Range<Int>>) throws(SendError) -> Int {
+  package func send(_ bytes: [UInt8], ranges: ArraySlice<Range<Int>>) throws(SendError) -> Int {
     try sender.send(bytes, ranges: ranges)
   }
 
   /// Waits until the socket's buffer has room.
-  public func waitUntilWritable() { _ = sender.waitUntilWritable(milliseconds: SocketSender.patience) }
+  package func waitUntilWritable() { _ = sender.waitUntilWritable(milliseconds: SocketSender.patience) }
 }
 
 extension HostPort {
   /// Looks the host up and gives its first address.
   ///
   /// - Throws: ``CommandFailure`` that names the host and says what to do.
-  public func endpoint() throws(CommandFailure) -> Endpoint {
+  package func endpoint() throws(CommandFailure) -> Endpoint {
     var hints = addrinfo()
     #if canImport(Glibc)
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)

@@ -1,8 +1,8 @@
 import PharosReports
-public import PharosSite
+package import PharosSite
 
 /// `pharos check`: every mistake of a site file and of its venues at once, with its line.
-public struct CheckRunner: Sendable {
+package struct CheckRunner: Sendable {
   private let path: String
   private let bytes: [UInt8]
   private let files: (@Sendable (String) -> VenueFiles)?
@@ -13,7 +13,7 @@ public struct CheckRunner: Sendable {
   ///   - path: where the file is; the folders of its venues count from there.
   ///   - bytes: what it holds.
   ///   - files: opens the folder of a venue; nil for the disk.
-  public init(path: String, bytes: [UInt8], files: (@Sendable (String) -> VenueFiles)? = nil) {
+  package init(path: String, bytes: [UInt8], files: (@Sendable (String) -> VenueFiles)? = nil) {
     self.path = path
     self.bytes = bytes
     self.files = files
@@ -22,7 +22,7 @@ public struct CheckRunner: Sendable {
   /// Prints problems on the output, or what the file holds if there are no mistakes.
   ///
   /// - Returns: 0, or 78 if the file cannot be used.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       do {
         let configuration = try SiteFile.parse(bytes: bytes, path: path)
@@ -56,7 +56,7 @@ public struct CheckRunner: Sendable {
   /// Reads a file and checks it, or the folder of a venue.
   ///
   /// - Returns: 0, or 78 if the file or folder cannot be read or used.
-  public static func run(path: String, console: Console) -> CommandStatus {
+  package static func run(path: String, console: Console) -> CommandStatus {
     if VenueFiles.isFolder(path) { return VenueCheckRunner(folder: path).run(on: console) }
     return console.run {
       let bytes = try WholeFile.read(path, limit: SiteFile.largest)

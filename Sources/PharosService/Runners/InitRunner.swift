@@ -1,12 +1,12 @@
-public import Logging
+package import Logging
 import Pharos
 import PharosFiles
 import PharosIngest
-public import PharosReports
+package import PharosReports
 import PharosSite
 
 /// `pharos init`: writes a site file to start from, if asked to with what is heard.
-public struct InitRunner: Sendable {
+package struct InitRunner: Sendable {
   private let folder: String
   private let listening: TimeSpan?
   private let udp: [HostPort]
@@ -17,7 +17,7 @@ public struct InitRunner: Sendable {
   ///   - folder: where to write `site.yaml`; made if it is not there.
   ///   - listening: how long to listen first; nil not to.
   ///   - udp: where to listen; empty for the default.
-  public init(folder: String, listening: TimeSpan? = nil, udp: [HostPort] = []) {
+  package init(folder: String, listening: TimeSpan? = nil, udp: [HostPort] = []) {
     self.folder = folder
     self.listening = listening
     self.udp = udp
@@ -26,7 +26,7 @@ public struct InitRunner: Sendable {
   /// Writes the file.
   ///
   /// - Returns: 0; 1 if there is one already or it cannot be written.
-  public func run(on console: Console, logger: Logger) async -> CommandStatus {
+  package func run(on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       let path = folder.hasSuffix("/") ? "\(folder)site.yaml" : "\(folder)/site.yaml"
       guard (try? FileChunks(path: path)) == nil else {

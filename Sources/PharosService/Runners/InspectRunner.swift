@@ -4,9 +4,9 @@ import PharosReports
 import PharosWire
 
 /// `pharos inspect`: what a capture holds, as a summary, advert by advert or datagram by datagram.
-public struct InspectRunner: Sendable {
+package struct InspectRunner: Sendable {
   /// What is shown.
-  public enum View: Sendable {
+  package enum View: Sendable {
     /// Counts, times, observers and beacons.
     case summary
     /// One line for each advertising report.
@@ -20,7 +20,7 @@ public struct InspectRunner: Sendable {
   private let format: EventFormat
 
   /// Makes a runner; `-` is standard input.
-  public init(captures: [String], view: View = .summary, format: EventFormat = .table) {
+  package init(captures: [String], view: View = .summary, format: EventFormat = .table) {
     self.captures = captures
     self.view = view
     self.format = format
@@ -29,7 +29,7 @@ public struct InspectRunner: Sendable {
   /// Shows the captures one behind the other.
   ///
   /// - Returns: 0; 1 if one was damaged, everything before the damage having been shown.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       var status = CommandStatus.success
       for path in captures {

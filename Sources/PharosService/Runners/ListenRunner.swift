@@ -1,8 +1,8 @@
-public import Logging
+package import Logging
 import Pharos
 import PharosCaptures
 package import PharosIngest
-public import PharosReports
+package import PharosReports
 import PharosSite
 import PharosWire
 
@@ -10,7 +10,7 @@ import PharosWire
 ///
 /// Unlike a server, which shows pseudonyms, the table shows the addresses and names of unregistered devices. The
 /// command is a tool for the installer of a gateway: it runs while the installer watches, and keeps nothing.
-public struct ListenRunner: Sendable {
+package struct ListenRunner: Sendable {
   private let site: String?
   private let udp: [HostPort]
   private let duration: TimeSpan?
@@ -21,7 +21,7 @@ public struct ListenRunner: Sendable {
   ///   - site: the site file, for names; nil for none.
   ///   - udp: where to listen; empty for the site's addresses or the default.
   ///   - duration: how long; nil until interrupted.
-  public init(site: String? = nil, udp: [HostPort] = [], duration: TimeSpan? = nil) {
+  package init(site: String? = nil, udp: [HostPort] = [], duration: TimeSpan? = nil) {
     self.site = site
     self.udp = udp
     self.duration = duration
@@ -33,7 +33,7 @@ public struct ListenRunner: Sendable {
   /// Listens and shows, until the time is over or the task is cancelled.
   ///
   /// - Returns: 0; 1 if it cannot listen; 78 if the site file is wrong.
-  public func run(on console: Console, logger: Logger) async -> CommandStatus {
+  package func run(on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       let configuration = try SiteFile.load(site, console: console)
       let server = PharosServer(

@@ -1,29 +1,29 @@
 import PharosEvents
 import PharosPipeline
-public import PharosReports
+package import PharosReports
 import PharosSite
 
 /// `pharos process`: decides about captures offline, as fast as it goes.
-public struct ProcessRunner: Sendable {
+package struct ProcessRunner: Sendable {
   /// What is processed, and how.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The captures, parts of one in the order given; `-` is standard input.
-    public var captures: [String]
+    package var captures: [String]
     /// The site file, or nil: a recording brings its own site.
-    public var site: String?
+    package var site: String?
     /// Who heard what a Bluetooth capture holds; nil for the file's name.
-    public var observer: ObserverID?
+    package var observer: ObserverID?
     /// Which events are written.
-    public var selection: KindSelection
+    package var selection: KindSelection
     /// How they are written.
-    public var format: EventFormat
+    package var format: EventFormat
     /// How long time runs on behind the last packet; nil to stop there.
-    public var tail: TimeSpan?
+    package var tail: TimeSpan?
     /// Among how many shards observers are spread; it changes nothing but the speed.
-    public var shards: Int
+    package var shards: Int
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       captures: [String],
       site: String? = nil,
       observer: ObserverID? = nil,
@@ -45,13 +45,13 @@ public struct ProcessRunner: Sendable {
   private let options: Options
 
   /// Makes a runner.
-  public init(_ options: Options) { self.options = options }
+  package init(_ options: Options) { self.options = options }
 
   /// Writes the events and ends by saying who is still inside.
   ///
   /// - Returns: 0; 1 if a capture was damaged, everything before the damage having been processed; 78 if the site
   ///   file is wrong.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       let site = try options.site.map { try SiteFile.load($0, console: console).site }
       var work = ProcessWork(options: options, site: site, console: console)

@@ -1,11 +1,11 @@
 import PharosCaptures
 import PharosFiles
-public import PharosReports
+package import PharosReports
 
 /// `pharos replay`: sends a capture again, to a server under test.
-public struct ReplayRunner: Sendable {
+package struct ReplayRunner: Sendable {
   /// How a summary is written.
-  public enum Format: String, CaseIterable, Sendable {
+  package enum Format: String, CaseIterable, Sendable {
     /// Lines for people.
     case table
     /// One JSON object.
@@ -13,22 +13,22 @@ public struct ReplayRunner: Sendable {
   }
 
   /// What is sent, and how.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The capture.
-    public var capture: String
+    package var capture: String
     /// When each datagram is due.
-    public var pace: ReplayPace
+    package var pace: ReplayPace
     /// How often the capture is played, one behind the other.
-    public var loops: Int
+    package var loops: Int
     /// How many observers each observer of the capture becomes.
-    public var clones: Int
+    package var clones: Int
     /// Who heard what a Bluetooth capture holds; nil for the file's name.
-    public var observer: ObserverID?
+    package var observer: ObserverID?
     /// How the summary is written.
-    public var format: Format
+    package var format: Format
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       capture: String,
       pace: ReplayPace = .captured(speed: 1),
       loops: Int = 1,
@@ -48,12 +48,12 @@ public struct ReplayRunner: Sendable {
   private let options: Options
 
   /// Makes a runner.
-  public init(_ options: Options) { self.options = options }
+  package init(_ options: Options) { self.options = options }
 
   /// Sends the capture and ends with a summary.
   ///
   /// - Returns: 0; 1 if the capture is damaged or nothing could be sent.
-  public func run(
+  package func run(
     sender: some ReplaySender,
     clock: any PacingClock,
     console: Console
@@ -86,7 +86,7 @@ public struct ReplayRunner: Sendable {
   /// Sends the capture over UDP at the machine's own pace.
   ///
   /// - Returns: 0; 1 if the address is none, the capture is damaged or nothing could be sent.
-  public func run(to destination: HostPort, console: Console) -> CommandStatus {
+  package func run(to destination: HostPort, console: Console) -> CommandStatus {
     console.run {
       let endpoint = try destination.endpoint()
       do {

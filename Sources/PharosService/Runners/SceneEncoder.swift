@@ -1,17 +1,17 @@
 import PharosReports
-public import PharosSimulation
+package import PharosSimulation
 import PharosWire
 
 /// Encodes what a simulated gateway sends as the Pharos datagrams that a real one would send.
-public struct SceneEncoder: Sendable {
+package struct SceneEncoder: Sendable {
   /// Makes an encoder.
-  public init() {}
+  package init() {}
 
   /// The datagram's bytes.
   ///
   /// The simulator fills its batches so that each fits one datagram; the numbers are its own, so that losses and
   /// restarts show.
-  public func bytes(of datagram: SimulatedDatagram) -> [UInt8] {
+  package func bytes(of datagram: SimulatedDatagram) -> [UInt8] {
     var encoder = PharosDatagramEncoder(
       observer: datagram.observer,
       bootID: datagram.head.bootID,

@@ -4,7 +4,7 @@ import PharosSimulation
 import PharosSite
 
 /// `pharos simulate`: plays a scene into a capture, and into a file of what truly happened.
-public struct SimulateRunner: Sendable {
+package struct SimulateRunner: Sendable {
   private let scene: Scene
   private let seed: UInt64
 
@@ -18,7 +18,7 @@ public struct SimulateRunner: Sendable {
   /// Chooses a scene by its name.
   ///
   /// - Throws: ``CommandFailure`` that lists the names there are.
-  public init(scene name: String, seed: UInt64) throws(CommandFailure) {
+  package init(scene name: String, seed: UInt64) throws(CommandFailure) {
     guard let scene = Scene.builtIn(named: name) else {
       let names = Scene.builtIn.map(\.name)
       let hint = Spelling.nearest(to: name, among: names).map { " Did you mean \($0)?" } ?? ""
@@ -32,7 +32,7 @@ public struct SimulateRunner: Sendable {
   }
 
   /// The lines of a list of all scenes.
-  public static var sceneList: [String] {
+  package static var sceneList: [String] {
     Scene.builtIn.flatMap { scene in
       Paragraph.lines(scene.summary, behind: scene.name.padded(to: 16), width: TextTable.widest - 2)
     }
@@ -45,7 +45,7 @@ public struct SimulateRunner: Sendable {
   ///   - truth: the sink for the ground truth as JSON lines, or nil.
   ///   - console: the console that receives a summary of what was written.
   /// - Returns: 0; 1 if something cannot be written.
-  public func run(
+  package func run(
     capture: any OutputSink,
     truth: (any OutputSink)?,
     console: Console
@@ -66,7 +66,7 @@ public struct SimulateRunner: Sendable {
   /// Plays a scene into files.
   ///
   /// - Returns: 0; 1 if a file cannot be written; 64 if there is no such scene.
-  public static func run(
+  package static func run(
     scene: String,
     seed: UInt64,
     output: String,

@@ -1,4 +1,4 @@
-public import PharosSite
+package import PharosSite
 
 extension SiteFile {
   /// Reads a site file from the disk, or returns the defaults if `path` is nil.
@@ -6,7 +6,7 @@ extension SiteFile {
   /// Prints warnings on the console. Resolves relative paths in the file against the folder of the file.
   ///
   /// - Throws: ``CommandFailure`` with exit status 78 and every mistake.
-  public static func load(
+  package static func load(
     _ path: String?,
     console: Console
   ) throws(CommandFailure) -> SiteConfiguration {

@@ -1,9 +1,9 @@
 import PharosPlaces
 import PharosPositioning
-public import PharosSite
+package import PharosSite
 
 /// `pharos check` of a venue's folder: every mistake at once, then what the venue holds and what looks wrong in it.
-public struct VenueCheckRunner: Sendable {
+package struct VenueCheckRunner: Sendable {
   private let folder: String
   private let files: @Sendable (String) -> VenueFiles
 
@@ -12,7 +12,7 @@ public struct VenueCheckRunner: Sendable {
   /// - Parameters:
   ///   - folder: the folder, as messages call it.
   ///   - files: opens a folder; nil for the disk.
-  public init(folder: String, files: (@Sendable (String) -> VenueFiles)? = nil) {
+  package init(folder: String, files: (@Sendable (String) -> VenueFiles)? = nil) {
     self.folder = folder
     self.files = files ?? { VenueFiles.disk($0) }
   }
@@ -20,7 +20,7 @@ public struct VenueCheckRunner: Sendable {
   /// Prints problems on the output, or what the venue holds if there are no mistakes.
   ///
   /// - Returns: 0, or 78 if the folder cannot be used.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       do {
         let (venue, warnings) = try VenueFolder.read(folder, files: files(folder))

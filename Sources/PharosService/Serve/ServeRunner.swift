@@ -1,5 +1,5 @@
 import CPharos
-public import Logging
+package import Logging
 import Pharos
 import PharosAccess
 import PharosEvents
@@ -21,24 +21,24 @@ import Darwin
 #endif
 
 /// `pharos serve`: receives datagrams, decides, and journals and publishes events until a request to stop, then drains.
-public struct ServeRunner: Sendable {
+package struct ServeRunner: Sendable {
   /// What is served, and how; what is left open here the environment and the site file say.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// What the command line says.
-    public var flags: ServeSettings
+    package var flags: ServeSettings
     /// Whether a bundled scene is played to the server's own socket.
-    public var isDemo: Bool
+    package var isDemo: Bool
     /// Which events are written.
-    public var selection: KindSelection
+    package var selection: KindSelection
     /// Whether every request needs a token even where only this machine can ask.
-    public var requiresToken: Bool
+    package var requiresToken: Bool
     /// How often one line says how things are.
-    public var statusPeriod: Duration
+    package var statusPeriod: Duration
     /// The variables of the process.
-    public var environment: [String: String]
+    package var environment: [String: String]
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       site: String? = nil,
       udp: [HostPort] = [],
       http: HostPort? = nil,
@@ -72,7 +72,7 @@ public struct ServeRunner: Sendable {
   let logger: Logger
 
   /// Makes a runner.
-  public init(_ options: Options, logger: Logger) {
+  package init(_ options: Options, logger: Logger) {
     self.options = options
     self.logger = logger
   }
@@ -83,7 +83,7 @@ public struct ServeRunner: Sendable {
   ///   - console: the console for the banner, the status lines and, if requested, the events.
   ///   - onListening: a callback that the server calls once it listens.
   /// - Returns: 0; 1 if it cannot listen, journal or write; 78 if the site file or a variable is wrong.
-  public func run(
+  package func run(
     on console: Console,
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
   ) async -> CommandStatus {

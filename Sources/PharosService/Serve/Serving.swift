@@ -1,14 +1,14 @@
-public import PharosReports
+package import PharosReports
 import ServiceLifecycle
 
 /// A handle to a running server for the code that started it: its addresses, and a way to stop it.
-public struct Serving: Sendable {
+package struct Serving: Sendable {
   /// Where it receives datagrams.
-  public let addresses: [HostPort]
+  package let addresses: [HostPort]
   /// Where it serves HTTP, if it does.
-  public let http: HostPort?
+  package let http: HostPort?
   /// Makes it drain and end, as SIGTERM does.
-  public let stop: @Sendable () -> Void
+  package let stop: @Sendable () -> Void
 
   package init(addresses: [HostPort], http: HostPort?, stop: @escaping @Sendable () -> Void) {
     self.addresses = addresses

@@ -3,7 +3,7 @@ import PharosReports
 import PharosWire
 
 /// `pharos survey import`: turns traces into a capture of the datagrams that their phones would have sent.
-public struct SurveyImportRunner: Sendable {
+package struct SurveyImportRunner: Sendable {
   private let traces: [String]
 
   /// Where the capture says that datagrams went: the port of this machine that `serve` listens at by default.
@@ -18,12 +18,12 @@ public struct SurveyImportRunner: Sendable {
   private static let chunk = 65_536
 
   /// Makes a runner for files and folders of traces.
-  public init(traces: [String]) { self.traces = traces }
+  package init(traces: [String]) { self.traces = traces }
 
   /// Writes the capture: each trace an observer, all in the order of R.
   ///
   /// - Returns: 0; 1 if a trace was damaged, everything before the damage having been written.
-  public func run(capture: any OutputSink, console: Console) -> CommandStatus {
+  package func run(capture: any OutputSink, console: Console) -> CommandStatus {
     console.run {
       let files = try TraceFile.find(traces)
       var merged = TraceMerge()
@@ -62,7 +62,7 @@ public struct SurveyImportRunner: Sendable {
   /// Writes the capture into a file.
   ///
   /// - Returns: 0; 1 if the file cannot be written or a trace was damaged.
-  public func run(output: String, console: Console) -> CommandStatus {
+  package func run(output: String, console: Console) -> CommandStatus {
     console.run {
       // A mistyped trace must not leave an empty capture behind.
       _ = try TraceFile.find(traces)

@@ -8,7 +8,7 @@ import PharosSite
 /// The floors lie in folders of a site each, in them a folder for each floor called `F1`, `B1` and so on, which holds
 /// `floor_image.png`, `floor_info.json` and `geojson_map.json`. A site becomes a building. The files are copied, since a
 /// venue's folder is handed on whole.
-public struct SurveyInitRunner: Sendable {
+package struct SurveyInitRunner: Sendable {
   private let floors: String
   private let output: String
   private let traces: [String]
@@ -22,7 +22,7 @@ public struct SurveyInitRunner: Sendable {
   ///   - floors: the folder of sites.
   ///   - output: the venue's folder, made if it is not there.
   ///   - traces: files and folders of traces whose headers tell what sites are called; may be empty.
-  public init(floors: String, output: String, traces: [String] = []) {
+  package init(floors: String, output: String, traces: [String] = []) {
     self.floors = floors
     self.output = output
     self.traces = traces
@@ -36,7 +36,7 @@ public struct SurveyInitRunner: Sendable {
   /// Writes the folder, checks it and says what it holds.
   ///
   /// - Returns: 0; 1 if there is a venue already or something cannot be read or written; 78 if the floors are wrong.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       let main = SurveyPictures.path(VenueFolder.mainFile, in: output)
       guard (try? FileChunks(path: main)) == nil else {

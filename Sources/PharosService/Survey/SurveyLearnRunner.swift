@@ -4,7 +4,7 @@ import PharosPositioning
 import PharosSite
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
-public struct SurveyLearnRunner: Sendable {
+package struct SurveyLearnRunner: Sendable {
   private let traces: [String]
   private let venue: String
 
@@ -13,7 +13,7 @@ public struct SurveyLearnRunner: Sendable {
   /// - Parameters:
   ///   - traces: files and folders of traces.
   ///   - venue: the venue's folder, which gets the map and pictures of what was covered.
-  public init(traces: [String], venue: String) {
+  package init(traces: [String], venue: String) {
     self.traces = traces
     self.venue = venue
   }
@@ -21,7 +21,7 @@ public struct SurveyLearnRunner: Sendable {
   /// Learns, writes the map and the pictures, and prints what was covered.
   ///
   /// - Returns: 0; 1 if something cannot be read or written, or no walk fits the venue; 78 if the venue is wrong.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       let venue = try VenueContents.venue(in: self.venue, console: console)
       let files = try TraceFile.find(traces)

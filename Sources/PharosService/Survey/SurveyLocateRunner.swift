@@ -1,5 +1,5 @@
 import PharosPositioning
-public import PharosReports
+package import PharosReports
 import PharosSite
 
 #if canImport(Glibc)
@@ -13,35 +13,35 @@ import Darwin
 /// `pharos survey locate`: streams traces through the pipeline that a server runs, and writes where their phones were.
 ///
 /// Each trace by itself, in the order of its file, with nothing that lies behind the time of a fix, and without the truth.
-public struct SurveyLocateRunner: Sendable {
+package struct SurveyLocateRunner: Sendable {
   /// What is located, and how.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// Files and folders of traces.
-    public var traces: [String]
+    package var traces: [String]
     /// The venue's folder.
-    public var venue: String
+    package var venue: String
     /// The table of fixes to write; `-` is standard output.
-    public var output: String
+    package var output: String
     /// How far apart fixes are at least.
-    public var interval: TimeSpan
+    package var interval: TimeSpan
     /// How long a fix waits for what is late; nil for the usual time.
-    public var lag: TimeSpan?
+    package var lag: TimeSpan?
     /// How many places are weighed against each other at most; nil for the usual number.
-    public var particles: Int?
+    package var particles: Int?
     /// What of the traces is left out.
-    public var thinning: TraceThinning
+    package var thinning: TraceThinning
     /// How many traces are located at once; nil for as many as there are cores.
-    public var jobs: Int?
+    package var jobs: Int?
 
     /// Four a second: between two of them people walk 0.4 m.
-    public static let defaultInterval = TimeSpan.milliseconds(250)
+    package static let defaultInterval = TimeSpan.milliseconds(250)
     /// What intervals may be.
-    public static let intervals = PositioningSettings.intervals
+    package static let intervals = PositioningSettings.intervals
     /// What numbers of places may be.
-    public static let particleCounts = PositioningSettings.particleCounts
+    package static let particleCounts = PositioningSettings.particleCounts
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       traces: [String],
       venue: String,
       output: String,
@@ -65,12 +65,12 @@ public struct SurveyLocateRunner: Sendable {
   private let options: Options
 
   /// Makes a runner.
-  public init(_ options: Options) { self.options = options }
+  package init(_ options: Options) { self.options = options }
 
   /// Locates all traces and writes the table, in the order of the traces' paths.
   ///
   /// - Returns: 0; 1 if a trace was damaged, everything before the damage having been located; 78 if the venue is wrong.
-  public func run(on console: Console) async -> CommandStatus {
+  package func run(on console: Console) async -> CommandStatus {
     await console.run {
       let files = try TraceFile.find(options.traces)
       let ground = try VenueContents.read(options.venue, console: console).ground

@@ -3,9 +3,9 @@ import PharosPlaces
 import PharosSite
 
 /// `pharos survey score`: how far fixes are from the truth that traces hold.
-public struct SurveyScoreRunner: Sendable {
+package struct SurveyScoreRunner: Sendable {
   /// How the figures are written.
-  public enum Format: String, CaseIterable, Sendable {
+  package enum Format: String, CaseIterable, Sendable {
     /// A table, for people.
     case table
     /// One JSON object, for machines.
@@ -13,24 +13,24 @@ public struct SurveyScoreRunner: Sendable {
   }
 
   /// What is scored, and what is shown of it.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// The table of fixes.
-    public var fixes: String
+    package var fixes: String
     /// Files and folders of traces, all of which are scored.
-    public var traces: [String]
+    package var traces: [String]
     /// Files and folders of the survey, to judge apart where it never was; empty not to.
-    public var coverage: [String]
+    package var coverage: [String]
     /// The venue's folder, for drawing; nil without pictures.
-    public var venue: String?
+    package var venue: String?
     /// Where to draw tracks; nil not to.
-    public var tracks: String?
+    package var tracks: String?
     /// True to score each site and each floor separately as well.
-    public var byFloor: Bool
+    package var byFloor: Bool
     /// How the figures are written.
-    public var format: Format
+    package var format: Format
 
     /// Makes options with the defaults of the command.
-    public init(
+    package init(
       fixes: String,
       traces: [String],
       coverage: [String] = [],
@@ -52,12 +52,12 @@ public struct SurveyScoreRunner: Sendable {
   private let options: Options
 
   /// Makes a runner.
-  public init(_ options: Options) { self.options = options }
+  package init(_ options: Options) { self.options = options }
 
   /// Scores the fixes, prints the figures and draws what was asked for.
   ///
   /// - Returns: 0; 1 if a file cannot be read or written; 64 if the options lack something; 78 if the venue is wrong.
-  public func run(on console: Console) -> CommandStatus {
+  package func run(on console: Console) -> CommandStatus {
     console.run {
       guard options.tracks == nil || options.venue != nil else {
         throw CommandFailure(

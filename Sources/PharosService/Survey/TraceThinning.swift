@@ -1,16 +1,16 @@
-public import PharosReports
+package import PharosReports
 
 /// What of a trace is left out, to see how fixes fare with less: phones in pockets scan seldom, and some hear no beacon.
-public struct TraceThinning: Hashable, Sendable {
+package struct TraceThinning: Hashable, Sendable {
   /// How far apart Wi-Fi scans are at least; nil for all of them, `TimeSpan/forever` for none.
-  public var wifiEvery: TimeSpan?
+  package var wifiEvery: TimeSpan?
   /// Whether beacons are heard.
-  public var hearsBeacons: Bool
+  package var hearsBeacons: Bool
   /// Whether motion is sensed.
-  public var sensesMotion: Bool
+  package var sensesMotion: Bool
 
   /// Leaves out nothing unless told to.
-  public init(wifiEvery: TimeSpan? = nil, hearsBeacons: Bool = true, sensesMotion: Bool = true) {
+  package init(wifiEvery: TimeSpan? = nil, hearsBeacons: Bool = true, sensesMotion: Bool = true) {
     self.wifiEvery = wifiEvery
     self.hearsBeacons = hearsBeacons
     self.sensesMotion = sensesMotion

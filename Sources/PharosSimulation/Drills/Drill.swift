@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// What one observer hears of subjects whose truth is known: the stuff that rules about presence are judged with.
 ///
@@ -7,47 +7,47 @@ public import PharosReports
 /// adverts. A subject comes, stays, leaves and comes again, for all of the drill. It is there from the first to the last
 /// advert that it sends within range, whether that is received or not; within range is where, loss and the noise of the
 /// single advert apart, every second advert or more is received.
-public struct Drill: Hashable, Sendable {
+package struct Drill: Hashable, Sendable {
   /// When every drill begins: 2026-01-01 00:00 UTC.
-  public static let start = Timestamp(seconds: 1_767_225_600)
+  package static let start = Timestamp(seconds: 1_767_225_600)
   /// The longest drill, and the most subjects and strangers together that it may have.
-  public static let longest = TimeSpan.minutes(50 * 24 * 60)
+  package static let longest = TimeSpan.minutes(50 * 24 * 60)
   /// The most subjects and strangers together that a drill may have.
-  public static let mostSubjects = 4_096
+  package static let mostSubjects = 4_096
 
   /// What a table calls it.
-  public var name: String
+  package var name: String
   /// How often its subjects advertise.
-  public var interval: Interval
+  package var interval: Interval
   /// What is lost on the air whatever the level.
-  public var loss: Loss
+  package var loss: Loss
   /// How levels go.
-  public var motion: Motion
+  package var motion: Motion
   /// How levels scatter, or nil for what goes with the motion.
-  public var noise: Noise?
+  package var noise: Noise?
   /// How many subjects there are.
-  public var subjects: Int
+  package var subjects: Int
   /// How long it lasts.
-  public var length: TimeSpan
+  package var length: TimeSpan
   /// How long a subject stays: drawn so that each tenfold length is as likely as the next.
-  public var stay: ClosedRange<TimeSpan>
+  package var stay: ClosedRange<TimeSpan>
   /// How long a subject stays away, drawn likewise.
-  public var away: ClosedRange<TimeSpan>
+  package var away: ClosedRange<TimeSpan>
   /// Whether all subjects come within ten seconds of each other and leave at the same instant.
-  public var leavesTogether: Bool
+  package var leavesTogether: Bool
   /// The number of additional transmitters that match no region, each with one advert a second.
-  public var strangers: Int
+  package var strangers: Int
   /// How often the observer says that it lives; nil for never.
-  public var heartbeat: TimeSpan?
+  package var heartbeat: TimeSpan?
   /// How often a single advert comes far too loud: while a subject is away, a reflection from out of range.
   ///
   /// - Units: in an hour, each subject by itself; two of them never come within two minutes.
-  public var spikesPerHour: Double
+  package var spikesPerHour: Double
   /// What befalls the observer, each in its turn, every half hour or so.
-  public var outages: [Outage.Kind]
+  package var outages: [Outage.Kind]
 
   /// Makes a drill; the defaults are a still tag that sends once a second through air without loss.
-  public init(
+  package init(
     name: String,
     interval: Interval = .steady(.seconds(1)),
     loss: Loss = .none,
@@ -82,21 +82,21 @@ public struct Drill: Hashable, Sendable {
   /// Plays the drill: the same seed gives the same items.
   ///
   /// - Precondition: the drill is no longer than ``longest`` and has at most ``mostSubjects``.
-  public func play(seed: UInt64) -> DrillPlay { DrillPlay(self, seed: seed) }
+  package func play(seed: UInt64) -> DrillPlay { DrillPlay(self, seed: seed) }
 }
 
 extension Drill {
   /// How often a subject advertises; each interval has an advDelay of 0 to 10 ms added.
   ///
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.
-  public enum Interval: Hashable, Sendable {
+  package enum Interval: Hashable, Sendable {
     /// At one interval.
     case steady(TimeSpan)
     /// Quickly while it moves (for half a minute now and then, and while it comes and leaves), slowly at rest.
     case triggered(moving: TimeSpan, still: TimeSpan)
 
     /// The interval that it has for most of the time.
-    public var usual: TimeSpan {
+    package var usual: TimeSpan {
       switch self {
       case .steady(let interval): interval
       case .triggered(moving: _, let still): still
@@ -108,24 +108,24 @@ extension Drill {
   ///
   /// - Source: Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960), with adverts as
   ///   the steps of the chain.
-  public struct Loss: Hashable, Sendable {
+  package struct Loss: Hashable, Sendable {
     /// The share of adverts that are lost, below 1.
-    public var share: Double
+    package var share: Double
     /// How many adverts in a row a run of losses takes in the mean, or nil if each advert is lost by itself.
-    public var meanRun: Double?
+    package var meanRun: Double?
 
     /// Makes a loss.
-    public init(share: Double, meanRun: Double? = nil) {
+    package init(share: Double, meanRun: Double? = nil) {
       self.share = share
       self.meanRun = meanRun
     }
 
     /// Nothing is lost.
-    public static let none = Loss(share: 0)
+    package static let none = Loss(share: 0)
   }
 
   /// How levels go.
-  public enum Motion: String, Hashable, Sendable, CaseIterable {
+  package enum Motion: String, Hashable, Sendable, CaseIterable {
     /// Each stay has one level; the subject comes and goes at once, as one that is switched on and off or that a lift
     /// takes away.
     case still
@@ -139,20 +139,20 @@ extension Drill {
   }
 
   /// How levels scatter about where they are.
-  public struct Noise: Hashable, Sendable {
+  package struct Noise: Hashable, Sendable {
     /// The deviation of what changes slowly.
     ///
     /// - Units: dB.
-    public var slow: Double
+    package var slow: Double
     /// How long that takes to forget what it was, by 1/e.
-    public var time: TimeSpan
+    package var time: TimeSpan
     /// The deviation of what is new with each advert.
     ///
     /// - Units: dB.
-    public var fast: Double
+    package var fast: Double
 
     /// Makes a noise.
-    public init(slow: Double, time: TimeSpan, fast: Double) {
+    package init(slow: Double, time: TimeSpan, fast: Double) {
       self.slow = slow
       self.time = time
       self.fast = fast

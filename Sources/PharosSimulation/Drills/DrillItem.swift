@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// One thing that a drill brings: what an observer reports, or the truth about a subject.
-public enum DrillItem: Hashable, Sendable {
+package enum DrillItem: Hashable, Sendable {
   /// An observer received an advert; a subject's number from the drill's count of subjects on is a stranger's.
   case advert(subject: Int32, observer: Int32, time: Timestamp, level: RSSI)
   /// An observer says that it lives, and how many adverts it has heard since it last did.
@@ -18,7 +18,7 @@ public enum DrillItem: Hashable, Sendable {
   case outage(observer: Int32, outage: Drill.Outage)
 
   /// When it happens.
-  public var time: Timestamp {
+  package var time: Timestamp {
     switch self {
     case .advert(_, _, let time, _), .heartbeat(_, let time, _), .boot(_, let time, _), .came(_, let time),
       .left(_, let time), .room(_, let time, _):
@@ -30,9 +30,9 @@ public enum DrillItem: Hashable, Sendable {
 
 extension Drill {
   /// A time in which an observer is not itself.
-  public struct Outage: Hashable, Sendable {
+  package struct Outage: Hashable, Sendable {
     /// What is wrong with it.
-    public enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
       /// Nothing comes from it, for half a minute up to ten; then it goes on where it was, as after a cut cable.
       case dead
       /// It sends nothing for 5 to 60 seconds, and then restarts.
@@ -44,14 +44,14 @@ extension Drill {
     }
 
     /// What is wrong.
-    public var kind: Kind
+    package var kind: Kind
     /// When it begins.
-    public var start: Timestamp
+    package var start: Timestamp
     /// When it is over.
-    public var end: Timestamp
+    package var end: Timestamp
 
     /// Makes an outage.
-    public init(kind: Kind, start: Timestamp, end: Timestamp) {
+    package init(kind: Kind, start: Timestamp, end: Timestamp) {
       self.kind = kind
       self.start = start
       self.end = end

@@ -1,7 +1,7 @@
 import PharosReports
 
 /// A drill as it is played: its items in order of time.
-public struct DrillPlay: IteratorProtocol, Sendable {
+package struct DrillPlay: IteratorProtocol, Sendable {
   private let end: Int64
   private let subjectCount: Int
   private var subjects: [DrillSubject]
@@ -33,7 +33,7 @@ public struct DrillPlay: IteratorProtocol, Sendable {
   }
 
   /// The next item, or nil once the drill is over.
-  public mutating func next() -> DrillItem? {
+  package mutating func next() -> DrillItem? {
     while true {
       let first = queue.first
       let due = observer.nextTime

@@ -2,14 +2,14 @@ import PharosReports
 
 extension RoomDrill {
   /// A house of 6 × 4 m with four rooms of 3 × 2 m and an observer in the outer corner of each; tags lie still.
-  public static let house = RoomDrill(
+  package static let house = RoomDrill(
     name: "house, still",
     rooms: houseRooms,
     observers: houseObservers
   )
 
   /// The same house; tags are carried to a neighbouring room every minute or two.
-  public static let carried = RoomDrill(
+  package static let carried = RoomDrill(
     name: "house, carried",
     rooms: houseRooms,
     observers: houseObservers,
@@ -17,7 +17,7 @@ extension RoomDrill {
   )
 
   /// The same house; what scatters the levels of still tags changes slowly: people, doors and hands.
-  public static let restless = RoomDrill(
+  package static let restless = RoomDrill(
     name: "house, still, slow noise",
     rooms: houseRooms,
     observers: houseObservers,
@@ -27,14 +27,14 @@ extension RoomDrill {
   /// Three floors of two rooms of 8 × 6 m with an observer in the middle of each; tags lie still.
   ///
   /// One observer of the highest floor hears everything 12 dB louder than the others do.
-  public static let building = RoomDrill(
+  package static let building = RoomDrill(
     name: "three floors, still",
     rooms: buildingRooms,
     observers: buildingObservers
   )
 
   /// The same building; tags are carried to the next room, also up and down the stairs.
-  public static let stairs = RoomDrill(
+  package static let stairs = RoomDrill(
     name: "three floors, carried",
     rooms: buildingRooms,
     observers: buildingObservers,
@@ -42,7 +42,7 @@ extension RoomDrill {
   )
 
   /// All of them.
-  public static let all = [house, restless, carried, building, stairs]
+  package static let all = [house, restless, carried, building, stairs]
 
   private static let houseRooms = [
     Room(name: "kitchen", x: 0...3, y: 0...2, neighbours: [1, 2]),

@@ -1,29 +1,29 @@
-public import PharosReports
+package import PharosReports
 
 /// What several observers hear of tags whose room is known: what rules about rooms are judged with.
 ///
 /// - Source: the built-in drills of a house follow the accuracy test of ESPresense-companion: four nodes in 6 × 4 m, levels
 ///   that scatter by 2.5 dB, one advert in ten 6 dB weaker for a second way.
-public struct RoomDrill: Hashable, Sendable {
+package struct RoomDrill: Hashable, Sendable {
   /// A rectangle on a floor.
-  public struct Room: Hashable, Sendable {
+  package struct Room: Hashable, Sendable {
     /// Its name.
-    public var name: String
+    package var name: String
     /// Its floor, counted from the ground floor, 0.
-    public var floor: Int
+    package var floor: Int
     /// From where to where it goes eastwards.
     ///
     /// - Units: metres.
-    public var x: ClosedRange<Double>
+    package var x: ClosedRange<Double>
     /// From where to where it goes northwards.
     ///
     /// - Units: metres.
-    public var y: ClosedRange<Double>
+    package var y: ClosedRange<Double>
     /// The rooms that one can walk to from it, by their place in ``RoomDrill/rooms``.
-    public var neighbours: [Int]
+    package var neighbours: [Int]
 
     /// Makes a room.
-    public init(
+    package init(
       name: String,
       floor: Int = 0,
       x: ClosedRange<Double>,
@@ -39,20 +39,20 @@ public struct RoomDrill: Hashable, Sendable {
   }
 
   /// An observer that hangs somewhere.
-  public struct Station: Hashable, Sendable {
+  package struct Station: Hashable, Sendable {
     /// The room it is in, by its place in ``RoomDrill/rooms``.
-    public var room: Int
+    package var room: Int
     /// How far east it is, in metres.
-    public var x: Double
+    package var x: Double
     /// How far north it is, in metres.
-    public var y: Double
+    package var y: Double
     /// By how much it hears everything louder than others do.
     ///
     /// - Units: dB.
-    public var gain: Double
+    package var gain: Double
 
     /// Makes a station.
-    public init(room: Int, x: Double, y: Double, gain: Double = 0) {
+    package init(room: Int, x: Double, y: Double, gain: Double = 0) {
       self.room = room
       self.x = x
       self.y = y
@@ -61,54 +61,54 @@ public struct RoomDrill: Hashable, Sendable {
   }
 
   /// What a table calls it.
-  public var name: String
+  package var name: String
   /// The rooms.
-  public var rooms: [Room]
+  package var rooms: [Room]
   /// The observers, whose numbers are their places here.
-  public var observers: [Station]
+  package var observers: [Station]
   /// How many tags there are.
-  public var subjects: Int
+  package var subjects: Int
   /// How long it lasts.
-  public var length: TimeSpan
+  package var length: TimeSpan
   /// How often a tag advertises; 0 to 10 ms are added each time.
-  public var interval: TimeSpan
+  package var interval: TimeSpan
   /// How long a tag lies before it is carried to a neighbouring room, any length being as likely as any other; nil for
   /// one that lies where it is.
-  public var rest: ClosedRange<TimeSpan>?
+  package var rest: ClosedRange<TimeSpan>?
   /// How levels scatter.
-  public var noise: Drill.Noise
+  package var noise: Drill.Noise
   /// The chance that an advert comes by a second way, and what that takes from it in dB.
-  public var multipath: Multipath
+  package var multipath: Multipath
   /// What a ceiling takes.
   ///
   /// - Units: dB.
-  public var ceiling: Double
+  package var ceiling: Double
   /// The share of adverts that an observer loses whatever the level.
-  public var loss: Double
+  package var loss: Double
 
   /// Adverts that come by a second way.
-  public struct Multipath: Hashable, Sendable {
+  package struct Multipath: Hashable, Sendable {
     /// The chance that an advert does.
-    public var share: Double
+    package var share: Double
     /// What that takes.
     ///
     /// - Units: dB.
-    public var attenuation: Double
+    package var attenuation: Double
 
     /// Makes it.
-    public init(share: Double, attenuation: Double) {
+    package init(share: Double, attenuation: Double) {
       self.share = share
       self.attenuation = attenuation
     }
   }
 
   /// The level at one metre, in dBm.
-  public static let measuredPower = -59.0
+  package static let measuredPower = -59.0
   /// The path-loss exponent: that of ESPresense's default absorption.
-  public static let exponent = 2.7
+  package static let exponent = 2.7
 
   /// Makes a drill; the defaults are those of the house.
-  public init(
+  package init(
     name: String,
     rooms: [Room],
     observers: [Station],
@@ -135,5 +135,5 @@ public struct RoomDrill: Hashable, Sendable {
   }
 
   /// Plays the drill: the same seed gives the same items.
-  public func play(seed: UInt64) -> RoomDrillPlay { RoomDrillPlay(self, seed: seed) }
+  package func play(seed: UInt64) -> RoomDrillPlay { RoomDrillPlay(self, seed: seed) }
 }

@@ -1,7 +1,7 @@
 import PharosReports
 
 /// A room drill as it is played: its items in order of time.
-public struct RoomDrillPlay: IteratorProtocol, Sendable {
+package struct RoomDrillPlay: IteratorProtocol, Sendable {
   /// What the air between one tag and one observer remembers.
   private struct Way: Sendable {
     var slow = 0.0
@@ -45,7 +45,7 @@ public struct RoomDrillPlay: IteratorProtocol, Sendable {
   }
 
   /// The next item, or nil once the drill is over.
-  public mutating func next() -> DrillItem? {
+  package mutating func next() -> DrillItem? {
     while true {
       if let item = ready.popLast() { return item }
       guard let first = queue.first else { return nil }

@@ -1,20 +1,20 @@
-public import PharosReports
+package import PharosReports
 
 /// A tag that somebody carries about, for the observers of a venue to hear.
-public struct CarriedTag: Hashable, Sendable {
+package struct CarriedTag: Hashable, Sendable {
   /// Who it says it is: proximity UUID, major and minor, or an address.
-  public var beacon: BeaconID
+  package var beacon: BeaconID
   /// The way of its carrier.
-  public var journey: Journey
+  package var journey: Journey
   /// The level that it has at one metre, in dBm.
-  public var power: Double
+  package var power: Double
   /// The time from one advert to the next.
-  public var interval: TimeSpan
+  package var interval: TimeSpan
   /// What the body of its carrier takes from what is straight behind them, in dB.
-  public var bodyLoss: Double
+  package var bodyLoss: Double
 
   /// Makes a tag.
-  public init(
+  package init(
     beacon: BeaconID,
     journey: Journey,
     power: Double = -59,

@@ -1,8 +1,8 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// One thing that somebody does on a ``Journey``.
-public enum Errand: Hashable, Sendable {
+package enum Errand: Hashable, Sendable {
   /// Walks to a place on the same floor, around what stands in the way.
   case walk(to: Point)
   /// Stands still for a time.

@@ -1,17 +1,17 @@
 /// How somebody walks.
-public struct Gait: Hashable, Sendable {
+package struct Gait: Hashable, Sendable {
   /// How fast one walks.
   ///
   /// - Units: m/s. Visitors of a museum walk at about 0.8, people in a corridor at 1.3.
-  public var speed: Double
+  package var speed: Double
   /// How long a step is.
   ///
   /// - Units: metres.
-  public var stepLength: Double
+  package var stepLength: Double
   /// How far steps lie from their mean length, and from their mean strength.
   ///
   /// - Units: a share of the mean, one standard deviation.
-  public var unevenness: Double
+  package var unevenness: Double
 
   /// How much longer a step is for each step a second more.
   ///
@@ -26,7 +26,7 @@ public struct Gait: Hashable, Sendable {
   ///   - speed: how fast one walks, in m/s.
   ///   - stepLength: how long a step is, in metres; nil for what people of that speed have.
   ///   - unevenness: how far steps lie from their mean, as a share of it.
-  public init(speed: Double = 1.3, stepLength: Double? = nil, unevenness: Double = 0.04) {
+  package init(speed: Double = 1.3, stepLength: Double? = nil, unevenness: Double = 0.04) {
     self.speed = speed
     self.stepLength = stepLength ?? (Gait.walkRatio * max(0, speed)).squareRoot()
     self.unevenness = unevenness

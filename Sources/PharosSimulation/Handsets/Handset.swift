@@ -1,9 +1,9 @@
-public import PharosReports
+package import PharosReports
 
 /// Somebody who walks about with a handset, and what it tells.
-public struct Handset: Hashable, Sendable {
+package struct Handset: Hashable, Sendable {
   /// What it tells of motion.
-  public enum MotionReports: Hashable, Sendable {
+  package enum MotionReports: Hashable, Sendable {
     /// Nothing.
     case none
     /// The steps that it found itself.
@@ -13,18 +13,18 @@ public struct Handset: Hashable, Sendable {
   }
 
   /// Which motion sensors it has, and how good they are.
-  public struct Sensors: Hashable, Sendable {
+  package struct Sensors: Hashable, Sendable {
     /// How many samples each gives a second.
-    public var rate: Int
+    package var rate: Int
     /// Whether it has a rotation vector, which the platform makes of the others.
-    public var hasRotationVector: Bool
+    package var hasRotationVector: Bool
     /// Whether it has a gyroscope.
-    public var hasGyroscope: Bool
+    package var hasGyroscope: Bool
     /// Whether it has a magnetometer.
-    public var hasMagnetometer: Bool
+    package var hasMagnetometer: Bool
 
     /// Makes a set of sensors; an accelerometer is always among them.
-    public init(
+    package init(
       rate: Int = 50,
       hasRotationVector: Bool = true,
       hasGyroscope: Bool = true,
@@ -38,18 +38,18 @@ public struct Handset: Hashable, Sendable {
   }
 
   /// When it scans for Wi-Fi, and how long its platform repeats what it heard.
-  public struct WiFiScans: Hashable, Sendable {
+  package struct WiFiScans: Hashable, Sendable {
     /// The time from one scan to the next.
     ///
     /// - Source: Android gave 2 s on older handsets; since version 9 it throttles to four scans in two minutes: 30 s.
-    public var period: TimeSpan
+    package var period: TimeSpan
     /// The chance that a scan hears an access point that could be heard: it listens only briefly on each channel.
-    public var hearing: Double
+    package var hearing: Double
     /// For how long the platform repeats an access point that is heard no more.
-    public var memory: TimeSpan
+    package var memory: TimeSpan
 
     /// Makes scans.
-    public init(
+    package init(
       period: TimeSpan = .seconds(2),
       hearing: Double = 0.6,
       memory: TimeSpan = .seconds(30)
@@ -60,11 +60,11 @@ public struct Handset: Hashable, Sendable {
     }
 
     /// What a throttled handset has: a scan every 30 seconds, each of them thorough.
-    public static let throttled = WiFiScans(period: .seconds(30), hearing: 0.9)
+    package static let throttled = WiFiScans(period: .seconds(30), hearing: 0.9)
   }
 
   /// What it tells of beacons.
-  public enum BeaconReports: Hashable, Sendable {
+  package enum BeaconReports: Hashable, Sendable {
     /// Nothing.
     case none
     /// Every advert with its address.
@@ -74,40 +74,40 @@ public struct Handset: Hashable, Sendable {
   }
 
   /// Who it says it is.
-  public var id: ObserverID
+  package var id: ObserverID
   /// The way of its carrier.
-  public var journey: Journey
+  package var journey: Journey
   /// What it tells of motion.
-  public var motion: MotionReports
+  package var motion: MotionReports
   /// Whether it has a barometer.
-  public var hasBarometer: Bool
+  package var hasBarometer: Bool
   /// Its Wi-Fi scans, or nil for none.
-  public var wiFi: WiFiScans?
+  package var wiFi: WiFiScans?
   /// What it tells of beacons.
-  public var beacons: BeaconReports
+  package var beacons: BeaconReports
   /// Whether it has a satellite receiver.
-  public var hasSatellites: Bool
+  package var hasSatellites: Bool
   /// What its antenna adds to every level.
   ///
   /// - Units: dB; handsets of different make lie within ±6.
-  public var gain: Double
+  package var gain: Double
   /// What the body of its carrier takes from what is straight behind them.
   ///
   /// - Units: dB.
-  public var bodyLoss: Double
+  package var bodyLoss: Double
   /// By how much the heading that it tells lies beside the way of its carrier, clockwise.
   ///
   /// - Units: radians.
-  public var headingBias: Double
+  package var headingBias: Double
   /// How often it sends.
-  public var period: TimeSpan
+  package var period: TimeSpan
   /// Where its datagrams come from: a host as text.
-  public var sourceAddress: String
+  package var sourceAddress: String
   /// The network between it and the server.
-  public var network: Network
+  package var network: Network
 
   /// Makes a handset.
-  public init(
+  package init(
     id: ObserverID,
     journey: Journey,
     motion: MotionReports = .raw(Sensors()),

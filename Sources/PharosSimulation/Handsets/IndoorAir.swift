@@ -1,26 +1,26 @@
-public import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// The air of a house between what hangs in it and those who walk about in it.
 ///
 /// - Complexity: a level costs a look at the walls between two places.
-public struct IndoorAir: Sendable {
+package struct IndoorAir: Sendable {
   /// One end that does not move.
-  public struct Station: Hashable, Sendable {
+  package struct Station: Hashable, Sendable {
     /// The floor it hangs on.
-    public var floor: FloorID
+    package var floor: FloorID
     /// Where it hangs.
-    public var point: Point
+    package var point: Point
 
     /// Hangs it up.
-    public init(floor: FloorID, point: Point) {
+    package init(floor: FloorID, point: Point) {
       self.floor = floor
       self.point = point
     }
   }
 
   /// How radio spreads.
-  public let radio: IndoorRadio
+  package let radio: IndoorRadio
   private let seed: UInt64
   private let storey: Double
   private let spaces: [FloorID: FloorSpace]
@@ -32,7 +32,7 @@ public struct IndoorAir: Sendable {
   ///   - radio: how radio spreads in it.
   ///   - storey: how high its storeys are, in metres.
   ///   - seed: what the shadows are drawn from.
-  public init(in venue: Venue, radio: IndoorRadio, storey: Double = 4.5, seed: UInt64) {
+  package init(in venue: Venue, radio: IndoorRadio, storey: Double = 4.5, seed: UInt64) {
     self.radio = radio
     self.storey = storey
     self.seed = seed
@@ -50,7 +50,7 @@ public struct IndoorAir: Sendable {
   /// Between buildings nothing is heard.
   ///
   /// - Units: dB against the level at one metre.
-  public func loss(between station: Station, number: Int, and place: Journey.Place) -> Double? {
+  package func loss(between station: Station, number: Int, and place: Journey.Place) -> Double? {
     guard station.floor.building == place.floor.building else { return nil }
     let across = station.point.distance(to: place.point)
     let up = Double(station.floor.level) * storey - place.height + IndoorAir.overhead

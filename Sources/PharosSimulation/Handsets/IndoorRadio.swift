@@ -1,34 +1,34 @@
 /// How radio spreads through a house of several floors.
-public struct IndoorRadio: Hashable, Sendable {
+package struct IndoorRadio: Hashable, Sendable {
   /// How fast level falls with distance: 10 × this many dB for each tenfold distance.
-  public var pathLossExponent: Double
+  package var pathLossExponent: Double
   /// What the first floor between two places takes, in dB.
   ///
   /// - Source: ITU-R P.1238-10, table 3: 15 + 4 (n − 1) dB in offices at 2.4 GHz; malls with atria less.
-  public var floorLoss: Double
+  package var floorLoss: Double
   /// What each further floor takes, in dB.
-  public var furtherFloorLoss: Double
+  package var furtherFloorLoss: Double
   /// How far levels lie from what distance and walls say, by what stands around; the same at each visit.
   ///
   /// - Units: dB, one standard deviation.
-  public var shadowing: Double
+  package var shadowing: Double
   /// Within which distance that is alike.
   ///
   /// - Units: metres. What surveyed levels of malls show.
-  public var shadowLength: Double
+  package var shadowLength: Double
   /// How far single readings lie from the mean at one place: fading, and the error of the radio that reads.
   ///
   /// - Units: dB, one standard deviation.
-  public var fading: Double
+  package var fading: Double
   /// The level at which every second frame is received, and how soft that edge is.
   ///
   /// - Units: dBm and dB, as in ``Radio/softness``.
-  public var sensitivity: Double
+  package var sensitivity: Double
   /// See ``sensitivity``.
-  public var softness: Double
+  package var softness: Double
 
   /// Makes a radio; the defaults are those of a mall or a museum.
-  public init(
+  package init(
     pathLossExponent: Double = 2.6,
     floorLoss: Double = 15,
     furtherFloorLoss: Double = 10,
@@ -49,5 +49,5 @@ public struct IndoorRadio: Hashable, Sendable {
   }
 
   /// Distance, walls and floors alone decide.
-  public static let ideal = IndoorRadio(pathLossExponent: 2, shadowing: 0, fading: 0, softness: 0)
+  package static let ideal = IndoorRadio(pathLossExponent: 2, shadowing: 0, fading: 0, softness: 0)
 }

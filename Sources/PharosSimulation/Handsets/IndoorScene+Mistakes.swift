@@ -3,7 +3,7 @@ import PharosReports
 
 extension IndoorScene {
   /// All that keeps the scene from being played, in the order of its parts; empty if it can be.
-  public var mistakes: [SceneMistake] {
+  package var mistakes: [SceneMistake] {
     var found: [SceneMistake] = []
     func check(_ isRight: Bool, _ place: String, _ problem: @autoclosure () -> String) {
       if !isRight { found.append(SceneMistake(place, problem())) }

@@ -1,24 +1,24 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// A house of several floors with people in it: handsets that hear what hangs there, and tags that observers there hear.
 ///
 /// Beacons, observers and access points are those that the venue's floors place. A scene says nothing by chance; together
 /// with a seed it becomes an ``IndoorSimulation``.
-public struct IndoorScene: Hashable, Sendable {
+package struct IndoorScene: Hashable, Sendable {
   /// What hangs in the house, and how it transmits.
-  public struct Emission: Hashable, Sendable {
+  package struct Emission: Hashable, Sendable {
     /// The level of beacons at one metre, in dBm.
-    public var beaconPower: Double
+    package var beaconPower: Double
     /// The time from one advert of a beacon to the next.
-    public var beaconInterval: TimeSpan
+    package var beaconInterval: TimeSpan
     /// The level of access points at one metre, in dBm.
-    public var accessPointPower: Double
+    package var accessPointPower: Double
     /// The centre frequency of access points, in MHz.
-    public var frequency: UInt16
+    package var frequency: UInt16
 
     /// Makes an emission; the defaults are what such devices have.
-    public init(
+    package init(
       beaconPower: Double = -59,
       beaconInterval: TimeSpan = .milliseconds(300),
       accessPointPower: Double = -38,
@@ -32,30 +32,30 @@ public struct IndoorScene: Hashable, Sendable {
   }
 
   /// A name of one word, as on a command line.
-  public var name: String
+  package var name: String
   /// What happens, in a sentence.
-  public var summary: String
+  package var summary: String
   /// When it begins.
-  public var start: Timestamp
+  package var start: Timestamp
   /// How long it lasts.
-  public var duration: TimeSpan
+  package var duration: TimeSpan
   /// The house.
-  public var venue: Venue
+  package var venue: Venue
   /// How high its storeys are, in metres.
-  public var storey: Double
+  package var storey: Double
   /// How radio spreads.
-  public var radio: IndoorRadio
+  package var radio: IndoorRadio
   /// How what hangs there transmits.
-  public var emission: Emission
+  package var emission: Emission
   /// Access points that truly hang elsewhere than the venue says.
-  public var moved: [DeviceAddress: IndoorAir.Station]
+  package var moved: [DeviceAddress: IndoorAir.Station]
   /// The handsets, each identity once.
-  public var handsets: [Handset]
+  package var handsets: [Handset]
   /// The tags, each identity once.
-  public var tags: [CarriedTag]
+  package var tags: [CarriedTag]
 
   /// Makes a scene.
-  public init(
+  package init(
     name: String,
     summary: String = "",
     start: Timestamp = Scene.defaultStart,

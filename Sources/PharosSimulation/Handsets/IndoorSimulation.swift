@@ -1,5 +1,5 @@
 import PharosPlaces
-public import PharosReports
+package import PharosReports
 
 /// An indoor scene as it is played: what the server receives and where everybody truly is, in order of time.
 ///
@@ -7,7 +7,7 @@ public import PharosReports
 /// random numbers of its own, so that one more of them changes nothing for the others.
 ///
 /// - Complexity: for each handset a look at the walls before every access point and beacon, each scan and advert.
-public struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
+package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   private enum Step: Sendable {
     case handset(Int)
     case observer(Int)
@@ -15,12 +15,12 @@ public struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   }
 
   /// The period at which the simulation emits the true positions of all handsets and tags.
-  public static let truthPeriod = TimeSpan.milliseconds(200)
+  package static let truthPeriod = TimeSpan.milliseconds(200)
 
   /// The scene that is played.
-  public let scene: IndoorScene
+  package let scene: IndoorScene
   /// The seed it is played from.
-  public let seed: UInt64
+  package let seed: UInt64
   let house: IndoorHouse
   private var handsets: [HandsetState]
   private var observers: [StationState]
@@ -29,7 +29,7 @@ public struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   private var truths: [IndoorTruth] = []
 
   /// Begins to play a scene, or says all that is wrong with it.
-  public init(_ scene: IndoorScene, seed: UInt64) throws(InvalidScene) {
+  package init(_ scene: IndoorScene, seed: UInt64) throws(InvalidScene) {
     let mistakes = scene.mistakes
     guard mistakes.isEmpty else { throw InvalidScene(scene: scene.name, mistakes: mistakes) }
     self.scene = scene
@@ -46,7 +46,7 @@ public struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   }
 
   /// The next item in order of time, or nil at the end of the scene.
-  public mutating func next() -> IndoorItem? {
+  package mutating func next() -> IndoorItem? {
     while true {
       if let truth = truths.popLast() { return .truth(truth) }
       let upcoming = agenda.nextTime.flatMap { $0 <= scene.duration ? $0 : nil }

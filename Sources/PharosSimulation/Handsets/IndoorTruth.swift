@@ -1,22 +1,22 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// Where a subject truly is at a time.
-public struct IndoorTruth: Hashable, Sendable {
+package struct IndoorTruth: Hashable, Sendable {
   /// When.
-  public var time: Timestamp
+  package var time: Timestamp
   /// Who: a handset as an observer, a tag as a beacon.
-  public var subject: SubjectID
+  package var subject: SubjectID
   /// Where, and how it moves.
-  public var place: Journey.Place
+  package var place: Journey.Place
   /// The same place on the Earth; nil beyond the reach of the floor's plane.
-  public var coordinate: Coordinate?
+  package var coordinate: Coordinate?
 
   /// Writes it as one line of JSON.
   ///
   /// Members: `time` (RFC 3339), `kind` (`place`), `subject`, `building`, `level`, `x`, `y` (m), `outdoors`, and
   /// `latitude` and `longitude` where they are known.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.openObject()
     json.member("time", time.rfc3339)
     json.member("kind", "place")
@@ -36,14 +36,14 @@ public struct IndoorTruth: Hashable, Sendable {
 }
 
 /// One thing that comes out of an ``IndoorSimulation``.
-public enum IndoorItem: Equatable, Sendable {
+package enum IndoorItem: Equatable, Sendable {
   /// What the server receives.
   case datagram(SimulatedDatagram)
   /// Where somebody truly is.
   case truth(IndoorTruth)
 
   /// When it is received or true.
-  public var time: Timestamp {
+  package var time: Timestamp {
     switch self {
     case .datagram(let datagram): datagram.received
     case .truth(let truth): truth.time

@@ -1,11 +1,11 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 extension Journey {
   /// Where one is at a time since the journey began; before it one stands at its begin, behind it at its end.
   ///
   /// - Complexity: O(log stages), without allocation.
-  public func place(at time: TimeSpan) -> Place {
+  package func place(at time: TimeSpan) -> Place {
     let stage = stage(at: time)
     let share = Journey.share(of: stage, at: time)
     return Place(
@@ -18,14 +18,14 @@ extension Journey {
   }
 
   /// How many steps one has taken by a time, with the part of the one under way.
-  public func steps(at time: TimeSpan) -> Double {
+  package func steps(at time: TimeSpan) -> Double {
     let stage = stage(at: time)
     return stage.stepsBefore + stage.steps * Journey.share(of: stage, at: time)
   }
 
   /// The direction one faces, as a vector of length one: that of the present way, at a stop that of the way that led there
   /// until one turns to leave.
-  public func heading(at time: TimeSpan) -> Point {
+  package func heading(at time: TimeSpan) -> Point {
     let direction = Trigonometry.sineAndCosine(turns.bearing(at: time))
     return Point(x: direction.sine, y: direction.cosine)
   }

@@ -1,12 +1,12 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// Where somebody goes in a venue, from floor to floor, and when.
 ///
 /// Like a `Path` it is computed, not stepped: where one is depends on the time alone. A ``JourneyPlanner`` makes them.
-public struct Journey: Hashable, Sendable {
+package struct Journey: Hashable, Sendable {
   /// How one moves.
-  public enum Manner: Hashable, Sendable {
+  package enum Manner: Hashable, Sendable {
     /// One stands.
     case standing
     /// One walks.
@@ -20,17 +20,17 @@ public struct Journey: Hashable, Sendable {
   }
 
   /// Where somebody is at a time, and what they do.
-  public struct Place: Hashable, Sendable {
+  package struct Place: Hashable, Sendable {
     /// The floor whose plane ``point`` is measured on; outdoors that of the door one went through.
-    public var floor: FloorID
+    package var floor: FloorID
     /// The place on that plane.
-    public var point: Point
+    package var point: Point
     /// Metres above the ground floor.
-    public var height: Double
+    package var height: Double
     /// Whether one is outdoors.
-    public var isOutdoors: Bool
+    package var isOutdoors: Bool
     /// How one moves.
-    public var manner: Manner
+    package var manner: Manner
 
     package init(floor: FloorID, point: Point, height: Double, isOutdoors: Bool, manner: Manner) {
       self.floor = floor
@@ -40,7 +40,7 @@ public struct Journey: Hashable, Sendable {
       self.manner = manner
     }
     /// Whether one is between two floors.
-    public var isBetweenFloors: Bool {
+    package var isBetweenFloors: Bool {
       switch manner {
       case .climbing, .escalator, .lift: true
       case .standing, .walking: false
@@ -72,11 +72,11 @@ public struct Journey: Hashable, Sendable {
   }
 
   /// How one walks.
-  public let gait: Gait
+  package let gait: Gait
   let stages: [Stage]
   let turns: JourneyTurns
   /// How long it takes; behind that one stays where one is.
-  public let duration: TimeSpan
+  package let duration: TimeSpan
 
   /// Strings stages together; there is at least one.
   init(gait: Gait, stages: [Stage]) {
@@ -87,7 +87,7 @@ public struct Journey: Hashable, Sendable {
   }
 
   /// When one steps off a stair, a lift or an escalator, and onto which floor.
-  public var arrivals: [Arrival] {
+  package var arrivals: [Arrival] {
     stages.indices.compactMap { index in
       let stage = stages[index]
       let isLast = index + 1 == stages.count || !stages[index + 1].isRide
@@ -97,13 +97,13 @@ public struct Journey: Hashable, Sendable {
   }
 
   /// The end of a way from floor to floor.
-  public struct Arrival: Hashable, Sendable {
+  package struct Arrival: Hashable, Sendable {
     /// When one steps off, since the journey began.
-    public var time: TimeSpan
+    package var time: TimeSpan
     /// The floor one steps onto.
-    public var floor: FloorID
+    package var floor: FloorID
     /// What brought one there.
-    public var manner: Manner
+    package var manner: Manner
   }
 }
 

@@ -1,5 +1,5 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 extension JourneyPlanner {
   /// Plans a walk about the house by chance: to places of a floor, now and then to another floor.
@@ -12,7 +12,7 @@ extension JourneyPlanner {
   ///   - gait: how one walks.
   /// - Returns: the walk, which begins at a place drawn by chance.
   /// - Throws: ``InvalidScene`` where there is nothing to walk on.
-  public func tour(
+  package func tour(
     seed: UInt64,
     on floor: FloorID,
     lasting length: TimeSpan,
@@ -45,7 +45,7 @@ extension JourneyPlanner {
   ///   - gait: how one walks.
   /// - Returns: the walk; its ``Journey/waypoints`` are what a surveyor would mark.
   /// - Throws: ``InvalidScene`` where there is nothing to walk on.
-  public func survey(
+  package func survey(
     seed: UInt64,
     of floor: FloorID,
     legs: Int,
@@ -86,7 +86,7 @@ extension JourneyPlanner {
 
 extension Journey {
   /// The places where the journey turns or stops and the times of them, while it walks on one floor: a survey's waypoints.
-  public var waypoints: [(time: TimeSpan, place: Point)] {
+  package var waypoints: [(time: TimeSpan, place: Point)] {
     guard let first = stages.first else { return [] }
     return [(first.starts, first.from.point)]
       + stages.filter { $0.manner == .walking }.map { ($0.ends, $0.to.point) }

@@ -1,14 +1,14 @@
-public import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// Makes journeys through a venue: finds ways around walls, and knows how long stairs, lifts and escalators take.
-public struct JourneyPlanner: Sendable {
+package struct JourneyPlanner: Sendable {
   /// The venue.
-  public let venue: Venue
+  package let venue: Venue
   /// How high a storey is, from floor to floor.
   ///
   /// - Units: metres. 3 in homes and offices, 4 to 6 in shops and museums.
-  public let storey: Double
+  package let storey: Double
   let ways: [FloorID: FloorWays]
 
   /// How fast an escalator moves along its slope, and how steep it is: 30°, so that height is half of the way.
@@ -25,7 +25,7 @@ public struct JourneyPlanner: Sendable {
   static let liftDoors = TimeSpan.seconds(4)
 
   /// Makes a planner.
-  public init(venue: Venue, storey: Double = 4.5) {
+  package init(venue: Venue, storey: Double = 4.5) {
     self.venue = venue
     self.storey = storey
     ways = Dictionary(uniqueKeysWithValues: venue.floors.map { ($0.id, FloorWays(over: $0.floor)) })
@@ -41,7 +41,7 @@ public struct JourneyPlanner: Sendable {
   ///   - errands: what one does, in order.
   /// - Returns: the journey; one stays where it ends.
   /// - Throws: ``InvalidScene``, which names the first errand that cannot be done.
-  public func journey(
+  package func journey(
     on floor: FloorID,
     from point: Point,
     isOutdoors: Bool = false,
@@ -56,7 +56,7 @@ public struct JourneyPlanner: Sendable {
   }
 
   /// How high a floor lies above the ground floor in metres.
-  public func height(of floor: FloorID) -> Double { Double(floor.level) * storey }
+  package func height(of floor: FloorID) -> Double { Double(floor.level) * storey }
 
   func course(
     on floor: FloorID,

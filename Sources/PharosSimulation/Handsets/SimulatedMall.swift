@@ -1,24 +1,24 @@
-public import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// A small mall of three floors, made up: a hall from end to end with shops on both sides, two doors to the street,
 /// stairs, a lift and two escalators.
 ///
 /// 60 × 40 m. The hall runs from west to east between y = 15 and y = 25; each shop has a door to it.
-public enum SimulatedMall {
+package enum SimulatedMall {
   /// What its only building is called.
-  public static let building = "mall"
+  package static let building = "mall"
   /// The identifiers of its ways from floor to floor.
-  public static let stairs = "stairs", lift = "lift"
+  package static let stairs = "stairs", lift = "lift"
   /// The escalators from the ground floor to the first, and from the first to the second.
-  public static let lowerEscalator = "escalator 0-1", upperEscalator = "escalator 1-2"
+  package static let lowerEscalator = "escalator 0-1", upperEscalator = "escalator 1-2"
   /// The doors to the street on the ground floor.
-  public static let westDoor = "west door", eastDoor = "east door"
+  package static let westDoor = "west door", eastDoor = "east door"
   /// How high a storey is, in metres.
-  public static let storey = 4.5
+  package static let storey = 4.5
 
   /// A floor by its number, 0 to 2.
-  public static func floor(_ level: Int) -> FloorID { FloorID(building: building, level: level) }
+  package static func floor(_ level: Int) -> FloorID { FloorID(building: building, level: level) }
 
   /// The mall with what hangs in it.
   ///
@@ -28,7 +28,7 @@ public enum SimulatedMall {
   ///   - hasObservers: whether nine observers hang on each floor.
   ///   - networks: how many networks each access point carries, each with an address of its own; 1 to 16.
   /// - Returns: the venue, bound to the Earth.
-  public static func venue(
+  package static func venue(
     hasAccessPoints: Bool = true,
     hasBeacons: Bool = true,
     hasObservers: Bool = false,

@@ -6,7 +6,7 @@ extension Scene {
   ///
   /// Each tag advertises once a second; most lie still, every third is carried from bay to bay. The network loses,
   /// repeats and reorders a little, and one gateway restarts.
-  public static let busyHall = Scene(
+  package static let busyHall = Scene(
     name: "busy-hall",
     summary: "200 tags under 10 gateways in five bays: load, zones, and a network that is not perfect",
     duration: .seconds(60),

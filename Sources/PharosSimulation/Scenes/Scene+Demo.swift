@@ -7,7 +7,7 @@ extension Scene {
   /// A customer with a handset, and a basket with a tag, go into the cold room, whose steel lets nothing through,
   /// and come out again. Both ways lead back to where they began every 20 seconds, so that a copy with
   /// ``duration`` set to `.forever` plays on without end.
-  public static let demo = Scene(
+  package static let demo = Scene(
     name: "demo",
     summary: "a customer and a basket go in and out of a cold room, round and round every 20 s",
     duration: .seconds(20),

@@ -7,7 +7,7 @@ extension Scene {
   /// Three rooms with thick walls and closed doors, each heard by its own gateway alone. While the gateway of room B is down, its
   /// bed stays, its chair goes to room A, and its cart leaves the building. Only the pump leaves and comes back
   /// with all gateways alive.
-  public static let gatewayOutage = Scene(
+  package static let gatewayOutage = Scene(
     name: "gateway-outage",
     summary: "three gateways fail in three ways while tags stay, move and leave: regions about beacons",
     duration: .seconds(270),

@@ -7,7 +7,7 @@ extension Scene {
   /// The handsets are the observers: one tells every advert, one only ranged beacons once a second, as iOS allows,
   /// and one scans in windows, as phones do in the background. Beacons stand at the entrance and at six exhibits;
   /// a bus stop in the street keeps on being heard by those who left.
-  public static let museumVisit = Scene(
+  package static let museumVisit = Scene(
     name: "museum-visit",
     summary: "three handsets walk past the exhibits of a museum: observer regions and ranging",
     duration: .seconds(180),

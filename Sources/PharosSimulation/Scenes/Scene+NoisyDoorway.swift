@@ -7,7 +7,7 @@ extension Scene {
   /// Deep shadows, fading without a line of sight, bursts of interference, and people in the way: the scene in
   /// which a rule without hysteresis flaps. One tag rests beside the door, one is wheeled through it and back,
   /// one advertises fast only while it is carried, one lies in a far corner.
-  public static let noisyDoorway = Scene(
+  package static let noisyDoorway = Scene(
     name: "noisy-doorway",
     summary: "tags at the edge of reception beside a door between two zones: hysteresis and dwell",
     duration: .seconds(240),

@@ -1,7 +1,7 @@
 /// The files of a venue's folder, read by a function that the caller supplies.
-public struct VenueFiles {
+package struct VenueFiles {
   /// Why a file cannot be had.
-  public enum Failure: Error, Hashable, Sendable {
+  package enum Failure: Error, Hashable, Sendable {
     /// There is no such file.
     case missing
     /// There is one, and this is why it cannot be read.
@@ -11,22 +11,22 @@ public struct VenueFiles {
   /// Reads the beginning of a file.
   ///
   /// Takes its name, counted from the folder, and how many bytes are wanted at most.
-  public typealias Read = (_ name: String, _ limit: Int) throws(Failure) -> [UInt8]
+  package typealias Read = (_ name: String, _ limit: Int) throws(Failure) -> [UInt8]
 
   private let read: Read
 
   /// Makes the files of a folder.
-  public init(_ read: @escaping Read) { self.read = read }
+  package init(_ read: @escaping Read) { self.read = read }
 
   /// The longest file that is read whole.
   ///
   /// - Units: bytes. The floor plan of the largest mall takes 0.6 MB as GeoJSON, that of an airport 30.
-  public static let largest = 64 << 20
+  package static let largest = 64 << 20
 
   /// A whole file.
   ///
   /// - Throws: that there is none, or why it cannot be read; one that is longer than ``largest`` is not.
-  public func whole(_ name: String) throws(Failure) -> [UInt8] {
+  package func whole(_ name: String) throws(Failure) -> [UInt8] {
     let bytes = try read(name, VenueFiles.largest + 1)
     guard bytes.count <= VenueFiles.largest else { throw .unreadable(VenueFiles.tooLong) }
     return bytes
@@ -61,7 +61,7 @@ public struct VenueFiles {
   }
 
   /// A failure in words.
-  public static func prose(_ failure: Failure) -> String {
+  package static func prose(_ failure: Failure) -> String {
     switch failure {
     case .missing: "there is no such file"
     case .unreadable(let reason): reason

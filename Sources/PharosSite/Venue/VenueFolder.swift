@@ -1,21 +1,21 @@
-public import PharosPlaces
+package import PharosPlaces
 import Yams
 
 /// The reader of a venue's folder, which holds `venue.yaml` and the files that it names, or an IMDF archive.
 ///
 /// It returns a checked venue. It is as strict as the reader of the site file: it refuses the whole folder for an
 /// unknown key, an invalid shape or a missing file, and reports all mistakes together.
-public enum VenueFolder {
+package enum VenueFolder {
   /// The file that says what the others are.
-  public static let mainFile = "venue.yaml"
+  package static let mainFile = "venue.yaml"
   /// The file with what was learned by walking through the venue, if anybody did.
-  public static let radioMapFile = "radio-map.pharos"
+  package static let radioMapFile = "radio-map.pharos"
   /// The most floors of a venue.
-  public static let mostFloors = 1_000
+  package static let mostFloors = 1_000
   /// The most beacons, observers, access points and entrances of a venue.
-  public static let mostPlaced = 100_000
+  package static let mostPlaced = 100_000
   /// The most connectors of a venue.
-  public static let mostConnectors = 10_000
+  package static let mostConnectors = 10_000
 
   /// Reads a folder.
   ///
@@ -24,7 +24,7 @@ public enum VenueFolder {
   ///   - files: reads its files.
   /// - Returns: the venue, and what is no mistake and deserves a look.
   /// - Throws: all mistakes together, and the warnings beside them.
-  public static func read(
+  package static func read(
     _ folder: String,
     files: VenueFiles
   ) throws(VenueFolderError) -> (venue: Venue, warnings: [VenueProblem]) {

@@ -1,7 +1,7 @@
 /// One mistake in a file of a venue's folder, or something that deserves a look.
-public struct VenueProblem: Error, Hashable, Sendable {
+package struct VenueProblem: Error, Hashable, Sendable {
   /// Where in a file it is.
-  public enum Place: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
     /// A line, counted from 1.
     case line(Int)
     /// A feature of a GeoJSON file, counted from 1, and what it calls itself.
@@ -11,20 +11,20 @@ public struct VenueProblem: Error, Hashable, Sendable {
   }
 
   /// The file, counted from the venue's folder.
-  public let file: String
+  package let file: String
   /// Where in the file.
-  public let place: Place
+  package let place: Place
   /// Which field, as in `floors[0].plan.anchors[1].pixel` or `geometry.coordinates[0]`; empty for none.
-  public let field: String
+  package let field: String
   /// How bad it is.
-  public let severity: SiteProblem.Severity
+  package let severity: SiteProblem.Severity
   /// What is wrong, and with what.
-  public let message: String
+  package let message: String
   /// What would have been right.
-  public let expected: String?
+  package let expected: String?
 
   /// Makes a problem.
-  public init(
+  package init(
     file: String,
     place: Place,
     field: String = "",
@@ -41,7 +41,7 @@ public struct VenueProblem: Error, Hashable, Sendable {
   }
 
   /// The problem as an editor can jump to it: `folder/file:line: message (expected …)`, or with the feature's number.
-  public func text(in folder: String) -> String {
+  package func text(in folder: String) -> String {
     let path = folder.isEmpty || folder.hasSuffix("/") ? folder + file : "\(folder)/\(file)"
     let kind = severity == .warning ? "warning: " : ""
     let wish = expected.map { " (expected \($0))" } ?? ""
@@ -58,14 +58,14 @@ public struct VenueProblem: Error, Hashable, Sendable {
 }
 
 /// A venue's folder that cannot be used: every mistake in it, file by file.
-public struct VenueFolderError: Error, Hashable, Sendable {
+package struct VenueFolderError: Error, Hashable, Sendable {
   /// The folder.
-  public let folder: String
+  package let folder: String
   /// The mistakes and warnings.
-  public let problems: [VenueProblem]
+  package let problems: [VenueProblem]
 
   /// Makes an error.
-  public init(folder: String, problems: [VenueProblem]) {
+  package init(folder: String, problems: [VenueProblem]) {
     self.folder = folder
     self.problems = problems
   }
@@ -73,7 +73,7 @@ public struct VenueFolderError: Error, Hashable, Sendable {
 
 extension VenueFolderError: CustomStringConvertible {
   /// One line for each problem.
-  public var description: String { problems.map { $0.text(in: folder) }.joined(separator: "\n") }
+  package var description: String { problems.map { $0.text(in: folder) }.joined(separator: "\n") }
 }
 
 /// The problems that are found while a folder is read, collected so that all of them are reported at once.

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 import PharosEvents
 
 extension WebhookDefinition: FieldCodable {
@@ -6,7 +6,7 @@ extension WebhookDefinition: FieldCodable {
   static let version: UInt8 = 1
 
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(WebhookDefinition.version)
     writer.write(id)
     writer.write(url)
@@ -24,7 +24,7 @@ extension WebhookDefinition: FieldCodable {
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     let version = try reader.byte()
     guard version == WebhookDefinition.version else {
       throw reader.failure(.version(version, expected: WebhookDefinition.version))

@@ -1,46 +1,46 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// A receiver of events: where to, which, and how they are signed.
-public struct WebhookDefinition: Hashable, Sendable {
+package struct WebhookDefinition: Hashable, Sendable {
   /// How many webhooks there may be: each holds connections and a cursor in the journal.
-  public static let limit = 64
+  package static let limit = 64
   /// How many requests a receiver is sent at a time, if it says nothing else.
-  public static let usualConcurrency = 8
+  package static let usualConcurrency = 8
   /// How many requests a receiver may ask to be sent at a time.
-  public static let concurrencies = 1...64
+  package static let concurrencies = 1...64
   /// How long a secret that was replaced still signs, so that a receiver can change over.
-  public static let rotation = TimeSpan.minutes(24 * 60)
+  package static let rotation = TimeSpan.minutes(24 * 60)
 
   /// The identifier.
-  public var id: String
+  package var id: String
   /// Where events are posted to.
-  public var url: String
+  package var url: String
   /// What it is for, in somebody's words.
-  public var summary: String
+  package var summary: String
   /// The application whose events it gets, or nil for those of all.
-  public var application: String?
+  package var application: String?
   /// Which events it gets.
-  public var filter: EventFilter
+  package var filter: EventFilter
   /// What deliveries are signed with.
-  public var secret: WebhookSecret
+  package var secret: WebhookSecret
   /// The secret before, which signs as well until ``rotatesAt``.
-  public var formerSecret: WebhookSecret?
+  package var formerSecret: WebhookSecret?
   /// When the secret before ceases to sign.
-  public var rotatesAt: Timestamp?
+  package var rotatesAt: Timestamp?
   /// How many requests it is sent at a time.
-  public var concurrency: Int
+  package var concurrency: Int
   /// Whether it is switched on.
-  public var isEnabled: Bool
+  package var isEnabled: Bool
   /// Why it was switched off, if the server did so.
-  public var disabledBecause: String?
+  package var disabledBecause: String?
   /// When it was made.
-  public var createdAt: Timestamp
+  package var createdAt: Timestamp
   /// The sequence after which it gets events.
-  public var startsAfter: Int64
+  package var startsAfter: Int64
 
   /// Makes a definition.
-  public init(
+  package init(
     id: String,
     url: String,
     summary: String = "",
@@ -65,7 +65,7 @@ public struct WebhookDefinition: Hashable, Sendable {
   }
 
   /// The filter with the bond to the application in it: what is read from the journal.
-  public var boundFilter: EventFilter {
+  package var boundFilter: EventFilter {
     guard let application else { return filter }
     var bound = filter
     bound.applications = [application]
@@ -73,7 +73,7 @@ public struct WebhookDefinition: Hashable, Sendable {
   }
 
   /// The secrets that sign at an instant, the present one first.
-  public func secrets(at instant: Timestamp) -> [WebhookSecret] {
+  package func secrets(at instant: Timestamp) -> [WebhookSecret] {
     guard let formerSecret, let rotatesAt, instant < rotatesAt else { return [secret] }
     return [secret, formerSecret]
   }

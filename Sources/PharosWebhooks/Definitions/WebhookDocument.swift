@@ -1,5 +1,5 @@
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 /// A webhook as somebody asks for it: what a request's JSON says.
 package struct WebhookDocument {
@@ -93,7 +93,7 @@ extension SubjectID {
 
 extension WebhookDefinition {
   /// Writes what may be shown of it, as members of an object that is open: everything but the secrets.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.member("id", id)
     json.member("url", url)
     json.member("summary", summary)

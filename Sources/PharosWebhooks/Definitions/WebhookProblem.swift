@@ -1,14 +1,14 @@
 /// One thing that is wrong with a document that somebody sent.
-public struct WebhookProblem: Hashable, Sendable {
+package struct WebhookProblem: Hashable, Sendable {
   /// Where: the path of the member, as in `filter.kinds`, or an empty text for the whole document.
-  public var field: String
+  package var field: String
   /// What is wrong.
-  public var message: String
+  package var message: String
   /// What would be right.
-  public var expected: String
+  package var expected: String
 
   /// Makes a problem.
-  public init(_ field: String, _ message: String, expected: String) {
+  package init(_ field: String, _ message: String, expected: String) {
     self.field = field
     self.message = message
     self.expected = expected
@@ -16,7 +16,7 @@ public struct WebhookProblem: Hashable, Sendable {
 }
 
 /// Why webhooks or notification rules were not changed or read as asked.
-public enum WebhookError: Error, Hashable, Sendable {
+package enum WebhookError: Error, Hashable, Sendable {
   /// The document is wrong in one or more places.
   case invalid([WebhookProblem])
   /// There is no such webhook or rule, or it belongs to another application.
@@ -29,7 +29,7 @@ public enum WebhookError: Error, Hashable, Sendable {
 
 extension WebhookError: CustomStringConvertible {
   /// What is wrong and what to do, for who asked.
-  public var description: String {
+  package var description: String {
     switch self {
     case .invalid(let problems):
       problems.map { problem in

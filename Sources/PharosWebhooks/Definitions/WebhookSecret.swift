@@ -1,17 +1,17 @@
 import Foundation
 import PharosCrypto
-public import PharosReports
+package import PharosReports
 
 /// The key that deliveries to one receiver are signed with.
 ///
 /// It is shown once, when it is made; its description hides it.
 ///
 /// - Source: Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 random bytes.
-public struct WebhookSecret: Hashable, Sendable {
+package struct WebhookSecret: Hashable, Sendable {
   /// What every secret begins with.
-  public static let prefix = "whsec_"
+  package static let prefix = "whsec_"
   /// How many bytes a secret may have.
-  public static let lengths = 24...64
+  package static let lengths = 24...64
   /// How many bytes a secret has that is made here: as many as the signature that it makes.
   static let ownLength = 32
 
@@ -19,13 +19,13 @@ public struct WebhookSecret: Hashable, Sendable {
   let bytes: [UInt8]
 
   /// Makes a secret at random.
-  public init() {
+  package init() {
     var generator = SystemRandomNumberGenerator()
     bytes = (0..<WebhookSecret.ownLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
   /// Reads a secret from its text; nil if it is none.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.hasPrefix(WebhookSecret.prefix) else { return nil }
     guard let data = Data(base64Encoded: String(text.dropFirst(WebhookSecret.prefix.count))) else {
       return nil
@@ -35,12 +35,12 @@ public struct WebhookSecret: Hashable, Sendable {
   }
 
   /// The secret in clear text, to be shown once to who made it.
-  public var revealed: String { WebhookSecret.prefix + Data(bytes).base64EncodedString() }
+  package var revealed: String { WebhookSecret.prefix + Data(bytes).base64EncodedString() }
 
   /// The signature of a message: `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`.
   ///
   /// - Source: Standard Webhooks 1.0, symmetric signatures.
-  public func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
+  package func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
     let message = Array("\(id).\(timestamp).".utf8) + body
     return "v1," + Data(HMACSHA256(key: bytes).code(of: message.span.bytes).array).base64EncodedString()
   }
@@ -48,18 +48,18 @@ public struct WebhookSecret: Hashable, Sendable {
 
 extension WebhookSecret: CustomStringConvertible, CustomReflectable {
   /// Says that there is a secret, and nothing about it.
-  public var description: String { WebhookSecret.prefix + "…" }
+  package var description: String { WebhookSecret.prefix + "…" }
 
   /// Nothing to look at.
-  public var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension WebhookSecret: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(revealed) }
+  package func write(to writer: inout FieldWriter) { writer.write(revealed) }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     guard let secret = WebhookSecret(try reader.text()) else { throw reader.failure(.badIdentity) }
     self = secret
   }

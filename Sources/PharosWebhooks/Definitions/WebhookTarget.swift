@@ -5,9 +5,9 @@ import Foundation
 /// Receivers on the premises are the normal case, so private and loopback addresses are allowed. The address under
 /// which clouds hand out a machine's credentials is not, nor are the listeners of the server itself, which would be fed
 /// with their own events.
-public enum WebhookTarget {
+package enum WebhookTarget {
   /// The longest URL that is taken; browsers and proxies agree on about as much.
-  public static let longest = 2_048
+  package static let longest = 2_048
 
   /// The hosts under which clouds hand out credentials.
   static let metadataHosts: Set<String> = [
@@ -21,7 +21,7 @@ public enum WebhookTarget {
   ///   - text: the URL.
   ///   - ownPorts: the TCP ports that the server listens on.
   /// - Returns: what is wrong with it, or nil.
-  public static func problem(with text: String, ownPorts: Set<Int>) -> WebhookProblem? {
+  package static func problem(with text: String, ownPorts: Set<Int>) -> WebhookProblem? {
     func refused(_ message: String, _ expected: String) -> WebhookProblem {
       WebhookProblem("url", message, expected: expected)
     }

@@ -1,6 +1,6 @@
 import Foundation
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 /// A notification rule as somebody asks for it: what a request's JSON says.
 package enum NotificationDocument {
@@ -125,7 +125,7 @@ extension DocumentReader {
 
 extension NotificationRule {
   /// Writes the rule, as members of an object that is open; sent back, they make the same rule.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.member("id", id)
     json.member("application", application)
     json.member("region", region)

@@ -1,13 +1,13 @@
 import PharosEvents
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 extension NotificationMachine {
   /// Forgets a subject: when it was spoken of, how long it has stayed, what was to be said of it.
   ///
   /// - Returns: whether there was anything.
   @discardableResult
-  public mutating func forget(_ traces: SubjectTraces) -> Bool {
+  package mutating func forget(_ traces: SubjectTraces) -> Bool {
     let before = spoken.count + stays.count + outbox.count
     spoken = spoken.filter { !traces.contains($0.key.subject) }
     stays = stays.filter { !traces.contains($0.key.subject) }

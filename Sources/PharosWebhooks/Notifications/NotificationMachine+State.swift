@@ -1,12 +1,12 @@
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 extension NotificationMachine {
   /// The version of the layout; another one is not read.
   static let version: UInt8 = 1
 
   /// Writes what is remembered, not the rules.
-  public func writeState(to writer: inout FieldWriter) {
+  package func writeState(to writer: inout FieldWriter) {
     writer.write(NotificationMachine.version)
     writer.write(UInt32(spoken.count))
     for (key, time) in spoken {
@@ -28,7 +28,7 @@ extension NotificationMachine {
   /// Reads what ``writeState(to:)`` wrote, into a machine that remembers nothing yet.
   ///
   /// What was on its way into the journal is handed out again, unless the journal shows that it arrived.
-  public mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
+  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
     let version = try reader.byte()
     guard version == NotificationMachine.version else {
       throw reader.failure(.version(version, expected: NotificationMachine.version))

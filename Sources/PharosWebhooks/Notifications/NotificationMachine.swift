@@ -1,21 +1,21 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// The decision logic of notifications: a value that follows the journal event by event and has no clock of its own.
 ///
 /// The decisions and the ids of the notifications depend on the events and the rules alone. After a restart the
 /// machine reads the same events, decides the same again, and finds in the journal the notifications that were
 /// already published. So no notification is published twice, and none that was decided is lost with the process.
-public struct NotificationMachine: Sendable {
+package struct NotificationMachine: Sendable {
   /// How long after the end of a stay it is judged: an exit that happened in time may be told that much later, since
   /// reports wait 500 ms for those that were held up and the journal 20 ms for its commit.
-  public static let patience = TimeSpan.seconds(1)
+  package static let patience = TimeSpan.seconds(1)
   /// How late something may be told; later, it would only surprise.
-  public static let stalest = TimeSpan.minutes(10)
+  package static let stalest = TimeSpan.minutes(10)
   /// The maximum number of subjects remembered over all rules; those with the oldest notifications are forgotten first.
-  public static let subjectLimit = 65_536
+  package static let subjectLimit = 65_536
   /// How many notifications may be on their way into the journal.
-  public static let outboxLimit = 4_096
+  package static let outboxLimit = 4_096
 
   /// A rule and whom it is about.
   struct Key: Hashable, Sendable {
@@ -35,13 +35,13 @@ public struct NotificationMachine: Sendable {
   }
 
   /// How many notifications were decided.
-  public internal(set) var decided: UInt64 = 0
+  package internal(set) var decided: UInt64 = 0
   /// How many were not told because of quiet hours.
-  public internal(set) var quieted: UInt64 = 0
+  package internal(set) var quieted: UInt64 = 0
   /// How many were not told because the subject had been the cause of one before.
-  public internal(set) var repeated: UInt64 = 0
+  package internal(set) var repeated: UInt64 = 0
   /// How many came too late, or were too many, to be told.
-  public internal(set) var late: UInt64 = 0
+  package internal(set) var late: UInt64 = 0
 
   let stream: String
   var rules: [String: [NotificationRule]] = [:]
@@ -59,10 +59,10 @@ public struct NotificationMachine: Sendable {
   /// Starts with nothing decided.
   ///
   /// - Parameter stream: the name of the stream, which is part of the ids.
-  public init(stream: String) { self.stream = stream }
+  package init(stream: String) { self.stream = stream }
 
   /// Takes the rules; what is remembered for rules that are gone is forgotten.
-  public mutating func adopt(_ new: [NotificationRule]) {
+  package mutating func adopt(_ new: [NotificationRule]) {
     rules = Dictionary(grouping: new, by: \.application)
     let known = Set(new.map { Key(application: $0.application, rule: $0.id, subject: .none) })
     func isKnown(_ key: Key) -> Bool {
@@ -74,7 +74,7 @@ public struct NotificationMachine: Sendable {
   }
 
   /// The time at which to call ``advance(to:name:)`` if no event comes before; no stay ends earlier.
-  public var wakeTime: Timestamp? { firstDeadline.map { $0 + NotificationMachine.patience } }
+  package var wakeTime: Timestamp? { firstDeadline.map { $0 + NotificationMachine.patience } }
 
   /// Takes an event of the journal.
   ///
@@ -82,7 +82,7 @@ public struct NotificationMachine: Sendable {
   ///   - event: the event.
   ///   - sequence: its sequence.
   ///   - name: the name that the directory has for a subject.
-  public mutating func note(_ event: Event, sequence: Int64, name: (SubjectID) -> String?) {
+  package mutating func note(_ event: Event, sequence: Int64, name: (SubjectID) -> String?) {
     advance(to: event.decidedAt, name: name)
     if case .notification(let detail) = event.detail { return see(event, detail) }
     guard let rules = rules[event.application] else { return }
@@ -110,7 +110,7 @@ public struct NotificationMachine: Sendable {
   }
 
   /// Advances the time and decides the notifications of the stays that are long enough by now.
-  public mutating func advance(to now: Timestamp, name: (SubjectID) -> String?) {
+  package mutating func advance(to now: Timestamp, name: (SubjectID) -> String?) {
     guard let wakeTime, wakeTime <= now else { return }
     let due = stays.filter { $0.value.isSure && $0.value.deadline + NotificationMachine.patience <= now }
       .sorted { ($0.value.deadline, $0.key.subject) < ($1.value.deadline, $1.key.subject) }
@@ -134,7 +134,7 @@ public struct NotificationMachine: Sendable {
   }
 
   /// What was decided and is to be told; each is given once, those that come too late not at all.
-  public mutating func takeDecided(at now: Timestamp) -> [Event] {
+  package mutating func takeDecided(at now: Timestamp) -> [Event] {
     var fresh: [Event] = []
     let old = outbox.prefix(handedOut)
     // What did not come back from the journal in all that time was withheld, and never will.

@@ -1,42 +1,42 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// What an application wants people to be told when somebody comes or goes: a hello, a goodbye.
-public struct NotificationRule: Hashable, Sendable {
+package struct NotificationRule: Hashable, Sendable {
   /// How many rules an application may have: five for each of its twenty regions.
-  public static let limit = 100
+  package static let limit = 100
   /// How long a text may be: what lock screens show, four times over.
   ///
   /// - Units: bytes of UTF-8.
-  public static let longestText = 1_024
+  package static let longestText = 1_024
   /// How long an identifier may be.
   ///
   /// - Units: bytes of UTF-8.
-  public static let longestIdentifier = 64
+  package static let longestIdentifier = 64
   /// The placeholders that a text may contain; their values are filled in when a notification is decided.
-  public static let placeholders = ["{subject}", "{name}", "{region}"]
+  package static let placeholders = ["{subject}", "{name}", "{region}"]
 
   /// The application.
-  public var application: String
+  package var application: String
   /// The identifier, unique within the application.
-  public var id: String
+  package var id: String
   /// The region.
-  public var region: String
+  package var region: String
   /// What it waits for.
-  public var occasion: NotificationDetail.Occasion
+  package var occasion: NotificationDetail.Occasion
   /// What to say; `{subject}`, `{name}` (of the directory, or else the subject) and `{region}` are filled in.
-  public var text: String
+  package var text: String
   /// The time within which a subject is the cause of one notification at most.
-  public var atMostOncePer: TimeSpan?
+  package var atMostOncePer: TimeSpan?
   /// The hours in which the rule publishes nothing.
-  public var quietHours: QuietHours?
+  package var quietHours: QuietHours?
   /// The time that a subject must stay inside before the rule publishes, so that it does not greet passers-by.
-  public var stayAtLeast: TimeSpan?
+  package var stayAtLeast: TimeSpan?
   /// The sequence after which events count.
-  public var startsAfter: Int64
+  package var startsAfter: Int64
 
   /// Makes a rule.
-  public init(
+  package init(
     application: String,
     id: String,
     region: String,
@@ -59,7 +59,7 @@ public struct NotificationRule: Hashable, Sendable {
   }
 
   /// The text for a subject.
-  public func text(for subject: SubjectID, name: String?) -> String {
+  package func text(for subject: SubjectID, name: String?) -> String {
     var result = ""
     var rest = text[...]
     while let brace = rest.firstIndex(of: "{") {
@@ -88,7 +88,7 @@ extension NotificationRule: FieldCodable {
   static let version: UInt8 = 1
 
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(NotificationRule.version)
     writer.write(application)
     writer.write(id)
@@ -102,7 +102,7 @@ extension NotificationRule: FieldCodable {
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     let version = try reader.byte()
     guard version == NotificationRule.version else {
       throw reader.failure(.version(version, expected: NotificationRule.version))

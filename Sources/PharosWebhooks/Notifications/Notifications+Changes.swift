@@ -4,7 +4,7 @@ import PharosReports
 
 extension Notifications {
   /// The rules of an application, by identifier.
-  public func list(application: String) -> [NotificationRule] {
+  package func list(application: String) -> [NotificationRule] {
     shared.withLock { Array(($0.rules[application] ?? [:]).values) }.sorted { $0.id < $1.id }
   }
 
@@ -15,7 +15,7 @@ extension Notifications {
   ///   - application: its application.
   /// - Returns: the rule.
   /// - Throws: ``WebhookError/unknown(_:)``.
-  public func rule(_ id: String, application: String) throws(WebhookError) -> NotificationRule {
+  package func rule(_ id: String, application: String) throws(WebhookError) -> NotificationRule {
     guard let rule = shared.withLock({ $0.rules[application]?[id] }) else { throw .unknown(id) }
     return rule
   }
@@ -31,7 +31,7 @@ extension Notifications {
   ///   - application: its application.
   /// - Returns: the rule, and whether it is new.
   /// - Throws: ``WebhookError``.
-  public func put(
+  package func put(
     _ id: String,
     json: [UInt8],
     application: String
@@ -63,7 +63,7 @@ extension Notifications {
   ///   - id: its identifier.
   ///   - application: its application.
   /// - Throws: ``WebhookError``.
-  public func delete(_ id: String, application: String) throws(WebhookError) {
+  package func delete(_ id: String, application: String) throws(WebhookError) {
     _ = try rule(id, application: application)
     try WebhookError.journal { () throws(JournalError) in
       try journal.delete(kind: Notifications.ruleKind, key: Notifications.key(application, id))
@@ -79,7 +79,7 @@ extension Notifications {
   ///
   /// - Parameter application: the application.
   /// - Throws: ``WebhookError``.
-  public func deleteAll(of application: String) throws(WebhookError) {
+  package func deleteAll(of application: String) throws(WebhookError) {
     for rule in list(application: application) { try delete(rule.id, application: application) }
   }
 

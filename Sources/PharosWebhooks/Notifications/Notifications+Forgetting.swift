@@ -1,5 +1,5 @@
-public import PharosJournal
-public import PharosReports
+package import PharosJournal
+package import PharosReports
 import Synchronization
 
 extension Notifications {
@@ -7,7 +7,7 @@ extension Notifications {
   ///
   /// - Returns: how many kept states named it: 1 or 0.
   /// - Throws: ``WebhookError/journal(_:)``.
-  public func forget(_ traces: SubjectTraces) throws(WebhookError) -> Int {
+  package func forget(_ traces: SubjectTraces) throws(WebhookError) -> Int {
     shared.withLock { $0.forgotten.append(traces) }
     bell.ring()
     return try Notifications.forget(traces, keptIn: journal)
@@ -17,7 +17,7 @@ extension Notifications {
   ///
   /// - Returns: how many kept states named it: 1 or 0.
   /// - Throws: ``WebhookError/journal(_:)``.
-  public static func forget(_ traces: SubjectTraces, keptIn journal: Journal) throws(WebhookError) -> Int {
+  package static func forget(_ traces: SubjectTraces, keptIn journal: Journal) throws(WebhookError) -> Int {
     try WebhookError.journal { () throws(JournalError) in
       guard let document = try journal.document(kind: stateKind, key: "") else { return 0 }
       var machine = NotificationMachine(stream: journal.stream)

@@ -1,9 +1,9 @@
-public import Logging
-public import PharosEvents
-public import PharosJournal
-public import PharosPublishing
-public import PharosReports
-public import ServiceLifecycle
+package import Logging
+package import PharosEvents
+package import PharosJournal
+package import PharosPublishing
+package import PharosReports
+import ServiceLifecycle
 import Synchronization
 
 /// The service that follows the journal and publishes the notifications that the applications' rules ask for.
@@ -11,7 +11,7 @@ import Synchronization
 /// A notification is an event like others: the service hands it to the publisher of events, which gives it a sequence
 /// and sends it to streams and webhooks. The rules and the state of the service are documents of the journal. After a
 /// restart the service continues where its saved state ends, so no notification is published twice or lost.
-public final class Notifications: Service {
+package final class Notifications: Service {
   /// The kind under which rules are kept in the journal.
   static let ruleKind = "notification rule"
   /// The kind under which is kept how far the journal was followed.
@@ -58,7 +58,7 @@ public final class Notifications: Service {
   ///   - clock: the time.
   ///   - logger: where to say what an operator should know.
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
-  public init(
+  package init(
     journal: Journal,
     told: ToldHub,
     stream: String,
@@ -93,10 +93,10 @@ public final class Notifications: Service {
   }
 
   /// What was decided since the server started.
-  public var counters: NotificationCounters { shared.withLock { $0.counters } }
+  package var counters: NotificationCounters { shared.withLock { $0.counters } }
 
   /// Follows the journal until a graceful shutdown begins or the task is cancelled.
-  public func run() async {
+  package func run() async {
     let tap = told.tap { [bell] _ in bell.ring() }
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
@@ -111,7 +111,7 @@ public final class Notifications: Service {
   }
 
   /// Ends following; what is remembered is written down.
-  public func stop() {
+  package func stop() {
     shared.withLock { $0.isStopping = true }
     bell.ring()
   }
@@ -150,13 +150,13 @@ public final class Notifications: Service {
 }
 
 /// What was decided since the server started.
-public struct NotificationCounters: Hashable, Sendable {
+package struct NotificationCounters: Hashable, Sendable {
   /// The number of notifications that were handed over for publishing.
-  public var told: UInt64 = 0
+  package var told: UInt64 = 0
   /// How many were not told because of quiet hours.
-  public var quieted: UInt64 = 0
+  package var quieted: UInt64 = 0
   /// How many were not told because the subject had been the cause of one before.
-  public var repeated: UInt64 = 0
+  package var repeated: UInt64 = 0
   /// How many came too late, or were too many, to be told.
-  public var late: UInt64 = 0
+  package var late: UInt64 = 0
 }

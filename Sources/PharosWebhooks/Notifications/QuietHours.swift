@@ -1,24 +1,24 @@
 import Foundation
-public import PharosReports
+package import PharosReports
 
 /// The hours of the day in which a rule publishes no notification, in the local time of a place.
 ///
 /// A notification that falls into them is dropped, not postponed: a greeting in the morning is wrong for a visitor
 /// who came at night.
-public struct QuietHours: Hashable, Sendable {
+package struct QuietHours: Hashable, Sendable {
   /// When they begin.
   ///
   /// - Units: minutes after midnight, 0 to 1439.
-  public var from: Int
+  package var from: Int
   /// When they end; before `from`, they last over midnight.
   ///
   /// - Units: minutes after midnight, 0 to 1439.
-  public var to: Int
+  package var to: Int
   /// The time zone, by its name in the tz database, such as `Europe/Berlin`.
-  public var timeZone: String
+  package var timeZone: String
 
   /// Makes quiet hours.
-  public init(from: Int, to: Int, timeZone: String) {
+  package init(from: Int, to: Int, timeZone: String) {
     self.from = from
     self.to = to
     self.timeZone = timeZone
@@ -27,7 +27,7 @@ public struct QuietHours: Hashable, Sendable {
   /// Whether an instant lies in them; the minute at which they end does not.
   ///
   /// Summer time counts, as the time zone's rules have it for that very instant.
-  public func contains(_ instant: Timestamp) -> Bool {
+  package func contains(_ instant: Timestamp) -> Bool {
     // The name was checked when the rule was made; a system that has lost it since counts in UTC.
     let zone = TimeZone(identifier: timeZone) ?? .gmt
     let seconds = instant.nanoseconds / 1_000_000_000
@@ -55,14 +55,14 @@ public struct QuietHours: Hashable, Sendable {
 
 extension QuietHours: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(UInt16(clamping: from))
     writer.write(UInt16(clamping: to))
     writer.write(timeZone)
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     let from = Int(try reader.number(UInt16.self))
     let to = Int(try reader.number(UInt16.self))
     self.init(from: min(from, 1_439), to: min(to, 1_439), timeZone: try reader.text())

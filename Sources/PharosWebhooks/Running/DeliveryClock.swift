@@ -1,10 +1,10 @@
 import Foundation
 import NIOCore
 import NIOPosix
-public import PharosReports
+package import PharosReports
 
 /// What deliveries and notifications know of time: what it is, and to be woken.
-public protocol DeliveryClock: Sendable {
+package protocol DeliveryClock: Sendable {
   /// The present time.
   var now: Timestamp { get }
   /// Calls back once the time has come; an instant that is past is as good as now.
@@ -17,17 +17,17 @@ public protocol DeliveryClock: Sendable {
 }
 
 /// The time of the machine.
-public struct MachineClock: DeliveryClock {
+package struct MachineClock: DeliveryClock {
   /// Makes the clock.
-  public init() {}
+  package init() {}
 
   /// The present time.
-  public var now: Timestamp {
+  package var now: Timestamp {
     Timestamp(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e6) &* 1_000)
   }
 
   /// Calls back once the time has come.
-  public func alarm(at instant: Timestamp, ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+  package func alarm(at instant: Timestamp, ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let wait = TimeAmount.nanoseconds(max((instant - now).nanoseconds, 0))
     let task = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: wait, ring)
     return { task.cancel() }

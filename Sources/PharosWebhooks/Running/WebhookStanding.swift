@@ -1,11 +1,11 @@
 import PharosEvents
-public import PharosJournal
-public import PharosReports
+package import PharosJournal
+package import PharosReports
 
 /// A webhook and how it fares.
-public struct WebhookStanding: Hashable, Sendable {
+package struct WebhookStanding: Hashable, Sendable {
   /// How a webhook fares, in a word.
-  public enum State: String, Hashable, Sendable {
+  package enum State: String, Hashable, Sendable {
     /// The receiver takes what it is sent.
     case active
     /// The receiver has taken nothing since `failingSince`.
@@ -15,33 +15,33 @@ public struct WebhookStanding: Hashable, Sendable {
   }
 
   /// The webhook.
-  public var definition: WebhookDefinition
+  package var definition: WebhookDefinition
   /// Everything up to this sequence is settled, except what subjects that are behind still wait for.
-  public var cursor: Int64
+  package var cursor: Int64
   /// How many sequences of the journal lie after the cursor, wanted or not.
-  public var lag: Int64 = 0
+  package var lag: Int64 = 0
   /// How many events were delivered since the webhook was made.
-  public var delivered: Int64 = 0
+  package var delivered: Int64 = 0
   /// How many attempts have failed since the server started.
-  public var failures: Int64 = 0
+  package var failures: Int64 = 0
   /// How many events the journal had dropped before they could be delivered, since the server started.
-  public var missed: Int64 = 0
+  package var missed: Int64 = 0
   /// How many events are being sent.
-  public var inFlight = 0
+  package var inFlight = 0
   /// How many subjects are behind the others because an event of theirs failed.
-  public var subjectsBehind = 0
+  package var subjectsBehind = 0
   /// How many events were given up and not delivered since.
-  public var dead = 0
+  package var dead = 0
   /// Since when every attempt has failed.
-  public var failingSince: Timestamp?
+  package var failingSince: Timestamp?
   /// When an event was delivered last, since the server started.
-  public var lastDelivery: Timestamp?
+  package var lastDelivery: Timestamp?
   /// When an attempt failed last, since the server started.
-  public var lastFailure: Timestamp?
+  package var lastFailure: Timestamp?
   /// Why it failed.
-  public var lastFailureReason: String?
+  package var lastFailureReason: String?
   /// When the next attempt is due, if something waits for it.
-  public var nextAttempt: Timestamp?
+  package var nextAttempt: Timestamp?
 
   /// Starts with nothing done.
   init(_ definition: WebhookDefinition, cursor: Int64) {
@@ -50,7 +50,7 @@ public struct WebhookStanding: Hashable, Sendable {
   }
 
   /// How it fares, in a word.
-  public var state: State {
+  package var state: State {
     definition.isEnabled ? failingSince == nil ? .active : .failing : .disabled
   }
 }
@@ -64,7 +64,7 @@ extension WebhookStanding {
   ]
 
   /// Writes the webhook and how it fares, as members of an object that is open; no secret is among them.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     definition.write(to: &json)
     json.member("state", state.rawValue)
     json.member("cursor", cursor)
@@ -84,30 +84,30 @@ extension WebhookStanding {
 }
 
 /// A webhook that was made or changed, with the secret if there is a new one: it is shown this once.
-public struct WebhookMade: Hashable, Sendable {
+package struct WebhookMade: Hashable, Sendable {
   /// The webhook.
-  public var standing: WebhookStanding
+  package var standing: WebhookStanding
   /// The new secret, or nil if the present one stays.
-  public var secret: WebhookSecret?
+  package var secret: WebhookSecret?
 
   /// Writes the webhook and the new secret, as members of an object that is open.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     standing.write(to: &json)
     json.member("secret", ifPresent: secret?.revealed)
   }
 }
 
 /// How a test of a webhook went.
-public struct WebhookTrial: Hashable, Sendable {
+package struct WebhookTrial: Hashable, Sendable {
   /// The id of the test event, which the receiver gets as `webhook-id`.
-  public var id: String
+  package var id: String
   /// How it ended.
-  public var outcome: DeliveryOutcome
+  package var outcome: DeliveryOutcome
   /// How long it took.
-  public var duration: TimeSpan
+  package var duration: TimeSpan
 
   /// Writes how it went, as members of an object that is open.
-  public func write(to json: inout JSONText) {
+  package func write(to json: inout JSONText) {
     json.member("id", id)
     switch outcome {
     case .delivered: json.member("delivered", true)
@@ -124,7 +124,7 @@ public struct WebhookTrial: Hashable, Sendable {
 
 extension DeadLetter {
   /// Writes a dead letter, as members of an object that is open, with the event as receivers would have got it.
-  public func write(to json: inout JSONText, stream: String) {
+  package func write(to json: inout JSONText, stream: String) {
     json.member("sequence", sequence)
     json.member("diedAt", diedAt.rfc3339)
     json.member("attempts", attempts)

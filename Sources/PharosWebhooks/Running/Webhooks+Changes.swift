@@ -2,12 +2,12 @@ import PharosEvents
 import Logging
 import Synchronization
 import Foundation
-public import PharosJournal
+package import PharosJournal
 import PharosReports
 
 extension Webhooks {
   /// All webhooks and how they fare, or those of one application, by identifier.
-  public func list(application: String? = nil) -> [WebhookStanding] {
+  package func list(application: String? = nil) -> [WebhookStanding] {
     state.withLock { Array($0.runners.values) }.map(\.standing)
       .filter { application == nil || $0.definition.application == application }
       .sorted { $0.definition.id < $1.definition.id }
@@ -20,7 +20,7 @@ extension Webhooks {
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: the webhook.
   /// - Throws: ``WebhookError/unknown(_:)``.
-  public func standing(_ id: String, application: String? = nil) throws(WebhookError) -> WebhookStanding {
+  package func standing(_ id: String, application: String? = nil) throws(WebhookError) -> WebhookStanding {
     try runner(id, application).standing
   }
 
@@ -32,7 +32,7 @@ extension Webhooks {
   ///   - application: the application that the caller is bound to, or nil if it may name any.
   /// - Returns: the webhook with its secret.
   /// - Throws: ``WebhookError``.
-  public func create(json: [UInt8], application: String? = nil) throws(WebhookError) -> WebhookMade {
+  package func create(json: [UInt8], application: String? = nil) throws(WebhookError) -> WebhookMade {
     let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
     guard state.withLock({ $0.runners.count }) < WebhookDefinition.limit else {
       throw .tooMany(limit: WebhookDefinition.limit)
@@ -64,7 +64,7 @@ extension Webhooks {
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: the webhook, with its secret if that is new.
   /// - Throws: ``WebhookError``.
-  public func replace(
+  package func replace(
     _ id: String,
     json: [UInt8],
     application: String? = nil
@@ -97,7 +97,7 @@ extension Webhooks {
   ///   - id: the webhook.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Throws: ``WebhookError``.
-  public func delete(_ id: String, application: String? = nil) throws(WebhookError) {
+  package func delete(_ id: String, application: String? = nil) throws(WebhookError) {
     let runner = try runner(id, application)
     try WebhookError.journal { () throws(JournalError) in
       try parts.journal.delete(kind: Webhooks.documentKind, key: id)
@@ -115,7 +115,7 @@ extension Webhooks {
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: dead letters.
   /// - Throws: ``WebhookError``.
-  public func dead(
+  package func dead(
     _ id: String,
     before: Int64? = nil,
     limit: Int = 100,
@@ -136,7 +136,7 @@ extension Webhooks {
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: how many were taken up.
   /// - Throws: ``WebhookError``.
-  public func replay(
+  package func replay(
     _ id: String,
     sequences: [Int64]? = nil,
     application: String? = nil
@@ -156,7 +156,7 @@ extension Webhooks {
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: how it went.
   /// - Throws: ``WebhookError``.
-  public func test(_ id: String, application: String? = nil) async throws(WebhookError) -> WebhookTrial {
+  package func test(_ id: String, application: String? = nil) async throws(WebhookError) -> WebhookTrial {
     let definition = try runner(id, application).definition
     let began = parts.clock.now
     let eventID = Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })

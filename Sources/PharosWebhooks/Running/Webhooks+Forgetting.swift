@@ -1,9 +1,9 @@
-public import PharosReports
+package import PharosReports
 import Synchronization
 
 extension Webhooks {
   /// Forgets what was to be delivered of a subject, before it is erased from the journal.
-  public func forget(_ traces: SubjectTraces) {
+  package func forget(_ traces: SubjectTraces) {
     for runner in state.withLock({ Array($0.runners.values) }) { runner.forget(traces) }
   }
 }

@@ -1,9 +1,9 @@
-public import Logging
-public import PharosEvents
-public import PharosJournal
-public import PharosPublishing
+package import Logging
+package import PharosEvents
+package import PharosJournal
+package import PharosPublishing
 import PharosReports
-public import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 
 /// Carries told events to other people's servers: at least once, in order for each subject, signed.
@@ -11,7 +11,7 @@ import Synchronization
 /// Webhooks are documents of the journal, and so is how far each has come; a restart goes on where it stopped. Each
 /// webhook reads the journal by a cursor of its own, so that a slow or broken receiver delays no other and takes no
 /// memory. Changes may come from any thread, before and while it runs.
-public final class Webhooks: Service {
+package final class Webhooks: Service {
   /// The kind under which definitions are kept in the journal.
   static let documentKind = "webhook"
 
@@ -46,7 +46,7 @@ public final class Webhooks: Service {
   ///   - jitter: random numbers from 0 up to 1, for the waits between attempts.
   ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the webhooks cannot be read.
-  public init(
+  package init(
     journal: Journal,
     told: ToldHub,
     stream: String,
@@ -94,7 +94,7 @@ public final class Webhooks: Service {
   /// Delivers events until a graceful shutdown begins or the task is cancelled.
   ///
   /// Requests that are in flight then have a few seconds to finish.
-  public func run() async {
+  package func run() async {
     let tap = told.tap { [weak self] _ in self?.ring() }
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
@@ -114,7 +114,7 @@ public final class Webhooks: Service {
   }
 
   /// Ends deliveries: nothing new is sent, and how far each webhook has come is written down.
-  public func stop() {
+  package func stop() {
     let runners = state.withLock { state in
       state.isClosed = true
       return Array(state.runners.values)
@@ -124,7 +124,7 @@ public final class Webhooks: Service {
   }
 
   /// There may be more in the journal.
-  public func ring() {
+  package func ring() {
     for runner in state.withLock({ Array($0.runners.values) }) { runner.bell.ring() }
   }
 

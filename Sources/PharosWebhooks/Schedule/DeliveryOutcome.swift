@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// How an attempt to deliver an event ended.
-public enum DeliveryOutcome: Hashable, Sendable {
+package enum DeliveryOutcome: Hashable, Sendable {
   /// The receiver took it: any status from 200 to 299.
   case delivered
   /// It did not, or could not be reached.
@@ -14,7 +14,7 @@ public enum DeliveryOutcome: Hashable, Sendable {
   /// What an HTTP status means; redirects are not followed, since a signed event is for one address alone.
   ///
   /// - Source: Standard Webhooks 1.0 on statuses; RFC 9110, 10.2.3 on Retry-After.
-  public init(status: Int, retryAfter: TimeSpan?) {
+  package init(status: Int, retryAfter: TimeSpan?) {
     switch status {
     case 200..<300: self = .delivered
     case 410: self = .gone

@@ -1,10 +1,10 @@
 import PharosEvents
 import PharosJournal
-public import PharosReports
+package import PharosReports
 
 extension DeliverySchedule {
   /// What to do at an instant, or nil if there is nothing to do before ``wakeTime`` or the next outcome.
-  public mutating func next(at now: Timestamp) -> DeliveryStep? {
+  package mutating func next(at now: Timestamp) -> DeliveryStep? {
     guard !isStopped else { return nil }
     while let (sequence, key) = ready.first {
       guard let lane = lanes[key], lane.state == .ready, let entry = lane.entries.first,
@@ -30,7 +30,7 @@ extension DeliverySchedule {
   }
 
   /// When to come back if nothing else happens before, or nil if only an outcome or a new event can help.
-  public var wakeTime: Timestamp? {
+  package var wakeTime: Timestamp? {
     guard !isStopped, !lanes.isEmpty else { return nil }
     if let probeAt { return inFlight == 0 ? max(probeAt, heldUntil) : nil }
     guard inFlight < concurrency else { return nil }
@@ -62,7 +62,7 @@ extension DeliverySchedule {
   ///   - now: when it ended.
   ///   - jitter: a random number from 0 up to 1.
   /// - Returns: what becomes of the event.
-  public mutating func finish(
+  package mutating func finish(
     _ attempt: DeliveryAttempt,
     _ outcome: DeliveryOutcome,
     at now: Timestamp,
@@ -84,14 +84,14 @@ extension DeliverySchedule {
   }
 
   /// An attempt was broken off and says nothing: its event is as if it had not been sent.
-  public mutating func abandon(_ attempt: DeliveryAttempt) {
+  package mutating func abandon(_ attempt: DeliveryAttempt) {
     inFlight -= 1
     lanes[attempt.lane]?.state = .ready
     ready.insert(attempt.lane, at: attempt.entry.sequence)
   }
 
   /// An event may not be delivered any more: it is done with, and no attempt was made.
-  public mutating func discard(_ attempt: DeliveryAttempt) {
+  package mutating func discard(_ attempt: DeliveryAttempt) {
     inFlight -= 1
     settled += 1
     if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }

@@ -1,9 +1,9 @@
 import PharosEvents
-public import PharosJournal
+package import PharosJournal
 
 extension DeliverySchedule {
   /// Everything up to here is settled, except what lanes that are behind say.
-  public var cursor: Int64 {
+  package var cursor: Int64 {
     var lowest = Int64.max
     for key in flowing {
       if let first = lanes[key]?.entries.first { lowest = min(lowest, first.sequence) }
@@ -12,24 +12,24 @@ extension DeliverySchedule {
   }
 
   /// How much has changed since it was written down.
-  public var changeCount: Int { settled + changedLanes.count }
+  package var changeCount: Int { settled + changedLanes.count }
 
   /// Whether something has changed since it was written down that a restart should know of.
   ///
   /// A cursor that has moved over events which the receiver does not want is worth writing too, but not alone and
   /// not at once.
-  public var isChanged: Bool {
+  package var isChanged: Bool {
     changeCount > 0 || !dead.isEmpty || !revived.isEmpty || failingSince != writtenFailingSince
   }
 
   /// Whether the cursor lies elsewhere than was written down.
-  public var isCursorMoved: Bool { cursor != writtenCursor }
+  package var isCursorMoved: Bool { cursor != writtenCursor }
 
   /// What has changed; from now on it counts as written down.
   ///
   /// - Parameter receiver: whom it is about.
   /// - Returns: the change, or nil if there is none at all.
-  public mutating func takeUpdate(receiver: String) -> DeliveryUpdate? {
+  package mutating func takeUpdate(receiver: String) -> DeliveryUpdate? {
     let cursor = cursor
     guard isChanged || cursor != writtenCursor else { return nil }
     var update = DeliveryUpdate(

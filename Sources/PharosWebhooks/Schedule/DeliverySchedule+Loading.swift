@@ -1,10 +1,10 @@
 import PharosEvents
-public import PharosJournal
-public import PharosReports
+package import PharosJournal
+package import PharosReports
 
 extension DeliverySchedule {
   /// Notes the time: lanes whose wait is over have to be loaded.
-  public mutating func advance(to now: Timestamp) {
+  package mutating func advance(to now: Timestamp) {
     while let (at, key) = waiting.first, at <= now {
       _ = waiting.removeFirst()
       unload(key, waitingUntil: at)
@@ -23,7 +23,7 @@ extension DeliverySchedule {
   ///
   /// Lanes come first: they are what everybody waits for longest. Before the lane of a replay is read, everything must
   /// be written down.
-  public mutating func nextLoad() -> DeliveryLoad? {
+  package mutating func nextLoad() -> DeliveryLoad? {
     guard !isStopped, ready.count + inFlight < 2 * concurrency else { return nil }
     while let (sequence, key) = unloaded.first {
       guard let lane = lanes[key], lane.state == .unloaded, lane.loadableFrom == sequence else {
@@ -42,7 +42,7 @@ extension DeliverySchedule {
   /// - Parameters:
   ///   - events: the next events that the receiver wants, in order.
   ///   - through: the sequence up to which there are no others.
-  public mutating func loadOnward(_ events: [JournaledEvent], through: Int64) {
+  package mutating func loadOnward(_ events: [JournaledEvent], through: Int64) {
     for entry in events {
       let key = DeliveryLane(entry.event.subject)
       if let lane = lanes[key] {
@@ -66,7 +66,7 @@ extension DeliverySchedule {
   }
 
   /// Takes what follows of one lane; without any event, it is behind no longer.
-  public mutating func load(_ key: DeliveryLane, _ events: [JournaledEvent]) {
+  package mutating func load(_ key: DeliveryLane, _ events: [JournaledEvent]) {
     guard var lane = lanes[key], lane.state == .unloaded else { return }
     lane.entries = key.isReplay ? events : events.filter { $0.sequence <= max(readThrough, lane.head) }
     guard let first = lane.entries.first else {
@@ -83,5 +83,5 @@ extension DeliverySchedule {
   }
 
   /// There is nothing up to a sequence: the journal had to drop it.
-  public mutating func skip(to sequence: Int64) { readThrough = max(readThrough, sequence) }
+  package mutating func skip(to sequence: Int64) { readThrough = max(readThrough, sequence) }
 }

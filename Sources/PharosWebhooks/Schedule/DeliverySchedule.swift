@@ -1,6 +1,6 @@
 import PharosEvents
-public import PharosJournal
-public import PharosReports
+package import PharosJournal
+package import PharosReports
 
 /// The schedule of deliveries to one receiver: a value without a clock, a socket or random numbers of its own.
 ///
@@ -14,7 +14,7 @@ public import PharosReports
 ///
 /// The caller loads what ``nextLoad()`` asks for, carries out the steps that ``next(at:)`` returns, passes outcomes to
 /// ``finish(_:_:at:jitter:)``, saves what ``takeUpdate(receiver:)`` returns and calls again at ``wakeTime``.
-public struct DeliverySchedule: Sendable {
+package struct DeliverySchedule: Sendable {
   /// What is known of one subject.
   struct Lane: Sendable {
     enum State: Hashable, Sendable {
@@ -50,15 +50,15 @@ public struct DeliverySchedule: Sendable {
 
   let settings: DeliverySettings
   /// How many events are sent at a time.
-  public var concurrency: Int
+  package var concurrency: Int
   /// The receiver said that it wants no more.
-  public internal(set) var isStopped = false
+  package internal(set) var isStopped = false
   /// Since when every attempt has failed.
-  public internal(set) var failingSince: Timestamp?
+  package internal(set) var failingSince: Timestamp?
   /// How many events were delivered.
-  public internal(set) var delivered: Int64
+  package internal(set) var delivered: Int64
   /// Everything up to here was read from the journal.
-  public internal(set) var readThrough: Int64
+  package internal(set) var readThrough: Int64
 
   var lanes: [DeliveryLane: Lane] = [:]
   /// Those of them that have no cursor of their own; few, whatever is behind.
@@ -72,7 +72,7 @@ public struct DeliverySchedule: Sendable {
   /// How many events are loaded.
   var loadedCount = 0
   /// How many events are being sent.
-  public internal(set) var inFlight = 0
+  package internal(set) var inFlight = 0
   /// Who has failed since the last success.
   var failed: Set<DeliveryLane> = []
   /// When a receiver that is down is probed next.
@@ -90,7 +90,7 @@ public struct DeliverySchedule: Sendable {
   var writtenFailingSince: Timestamp?
 
   /// Goes on where a ledger says.
-  public init(
+  package init(
     _ ledger: DeliveryLedger,
     replays: [SubjectID] = [],
     concurrency: Int,
@@ -120,16 +120,16 @@ public struct DeliverySchedule: Sendable {
   }
 
   /// Whether the receiver is taken to be down.
-  public var isDown: Bool { probeAt != nil }
+  package var isDown: Bool { probeAt != nil }
 
   /// How many subjects are behind.
-  public var behindCount: Int { lanes.count - flowing.count }
+  package var behindCount: Int { lanes.count - flowing.count }
 
   /// Whether something is still to be done with what has been read.
-  public var isIdle: Bool { lanes.isEmpty }
+  package var isIdle: Bool { lanes.isEmpty }
 
   /// Dead letters of a subject are to be delivered once more.
-  public mutating func addReplay(of subject: SubjectID) {
+  package mutating func addReplay(of subject: SubjectID) {
     let key = DeliveryLane(subject, isReplay: true)
     // Somebody believes that the receiver is back: it is probed at once.
     if isDown { probeAt = .distantPast }
@@ -139,7 +139,7 @@ public struct DeliverySchedule: Sendable {
   }
 
   /// Makes all waiting lanes due at once, because the webhook's definition has changed or the clock was set back.
-  public mutating func hurry() {
+  package mutating func hurry() {
     heldUntil = .distantPast
     if isDown { probeAt = .distantPast }
     while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }

@@ -1,34 +1,34 @@
-public import PharosReports
+package import PharosReports
 
 /// The times and bounds of deliveries.
-public struct DeliverySettings: Hashable, Sendable {
+package struct DeliverySettings: Hashable, Sendable {
   /// The longest wait after the first failure; it doubles with every further one.
-  public var firstDelay = TimeSpan.seconds(1)
+  package var firstDelay = TimeSpan.seconds(1)
   /// The longest wait there is: a receiver that is repaired after hours hears from us within it.
-  public var longestDelay = TimeSpan.minutes(15)
+  package var longestDelay = TimeSpan.minutes(15)
   /// How long an event is tried before it becomes a dead letter: what an outage over night and a morning takes.
-  public var giveUpAfter = TimeSpan.minutes(24 * 60)
+  package var giveUpAfter = TimeSpan.minutes(24 * 60)
   /// How long one attempt may take, from the connection to the end of the answer.
-  public var timeout = TimeSpan.seconds(15)
+  package var timeout = TimeSpan.seconds(15)
   /// How many events are held ready: enough to keep 64 requests going while the journal is read.
-  public var readAhead = 256
+  package var readAhead = 256
   /// How many events of one subject are held ready; one that has more is behind, and no longer in the way of others.
-  public var laneReadAhead = 16
+  package var laneReadAhead = 16
   /// How many subjects may be behind before nothing further is read; each takes about 200 bytes.
-  public var laneLimit = 10_000
+  package var laneLimit = 10_000
   /// How many subjects must fail without a success between before the receiver itself is taken to be down and is only
   /// probed: with fewer, their own waits spare it enough, and one that fails half of the time for its own reasons comes
   /// there once in 65 thousand attempts.
-  public var subjectsUntilDown = 16
+  package var subjectsUntilDown = 16
   /// How often what was settled is written down: what a crash may deliver a second time.
-  public var saveInterval = TimeSpan.milliseconds(200)
+  package var saveInterval = TimeSpan.milliseconds(200)
   /// How many events may be settled before that is written down without waiting for the interval.
-  public var saveLimit = 1_024
+  package var saveLimit = 1_024
   /// How many dead letters a webhook keeps; the oldest give way, and are counted.
-  public var deadLimit = 10_000
+  package var deadLimit = 10_000
 
   /// The usual times and bounds.
-  public init() {}
+  package init() {}
 
   /// The wait after so many failures: anything up to a bound that doubles, so that those who failed together do not
   /// come back together.
@@ -38,7 +38,7 @@ public struct DeliverySettings: Hashable, Sendable {
   ///   - jitter: a random number from 0 up to 1.
   /// - Returns: the wait.
   /// - Source: "full jitter", Exponential Backoff And Jitter, AWS Architecture Blog, 2015.
-  public func delay(afterFailures failures: Int, jitter: Double) -> TimeSpan {
+  package func delay(afterFailures failures: Int, jitter: Double) -> TimeSpan {
     var bound = firstDelay
     var doublings = max(failures, 1) - 1
     while doublings > 0, bound < longestDelay {

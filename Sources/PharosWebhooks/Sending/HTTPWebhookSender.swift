@@ -5,7 +5,7 @@ import NIOHTTP1
 import PharosReports
 
 /// Sends requests over HTTP/1.1 or HTTP/2, whichever the receiver speaks, over connections that are kept.
-public final class HTTPWebhookSender: WebhookSender {
+package final class HTTPWebhookSender: WebhookSender {
   /// The number of bytes of a response body that are read and discarded to free the connection.
   static let longestAnswer = 64 * 1_024
   /// How long connecting may take: three times what a far continent needs for TCP and TLS.
@@ -14,7 +14,7 @@ public final class HTTPWebhookSender: WebhookSender {
   private let client: HTTPClient
 
   /// Makes a sender with connections of its own.
-  public init() {
+  package init() {
     var configuration = HTTPClient.Configuration()
     configuration.redirectConfiguration = .disallow
     configuration.timeout = .init(connect: HTTPWebhookSender.connectTimeout)
@@ -26,7 +26,7 @@ public final class HTTPWebhookSender: WebhookSender {
   }
 
   /// Sends a request and waits for its outcome.
-  public func send(_ request: WebhookRequest) async -> DeliveryOutcome {
+  package func send(_ request: WebhookRequest) async -> DeliveryOutcome {
     var outgoing = HTTPClientRequest(url: request.url)
     outgoing.method = .POST
     for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
@@ -51,7 +51,7 @@ public final class HTTPWebhookSender: WebhookSender {
   deinit { client.shutdown { _ in } }
 
   /// Closes the connections.
-  public func shutdown() async {
+  package func shutdown() async {
     // It fails only if it was shut down before, which is what is wanted.
     try? await client.shutdown()
   }

@@ -1,18 +1,18 @@
-public import PharosReports
+package import PharosReports
 
 /// One POST as a receiver gets it.
-public struct WebhookRequest: Hashable, Sendable {
+package struct WebhookRequest: Hashable, Sendable {
   /// The content type: one CloudEvent in structured mode.
-  public static let contentType = "application/cloudevents+json; charset=utf-8"
+  package static let contentType = "application/cloudevents+json; charset=utf-8"
 
   /// Where to.
-  public var url: String
+  package var url: String
   /// The headers, names in small letters.
-  public var headers: [(name: String, value: String)]
+  package var headers: [(name: String, value: String)]
   /// The body.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// How long the whole attempt may take.
-  public var timeout: TimeSpan
+  package var timeout: TimeSpan
 
   /// Makes and signs a request.
   ///
@@ -27,7 +27,7 @@ public struct WebhookRequest: Hashable, Sendable {
   ///   - instant: the time of the attempt.
   ///   - timeout: the time limit of the whole attempt.
   /// - Source: Standard Webhooks 1.0, headers and signature scheme.
-  public init(
+  package init(
     url: String,
     id: String,
     body: [UInt8],
@@ -50,20 +50,20 @@ public struct WebhookRequest: Hashable, Sendable {
   }
 
   /// Whether two requests are the same, header by header.
-  public static func == (left: WebhookRequest, right: WebhookRequest) -> Bool {
+  package static func == (left: WebhookRequest, right: WebhookRequest) -> Bool {
     left.url == right.url && left.body == right.body && left.timeout == right.timeout
       && left.headers.elementsEqual(right.headers) { $0 == $1 }
   }
 
   /// Hashes what tells requests apart.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(url)
     hasher.combine(body)
   }
 }
 
 /// Carries requests to receivers.
-public protocol WebhookSender: Sendable {
+package protocol WebhookSender: Sendable {
   /// Sends a request and waits for its outcome; never throws, since a failure is an outcome.
   func send(_ request: WebhookRequest) async -> DeliveryOutcome
 
