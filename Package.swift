@@ -76,8 +76,7 @@ let package = Package(
       name: "PharosCore",
       targets: [
         "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
-        "PharosComparators", "PharosFiles",
+        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
       ]
     ),
     .executable(name: "pharos", targets: ["PharosCommand"]),

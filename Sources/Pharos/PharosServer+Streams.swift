@@ -1,5 +1,5 @@
 public import PharosEvents
-public import PharosIngest
+package import PharosIngest
 public import PharosPublishing
 public import PharosReports
 

@@ -2,7 +2,7 @@ public import Logging
 public import PharosCaptures
 import PharosEvents
 public import PharosIngest
-public import PharosPipeline
+package import PharosPipeline
 public import PharosPositioning
 public import PharosPublishing
 public import PharosReports
@@ -42,16 +42,34 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///   - publishesSensings: whether the hub publishes what handsets sense, for programs that locate them in their own
   ///     way.
   ///   - configuration: where to listen, on how many loops, and whether to record and to take checkpoints.
-  ///   - restoration: the state that the previous run has left: states resume where they were, and the time between is
-  ///     no evidence of anything. The site must declare all that is to resume, including regions that applications
-  ///     added at run time.
   ///   - logger: where problems are logged; a working server is silent.
-  public init(
+  public convenience init(
     site: Site,
     grounds: [Ground] = [],
     publishesSensings: Bool = false,
     configuration: IngestConfiguration,
-    restoring restoration: Restoration? = nil,
+    logger: Logger = Logger(label: "pharos")
+  ) {
+    self.init(
+      site: site,
+      grounds: grounds,
+      publishesSensings: publishesSensings,
+      configuration: configuration,
+      restoring: nil,
+      logger: logger
+    )
+  }
+
+  /// Creates a server that resumes from the state that the previous run has left.
+  ///
+  /// States resume where they were, and the time between is no evidence of anything. The site must declare all that is to
+  /// resume, including regions that applications added at run time.
+  package init(
+    site: Site,
+    grounds: [Ground] = [],
+    publishesSensings: Bool = false,
+    configuration: IngestConfiguration,
+    restoring restoration: Restoration?,
     logger: Logger = Logger(label: "pharos")
   ) {
     declared = Mutex(site)
@@ -139,7 +157,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   }
 
   /// What it has counted and heard so far, once it listens.
-  public func snapshot() async throws -> IngestSnapshot {
+  package func snapshot() async throws -> IngestSnapshot {
     try await phase.ingest().snapshot()
   }
 }

@@ -4,7 +4,7 @@ import PharosReports
 ///
 /// Packets are to be handed in in the order of the file, since extended adverts come in several. Damaged
 /// link-layer packets are dropped and counted unless asked for: their addresses look like new devices.
-public struct AdvertExtractor: Sendable {
+package struct AdvertExtractor: Sendable {
   /// The longest advertising data, joined from all parts.
   ///
   /// - Units: bytes.
@@ -24,9 +24,9 @@ public struct AdvertExtractor: Sendable {
   }
 
   /// Whether packets with a wrong checksum give reports too, marked by `isCRCRight`.
-  public let keepsDamaged: Bool
+  package let keepsDamaged: Bool
   /// What was found and what was passed over.
-  public var counters: CaptureCounters {
+  package var counters: CaptureCounters {
     var counters = tally
     counters.abandonedChains += controllerChains.forgotten + airChains.forgotten
     return counters
@@ -42,18 +42,18 @@ public struct AdvertExtractor: Sendable {
   var advertisers = RecentStore<UInt16, DeviceAddress>(limit: 256, patience: .seconds(5))
 
   /// Makes an extractor that has seen nothing.
-  public init(keepsDamaged: Bool = false) { self.keepsDamaged = keepsDamaged }
+  package init(keepsDamaged: Bool = false) { self.keepsDamaged = keepsDamaged }
 
   /// The reports that a packet brings or completes, for tools; the loop of a program takes
   /// ``forEachReport(in:_:)``.
-  public mutating func reports(in packet: Packet) -> [AdvertisingReport] {
+  package mutating func reports(in packet: Packet) -> [AdvertisingReport] {
     var reports: [AdvertisingReport] = []
     forEachReport(in: packet) { reports.append($0) }
     return reports
   }
 
   /// Hands over each report that a packet brings or completes.
-  public mutating func forEachReport(in packet: Packet, _ body: (AdvertisingReport) -> Void) {
+  package mutating func forEachReport(in packet: Packet, _ body: (AdvertisingReport) -> Void) {
     tally.packets += 1
     if let time = packet.time { latest = time }
     let view = ByteView(packet.bytes)

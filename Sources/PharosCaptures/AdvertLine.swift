@@ -1,14 +1,14 @@
-public import PharosAdvertising
-public import PharosReports
+package import PharosAdvertising
+package import PharosReports
 
 /// One advertising report as a line of JSON: what `inspect --adverts` prints.
 ///
 /// - Shape: `frame`, `index`, `time` (text, nine decimals), `addr`, `addr_type`, `pdu`, `rssi` (null if the
 ///   radio had none, left out if the capture's framing has none), `data` (hex), and where present `ibeacon`,
 ///   `altbeacon`, `eddystone`, `observer`.
-public struct AdvertLine: Sendable, Equatable {
+package struct AdvertLine: Sendable, Equatable {
   /// What is known of the level.
-  public enum Level: Sendable, Equatable {
+  package enum Level: Sendable, Equatable {
     /// The framing has no place for one.
     case notRecorded
     /// The radio had none.
@@ -20,28 +20,28 @@ public struct AdvertLine: Sendable, Equatable {
   }
 
   /// The number of the packet, from 1.
-  public var frame: Int
+  package var frame: Int
   /// The place of the report within the packet.
-  public var index: Int
+  package var index: Int
   /// When it was captured, or nil if the capture does not say.
-  public var time: Timestamp?
+  package var time: Timestamp?
   /// The advertiser, or nil if it was anonymous.
-  public var address: DeviceAddress?
+  package var address: DeviceAddress?
   /// The PDU's name, or nil if not told.
-  public var pdu: String?
+  package var pdu: String?
   /// What is known of the level.
-  public var level: Level
+  package var level: Level
   /// The AD structures.
-  public var data: ArraySlice<UInt8>
+  package var data: ArraySlice<UInt8>
   /// Whether the checksum was right, printed only where it was not.
-  public var isCRCRight = true
+  package var isCRCRight = true
   /// Whether `data` is all, printed only where it is not.
-  public var isComplete = true
+  package var isComplete = true
   /// Who heard it, where a datagram names an observer.
-  public var observer: ObserverID?
+  package var observer: ObserverID?
 
   /// The line of a report found by ``AdvertExtractor``.
-  public init(_ report: AdvertisingReport) {
+  package init(_ report: AdvertisingReport) {
     frame = report.frame
     index = report.index
     time = report.time
@@ -54,7 +54,7 @@ public struct AdvertLine: Sendable, Equatable {
   }
 
   /// The line of an advert that a datagram brought, or nil if the report is of another sort.
-  public init?(_ report: Report, in batch: borrowing ReportBatch, frame: Int, index: Int) {
+  package init?(_ report: Report, in batch: borrowing ReportBatch, frame: Int, index: Int) {
     guard case .advert(let advert) = report.body else { return nil }
     self.frame = frame
     self.index = index
@@ -81,7 +81,7 @@ public struct AdvertLine: Sendable, Equatable {
 
 extension AdvertLine {
   /// Appends the line with its line feed.
-  public func append(to json: inout JSONText, decoder: FrameDecoder = FrameDecoder()) {
+  package func append(to json: inout JSONText, decoder: FrameDecoder = FrameDecoder()) {
     json.openObject()
     json.member("frame", frame)
     json.member("index", index)

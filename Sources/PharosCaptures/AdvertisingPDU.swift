@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// The advertising PDU that brought a report, with the names of the Bluetooth specification.
-public enum AdvertisingPDU: String, Sendable, Equatable, CaseIterable {
+package enum AdvertisingPDU: String, Sendable, Equatable, CaseIterable {
   /// Connectable and scannable.
   case advInd = "ADV_IND"
   /// Connectable, for one device; without data.
@@ -22,7 +22,7 @@ public enum AdvertisingPDU: String, Sendable, Equatable, CaseIterable {
   case auxScanRsp = "AUX_SCAN_RSP"
 
   /// What a report calls it.
-  public var kind: Advert.PDU {
+  package var kind: Advert.PDU {
     switch self {
     case .advInd: .connectable
     case .advDirectInd: .directed

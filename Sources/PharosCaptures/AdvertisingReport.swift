@@ -1,9 +1,9 @@
-public import PharosReports
+package import PharosReports
 
 /// One advertising report found in a capture: what a radio heard, or what a controller told of it.
-public struct AdvertisingReport: Sendable, Equatable {
+package struct AdvertisingReport: Sendable, Equatable {
   /// Whether a device says who it is, and how.
-  public enum AddressKind: String, Sendable, Equatable {
+  package enum AddressKind: String, Sendable, Equatable {
     /// Registered with the IEEE.
     case `public`
     /// Made by the device.
@@ -24,7 +24,7 @@ public struct AdvertisingReport: Sendable, Equatable {
   }
 
   /// The modulation.
-  public enum PHY: UInt8, Sendable, Equatable {
+  package enum PHY: UInt8, Sendable, Equatable {
     /// One megabit a second, all that legacy advertising uses.
     case oneMegabit = 1
     /// Two megabits a second, on secondary channels only.
@@ -34,51 +34,51 @@ public struct AdvertisingReport: Sendable, Equatable {
   }
 
   /// The number of the packet that brought it, of the last where data came in several.
-  public var frame: Int
+  package var frame: Int
   /// Its place within that packet, from 0.
-  public var index: Int
+  package var index: Int
   /// When the packet was captured, or nil if the capture does not say.
-  public var time: Timestamp?
+  package var time: Timestamp?
   /// The advertiser, or nil if it was anonymous.
-  public var address: DeviceAddress?
+  package var address: DeviceAddress?
   /// The PDU that brought it.
-  public var pdu: AdvertisingPDU
+  package var pdu: AdvertisingPDU
   /// Whether the capture's framing has a level at all.
-  public var hasRSSI: Bool
+  package var hasRSSI: Bool
   /// The level as written, or nil for none: the framing has none, marks it invalid, or says 127.
   ///
   /// - Units: dBm.
-  public var level: Int8?
+  package var level: Int8?
   /// The AD structures.
-  public var data: ArraySlice<UInt8>
+  package var data: ArraySlice<UInt8>
   /// The channel index 0 to 39, where the framing tells it.
   ///
   /// A hint only: tools differ in whether they write indices or frequencies.
-  public var channel: UInt8?
+  package var channel: UInt8?
   /// The advertising set (SID), or 255 if there is none.
-  public var advertisingSet: UInt8
+  package var advertisingSet: UInt8
   /// The modulation, on the primary channel where a controller tells it; nil if not told.
-  public var primaryPHY: PHY?
+  package var primaryPHY: PHY?
   /// The transmit power that the PDU states, or nil for none.
   ///
   /// - Units: dBm.
-  public var transmitPower: Int8?
+  package var transmitPower: Int8?
   /// Whether the link-layer checksum is right, or nil where a controller has checked it already.
-  public var isCRCRight: Bool?
+  package var isCRCRight: Bool?
   /// Whether `data` is all that the advertiser sent; if not, more follows in a chain, or was lost.
-  public var isComplete: Bool
+  package var isComplete: Bool
 
   /// The level, or nil if there is none; 0 too means that there is none.
-  public var rssi: RSSI? { level.flatMap { RSSI(reported: $0) } }
+  package var rssi: RSSI? { level.flatMap { RSSI(reported: $0) } }
 
   /// Whether the address is public or random, or that there is none.
-  public var addressKind: AddressKind {
+  package var addressKind: AddressKind {
     guard let address else { return .anonymous }
     return AddressKind(address.kind)
   }
 
   /// Makes a report.
-  public init(
+  package init(
     frame: Int,
     index: Int = 0,
     time: Timestamp?,
@@ -116,7 +116,7 @@ extension AdvertisingReport {
   ///
   /// The time is the caller's to give, since a packet may lack one: usually `time`, otherwise that of the
   /// packet before.
-  public func append(to batch: inout ReportBatch, observer: ObserverID, received: Timestamp) {
+  package func append(to batch: inout ReportBatch, observer: ObserverID, received: Timestamp) {
     let payload = unsafe batch.append(payload: data.span.bytes)
     let advert = Advert(
       address: address,

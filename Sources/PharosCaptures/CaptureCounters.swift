@@ -1,43 +1,43 @@
 /// What was found in a capture, and what was passed over and why.
 ///
 /// Each packet handed to an extractor is counted once under `packets`; the reasons tell where the rest went.
-public struct CaptureCounters: Sendable, Equatable {
+package struct CaptureCounters: Sendable, Equatable {
   /// Packets handed in.
-  public var packets = 0
+  package var packets = 0
   /// Packets whose link type cannot hold what is sought.
-  public var unsupportedLinkType = 0
+  package var unsupportedLinkType = 0
   /// Packets of a right link type that hold something else: HCI commands, connections, TCP.
-  public var unrelated = 0
+  package var unrelated = 0
   /// Packets too damaged to be read: lengths that contradict each other.
-  public var malformed = 0
+  package var malformed = 0
   /// Packets that the capture cut short, where the missing part was needed.
-  public var snapped = 0
+  package var snapped = 0
 
   /// Advertising reports found.
-  public var reports = 0
+  package var reports = 0
   /// Link-layer packets whose checksum is wrong.
-  public var badCRC = 0
+  package var badCRC = 0
   /// Link-layer packets that end before their own length field says.
-  public var cutShort = 0
+  package var cutShort = 0
   /// Extended advertising PDUs that only point to another and name no advertiser.
-  public var pointers = 0
+  package var pointers = 0
   /// Chains of extended advertising data given up: too long, too old, or too many at a time.
-  public var abandonedChains = 0
+  package var abandonedChains = 0
 
   /// UDP datagrams found.
-  public var datagrams = 0
+  package var datagrams = 0
   /// Fragments of datagrams.
-  public var fragments = 0
+  package var fragments = 0
   /// Datagrams given up because fragments of theirs never came.
-  public var abandonedDatagrams = 0
+  package var abandonedDatagrams = 0
   /// Datagrams refused because fragments of theirs contradict each other.
-  public var overlaps = 0
+  package var overlaps = 0
 
   /// Counts nothing.
-  public init() {}
+  package init() {}
 
   /// Adds what another one counted.
-  public static func += (left: inout CaptureCounters, right: CaptureCounters) {
+  package static func += (left: inout CaptureCounters, right: CaptureCounters) {
     left.packets += right.packets
     left.unsupportedLinkType += right.unsupportedLinkType
     left.unrelated += right.unrelated

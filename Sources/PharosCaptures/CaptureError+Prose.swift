@@ -1,6 +1,6 @@
 extension CaptureError: CustomStringConvertible {
   /// One or two sentences for an operator: where, what, what was expected, what to do.
-  public var description: String {
+  package var description: String {
     switch problem {
     case .empty:
       "the capture is empty: not one byte. Was the program that writes it still starting?"

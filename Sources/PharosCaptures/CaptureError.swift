@@ -2,9 +2,9 @@
 ///
 /// Everything before the offset was given. The sentence for people is ``description``; this is the data
 /// behind it.
-public struct CaptureError: Error, Equatable, Sendable {
+package struct CaptureError: Error, Equatable, Sendable {
   /// What was found.
-  public enum Problem: Equatable, Sendable {
+  package enum Problem: Equatable, Sendable {
     /// There was not a single byte.
     case empty
     /// The first bytes, given here as hexadecimal text, are those of no format that is read.
@@ -40,14 +40,14 @@ public struct CaptureError: Error, Equatable, Sendable {
   }
 
   /// What was found.
-  public let problem: Problem
+  package let problem: Problem
   /// Where the damaged or unreadable part begins.
   ///
   /// - Units: bytes from the start of the (uncompressed) file.
-  public let offset: UInt64
+  package let offset: UInt64
 
   /// Makes an error.
-  public init(_ problem: Problem, at offset: UInt64) {
+  package init(_ problem: Problem, at offset: UInt64) {
     self.problem = problem
     self.offset = offset
   }

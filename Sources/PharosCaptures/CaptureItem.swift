@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// What a capture gives, in the order of the file.
-public enum CaptureItem: Sendable, Equatable {
+package enum CaptureItem: Sendable, Equatable {
   /// A packet.
   case packet(Packet)
   /// A pcapng block of a type kept for local use: how a recording carries inputs that are no packets.
@@ -13,32 +13,32 @@ public enum CaptureItem: Sendable, Equatable {
 /// Its bytes are a slice of the reader's own buffer. If the caller releases the packet before the next
 /// `append(_:)`, nothing is ever copied; if it keeps the packet, the bytes stay valid, at
 /// the price of a copy.
-public struct Packet: Sendable, Equatable {
+package struct Packet: Sendable, Equatable {
   /// The number that Wireshark shows, from 1: packets in pcap and pcapng (custom blocks and journal
   /// entries too), records in btsnoop.
-  public var number: Int
+  package var number: Int
   /// When it was captured, or nil for a pcapng Simple Packet Block, which does not say.
-  public var time: Timestamp?
+  package var time: Timestamp?
   /// How its bytes are framed.
-  public var linkType: LinkType
+  package var linkType: LinkType
   /// The pcapng interface within the section, otherwise 0.
-  public var interface: UInt32
+  package var interface: UInt32
   /// The pcapng section, from 1, otherwise 1.
-  public var section: Int
+  package var section: Int
   /// The flags of a btsnoop record (direction, packet type, monitor opcode), otherwise 0.
-  public var flags: UInt32
+  package var flags: UInt32
   /// How long the packet was on the wire.
   ///
   /// - Units: bytes.
-  public var originalLength: Int
+  package var originalLength: Int
   /// What was captured of it.
-  public var bytes: ArraySlice<UInt8>
+  package var bytes: ArraySlice<UInt8>
 
   /// Whether the capture holds less than was on the wire.
-  public var isSnapped: Bool { bytes.count < originalLength }
+  package var isSnapped: Bool { bytes.count < originalLength }
 
   /// Makes a packet.
-  public init(
+  package init(
     number: Int,
     time: Timestamp?,
     linkType: LinkType,
@@ -60,14 +60,14 @@ public struct Packet: Sendable, Equatable {
 }
 
 /// A pcapng block whose type has its highest bit set: kept for local use, skipped by every other tool.
-public struct LocalBlock: Sendable, Equatable {
+package struct LocalBlock: Sendable, Equatable {
   /// The block type, highest bit included.
-  public var type: UInt32
+  package var type: UInt32
   /// The block's whole body, padding included: a multiple of four bytes.
-  public var body: ArraySlice<UInt8>
+  package var body: ArraySlice<UInt8>
 
   /// Makes a block.
-  public init(type: UInt32, body: ArraySlice<UInt8>) {
+  package init(type: UInt32, body: ArraySlice<UInt8>) {
     self.type = type
     self.body = body
   }
@@ -77,7 +77,7 @@ public struct LocalBlock: Sendable, Equatable {
   ///
   /// - Shape: 0 length u32 little-endian whatever the section's order; 4 content; zeros up to a multiple of
   ///   4.
-  public var content: ArraySlice<UInt8>? {
+  package var content: ArraySlice<UInt8>? {
     let view = ByteView(body)
     guard view.count >= 4 else { return nil }
     let length = Int(view.u32(0, .little))
@@ -87,15 +87,15 @@ public struct LocalBlock: Sendable, Equatable {
 }
 
 /// An interface that a pcapng section describes, or the one interface of the other formats.
-public struct CaptureInterface: Sendable, Equatable {
+package struct CaptureInterface: Sendable, Equatable {
   /// How its packets are framed.
-  public var linkType: LinkType
+  package var linkType: LinkType
   /// The longest packet it records, or 0 for no limit.
   ///
   /// - Units: bytes.
-  public var snapLength: UInt32
+  package var snapLength: UInt32
   /// Its name, if the file tells it.
-  public var name: String?
+  package var name: String?
   /// What its timestamps count.
   var clock: CaptureClock
 }

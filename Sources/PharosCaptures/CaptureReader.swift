@@ -8,9 +8,9 @@ import PharosReports
 ///
 /// - Throws: One ``CaptureError`` at most, by `next()` at damage or by `finish()` at a cut; then nothing more
 ///   is given.
-public struct CaptureReader: Sendable {
+package struct CaptureReader: Sendable {
   /// The format of a capture file.
-  public enum Format: Sendable, Equatable {
+  package enum Format: Sendable, Equatable {
     /// Classic pcap, either byte order, microseconds or nanoseconds.
     case pcap
     /// pcapng.
@@ -20,7 +20,7 @@ public struct CaptureReader: Sendable {
   }
 
   /// The format, known once enough bytes came.
-  public private(set) var format: Format?
+  package private(set) var format: Format?
   private var buffer = CaptureBuffer()
   private var pcap = PcapFormat()
   private var pcapng = PcapngFormat()
@@ -30,10 +30,10 @@ public struct CaptureReader: Sendable {
   private var unfinished: (part: String, missing: UInt64)?
 
   /// Makes a reader that has read nothing.
-  public init() {}
+  package init() {}
 
   /// The interfaces described so far: those of the present section in pcapng, otherwise the one there is.
-  public var interfaces: [CaptureInterface] {
+  package var interfaces: [CaptureInterface] {
     switch format {
     case .pcap: pcap.interface.map { [$0] } ?? []
     case .pcapng: pcapng.interfaces
@@ -43,26 +43,26 @@ public struct CaptureReader: Sendable {
   }
 
   /// The comment of the present pcapng section.
-  public var comment: String? { pcapng.comment }
+  package var comment: String? { pcapng.comment }
 
   /// The program that wrote the present pcapng section, as it names itself.
-  public var application: String? { pcapng.application }
+  package var application: String? { pcapng.application }
 
   /// How far the capture has been read.
   ///
   /// - Units: bytes.
-  public var offset: UInt64 { buffer.offset }
+  package var offset: UInt64 { buffer.offset }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
+  package mutating func append(_ bytes: [UInt8]) { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: ArraySlice<UInt8>) {
+  package mutating func append(_ bytes: ArraySlice<UInt8>) {
     unsafe bytes.withUnsafeBytes { unsafe append($0) }
   }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: RawSpan) { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
+  package mutating func append(_ bytes: RawSpan) { unsafe bytes.withUnsafeBytes { unsafe append($0) } }
 
   private mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard !hasFailed, unsafe !bytes.isEmpty else { return }
@@ -71,7 +71,7 @@ public struct CaptureReader: Sendable {
   }
 
   /// The next packet or local block, or nil when more bytes are needed.
-  public mutating func next() throws(CaptureError) -> CaptureItem? {
+  package mutating func next() throws(CaptureError) -> CaptureItem? {
     guard !hasFailed else { return nil }
     do throws(CaptureError) {
       while true {
@@ -90,7 +90,7 @@ public struct CaptureReader: Sendable {
   }
 
   /// The next packet, or nil when more bytes are needed; local blocks are passed over.
-  public mutating func nextPacket() throws(CaptureError) -> Packet? {
+  package mutating func nextPacket() throws(CaptureError) -> Packet? {
     while let item = try next() {
       if case .packet(let packet) = item { return packet }
     }
@@ -101,7 +101,7 @@ public struct CaptureReader: Sendable {
   ///
   /// - Throws: ``CaptureError`` if the file is empty or ends in the middle of something, unless damage was already
   ///   reported.
-  public mutating func finish() throws(CaptureError) {
+  package mutating func finish() throws(CaptureError) {
     guard !hasFailed else { return }
     if isFresh { throw CaptureError(.empty, at: 0) }
     let isWhole = buffer.count == 0 && !buffer.isSkipping && isBetweenParts

@@ -1,18 +1,18 @@
-public import PharosReports
+package import PharosReports
 
 /// Datagrams, for which the IP and UDP headers are made here.
 extension CaptureWriter {
   /// The longest payload of a datagram over IPv4.
   ///
   /// - Units: bytes.
-  public static let longestPayload = 65_507
+  package static let longestPayload = 65_507
 
   /// Writes a UDP datagram with headers made for it, checksums included.
   ///
   /// If only one of the two addresses is IPv6, the other is written as its mapped one.
   ///
   /// - Throws: That the payload fits into no datagram. The interface must be of link type RAW.
-  public mutating func write(
+  package mutating func write(
     payload: RawSpan,
     from source: Endpoint,
     to destination: Endpoint,

@@ -1,12 +1,12 @@
-public import PharosReports
+package import PharosReports
 
 /// Writes captures that every tool reads: pcapng, or classic pcap, with nanoseconds.
 ///
 /// The bytes gather here until the caller drains them into a file; nothing is ever opened. Whatever was
 /// drained is a whole capture, so that a file cut off between two drains is read without complaint.
-public struct CaptureWriter: Sendable {
+package struct CaptureWriter: Sendable {
   /// The format of what is written.
-  public enum Format: Sendable, Equatable {
+  package enum Format: Sendable, Equatable {
     /// pcapng, one section, little-endian.
     case pcapng
     /// Classic pcap, little-endian: one interface, no comment, no local blocks.
@@ -14,23 +14,23 @@ public struct CaptureWriter: Sendable {
   }
 
   /// An interface to be described at the start.
-  public struct Interface: Sendable, Equatable {
+  package struct Interface: Sendable, Equatable {
     /// How the packets written to it are framed.
-    public var linkType: LinkType
+    package var linkType: LinkType
     /// Its name, or nil for none.
-    public var name: String?
+    package var name: String?
 
     /// Describes an interface; datagrams go to those of link type RAW.
-    public init(linkType: LinkType = .raw, name: String? = nil) {
+    package init(linkType: LinkType = .raw, name: String? = nil) {
       self.linkType = linkType
       self.name = name
     }
   }
 
   /// The format of what is written.
-  public let format: Format
+  package let format: Format
   /// The interfaces that packets can be written to, by their place here.
-  public let interfaces: [Interface]
+  package let interfaces: [Interface]
   /// What was written and not drained yet.
   @usableFromInline
   internal var pending: [UInt8] = []
@@ -44,7 +44,7 @@ public struct CaptureWriter: Sendable {
   ///   - interfaces: what packets are written to.
   ///   - comment: a text about the capture, shown by Wireshark; cut to 4,096 bytes.
   ///   - application: the program that writes.
-  public init(
+  package init(
     format: Format = .pcapng,
     interfaces: [Interface] = [Interface()],
     comment: String? = nil,
@@ -64,11 +64,11 @@ public struct CaptureWriter: Sendable {
   }
 
   /// How many bytes wait to be drained.
-  public var pendingCount: Int { pending.count }
+  package var pendingCount: Int { pending.count }
 
   /// Hands over what was written since the last time and forgets it, unless the body throws.
   @inlinable
-  public mutating func drain<Failure: Error>(
+  package mutating func drain<Failure: Error>(
     _ body: (RawSpan) throws(Failure) -> Void
   ) throws(Failure) {
     guard !pending.isEmpty else { return }
@@ -77,7 +77,7 @@ public struct CaptureWriter: Sendable {
   }
 
   /// Gives what was written since the last time.
-  public mutating func takeBytes() -> [UInt8] {
+  package mutating func takeBytes() -> [UInt8] {
     defer { pending = [] }
     return pending
   }
@@ -85,7 +85,7 @@ public struct CaptureWriter: Sendable {
   /// Writes a packet that is framed already as its interface says.
   ///
   /// - Throws: That it is longer than any reader takes. Times before 1970 are written as 1970.
-  public mutating func write(
+  package mutating func write(
     packet: RawSpan,
     at time: Timestamp,
     originalLength: Int? = nil,
@@ -106,7 +106,7 @@ public struct CaptureWriter: Sendable {
   ///
   /// - Throws: That it is longer than the reader takes. The type must have its highest bit set, and the
   ///   format be pcapng.
-  public mutating func write(block type: UInt32, content: RawSpan) throws(CaptureError) {
+  package mutating func write(block type: UInt32, content: RawSpan) throws(CaptureError) {
     precondition(format == .pcapng, "classic pcap has no blocks")
     precondition(type & PcapngFormat.BlockType.localBit != 0, "types for local use have the highest bit set")
     try check(length: content.byteCount, limit: CaptureLimits.block - 32)

@@ -6,26 +6,26 @@ import PharosReports
 /// never verified: captures made on the sending host have wrong ones. A capture filtered by port holds only
 /// the first fragment of each datagram; record with `udp port N or (ip[6:2] & 0x3fff != 0) or ip6[6] = 44`
 /// instead.
-public struct DatagramAssembler: Sendable {
+package struct DatagramAssembler: Sendable {
   private var fragments = FragmentStore()
   private var latest = Timestamp(nanoseconds: 0)
   private var tally = CaptureCounters()
 
   /// Makes an assembler that has seen nothing.
-  public init() {}
+  package init() {}
 
   /// What was found and what was passed over.
-  public var counters: CaptureCounters {
+  package var counters: CaptureCounters {
     var counters = tally
     counters.abandonedDatagrams = fragments.abandoned
     return counters
   }
 
   /// How many datagrams wait for fragments.
-  public var waiting: Int { fragments.count }
+  package var waiting: Int { fragments.count }
 
   /// Takes the next packet and gives the datagram that it brings or completes.
-  public mutating func add(_ packet: Packet) -> UDPDatagram? {
+  package mutating func add(_ packet: Packet) -> UDPDatagram? {
     tally.packets += 1
     if let time = packet.time { latest = time }
     if let datagram = UDPDatagram(plain: packet) {

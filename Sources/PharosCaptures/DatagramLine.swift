@@ -1,11 +1,11 @@
-public import PharosReports
+package import PharosReports
 
 extension UDPDatagram {
   /// Appends it as a line of JSON with its line feed: what `inspect --datagrams` prints.
   ///
   /// - Shape: `frame`, `time` (text, nine decimals), `src`, `sport`, `dst`, `dport` (all four text),
   ///   `payload` (hex), and `snapped` where the capture holds less than was sent.
-  public func append(to json: inout JSONText) {
+  package func append(to json: inout JSONText) {
     json.openObject()
     json.member("frame", frame)
     json.member("time", orNull: time?.epochText)

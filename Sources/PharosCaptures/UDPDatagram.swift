@@ -1,27 +1,27 @@
-public import PharosReports
+package import PharosReports
 
 /// A UDP datagram found in a capture, put together from its fragments where it came in several.
-public struct UDPDatagram: Sendable, Equatable {
+package struct UDPDatagram: Sendable, Equatable {
   /// The number of the packet that brought it, of the last fragment where there were several.
-  public var frame: Int
+  package var frame: Int
   /// When that packet was captured, or nil if the capture does not say.
-  public var time: Timestamp?
+  package var time: Timestamp?
   /// Who sent it.
-  public var source: Endpoint
+  package var source: Endpoint
   /// To whom.
-  public var destination: Endpoint
+  package var destination: Endpoint
   /// What it carries.
-  public var payload: ArraySlice<UInt8>
+  package var payload: ArraySlice<UInt8>
   /// How long the payload was when it was sent.
   ///
   /// - Units: bytes.
-  public var originalLength: Int
+  package var originalLength: Int
 
   /// Whether the capture holds less than was sent: not to be decoded as a whole.
-  public var isSnapped: Bool { payload.count < originalLength }
+  package var isSnapped: Bool { payload.count < originalLength }
 
   /// Makes a datagram; without an original length it counts as whole.
-  public init(
+  package init(
     frame: Int,
     time: Timestamp?,
     source: Endpoint,

@@ -1,12 +1,12 @@
 import CPharos
-public import PharosCaptures
+package import PharosCaptures
 
 /// A UDP socket that sends to one address, many datagrams a call.
 ///
 /// What `pharos replay`, the demo and the tests send with. It never waits by itself: the caller paces. Datagrams of one
 /// length that follow each other in a call go to the kernel as one train, where the system can do that (Linux since 4.18,
 /// found out at run time): on the loopback interface that takes a quarter of the time.
-public struct DatagramSender: ~Copyable {
+package struct DatagramSender: ~Copyable {
   private let descriptor: Int32
   /// The longest datagram that may go in a train: 0 where the system cannot send any.
   ///
@@ -20,7 +20,7 @@ public struct DatagramSender: ~Copyable {
   ///   - sendBuffer: the send buffer to ask for, in bytes.
   ///   - sendsTrains: whether datagrams may go to the kernel as trains, where it can.
   /// - Throws: what the system says.
-  public init(
+  package init(
     to destination: Endpoint,
     sendBuffer: Int = 1 << 20,
     sendsTrains: Bool = true
@@ -39,10 +39,10 @@ public struct DatagramSender: ~Copyable {
   }
 
   /// Whether datagrams may go as trains: false where the system has said that it cannot do that.
-  public var sendsTrains: Bool { trains.pointee != 0 }
+  package var sendsTrains: Bool { trains.pointee != 0 }
 
   /// Where the datagrams come from.
-  public var source: Endpoint? {
+  package var source: Endpoint? {
     var address = pharos_address()
     return pharos_local_address(descriptor, &address) == 0 ? Endpoint(address) : nil
   }
@@ -54,7 +54,7 @@ public struct DatagramSender: ~Copyable {
   ///   - ranges: where each of them lies in the bytes.
   /// - Returns: how many the system took; fewer than all when the socket's buffer is full.
   /// - Throws: what the system says about the first one, such as a refusal by the receiver's machine.
-  public func send(_ bytes: [UInt8], ranges: some Collection<Range<Int>>) throws(SendError) -> Int {
+  package func send(_ bytes: [UInt8], ranges: some Collection<Range<Int>>) throws(SendError) -> Int {
     let outcome = bytes.withUnsafeBytes { buffer in
       let datagrams = ranges.map { range in
         let part = UnsafeRawBufferPointer(rebasing: buffer[range])
@@ -69,7 +69,7 @@ public struct DatagramSender: ~Copyable {
   }
 
   /// Sends one datagram and says whether the system took it.
-  public func send(_ bytes: [UInt8]) throws(SendError) -> Bool {
+  package func send(_ bytes: [UInt8]) throws(SendError) -> Bool {
     try send(bytes, ranges: CollectionOfOne(0..<bytes.count)) == 1
   }
 
@@ -77,7 +77,7 @@ public struct DatagramSender: ~Copyable {
   ///
   /// - Parameter milliseconds: how long to wait at most.
   /// - Returns: whether it does.
-  public func waitUntilWritable(milliseconds: Int) -> Bool {
+  package func waitUntilWritable(milliseconds: Int) -> Bool {
     pharos_wait_writable(descriptor, Int32(clamping: milliseconds)) > 0
   }
 }

@@ -1,25 +1,25 @@
-public import PharosCaptures
-public import PharosPrivacy
-public import PharosReports
-public import PharosWire
+package import PharosCaptures
+package import PharosPrivacy
+package import PharosReports
+package import PharosWire
 
 /// An observer that is heard, whether or not the site knows it.
-public struct HeardObserver: Hashable, Sendable {
+package struct HeardObserver: Hashable, Sendable {
   /// Who it says it is.
-  public var id: ObserverID
+  package var id: ObserverID
   /// Where its last datagram came from.
-  public var source: Endpoint
+  package var source: Endpoint
   /// The format of its last datagram.
-  public var format: WireFormat
+  package var format: WireFormat
   /// When it was first heard.
-  public var firstHeard: Timestamp
+  package var firstHeard: Timestamp
   /// When it was last heard.
-  public var lastHeard: Timestamp
+  package var lastHeard: Timestamp
   /// Its reports in a second of late, or nil if it is too new to tell.
-  public var reportsPerSecond: Double?
+  package var reportsPerSecond: Double?
 
   /// Makes an entry.
-  public init(
+  package init(
     id: ObserverID,
     source: Endpoint,
     format: WireFormat,
@@ -37,28 +37,28 @@ public struct HeardObserver: Hashable, Sendable {
 }
 
 /// A transmitter that an observer hears, whether or not some region asks about it.
-public struct HeardBeacon: Hashable, Sendable {
+package struct HeardBeacon: Hashable, Sendable {
   /// Who hears it.
-  public var observer: ObserverID
+  package var observer: ObserverID
   /// The device address, or nil if it has none or is hidden because the device is not registered.
-  public var address: DeviceAddress?
+  package var address: DeviceAddress?
   /// The pseudonym that replaces the hidden address of an unregistered device.
-  public var pseudonym: Pseudonym?
+  package var pseudonym: Pseudonym?
   /// The identities that its adverts carry, in order; empty for a device that is no beacon.
-  public var identities: [BeaconID]
+  package var identities: [BeaconID]
   /// The name that its adverts give, if they do and somebody asked about it.
-  public var name: String?
+  package var name: String?
   /// The last level, or nil if the radio had none.
-  public var rssi: RSSI?
+  package var rssi: RSSI?
   /// When it was first heard.
-  public var firstHeard: Timestamp
+  package var firstHeard: Timestamp
   /// When it was last heard.
-  public var lastHeard: Timestamp
+  package var lastHeard: Timestamp
   /// Its adverts in a second of late, or nil if it is too new to tell.
-  public var advertsPerSecond: Double?
+  package var advertsPerSecond: Double?
 
   /// Makes an entry.
-  public init(
+  package init(
     observer: ObserverID,
     address: DeviceAddress?,
     pseudonym: Pseudonym? = nil,
@@ -82,14 +82,14 @@ public struct HeardBeacon: Hashable, Sendable {
 }
 
 /// All that is heard, registered or not, at one moment.
-public struct Heard: Hashable, Sendable {
+package struct Heard: Hashable, Sendable {
   /// The observers, by identity.
-  public var observers: [HeardObserver] = []
+  package var observers: [HeardObserver] = []
   /// What they hear, by observer, the strongest first.
-  public var beacons: [HeardBeacon] = []
+  package var beacons: [HeardBeacon] = []
 
   /// Starts with nothing.
-  public init() {}
+  package init() {}
 
   /// Puts together what several loops heard: an observer whose port has changed is heard by two.
   package init(merging parts: [Heard]) {

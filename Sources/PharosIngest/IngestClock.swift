@@ -1,18 +1,18 @@
 import CPharos
 import PharosPipeline
-public import PharosReports
+package import PharosReports
 
 /// The two clocks that ingest reads: one that never goes back, and the wall clock that people set.
 ///
 /// A parameter, so that tests run on a clock of their own.
-public struct IngestClock: Sendable {
+package struct IngestClock: Sendable {
   /// The time since some fixed point, counted while the machine is suspended too.
-  public var steady: @Sendable () -> TimeSpan
+  package var steady: @Sendable () -> TimeSpan
   /// The wall clock.
-  public var wall: @Sendable () -> Timestamp
+  package var wall: @Sendable () -> Timestamp
 
   /// From which jump of the steady clock between two looks on the server is known to have stood still.
-  public var leastPause: TimeSpan
+  package var leastPause: TimeSpan
 
   /// Makes a pair of clocks.
   ///
@@ -20,7 +20,7 @@ public struct IngestClock: Sendable {
   ///   - steady: the time since some fixed point.
   ///   - wall: the wall clock.
   ///   - leastPause: from which jump on the server is known to have stood still; by default none is, as clocks that go by hand jump.
-  public init(
+  package init(
     steady: @escaping @Sendable () -> TimeSpan,
     wall: @escaping @Sendable () -> Timestamp,
     leastPause: TimeSpan = .forever
@@ -34,7 +34,7 @@ public struct IngestClock: Sendable {
   ///
   /// - Source: clock_gettime(2); `CLOCK_BOOTTIME` rather than `CLOCK_MONOTONIC`, which stands still while the machine
   ///   is suspended, so that a pause counts as downtime.
-  public static let system = IngestClock(
+  package static let system = IngestClock(
     steady: { TimeSpan(nanoseconds: pharos_clock_since_boot()) },
     wall: { Timestamp(nanoseconds: pharos_clock_wall()) },
     leastPause: PipelineInput.leastPause

@@ -27,27 +27,27 @@ public struct IngestConfiguration: Sendable {
   /// How often a checkpoint is taken; nil for only when somebody asks, and at the end.
   ///
   /// 30 s is what a restart costs at most of what was learned; states are never lost by it, as events tell them.
-  public var checkpointInterval: TimeSpan?
+  package var checkpointInterval: TimeSpan?
   /// The number of events that were published after the checkpoint that a server resumes from: R begins a microsecond
   /// later for each.
   ///
   /// If the wall clock was set back, two starts from one checkpoint would otherwise begin at the same R. Event ids
   /// count from there, so the second start would assign the ids of the first one again.
-  public var toldSinceCheckpoint: Int64 = 0
+  package var toldSinceCheckpoint: Int64 = 0
   /// Takes checkpoints, on the thread that delivers events and in one order with them; nil to take none.
   ///
   /// It should release each checkpoint soon, as the loops copy what they change while it is held. The last checkpoint
   /// comes after the last event of an orderly shutdown.
-  public var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
+  package var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
   /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.
-  public var showsStrangers: Bool
+  package var showsStrangers: Bool
   /// The keys that datagrams are signed with, and where replay windows are kept; without any, listeners that ask for signatures
   /// take nothing.
-  public var signing: SignedIngest
+  package var signing: SignedIngest
   /// The clocks.
-  public var clock: IngestClock
+  package var clock: IngestClock
 
   /// The settings' ranges.
   enum Limits {
@@ -60,7 +60,16 @@ public struct IngestConfiguration: Sendable {
   ///
   /// A core takes some four million adverts a second at 16 a datagram; more than four loops are for who has measured that
   /// they help.
-  public static func defaultLoops(cores: Int) -> Int { min(max(cores, 1), 4) }
+  package static func defaultLoops(cores: Int) -> Int { min(max(cores, 1), 4) }
+
+  /// Creates a configuration; everything else has a default and can be set afterwards.
+  ///
+  /// - Parameters:
+  ///   - listeners: the addresses to listen on.
+  ///   - loops: the number of loops that read and decide.
+  public init(listeners: [ListenAddress], loops: Int = 1) {
+    self.init(listeners: listeners, loops: loops, receiveBuffer: 4 << 20)
+  }
 
   /// Makes a configuration.
   ///
@@ -80,7 +89,7 @@ public struct IngestConfiguration: Sendable {
   ///   - showsStrangers: whether the tables of heard devices show the addresses and names of unregistered devices.
   ///   - signing: the keys that datagrams are signed with, and where replay windows are kept.
   ///   - clock: the clocks.
-  public init(
+  package init(
     listeners: [ListenAddress],
     loops: Int = 1,
     receiveBuffer: Int = 4 << 20,

@@ -10,7 +10,7 @@ import Darwin
 
 extension IngestError: CustomStringConvertible {
   /// What an operator reads: what failed, where, why, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .cannotListen(let address, let reason):
       "cannot listen on \(address): \(reason)"
@@ -41,7 +41,7 @@ extension IngestError: CustomStringConvertible {
 
 extension IngestError.Reason: CustomStringConvertible {
   /// The second half of the sentence: the reason and what to do about it.
-  public var description: String {
+  package var description: String {
     switch self {
     case .addressInUse:
       "address in use. Another process holds the port; change listen.udp or stop it."

@@ -1,9 +1,9 @@
-public import PharosReports
+package import PharosReports
 
 /// Why ingest could not start, or could not do what it was asked.
 ///
 /// The data; what an operator reads is in a file of its own.
-public enum IngestError: Error, Hashable, Sendable {
+package enum IngestError: Error, Hashable, Sendable {
   /// No socket could be bound.
   case cannotListen(ListenAddress, reason: Reason)
   /// The host of a listener has no address.
@@ -26,7 +26,7 @@ public enum IngestError: Error, Hashable, Sendable {
   case stopped
 
   /// Why a socket could not be bound.
-  public enum Reason: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     /// Somebody else holds the port.
     case addressInUse
     /// The port is for the privileged.

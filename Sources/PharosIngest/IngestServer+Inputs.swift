@@ -1,9 +1,9 @@
 import Atomics
 import NIOCore
-public import PharosCaptures
+package import PharosCaptures
 import PharosMonitoring
-public import PharosReports
-public import PharosSigning
+package import PharosReports
+package import PharosSigning
 
 extension IngestServer {
   /// Changes the regions of an application, at an instant that has its place among all inputs.
@@ -11,7 +11,7 @@ extension IngestServer {
   /// Returns once the change is accepted; an event says when it had consequences.
   ///
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  public func apply(_ change: RegionChange) async throws {
+  package func apply(_ change: RegionChange) async throws {
     try await ask { .change(change, $0) }
     for loop in loops { loop.eventLoop.execute { loop.value.intake.recognise(change) } }
   }
@@ -21,7 +21,7 @@ extension IngestServer {
   /// What it declares alike goes on as it was, and what applications added at run time stays. Returns once it is accepted.
   ///
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  public func adopt(_ site: Site) async throws {
+  package func adopt(_ site: Site) async throws {
     try await ask { .adoption(site, $0) }
     let applications = try await applications()
     for loop in loops {
@@ -38,7 +38,7 @@ extension IngestServer {
   ///
   /// - Parameter observers: all observers with their keys.
   /// - Throws: ``IngestError/stopped``.
-  public func adopt(keys observers: [KeyedObserver]) async throws {
+  package func adopt(keys observers: [KeyedObserver]) async throws {
     let keys = parts.desk.adopt(observers)
     for loop in loops {
       do {
@@ -59,14 +59,14 @@ extension IngestServer {
   ///   - source: who sent it.
   /// - Returns: what was decoded, or why it was refused.
   /// - Throws: ``IngestError/stopped``.
-  public func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
+  package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
     try await ask { .datagram(payload, from: source, $0) }
   }
 
   /// Takes a checkpoint now; returns once it was handed over, which does nothing where the configuration takes none.
   ///
   /// - Throws: ``IngestError/stopped``.
-  public func checkpoint() async throws {
+  package func checkpoint() async throws {
     try await ask { .checkpoint(CheckpointMarker(lease: CheckpointLease(), answer: $0)) }
   }
 

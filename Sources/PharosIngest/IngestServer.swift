@@ -1,13 +1,13 @@
 import Atomics
-public import Logging
+package import Logging
 import NIOCore
 import NIOPosix
-public import PharosCaptures
-public import PharosEvents
+package import PharosCaptures
+package import PharosEvents
 import PharosMonitoring
-public import PharosPipeline
-public import PharosPositioning
-public import PharosReports
+package import PharosPipeline
+package import PharosPositioning
+package import PharosReports
 import Synchronization
 
 /// Datagrams in, events out: sockets, loops, shards and the merger, running.
@@ -15,9 +15,9 @@ import Synchronization
 /// Events are delivered in batches from one thread, in the one order that the inputs decide; ``shutdown()`` takes
 /// everything through before it returns. What follows from what is decided by the pure modules: a recording of the
 /// inputs gives the same events byte for byte.
-public final class IngestServer: Sendable {
+package final class IngestServer: Sendable {
   /// The sockets, in the order of the listeners and loops.
-  public let sockets: [SocketStatus]
+  package let sockets: [SocketStatus]
 
   let exchange: Exchange
   private let readers: MultiThreadedEventLoopGroup
@@ -62,7 +62,7 @@ public final class IngestServer: Sendable {
   /// - Returns: the server, which listens.
   /// - Throws: ``IngestError``; `RegionRefusal` if a declared application has more regions than it may hold; a
   ///   `CaptureError` if the site is too large to be recorded.
-  public static func start(
+  package static func start(
     site: Site,
     grounds: [Ground] = [],
     configuration: IngestConfiguration,
@@ -93,12 +93,12 @@ public final class IngestServer: Sendable {
   }
 
   /// Where the listeners listen, each address once: with port 0 the one that the system chose.
-  public var localAddresses: [Endpoint] {
+  package var localAddresses: [Endpoint] {
     sockets.map(\.address).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
   /// What has been counted and is seen; after the shutdown, what was counted by then.
-  public func snapshot() async -> IngestSnapshot {
+  package func snapshot() async -> IngestSnapshot {
     if let last = lastSnapshot.withLock({ $0 }) { return last }
     let live = try? await liveSnapshot()
     return live ?? lastSnapshot.withLock { $0 } ?? IngestSnapshot()
@@ -107,7 +107,7 @@ public final class IngestServer: Sendable {
   /// Stops: a last drain of the sockets, everything through to the events, the recording ended; then the threads.
   ///
   /// A second call returns at once.
-  public func shutdown() async {
+  package func shutdown() async {
     guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
     do {
       try await drain()

@@ -1,65 +1,65 @@
-public import PharosCaptures
-public import PharosMonitoring
-public import PharosPositioning
-public import PharosReports
-public import PharosWire
+package import PharosCaptures
+package import PharosMonitoring
+package import PharosPositioning
+package import PharosReports
+package import PharosWire
 
 /// What ingest has counted and sees, put together from all loops at about one moment.
-public struct IngestSnapshot: Sendable {
+package struct IngestSnapshot: Sendable {
   /// When it was taken, by the clock that R is taken from.
-  public var time = Timestamp.distantPast
+  package var time = Timestamp.distantPast
   /// Datagrams received.
-  public var datagrams: UInt64 = 0
+  package var datagrams: UInt64 = 0
   /// Their bytes.
-  public var bytes: UInt64 = 0
+  package var bytes: UInt64 = 0
   /// What was decoded and refused, by format and reason.
-  public var decoding = DatagramCounters()
+  package var decoding = DatagramCounters()
   /// Who sent what was refused, the sender with the most refusals first; bounded, the stalest are forgotten.
-  public var refusedSources: [RefusedSource] = []
+  package var refusedSources: [RefusedSource] = []
   /// Datagrams longer than the largest that is taken; also counted as refused.
-  public var truncated: UInt64 = 0
+  package var truncated: UInt64 = 0
   /// Datagrams that the kernel dropped because a receive buffer was full.
-  public var kernelDrops: UInt64 = 0
+  package var kernelDrops: UInt64 = 0
   /// How often a socket had to wait because a queue between threads was full; nothing is lost by it.
-  public var queueWaits: UInt64 = 0
+  package var queueWaits: UInt64 = 0
   /// Reports that were decoded by one loop and decided by another.
-  public var forwarded: UInt64 = 0
+  package var forwarded: UInt64 = 0
   /// Passing errors of sockets.
-  public var socketErrors: UInt64 = 0
+  package var socketErrors: UInt64 = 0
   /// Entries that the bounded tables forgot to make room.
-  public var tableEvictions: UInt64 = 0
+  package var tableEvictions: UInt64 = 0
   /// What stage one counted.
-  public var monitoring = MonitoringCounters()
+  package var monitoring = MonitoringCounters()
   /// What stage two counted.
-  public var positioning = PositioningCounters()
+  package var positioning = PositioningCounters()
   /// How the observers fare, by identity.
-  public var observers: [ObserverStatus] = []
+  package var observers: [ObserverStatus] = []
   /// All that is heard, registered or not.
-  public var heard = Heard()
+  package var heard = Heard()
   /// The sockets.
-  public var sockets: [SocketStatus] = []
+  package var sockets: [SocketStatus] = []
   /// Up to when all events have been delivered.
-  public var deliveredThrough = Timestamp.distantPast
+  package var deliveredThrough = Timestamp.distantPast
   /// Whether inputs are being recorded.
-  public var isRecording = false
+  package var isRecording = false
 
   /// Starts with nothing.
-  public init() {}
+  package init() {}
 }
 
 /// One socket.
-public struct SocketStatus: Hashable, Sendable {
+package struct SocketStatus: Hashable, Sendable {
   /// Where it listens.
-  public var address: Endpoint
+  package var address: Endpoint
   /// Which loop reads it.
-  public var loop: Int
+  package var loop: Int
   /// The receive buffer that the kernel granted.
   ///
   /// - Units: bytes, as they are asked for.
-  public var receiveBuffer: Int
+  package var receiveBuffer: Int
 
   /// Makes a status.
-  public init(address: Endpoint, loop: Int, receiveBuffer: Int) {
+  package init(address: Endpoint, loop: Int, receiveBuffer: Int) {
     self.address = address
     self.loop = loop
     self.receiveBuffer = receiveBuffer

@@ -1,20 +1,20 @@
-public import PharosReports
+package import PharosReports
 
 /// The registered devices: those that a region, a ranging request, a beacon's entry or a zone names.
 ///
 /// All other devices are unregistered: neither their addresses nor their names are kept.
-public struct KnownDevices: Hashable, Sendable {
+package struct KnownDevices: Hashable, Sendable {
   private var constraints: Set<BeaconConstraint> = []
 
   /// Takes what a site names.
-  public init(_ site: Site) {
+  package init(_ site: Site) {
     for application in site.applications { insert(application) }
     constraints.formUnion(site.beacons.lazy.map { $0.constraint.withoutKind })
     constraints.formUnion(site.zones.lazy.flatMap(\.beacons).map(\.withoutKind))
   }
 
   /// Adds what an application asks about.
-  public mutating func insert(_ application: Application) {
+  package mutating func insert(_ application: Application) {
     constraints.formUnion(application.regions.lazy.map { $0.constraint.withoutKind })
     constraints.formUnion(application.ranging.lazy.map { $0.constraint.withoutKind })
     application.rotation.forEach { insert($0) }
@@ -36,12 +36,12 @@ public struct KnownDevices: Hashable, Sendable {
   }
 
   /// Whether somebody asked about an address.
-  public func contains(_ address: DeviceAddress) -> Bool {
+  package func contains(_ address: DeviceAddress) -> Bool {
     constraints.contains(.address(DeviceAddress(bits: address.bits, kind: .unknown)))
   }
 
   /// Whether somebody asked about an identity, or about all that share its UUID or namespace.
-  public func contains(_ identity: BeaconID) -> Bool {
+  package func contains(_ identity: BeaconID) -> Bool {
     if let uuid = identity.uuid, let major = identity.major, let minor = identity.minor {
       return constraints.contains(.proximity(uuid))
         || constraints.contains(.proximity(uuid, major: major))

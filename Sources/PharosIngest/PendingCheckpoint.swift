@@ -1,18 +1,18 @@
 package import NIOCore
 import PharosMonitoring
 import PharosPipeline
-public import PharosReports
+package import PharosReports
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
 ///
 /// Taking the copies costs the loops next to nothing; what they change while one is held is copied first, so it should not be
 /// held for long. Writing them as bytes takes a while, on whatever thread ``encoded()`` is called. Until it is let go, no further
 /// one is taken by the interval.
-public struct PendingCheckpoint: Sendable {
+package struct PendingCheckpoint: Sendable {
   /// The instant: everything received and due up to it is in it, and nothing behind it.
-  public let instant: Timestamp
+  package let instant: Timestamp
   /// How many events had been delivered since the start when it was taken: all of them are in it, and none that comes later.
-  public let eventsBefore: UInt64
+  package let eventsBefore: UInt64
 
   private let shards: [EngineCopy]
   private let merger: EventMerger
@@ -28,7 +28,7 @@ public struct PendingCheckpoint: Sendable {
   }
 
   /// The bytes to keep, which `Checkpoint(decoding:)` reads.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     Checkpoint(shards: shards.map(\.engine), merger: merger).encoded
   }
 }

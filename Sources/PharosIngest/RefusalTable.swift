@@ -1,17 +1,17 @@
-public import PharosCaptures
-public import PharosReports
-public import PharosWire
+package import PharosCaptures
+package import PharosReports
+package import PharosWire
 
 /// The datagrams of one sender that were refused.
-public struct RefusedSource: Hashable, Sendable {
+package struct RefusedSource: Hashable, Sendable {
   /// Where they came from.
-  public var source: IPAddress
+  package var source: IPAddress
   /// How many there were.
-  public var count: UInt64
+  package var count: UInt64
   /// Why the last one was refused.
-  public var lastReason: DatagramRefusal
+  package var lastReason: DatagramRefusal
   /// When it was.
-  public var lastRefused: Timestamp
+  package var lastRefused: Timestamp
 }
 
 /// Counts refused datagrams by sender and says when one is worth a line in the log.

@@ -7,23 +7,23 @@ import Darwin
 #endif
 
 /// Why the system did not send a datagram.
-public struct SendError: Error, Hashable, Sendable {
+package struct SendError: Error, Hashable, Sendable {
   /// The system's number for it.
-  public let errno: Int32
+  package let errno: Int32
 
   /// Makes an error from the system's number.
-  public init(errno: Int32) { self.errno = errno }
+  package init(errno: Int32) { self.errno = errno }
 
   /// Whether the socket only has no room at the moment.
   var isBufferFull: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS }
 
   /// Indicates whether the destination refused an earlier datagram because no process listens on its port.
-  public var isRefused: Bool { errno == ECONNREFUSED }
+  package var isRefused: Bool { errno == ECONNREFUSED }
 }
 
 extension SendError: CustomStringConvertible {
   /// What failed and what to do.
-  public var description: String {
+  package var description: String {
     isRefused
       ? "cannot send: no process listens at the destination. Start `pharos serve` there, or check host and port."
       : "cannot send: \(String(cString: strerror(errno))) (errno \(errno))."

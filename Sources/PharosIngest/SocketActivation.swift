@@ -7,9 +7,9 @@ import CPharos
 ///
 /// - Source: sd_listen_fds(3): `LISTEN_PID` names the process that is meant, `LISTEN_FDS` how many descriptors it
 ///   has, the first of which is 3.
-public enum SocketActivation {
+package enum SocketActivation {
   /// The first descriptor that systemd passes.
-  public static let firstDescriptor: Int32 = 3
+  package static let firstDescriptor: Int32 = 3
 
   /// What there is to listen at, empty if the process was not started for sockets.
   ///
@@ -18,7 +18,7 @@ public enum SocketActivation {
   ///   - processID: the process; another one's variables, inherited, mean nothing.
   ///   - firstDescriptor: the first descriptor.
   /// - Returns: a listener for each UDP socket that was passed.
-  public static func listeners(
+  package static func listeners(
     environment: [String: String],
     processID: Int32,
     firstDescriptor: Int32 = SocketActivation.firstDescriptor

@@ -1,7 +1,7 @@
 import PharosReports
 
 /// How a level becomes a distance.
-public enum DistanceModel: Hashable, Sendable {
+package enum DistanceModel: Hashable, Sendable {
   /// Log-distance path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
   case logDistance(exponent: Double)
   /// A fitted curve: d = a × (level ÷ measured power)^b + c, as phones are calibrated for AltBeacon.
@@ -14,7 +14,7 @@ public enum DistanceModel: Hashable, Sendable {
   ///   - deviation: the standard deviation of the level in dB.
   ///   - measuredPower: the level at one metre in dBm.
   /// - Returns: both in metres, or nil where the model has no answer.
-  public func distance(
+  package func distance(
     level: Double,
     deviation: Double,
     measuredPower: Double
@@ -69,14 +69,14 @@ public enum DistanceModel: Hashable, Sendable {
 }
 
 /// How ranging smooths levels and turns them into distances.
-public struct RangingModels: Hashable, Sendable {
+package struct RangingModels: Hashable, Sendable {
   /// The filter of the levels.
-  public var filter: LevelFilterKind
+  package var filter: LevelFilterKind
   /// The distance model, or nil for log-distance with the site's exponent.
-  public var distance: DistanceModel?
+  package var distance: DistanceModel?
 
   /// Makes a choice; the defaults are the design's.
-  public init(filter: LevelFilterKind = .kalman, distance: DistanceModel? = nil) {
+  package init(filter: LevelFilterKind = .kalman, distance: DistanceModel? = nil) {
     self.filter = filter
     self.distance = distance
   }

@@ -1,8 +1,8 @@
-public import PharosEvents
+package import PharosEvents
 import PharosReports
 
 /// Whether a decision follows from its evidence.
-public enum DecisionCheck: Hashable, Sendable {
+package enum DecisionCheck: Hashable, Sendable {
   /// It does.
   case follows
   /// It does not, for this reason.
@@ -13,7 +13,7 @@ public enum DecisionCheck: Hashable, Sendable {
 
 extension Evidence {
   /// Recomputes the decision from the evidence alone, which is all that the event's JSON carries.
-  public func recomputed() -> DecisionCheck {
+  package func recomputed() -> DecisionCheck {
     switch rule {
     case .samples: recomputedSamples()
     case .level: recomputedLevel()

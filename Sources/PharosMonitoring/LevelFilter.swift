@@ -1,5 +1,5 @@
 /// Which filter smooths the levels of a track.
-public enum LevelFilterKind: UInt8, Hashable, Sendable {
+package enum LevelFilterKind: UInt8, Hashable, Sendable {
   /// A Kalman filter of one state: the default.
   case kalman
   /// The mean of the last ten samples without the highest and the lowest tenth, as AltBeacon's running average.
@@ -18,15 +18,15 @@ public enum LevelFilterKind: UInt8, Hashable, Sendable {
 ///
 /// - Source: R. K. Mehra, "On the identification of variances and adaptive Kalman filtering", IEEE Transactions on
 ///   Automatic Control 15, 1970.
-public struct KalmanLevel: Hashable, Sendable {
+package struct KalmanLevel: Hashable, Sendable {
   /// By how much the true level wanders.
   ///
   /// - Units: dB² a second; 2 is a walk of 1.4 dB in one second.
-  public static let drift = 2.0
+  package static let drift = 2.0
   /// The variance of one sample before it has been measured.
   ///
   /// - Units: dB²; 16 is a deviation of 4 dB, the middle of what indoor measurements report (3 to 6 dB).
-  public static let noise = 16.0
+  package static let noise = 16.0
   /// Between which bounds the measured noise is kept.
   ///
   /// - Units: dB²; deviations of 0.7 to 10 dB. A receiver rounds to whole decibels, and beyond 10 dB it is no noise.
@@ -47,21 +47,21 @@ public struct KalmanLevel: Hashable, Sendable {
   /// The estimate.
   ///
   /// - Units: dBm.
-  public var level: Double { Double(estimate) }
+  package var level: Double { Double(estimate) }
   /// The variance of the estimate.
   ///
   /// - Units: dB².
-  public var variance: Double { Double(spread) }
+  package var variance: Double { Double(spread) }
   /// The measured variance of one sample.
   ///
   /// - Units: dB².
-  public var sampleVariance: Double { Double(measured) }
+  package var sampleVariance: Double { Double(measured) }
 
   /// Whether there is no sample yet.
   var isEmpty: Bool { estimate.isNaN }
 
   /// Starts from a first sample.
-  public init(first level: Double) {
+  package init(first level: Double) {
     estimate = Float(level)
     spread = Float(KalmanLevel.noise)
   }
@@ -76,7 +76,7 @@ public struct KalmanLevel: Hashable, Sendable {
   }
 
   /// Takes a sample that came so many seconds after the last one.
-  public mutating func add(_ sample: Double, after seconds: Double) {
+  package mutating func add(_ sample: Double, after seconds: Double) {
     take(Float(sample), after: Float(seconds))
   }
 
@@ -103,7 +103,7 @@ public struct KalmanLevel: Hashable, Sendable {
   /// Raises the sample taken last by so many dB: a stronger report of the same transmission.
   ///
   /// The gain of that sample was its variance divided by the noise.
-  public mutating func raiseLast(by difference: Double) { estimate += spread / measured * Float(difference) }
+  package mutating func raiseLast(by difference: Double) { estimate += spread / measured * Float(difference) }
 }
 
 extension KalmanLevel {

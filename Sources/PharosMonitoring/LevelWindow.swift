@@ -1,22 +1,22 @@
 /// The last ten levels of a track, for the filters that look at a window.
-public struct LevelWindow: Hashable, Sendable {
+package struct LevelWindow: Hashable, Sendable {
   /// How many samples are looked at.
-  public static let capacity = 10
+  package static let capacity = 10
 
   var samples: [Double] = []
 
   /// Starts empty.
-  public init() {}
+  package init() {}
 
   /// Takes a sample; the oldest goes.
-  public mutating func add(_ sample: Double) {
+  package mutating func add(_ sample: Double) {
     if samples.isEmpty { samples.reserveCapacity(LevelWindow.capacity) }
     if samples.count == LevelWindow.capacity { samples.removeFirst() }
     samples.append(sample)
   }
 
   /// Raises the sample taken last by so many dB.
-  public mutating func raiseLast(by difference: Double) {
+  package mutating func raiseLast(by difference: Double) {
     guard !samples.isEmpty else { return }
     samples[samples.count - 1] += difference
   }
@@ -25,10 +25,10 @@ public struct LevelWindow: Hashable, Sendable {
   mutating func shift(by difference: Double) { samples = samples.map { $0 + difference } }
 
   /// The mean of all samples, or nil if there are none.
-  public var mean: Double? { samples.isEmpty ? nil : samples.reduce(0, +) / Double(samples.count) }
+  package var mean: Double? { samples.isEmpty ? nil : samples.reduce(0, +) / Double(samples.count) }
 
   /// The middle sample, or the mean of the two in the middle.
-  public var median: Double? {
+  package var median: Double? {
     guard !samples.isEmpty else { return nil }
     let sorted = samples.sorted()
     let middle = sorted.count / 2
@@ -54,7 +54,7 @@ public struct LevelWindow: Hashable, Sendable {
   }
 
   /// The mean without the highest and the lowest tenth.
-  public var trimmedMean: Double? {
+  package var trimmedMean: Double? {
     guard !samples.isEmpty else { return nil }
     let cut = samples.count / LevelWindow.capacity
     let kept = samples.sorted()[cut..<(samples.count - cut)]
@@ -62,17 +62,17 @@ public struct LevelWindow: Hashable, Sendable {
   }
 
   /// The variance of the samples, never below what rounding to whole decibels makes; the usual noise for one sample.
-  public var sampleVariance: Double {
+  package var sampleVariance: Double {
     guard let mean, samples.count > 1 else { return KalmanLevel.noise }
     let sum = samples.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
     return max(sum / Double(samples.count - 1), 1.0 / 12)
   }
 
   /// The variance of the mean of the samples.
-  public var varianceOfMean: Double { sampleVariance / Double(max(1, samples.count)) }
+  package var varianceOfMean: Double { sampleVariance / Double(max(1, samples.count)) }
 
   /// The variance of the median of the samples: π ÷ 2 times that of the mean, for normal noise and all but few samples.
-  public var varianceOfMedian: Double { varianceOfMean * (samples.count > 2 ? .pi / 2 : 1) }
+  package var varianceOfMedian: Double { varianceOfMean * (samples.count > 2 ? .pi / 2 : 1) }
 
   /// The variance of the trimmed mean.
   ///
@@ -80,7 +80,7 @@ public struct LevelWindow: Hashable, Sendable {
   ///
   /// - Source: J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location
   ///   based on a single sample", Sankhyā A 25, 1963.
-  public var varianceOfTrimmedMean: Double {
+  package var varianceOfTrimmedMean: Double {
     let cut = samples.count / LevelWindow.capacity
     guard cut > 0 else { return varianceOfMean }
     let sorted = samples.sorted()

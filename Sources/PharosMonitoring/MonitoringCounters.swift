@@ -1,49 +1,49 @@
 /// What stage one has counted since it started; counts only grow, except ``tracks`` and ``observers``.
-public struct MonitoringCounters: Hashable, Sendable {
+package struct MonitoringCounters: Hashable, Sendable {
   /// Reports of any sort.
-  public var reports: UInt64 = 0
+  package var reports: UInt64 = 0
   /// Adverts and ranged beacons.
-  public var adverts: UInt64 = 0
+  package var adverts: UInt64 = 0
   /// Adverts that carried an identity that somebody asks about.
-  public var matched: UInt64 = 0
+  package var matched: UInt64 = 0
   /// Adverts that match no region, ranging request or zone.
-  public var unmatched: UInt64 = 0
+  package var unmatched: UInt64 = 0
   /// Reports whose event time lay more than the observer's lag before their receive time.
-  public var late: UInt64 = 0
+  package var late: UInt64 = 0
   /// Adverts that joined the sample before them: other channels, scan responses, auxiliary PDUs.
-  public var joined: UInt64 = 0
+  package var joined: UInt64 = 0
   /// Adverts without a level.
-  public var withoutLevel: UInt64 = 0
+  package var withoutLevel: UInt64 = 0
   /// Reports whose receive time lay before that of an earlier input, and was moved to it.
-  public var backwards: UInt64 = 0
+  package var backwards: UInt64 = 0
   /// Datagrams that never came, by their sequence numbers.
-  public var sequenceGaps: UInt64 = 0
+  package var sequenceGaps: UInt64 = 0
   /// Datagrams whose sequence number was already received, is too old to check, or was not counted as missing.
-  public var sequenceRepeats: UInt64 = 0
+  package var sequenceRepeats: UInt64 = 0
   /// Restarts of observers, by their boot ids.
-  public var restarts: UInt64 = 0
+  package var restarts: UInt64 = 0
   /// Datagrams of a boot that a later one had already replaced.
-  public var staleBoots: UInt64 = 0
+  package var staleBoots: UInt64 = 0
   /// Outages of observers.
-  public var outages: UInt64 = 0
+  package var outages: UInt64 = 0
   /// Tracks that gave way to others.
-  public var trackEvictions: UInt64 = 0
+  package var trackEvictions: UInt64 = 0
   /// Observers that gave way to others.
-  public var observerEvictions: UInt64 = 0
+  package var observerEvictions: UInt64 = 0
   /// Reports of observers that the site neither lists nor has accepted, where only those count.
-  public var quarantined: UInt64 = 0
+  package var quarantined: UInt64 = 0
   /// What handsets sensed and was passed on to locate them by.
-  public var sensings: UInt64 = 0
+  package var sensings: UInt64 = 0
   /// Tracks kept now.
-  public var tracks: UInt64 = 0
+  package var tracks: UInt64 = 0
   /// Observers kept now.
-  public var observers: UInt64 = 0
+  package var observers: UInt64 = 0
 
   /// Starts at zero.
-  public init() {}
+  package init() {}
 
   /// Adds the counts of another engine: shards are shown as one.
-  public mutating func add(_ other: MonitoringCounters) {
+  package mutating func add(_ other: MonitoringCounters) {
     reports += other.reports
     adverts += other.adverts
     matched += other.matched

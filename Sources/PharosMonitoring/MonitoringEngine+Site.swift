@@ -1,6 +1,6 @@
 import PharosAdvertising
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// An edited site in place of the one before, and the start after a downtime.
 extension MonitoringEngine {
@@ -13,7 +13,7 @@ extension MonitoringEngine {
   /// silence is judged take effect at once: smoothed levels are moved by what the offset changed, so that nothing enters or leaves
   /// by an edit. Where only listed observers count from now on, the others are removed: their regions become unmonitored. The name
   /// of the stream stays, since it is part of every id.
-  public mutating func adopt(_ site: Site, at instant: Timestamp, into output: inout StageOutput) {
+  package mutating func adopt(_ site: Site, at instant: Timestamp, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     _ = arrive(at: instant)
@@ -98,7 +98,7 @@ extension MonitoringEngine {
   ///   - lastTold: the records published after the state was written, or all records if there is no state: those about
   ///     beacons, and those about this engine's own observers.
   ///   - output: receives the resulting events and links.
-  public mutating func resume(at instant: Timestamp, lastTold: LastTold, into output: inout StageOutput) {
+  package mutating func resume(at instant: Timestamp, lastTold: LastTold, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     latest = max(latest, min(instant, MonitoringEngine.times.upperBound))
@@ -132,7 +132,7 @@ extension MonitoringEngine {
   ///   - end: up to when.
   ///   - received: behind everything that was received before it, and before everything that was received since.
   ///   - output: what was due before it.
-  public mutating func pause(through end: Timestamp, at received: Timestamp, into output: inout StageOutput) {
+  package mutating func pause(through end: Timestamp, at received: Timestamp, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     let received = arrive(at: received)

@@ -1,5 +1,5 @@
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 /// What an engine knows, as bytes: what checkpoints are made of.
 ///
@@ -19,7 +19,7 @@ extension MonitoringEngine {
   ///
   /// - Precondition: no change of the regions is half done: ``advance(to:into:)`` or ``finishChanges(into:)`` was called
   ///   behind the last ``apply(_:at:into:)``.
-  public func writeState(to writer: inout FieldWriter) {
+  package func writeState(to writer: inout FieldWriter) {
     precondition(pendingChanges.isEmpty, "\(behind) observers have not caught up: call finishChanges first")
     writer.reserve(Int(counters.tracks) * MonitoringEngine.bytesOfTrack)
     writer.write(MonitoringEngine.stateVersion)
@@ -48,7 +48,7 @@ extension MonitoringEngine {
   ///   - reader: where it is read from; it is behind the part afterwards.
   ///   - isOurs: whether an observer belongs to this engine; of the others nothing is kept.
   /// - Throws: what is wrong with the bytes, and where; the engine is unchanged then.
-  public mutating func restoreState(
+  package mutating func restoreState(
     from reader: inout FieldReader,
     where isOurs: (ObserverID) -> Bool
   ) throws(FieldError) {

@@ -1,19 +1,19 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// Stage one: which observer hears which beacon, what that says about regions, and how near the beacon is.
 ///
 /// One value is one shard's engine. It holds the observers, each of which is an `ObserverEngine`, and routes reports, timers and
 /// changes to them. Everything is kept for each observer apart, so that any spread of observers over engines gives the same
 /// events. Time is an input: see <doc:TimeAndOrder>.
-public struct MonitoringEngine: Sendable {
+package struct MonitoringEngine: Sendable {
   /// The times that an engine counts with, from the year 1823 to 2116, so that no deadline overflows.
   static let times = Timestamp(nanoseconds: -(1 << 62))...Timestamp(nanoseconds: 1 << 62)
   /// For how many observers room is kept from the beginning: addresses, not memory.
   private static let reserved = 16_384
 
   /// What has been counted since the start.
-  public var counters: MonitoringCounters { context.counters }
+  package var counters: MonitoringCounters { context.counters }
 
   var context: EngineContext
   package var observerEngines: [ObserverEngine] = []
@@ -47,7 +47,7 @@ public struct MonitoringEngine: Sendable {
   ///   - limits: how much the engine keeps.
   ///   - models: how ranging smooths levels and turns them into distances.
   ///   - sensing: what there is to know of venues to pass on what handsets and tags are located by; nil if there are none.
-  public init(
+  package init(
     site: Site,
     limits: MonitoringLimits = .init(),
     models: RangingModels = RangingModels(),
@@ -68,7 +68,7 @@ public struct MonitoringEngine: Sendable {
   // MARK: Inputs
 
   /// Handles one report, after everything that was due before it was received.
-  public mutating func ingest(
+  package mutating func ingest(
     _ report: Report,
     in batch: borrowing ReportBatch,
     into output: inout StageOutput
@@ -81,7 +81,7 @@ public struct MonitoringEngine: Sendable {
   /// Handles the reports of a batch in their order, each after everything that was due before it was received.
   ///
   /// The same as ``ingest(_:in:into:)`` for one after the other, and much faster.
-  public mutating func ingest(_ batch: borrowing ReportBatch, into output: inout StageOutput) {
+  package mutating func ingest(_ batch: borrowing ReportBatch, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     if behind > 0 { _ = catchUpSlice(sliceCost) }
@@ -152,7 +152,7 @@ public struct MonitoringEngine: Sendable {
   ///
   /// The caller promises that every input received at or before it has been given. Calling more or less often changes when
   /// events appear, never which ones.
-  public mutating func advance(to watermark: Timestamp, into output: inout StageOutput) {
+  package mutating func advance(to watermark: Timestamp, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     catchUpAll()
@@ -165,7 +165,7 @@ public struct MonitoringEngine: Sendable {
   /// Which events there are, and their order, are the same as with ``advance(to:into:)``.
   ///
   /// - Returns: up to when the output is final: the watermark, or the instant before a change that is not finished.
-  public mutating func advance(toward watermark: Timestamp, into output: inout StageOutput) -> Timestamp {
+  package mutating func advance(toward watermark: Timestamp, into output: inout StageOutput) -> Timestamp {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     pass(watermark)
@@ -177,7 +177,7 @@ public struct MonitoringEngine: Sendable {
   }
 
   /// Finishes what changes of the regions have begun, without letting time run on: what ``writeState(to:)`` needs.
-  public mutating func finishChanges(into output: inout StageOutput) {
+  package mutating func finishChanges(into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     catchUpAll()
@@ -186,7 +186,7 @@ public struct MonitoringEngine: Sendable {
   /// Handles a change that ``RegionRegistry`` has accepted, after everything that was due before it was received.
   ///
   /// Observers that it concerns catch up with it when they are heard, or with ``advance(to:into:)``.
-  public mutating func apply(_ change: RegionChange, at received: Timestamp, into output: inout StageOutput) {
+  package mutating func apply(_ change: RegionChange, at received: Timestamp, into output: inout StageOutput) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     _ = arrive(at: received)
@@ -384,7 +384,7 @@ public struct MonitoringEngine: Sendable {
   // MARK: Admission
 
   /// The observers that are heard and do not count, as far as they are kept, in the order of their identities.
-  public func quarantine() -> [QuarantinedObserver] { quarantined.observers }
+  package func quarantine() -> [QuarantinedObserver] { quarantined.observers }
 
   /// Whether an observer's reports count.
   func isAdmitted(_ id: ObserverID) -> Bool {
@@ -466,10 +466,10 @@ public struct MonitoringEngine: Sendable {
   // MARK: Views
 
   /// How every observer fares, in the order of their identities.
-  public func observers() -> [ObserverStatus] { placesInOrder.map { observerEngines[$0].status } }
+  package func observers() -> [ObserverStatus] { placesInOrder.map { observerEngines[$0].status } }
 
   /// Where every observer stands towards every region that it has met, in the order of (observer, application, region).
-  public func standings() -> [RegionStanding] {
+  package func standings() -> [RegionStanding] {
     placesInOrder.flatMap { place in
       observerEngines[place].rows.filter {
         $0.isLive && $0.isActive && context.catalog.slots[Int($0.slot)].isLive
@@ -489,7 +489,7 @@ public struct MonitoringEngine: Sendable {
   }
 
   /// What is known about a beacon at an observer; nil if the one or the other has no track here.
-  public func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
+  package func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
     guard let index = place(of: observer), let track = observerEngines[index].track(of: beacon, context)
     else { return nil }
     var observer = observerEngines[index]
@@ -500,7 +500,7 @@ public struct MonitoringEngine: Sendable {
   /// What is known about tracks, in the order of their keys, a page at a time.
   ///
   /// It takes time in proportion to the tracks of the observers that it passes.
-  public func tracks(_ query: TrackQuery) -> [TrackInsight] {
+  package func tracks(_ query: TrackQuery) -> [TrackInsight] {
     var found: [TrackInsight] = []
     for index in places(of: query) {
       let after = query.after.flatMap { $0.observer == observerEngines[index].id ? $0.beacon : nil }

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// The memory limits of one engine; when one is reached, the stalest entries are evicted first.
 ///
@@ -6,25 +6,25 @@ public import PharosReports
 /// `ObserverID` separately, and when a cell is full, the observer with the most tracks there loses some of its own. So
 /// a flood of made-up identities at one observer evicts no track of another, and the number of engines never affects
 /// the result.
-public struct MonitoringLimits: Hashable, Sendable {
+package struct MonitoringLimits: Hashable, Sendable {
   /// How many observers are kept, in all engines together.
   ///
   /// Spread evenly over the cells of `ObserverID`, so that who is let go does not depend on how many engines there
   /// are; a limit below 1,024 is too small to spread and counts for each engine.
-  public var observers: Int
+  package var observers: Int
   /// How many tracks are kept for each observer, so that a flood at one costs the others nothing.
-  public var tracksPerObserver: Int
+  package var tracksPerObserver: Int
   /// How many tracks are kept, in all engines together; spread over the cells as observers are, and at least as many in
   /// each as one observer may have.
-  public var tracks: Int
+  package var tracks: Int
   /// How long a track that is outside everywhere keeps what it has learned.
-  public var trackRetention: TimeSpan
+  package var trackRetention: TimeSpan
 
   /// Makes limits.
   ///
   /// 16,384 observers with 65,536 tracks each, and 16,777,216 tracks in all (4 GiB), are beyond any site that one
   /// machine serves; an hour of retention lets a visitor who steps out for lunch be known when coming back.
-  public init(
+  package init(
     observers: Int = 16_384,
     tracksPerObserver: Int = 65_536,
     tracks: Int = 16_777_216,

@@ -1,18 +1,18 @@
-public import PharosReports
+package import PharosReports
 
 /// An observer that is heard and does not count: the site neither lists it nor was it accepted.
-public struct QuarantinedObserver: Hashable, Sendable {
+package struct QuarantinedObserver: Hashable, Sendable {
   /// Which observer.
-  public var id: ObserverID
+  package var id: ObserverID
   /// When its first report was received.
-  public var firstHeard: Timestamp
+  package var firstHeard: Timestamp
   /// When its latest report was received.
-  public var lastHeard: Timestamp
+  package var lastHeard: Timestamp
   /// How many reports came from it.
-  public var reports: UInt64
+  package var reports: UInt64
 
   /// Makes an entry.
-  public init(id: ObserverID, firstHeard: Timestamp, lastHeard: Timestamp, reports: UInt64) {
+  package init(id: ObserverID, firstHeard: Timestamp, lastHeard: Timestamp, reports: UInt64) {
     self.id = id
     self.firstHeard = firstHeard
     self.lastHeard = lastHeard

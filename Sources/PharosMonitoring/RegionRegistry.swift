@@ -1,18 +1,18 @@
-public import PharosReports
+package import PharosReports
 
 /// Every application's set of regions: accepts or refuses a change before any engine sees it.
 ///
 /// One registry stands before all shards, so that the limit holds once and every engine can trust what it is given. A
 /// refused change leaves it as it was.
-public struct RegionRegistry: Sendable {
+package struct RegionRegistry: Sendable {
   /// The applications in the order in which they came.
-  public private(set) var applications: [Application]
+  package private(set) var applications: [Application]
   private let regionLimit: Int
 
   /// Takes what a site declares; applications that come later hold as many regions as Core Location allows.
   ///
   /// - Throws: the first refusal that a declared application meets.
-  public init(site: Site) throws(RegionRefusal) {
+  package init(site: Site) throws(RegionRefusal) {
     applications = []
     regionLimit = Application.defaultRegionLimit
     for declared in site.applications {
@@ -30,7 +30,7 @@ public struct RegionRegistry: Sendable {
   /// accepted at the limit. To stop what is not monitored changes nothing and is no error, as in Core Location.
   ///
   /// - Throws: the refusal; the registry is unchanged then.
-  public mutating func accept(_ change: RegionChange) throws(RegionRefusal) {
+  package mutating func accept(_ change: RegionChange) throws(RegionRefusal) {
     switch change {
     case .startMonitoring(let name, let region, assuming: _):
       try edit(name) { (application) throws(RegionRefusal) in
@@ -66,7 +66,7 @@ public struct RegionRegistry: Sendable {
   /// What applications have added at run time stays, and counts towards their limits.
   ///
   /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
-  public mutating func adopt(_ site: Site, from old: Site) throws(RegionRefusal) {
+  package mutating func adopt(_ site: Site, from old: Site) throws(RegionRefusal) {
     // Report mistakes in the site itself before conflicts with changes that applications made at run time.
     _ = try RegionRegistry(site: site)
     var trial = self

@@ -1,5 +1,5 @@
 import PharosCaptures
-public import PharosReports
+package import PharosReports
 import PharosWire
 
 /// Turns the bytes of a capture or a recording into inputs of a ``Pipeline``.
@@ -10,11 +10,11 @@ import PharosWire
 /// no time takes that of the one before.
 ///
 /// It throws one ``CaptureFeedError`` at most, after everything before the damage was given.
-public struct CaptureFeed: Sendable {
+package struct CaptureFeed: Sendable {
   /// Who is taken to have heard Bluetooth packets.
-  public let observer: ObserverID
+  package let observer: ObserverID
   /// Whether a site was found in it: a recording of a server's inputs.
-  public private(set) var isRecording = false
+  package private(set) var isRecording = false
 
   private var reader = CaptureReader()
   private var assembler = DatagramAssembler()
@@ -33,10 +33,10 @@ public struct CaptureFeed: Sendable {
   /// Starts with nothing read.
   ///
   /// - Parameter observer: who is taken to have heard Bluetooth packets.
-  public init(observer: ObserverID) { self.observer = observer }
+  package init(observer: ObserverID) { self.observer = observer }
 
   /// What was found so far.
-  public var counters: CaptureFeedCounters {
+  package var counters: CaptureFeedCounters {
     var counters = tally
     counters.udp = assembler.counters
     counters.bluetooth = extractor.counters
@@ -45,25 +45,25 @@ public struct CaptureFeed: Sendable {
   }
 
   /// The R of the last packet or input, if there was any.
-  public var latestTime: Timestamp? { latest }
+  package var latestTime: Timestamp? { latest }
 
   /// How far the file has been read.
   ///
   /// - Units: bytes.
-  public var offset: UInt64 { reader.offset }
+  package var offset: UInt64 { reader.offset }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: [UInt8]) { reader.append(bytes) }
+  package mutating func append(_ bytes: [UInt8]) { reader.append(bytes) }
 
   /// Takes the next bytes of the file.
-  public mutating func append(_ bytes: RawSpan) { reader.append(bytes) }
+  package mutating func append(_ bytes: RawSpan) { reader.append(bytes) }
 
   /// The next input, or nil when more bytes are needed.
   ///
   /// - Parameter maxReports: how many reports a batch has when it is given; the last datagram may bring some more.
   /// - Returns: the input.
   /// - Throws: damage, once, after everything before it was given.
-  public mutating func next(maxReports: Int = 1_024) throws(CaptureFeedError) -> PipelineInput? {
+  package mutating func next(maxReports: Int = 1_024) throws(CaptureFeedError) -> PipelineInput? {
     if let input = waiting {
       waiting = nil
       return input
@@ -90,7 +90,7 @@ public struct CaptureFeed: Sendable {
   /// Ends the input; call it after the last chunk, once ``next(maxReports:)`` has returned nil.
   ///
   /// - Throws: an error if the file is cut off, unless ``next(maxReports:)`` has already thrown one for damage.
-  public mutating func finish() throws(CaptureFeedError) {
+  package mutating func finish() throws(CaptureFeedError) {
     guard damage == nil else { return }
     do {
       try reader.finish()
@@ -121,7 +121,7 @@ public struct CaptureFeed: Sendable {
   /// Takes an input back that was given and is done with, so that the next batch grows in its storage.
   ///
   /// Who keeps no input hands all of them back, and nothing is allocated for a batch any more.
-  public mutating func recycle(_ input: consuming PipelineInput) {
+  package mutating func recycle(_ input: consuming PipelineInput) {
     guard case .reports(var batch) = consume input else { return }
     batch.removeAll()
     spare = batch

@@ -1,15 +1,15 @@
-public import PharosReports
-public import PharosCaptures
+package import PharosReports
+package import PharosCaptures
 
 /// Why a capture or recording could not be read further; everything before was given.
-public enum CaptureFeedError: Error, Equatable, Sendable {
+package enum CaptureFeedError: Error, Equatable, Sendable {
   /// The file is damaged, cut off or no capture.
   case capture(CaptureError)
   /// An input of a recording is damaged: the block that ends at the offset.
   case recording(FieldError, offset: UInt64)
 
   /// Whether the file just ends too early, as one does that is still being written.
-  public var isCut: Bool {
+  package var isCut: Bool {
     guard case .capture(let error) = self, case .cut = error.problem else { return false }
     return true
   }
@@ -17,7 +17,7 @@ public enum CaptureFeedError: Error, Equatable, Sendable {
 
 extension CaptureFeedError: CustomStringConvertible {
   /// What is wrong, where, and what to do.
-  public var description: String {
+  package var description: String {
     switch self {
     case .capture(let error): error.description
     case .recording(let error, let offset):

@@ -1,13 +1,13 @@
-public import PharosEvents
-public import PharosPositioning
-public import PharosReports
+package import PharosEvents
+package import PharosPositioning
+package import PharosReports
 
 extension EventMerger {
   /// What is to be added to times of the engines to get the wall clock's, as of what was released.
-  public var clockOffset: TimeSpan { clock.last { $0.since <= released }?.offset ?? .zero }
+  package var clockOffset: TimeSpan { clock.last { $0.since <= released }?.offset ?? .zero }
 
   /// A copy that knows nothing of what shards have decided behind what was released: what a checkpoint is made of.
-  public var settled: EventMerger {
+  package var settled: EventMerger {
     var copy = self
     copy.events = []
     copy.links = []
@@ -19,16 +19,16 @@ extension EventMerger {
   }
 
   /// Where every beacon is that some observer of a zone hears, or that is in a zone.
-  public func tagStandings() -> [TagStanding] { stageTwo.tagStandings() }
+  package func tagStandings() -> [TagStanding] { stageTwo.tagStandings() }
 
   /// Where every beacon stands towards every region about beacons that it has met.
-  public func beaconStandings() -> [BeaconStanding] { stageTwo.beaconStandings() }
+  package func beaconStandings() -> [BeaconStanding] { stageTwo.beaconStandings() }
 
   /// Takes over an edited site, which the registry has accepted; what it declares alike keeps its state.
-  public mutating func adopt(_ site: Site, at instant: Timestamp) { insert(.site(site), at: instant) }
+  package mutating func adopt(_ site: Site, at instant: Timestamp) { insert(.site(site), at: instant) }
 
   /// Records a pause in which nothing was received, from an instant to a later one.
-  public mutating func pause(through end: Timestamp, at instant: Timestamp) {
+  package mutating func pause(through end: Timestamp, at instant: Timestamp) {
     insert(.pause(through: end), at: instant)
   }
 
@@ -53,7 +53,7 @@ extension EventMerger {
   /// Puts the state of a checkpoint in the place of this merger's, which has taken nothing yet.
   ///
   /// - Throws: what is wrong with its bytes; the merger is as it was then.
-  public mutating func restoreState(from checkpoint: Checkpoint) throws(FieldError) {
+  package mutating func restoreState(from checkpoint: Checkpoint) throws(FieldError) {
     var reader = FieldReader(checkpoint.merger[...])
     var restored = self
     restored.released = try Timestamp(from: &reader)
@@ -78,7 +78,7 @@ extension EventMerger {
   /// - Parameters:
   ///   - instant: when inputs begin again; behind everything that was released.
   ///   - lastTold: what events have told since the checkpoint, in their times.
-  public mutating func resume(at instant: Timestamp, lastTold: LastTold) {
+  package mutating func resume(at instant: Timestamp, lastTold: LastTold) {
     // Counters of the checkpoint may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: instant.nanoseconds)
     clockSteps = max(clockSteps, floor)

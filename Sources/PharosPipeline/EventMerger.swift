@@ -1,6 +1,6 @@
-public import PharosEvents
-public import PharosPositioning
-public import PharosReports
+package import PharosEvents
+package import PharosPositioning
+package import PharosReports
 
 /// The merger of all shards of stage one into one ordered stream of events, with stage two behind it.
 ///
@@ -13,7 +13,7 @@ public import PharosReports
 /// - It submits changes and clock steps before any shard's watermark reaches their instant.
 /// - It gives a change to the engines before the reports of the same instant.
 /// - It makes all calls from one thread.
-public struct EventMerger: Sendable {
+package struct EventMerger: Sendable {
   /// What changes what is monitored.
   enum Change: Sendable {
     /// One region, or the ranging of one constraint.
@@ -25,11 +25,11 @@ public struct EventMerger: Sendable {
   }
 
   /// Up to where everything was released.
-  public internal(set) var released = Timestamp.distantPast
+  package internal(set) var released = Timestamp.distantPast
   /// What stage two has done so far.
-  public var positioningCounters: PositioningCounters { stageTwo.counters }
+  package var positioningCounters: PositioningCounters { stageTwo.counters }
   /// The offsets that stage two found by itself, in the order in which the zones name the observers.
-  public var calibrations: [Calibration] { stageTwo.calibrations() }
+  package var calibrations: [Calibration] { stageTwo.calibrations() }
 
   let stream: String
   var stageTwo: StageTwo
@@ -61,7 +61,7 @@ public struct EventMerger: Sendable {
   ///   - limits: how much stage two keeps.
   ///   - grounds: the venues in which handsets and tags are located.
   ///   - keepsSensings: whether somebody calls ``takeSensings()``.
-  public init(
+  package init(
     shards: Int,
     site: Site,
     limits: PositioningLimits = PositioningLimits(),
@@ -75,7 +75,7 @@ public struct EventMerger: Sendable {
   }
 
   /// Takes what a shard decided; nothing that it hands over later is decided at or before the watermark.
-  public mutating func offer(
+  package mutating func offer(
     _ output: borrowing StageOutput,
     from shard: Int,
     finalThrough watermark: Timestamp
@@ -87,7 +87,7 @@ public struct EventMerger: Sendable {
   }
 
   /// Takes a region change that the limit has let pass.
-  public mutating func apply(_ change: RegionChange, at instant: Timestamp) {
+  package mutating func apply(_ change: RegionChange, at instant: Timestamp) {
     insert(.region(change), at: instant)
   }
 
@@ -98,7 +98,7 @@ public struct EventMerger: Sendable {
   }
 
   /// Tells that a region was refused because its application holds as many as it may.
-  public mutating func refuse(application: String, region: String, limit: Int, at instant: Timestamp) {
+  package mutating func refuse(application: String, region: String, limit: Int, at instant: Timestamp) {
     let counter = (refusals[application] ?? refusalFloor) + 1
     refusals[application] = counter
     events.append(
@@ -121,7 +121,7 @@ public struct EventMerger: Sendable {
   /// Records a step of the wall clock, so that events decided later carry the new time.
   ///
   /// A step affects no decision: deadlines, order and ids use the clock of the start.
-  public mutating func stepClock(by step: TimeSpan, at instant: Timestamp) {
+  package mutating func stepClock(by step: TimeSpan, at instant: Timestamp) {
     clockSteps += 1
     clock.append((instant, (clock.last?.offset ?? .zero) + step))
     events.append(
@@ -140,13 +140,13 @@ public struct EventMerger: Sendable {
   }
 
   /// Up to where all shards have handed over what they decided.
-  public var finalThrough: Timestamp { watermarks.min() ?? .distantPast }
+  package var finalThrough: Timestamp { watermarks.min() ?? .distantPast }
 
   /// Releases what has become final, in order.
   ///
   /// - Parameter limit: how far at most, for who wants to look at the state of an instant.
   /// - Returns: the events that were decided up to there.
-  public mutating func take(through limit: Timestamp = .distantFuture) -> [Event] {
+  package mutating func take(through limit: Timestamp = .distantFuture) -> [Event] {
     let final = min(finalThrough, limit)
     guard final > released else { return [] }
     released = final
@@ -160,7 +160,7 @@ public struct EventMerger: Sendable {
   }
 
   /// What handsets sensed, as far as it was released since the last call and is kept, in order.
-  public mutating func takeSensings() -> [Sensing] {
+  package mutating func takeSensings() -> [Sensing] {
     guard !sensings.isEmpty else { return [] }
     defer { sensings = [] }
     return sensings

@@ -1,8 +1,8 @@
-public import PharosEvents
-public import PharosMonitoring
-public import PharosPositioning
+package import PharosEvents
+package import PharosMonitoring
+package import PharosPositioning
 import PharosPrivacy
-public import PharosReports
+package import PharosReports
 
 extension Pipeline {
   /// Makes a pipeline that continues from a checkpoint, as if it had not been interrupted.
@@ -18,7 +18,7 @@ extension Pipeline {
   ///   - positioning: the memory limits of stage two.
   ///   - grounds: the venues in which handsets and tags are located; their positions are found from scratch.
   /// - Throws: `RegionRefusal` for the site; a `FieldError` if a state cannot be read.
-  public init(
+  package init(
     site: Site,
     restoring checkpoint: Checkpoint,
     shards: Int = 1,
@@ -39,7 +39,7 @@ extension Pipeline {
   /// The state by now: everything decided up to the last instant that is complete.
   ///
   /// Called behind ``advance(to:)``, so that no decision of that instant is left to tell.
-  public func checkpoint() -> Checkpoint { Checkpoint(shards: shards, merger: merger.settled) }
+  package func checkpoint() -> Checkpoint { Checkpoint(shards: shards, merger: merger.settled) }
 
   /// Resumes after a restart: the time since the checkpoint, or all earlier time if there is none, was downtime.
   ///
@@ -51,7 +51,7 @@ extension Pipeline {
   ///   - instant: the time at which inputs begin again.
   ///   - lastTold: the states published since the checkpoint, or all published states if there is no checkpoint.
   /// - Returns: the events that have become final.
-  public mutating func resume(at instant: Timestamp, lastTold: LastTold) -> [Event] {
+  package mutating func resume(at instant: Timestamp, lastTold: LastTold) -> [Event] {
     let instant = enter(at: instant)
     let told = lastTold.turnedBack(by: merger.clockOffset)
     for index in shards.indices {
@@ -71,7 +71,7 @@ extension Pipeline {
   ///   - end: the time at which the process continued.
   ///   - instant: the start of the pause, after everything received before it and before everything received since.
   /// - Returns: the events that have become final.
-  public mutating func pause(through end: Timestamp, at instant: Timestamp) -> [Event] {
+  package mutating func pause(through end: Timestamp, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
     for index in shards.indices { shards[index].pause(through: end, at: instant, into: &output) }
     merger.pause(through: end, at: instant)
@@ -82,7 +82,7 @@ extension Pipeline {
   ///
   /// - Returns: what has become final.
   /// - Throws: the first refusal that the site meets, nothing having changed.
-  public mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
+  package mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
     let instant = enter(at: instant)
     let changes = self.site.regionChanges(to: site)
     let forgotten = changes.flatMap { forgottenRegions($0) }
@@ -103,15 +103,15 @@ extension Pipeline {
   }
 
   /// What stage one knows about tracks, in order, a page at a time.
-  public func tracks(_ query: TrackQuery) -> [TrackInsight] {
+  package func tracks(_ query: TrackQuery) -> [TrackInsight] {
     Array(shards.flatMap { $0.tracks(query) }.sorted { $0.key < $1.key }.prefix(query.limit))
   }
 
   /// Where every beacon is that some observer of a zone hears, or that is in a zone.
-  public func tags() -> [TagStanding] { merger.tagStandings() }
+  package func tags() -> [TagStanding] { merger.tagStandings() }
 
   /// The observers that are heard and do not count, in their order.
-  public func quarantine() -> [QuarantinedObserver] {
+  package func quarantine() -> [QuarantinedObserver] {
     shards.flatMap { $0.quarantine() }.sorted { $0.id < $1.id }
   }
 

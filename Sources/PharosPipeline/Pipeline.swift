@@ -1,6 +1,6 @@
 public import PharosEvents
 public import PharosMonitoring
-public import PharosPositioning
+package import PharosPositioning
 import PharosPrivacy
 public import PharosReports
 
@@ -14,7 +14,7 @@ public import PharosReports
 /// decided at the last R, since more reports of that instant may follow, until ``advance(to:)`` or ``finish(tail:)``.
 public struct Pipeline: Sendable {
   /// What came in and what was made of it, apart from what the stages count.
-  public internal(set) var counters = PipelineCounters()
+  package internal(set) var counters = PipelineCounters()
 
   /// What is declared at present: changes of a site are found by comparing with it.
   var site: Site
@@ -33,7 +33,13 @@ public struct Pipeline: Sendable {
   /// The least R that a change may have: behind every report, so that it comes first at its own instant.
   var changeFloor = Timestamp.distantPast
 
-  /// Makes a pipeline for a site and spreads the observers over a number of shards.
+  /// Creates a pipeline of one shard for a site.
+  ///
+  /// - Parameter site: the site.
+  /// - Throws: the first refusal of a declared application.
+  public init(site: Site) throws(RegionRefusal) { try self.init(site: site, shards: 1) }
+
+  /// Creates a pipeline for a site and spreads the observers over a number of shards.
   ///
   /// - Parameters:
   ///   - site: the site.
@@ -42,7 +48,7 @@ public struct Pipeline: Sendable {
   ///   - positioning: the memory limits of stage two.
   ///   - grounds: the venues in which handsets and tags are located; without venues, locating is off and costs nothing.
   /// - Throws: the first refusal of a declared application.
-  public init(
+  package init(
     site: Site,
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
@@ -138,13 +144,13 @@ public struct Pipeline: Sendable {
   /// Whether a change would be accepted now.
   ///
   /// - Throws: why it would be refused.
-  public func check(_ change: RegionChange) throws(RegionRefusal) {
+  package func check(_ change: RegionChange) throws(RegionRefusal) {
     var trial = registry
     try trial.accept(change)
   }
 
   /// Notes that the wall clock was set by so much, and gives what has become final.
-  public mutating func stepClock(by step: TimeSpan, at instant: Timestamp) -> [Event] {
+  package mutating func stepClock(by step: TimeSpan, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
     merger.stepClock(by: step, at: instant)
     return release(through: instant - .oneNanosecond)
@@ -153,7 +159,7 @@ public struct Pipeline: Sendable {
   /// Takes any input but the site at the beginning, which a pipeline is made from.
   ///
   /// An adopted site that is refused changes nothing; a server records none that was.
-  public mutating func take(_ input: borrowing PipelineInput) -> [Event] {
+  package mutating func take(_ input: borrowing PipelineInput) -> [Event] {
     switch copy input {
     case .site: return []
     case .reports(let batch): return ingest(batch)
@@ -184,33 +190,33 @@ public struct Pipeline: Sendable {
   }
 
   /// Who is inside which region, as far as events were given.
-  public func insideNow() -> [Standing] { board.inside }
+  package func insideNow() -> [Standing] { board.inside }
 
   /// The applications and their regions as they are now.
-  public var applications: [Application] { registry.applications }
+  package var applications: [Application] { registry.applications }
 
   /// What stage one counted, all shards together.
-  public var monitoringCounters: MonitoringCounters {
+  package var monitoringCounters: MonitoringCounters {
     var sum = MonitoringCounters()
     for shard in shards { sum.add(shard.counters) }
     return sum
   }
 
   /// What stage two counted.
-  public var positioningCounters: PositioningCounters { merger.positioningCounters }
+  package var positioningCounters: PositioningCounters { merger.positioningCounters }
 
   /// What stage one knows about a beacon at an observer by now; nil if the one or the other has no track.
   ///
   /// A look that changes nothing. Ask behind ``advance(to:)``, so that what was due by then is decided.
-  public func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
+  package func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
     shards[observer.shard(of: shards.count)].insight(observer: observer, beacon: beacon)
   }
 
   /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
-  public func calibrations() -> [Calibration] { merger.calibrations }
+  package func calibrations() -> [Calibration] { merger.calibrations }
 
   /// How the observers fare, in their order.
-  public func observers() -> [ObserverStatus] { shards.flatMap { $0.observers() }.sorted { $0.id < $1.id } }
+  package func observers() -> [ObserverStatus] { shards.flatMap { $0.observers() }.sorted { $0.id < $1.id } }
 
   // MARK: The parts
 
@@ -284,24 +290,24 @@ public struct Pipeline: Sendable {
 }
 
 /// What a pipeline took in, apart from what its stages count.
-public struct PipelineCounters: Hashable, Sendable {
+package struct PipelineCounters: Hashable, Sendable {
   /// Reports.
-  public var reports: UInt64 = 0
+  package var reports: UInt64 = 0
   /// Reports whose receive time went back, and was moved to where the pipeline stood.
-  public var backwardReports: UInt64 = 0
+  package var backwardReports: UInt64 = 0
   /// Reports that name no observer of their batch; they are passed over.
-  public var strayReports: UInt64 = 0
+  package var strayReports: UInt64 = 0
   /// Region changes that were accepted.
-  public var changes: UInt64 = 0
+  package var changes: UInt64 = 0
   /// Region changes that were refused.
-  public var refusedChanges: UInt64 = 0
+  package var refusedChanges: UInt64 = 0
   /// Inputs other than reports whose time went back, and was moved to where the pipeline stood.
-  public var backwardChanges: UInt64 = 0
+  package var backwardChanges: UInt64 = 0
   /// Checkpoints that could not be read; their pipelines started from the published states alone.
-  public var refusedCheckpoints: UInt64 = 0
+  package var refusedCheckpoints: UInt64 = 0
   /// Events given.
-  public var events: UInt64 = 0
+  package var events: UInt64 = 0
 
   /// Starts at zero.
-  public init() {}
+  package init() {}
 }

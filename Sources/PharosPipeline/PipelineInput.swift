@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// One input of a pipeline, as a capture or a recording gives it.
-public enum PipelineInput: Sendable {
+package enum PipelineInput: Sendable {
   /// The site that a recording was made with: the pipeline is to be made from it.
   case site(Site)
   /// What the server went on from when it started again: comes right behind the site.
@@ -22,5 +22,5 @@ public enum PipelineInput: Sendable {
   /// How long a server stands still at least for it to count: half of the shortest silence that a beacon may leave by.
   ///
   /// Anything shorter is over before a deadline that it may have torn.
-  public static let leastPause = TimeSpan.seconds(1)
+  package static let leastPause = TimeSpan.seconds(1)
 }

@@ -1,11 +1,11 @@
-public import PharosMonitoring
+package import PharosMonitoring
 import PharosPlaces
-public import PharosPositioning
+package import PharosPositioning
 import PharosReports
 
 extension SensingScope {
   /// What stage one must know of the venues in which somebody is located; nil if there are none, so that nothing is handed on.
-  public init?(_ grounds: [Ground]) {
+  package init?(_ grounds: [Ground]) {
     guard !grounds.isEmpty else { return nil }
     self.init()
     for (_, floor) in grounds.lazy.flatMap(\.venue.floors) {

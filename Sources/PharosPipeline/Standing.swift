@@ -1,19 +1,19 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// Somebody who is inside a region.
-public struct Standing: Hashable, Sendable {
+package struct Standing: Hashable, Sendable {
   /// The application.
-  public var application: String
+  package var application: String
   /// The region's identifier.
-  public var region: String
+  package var region: String
   /// Who is inside.
-  public var subject: SubjectID
+  package var subject: SubjectID
   /// Since when, where an event said it.
-  public var since: Timestamp
+  package var since: Timestamp
 
   /// Makes a standing.
-  public init(application: String, region: String, subject: SubjectID, since: Timestamp) {
+  package init(application: String, region: String, subject: SubjectID, since: Timestamp) {
     self.application = application
     self.region = region
     self.subject = subject
@@ -22,7 +22,7 @@ public struct Standing: Hashable, Sendable {
 }
 
 /// Who is inside what, kept from the events alone: what `process` ends by saying.
-public struct StandingBoard: Sendable {
+package struct StandingBoard: Sendable {
   private struct Key: Hashable, Sendable {
     let application: String
     let region: String
@@ -37,12 +37,12 @@ public struct StandingBoard: Sendable {
   private var rows: [Key: Row] = [:]
 
   /// Makes an empty board.
-  public init() {}
+  package init() {}
 
   /// Takes an event; other kinds than changes of state are passed over.
   ///
   /// Who becomes unmonitored is no longer listed, but its visit goes on if it is found inside again.
-  public mutating func note(_ event: Event) {
+  package mutating func note(_ event: Event) {
     guard event.kind == .regionState, case .region(let transition) = event.detail, !transition.isAnswer else {
       return
     }
@@ -70,12 +70,12 @@ public struct StandingBoard: Sendable {
   }
 
   /// Forgets a region that is no longer monitored.
-  public mutating func forget(application: String, region: String) {
+  package mutating func forget(application: String, region: String) {
     rows = rows.filter { $0.key.application != application || $0.key.region != region }
   }
 
   /// Who is inside, by application, region and subject.
-  public var inside: [Standing] {
+  package var inside: [Standing] {
     rows.filter { $0.value.state == .inside }
       .map { Standing(application: $0.application, region: $0.region, subject: $0.subject, since: $1.since) }
       .sorted { left, right in

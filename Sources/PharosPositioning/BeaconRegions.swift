@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// The regions of all applications as stage two sees them: those about beacons in full, of the others what they ask
 /// about, since a zone without a list of its own places every beacon that some region asks about.
@@ -109,7 +109,7 @@ struct BeaconRegions: Sendable {
 
 extension Region {
   /// Whether another region asks the same of the same beacons and observers, so that rows outlive the exchange.
-  public func asksTheSame(as other: Region) -> Bool {
+  package func asksTheSame(as other: Region) -> Bool {
     constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
       && presence == other.presence
   }

@@ -1,26 +1,26 @@
-public import PharosReports
+package import PharosReports
 
 /// An observer's offset as it was found from the tags that it hears together with others.
-public struct Calibration: Hashable, Sendable {
+package struct Calibration: Hashable, Sendable {
   /// The observer.
-  public var observer: ObserverID
+  package var observer: ObserverID
   /// What would have to be added to its levels, beyond what the site declares.
   ///
   /// - Units: dB.
-  public var offset: Double
+  package var offset: Double
   /// The uncertainty of the offset.
   ///
   /// - Units: dB, one standard deviation.
-  public var deviation: Double
+  package var deviation: Double
   /// With how many other observers it was compared, both ways.
-  public var pairs: Int
+  package var pairs: Int
   /// How many lessons the comparisons are made of.
-  public var lessons: Int
+  package var lessons: Int
   /// Whether the offset is large enough, against its uncertainty, to be used.
-  public var isApplied: Bool
+  package var isApplied: Bool
 
   /// Makes a calibration.
-  public init(
+  package init(
     observer: ObserverID,
     offset: Double,
     deviation: Double,

@@ -6,7 +6,7 @@ extension StageTwo {
   /// A look that changes nothing.
   ///
   /// - Complexity: n log n in the number of beacons; meant for a copy of the engine, away from where it works.
-  public func tagStandings() -> [TagStanding] {
+  package func tagStandings() -> [TagStanding] {
     tags.store.filter { $0.isLive && ($0.zone.zone != nil || !$0.zone.levels.isEmpty) }
       .map(standing)
       .sorted { $0.beacon < $1.beacon }
@@ -15,7 +15,7 @@ extension StageTwo {
   /// Where every beacon stands towards every region about beacons that it has met, by beacon, application and region.
   ///
   /// - Complexity: n log n in the number of beacons; meant for a copy of the engine, away from where it works.
-  public func beaconStandings() -> [BeaconStanding] {
+  package func beaconStandings() -> [BeaconStanding] {
     tags.store.filter(\.isLive)
       .flatMap { tag in
         tag.rows.compactMap { row -> BeaconStanding? in

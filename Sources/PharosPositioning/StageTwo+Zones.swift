@@ -5,7 +5,7 @@ extension StageTwo {
   /// The offsets of the observers that stand in zones, as they were found from the tags that they hear in common.
   ///
   /// In the order in which the zones name them. An offset is only used where ``Calibration/isApplied`` says so.
-  public func calibrations() -> [Calibration] {
+  package func calibrations() -> [Calibration] {
     zip(around.plan.observers, around.offsets.entries).map { observer, entry in
       Calibration(
         observer: observer,

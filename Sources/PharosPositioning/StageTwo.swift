@@ -1,5 +1,5 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// Stage two: what compares observers.
 ///
@@ -10,11 +10,11 @@ public import PharosReports
 /// ``advance(to:into:)`` promises that every link and change up to that instant has been given. Conclusions are drawn
 /// once an instant is complete, so a beacon that one gateway loses at the very instant at which the next one hears it
 /// has not left.
-public struct StageTwo: Sendable {
+package struct StageTwo: Sendable {
   /// What has been done so far.
   ///
   /// - Complexity: linear in the number of subjects that are located.
-  public var counters: PositioningCounters {
+  package var counters: PositioningCounters {
     var counters = counted
     if let locators { counters.locating = locators.counters }
     return counters
@@ -56,7 +56,7 @@ public struct StageTwo: Sendable {
   ///   - limits: The bounds on what the stage keeps.
   ///   - rules: The constants of the zone decision.
   ///   - grounds: The venues in which handsets and tags are located. If it is empty, no subject is located.
-  public init(
+  package init(
     site: Site,
     limits: PositioningLimits = PositioningLimits(),
     rules: ZoneRules = ZoneRules(),
@@ -78,7 +78,7 @@ public struct StageTwo: Sendable {
   }
 
   /// Takes what stage one found out; links come ordered by `StageLink.isOrderedBefore`.
-  public mutating func take(_ link: StageLink, into events: inout [Event]) {
+  package mutating func take(_ link: StageLink, into events: inout [Event]) {
     run(before: link.decidedAt, into: &events)
     switch link {
     case .second(let second):
@@ -100,7 +100,7 @@ public struct StageTwo: Sendable {
   }
 
   /// Decides all that is due up to an instant, given that every link and change up to it has been taken.
-  public mutating func advance(to instant: Timestamp, into events: inout [Event]) {
+  package mutating func advance(to instant: Timestamp, into events: inout [Event]) {
     run(before: instant, into: &events)
     settle(into: &events)
     fire(through: instant, into: &events)
@@ -108,7 +108,7 @@ public struct StageTwo: Sendable {
   }
 
   /// Takes a change of the regions, which the limit has already let pass; it comes before all links of its instant.
-  public mutating func apply(_ change: RegionChange, at instant: Timestamp, into events: inout [Event]) {
+  package mutating func apply(_ change: RegionChange, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
     switch change {
     case .startMonitoring(let application, let region, let assuming):
@@ -127,7 +127,7 @@ public struct StageTwo: Sendable {
 
   /// Forgets where handsets and tags are, as a copy does that is kept for a checkpoint: this is no part of its state, and a
   /// copy that held thousands of beliefs would have each of them copied.
-  public mutating func forgetWhereabouts() { locators?.forgetAll() }
+  package mutating func forgetWhereabouts() { locators?.forgetAll() }
 
   /// Draws all conclusions that come before a change of an instant.
   mutating func complete(before instant: Timestamp, into events: inout [Event]) {

@@ -1,26 +1,26 @@
-public import PharosReports
+package import PharosReports
 
 /// Where one beacon is by now, as stage two knows it: what a map of tags is drawn from.
-public struct TagStanding: Hashable, Sendable {
+package struct TagStanding: Hashable, Sendable {
   /// How loud one observer hears the beacon.
-  public struct Hearing: Hashable, Sendable {
+  package struct Hearing: Hashable, Sendable {
     /// Who hears it.
-    public var observer: ObserverID
+    package var observer: ObserverID
     /// The filtered level, the offset left out.
     ///
     /// - Units: dBm.
-    public var level: Double
+    package var level: Double
     /// The offset that was found by itself and is added when observers are compared.
     ///
     /// - Units: dB.
-    public var offset: Double
+    package var offset: Double
     /// When it was last told of.
-    public var lastHeard: Timestamp
+    package var lastHeard: Timestamp
     /// Whether the observer is down, so that its silence means nothing.
-    public var isDown: Bool
+    package var isDown: Bool
 
     /// Makes a hearing.
-    public init(observer: ObserverID, level: Double, offset: Double, lastHeard: Timestamp, isDown: Bool) {
+    package init(observer: ObserverID, level: Double, offset: Double, lastHeard: Timestamp, isDown: Bool) {
       self.observer = observer
       self.level = level
       self.offset = offset
@@ -30,18 +30,18 @@ public struct TagStanding: Hashable, Sendable {
   }
 
   /// Which beacon.
-  public var beacon: BeaconID
+  package var beacon: BeaconID
   /// The zone that it is in, or nil if it is in none.
-  public var zone: String?
+  package var zone: String?
   /// Since when it has been in the zone; nil where it is in none.
-  public var since: Timestamp?
+  package var since: Timestamp?
   /// How probable the zone is, 0 to 1; nil where it is in none.
-  public var probability: Double?
+  package var probability: Double?
   /// Who hears it, the loudest first.
-  public var hearings: [Hearing]
+  package var hearings: [Hearing]
 
   /// Makes a standing.
-  public init(
+  package init(
     beacon: BeaconID,
     zone: String?,
     since: Timestamp?,
@@ -57,22 +57,22 @@ public struct TagStanding: Hashable, Sendable {
 }
 
 /// Where one beacon stands towards one region about beacons.
-public struct BeaconStanding: Hashable, Sendable {
+package struct BeaconStanding: Hashable, Sendable {
   /// The application that the region belongs to.
-  public var application: String
+  package var application: String
   /// The region's identifier.
-  public var region: String
+  package var region: String
   /// Which beacon.
-  public var beacon: BeaconID
+  package var beacon: BeaconID
   /// Where it stands.
-  public var state: RegionState
+  package var state: RegionState
   /// When the present visit began, if there is one.
-  public var enteredAt: Timestamp?
+  package var enteredAt: Timestamp?
   /// The observers that have it inside, in their order; those that are down left out.
-  public var observers: [ObserverID]
+  package var observers: [ObserverID]
 
   /// Makes a standing.
-  public init(
+  package init(
     application: String,
     region: String,
     beacon: BeaconID,

@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// The constants that zones are decided with; the article <doc:WhichRoom> says how they work together.
-public struct ZoneRules: Hashable, Sendable {
+package struct ZoneRules: Hashable, Sendable {
   // MARK: What levels say about zones
 
   /// By how much the observers of the right zone hear a beacon louder than those of the next one, where nothing is
@@ -10,54 +10,54 @@ public struct ZoneRules: Hashable, Sendable {
   /// 8 dB: half of a room's way nearer (6 dB) and a light wall between (2 to 4 dB).
   ///
   /// - Units: dB.
-  public var separation = 8.0
+  package var separation = 8.0
   /// How far that lies apart between the places within a zone.
   ///
   /// 3.5 dB, as furniture gives it indoors (Rappaport, Wireless Communications, table 4.6: 3 to 7 dB).
   ///
   /// - Units: dB, one standard deviation.
-  public var placeDeviation = 3.5
+  package var placeDeviation = 3.5
   /// By how much one observer can speak for or against a zone at most.
   ///
   /// 12 dB: a body takes 10 to 20 dB from one observer for seconds, and that must be as bad as it gets.
   ///
   /// - Units: dB.
-  public var cap = 12.0
+  package var cap = 12.0
   /// The same for a floor, of which up to three observers are compared, the loudest of each with the loudest.
   ///
   /// 8 dB: less than any two others can outweigh.
   ///
   /// - Units: dB.
-  public var floorCap = 8.0
+  package var floorCap = 8.0
   /// What the second loudest observer of a zone counts beside the loudest.
   ///
   /// 0.25: a beacon before one of two gateways is in the zone though the other is far away.
-  public var secondWeight = 0.25
+  package var secondWeight = 0.25
   /// What the second loudest observer of a floor counts beside the loudest and the third.
   ///
   /// 1.5: the loudest alone may be a gateway above a hole in the ceiling, so the second is the better witness.
-  public var secondFloorWeight = 1.5
+  package var secondFloorWeight = 1.5
   /// The level that an observer is taken to have which does not hear a beacon.
   ///
   /// −95 dBm, where common gateways stop receiving.
   ///
   /// - Units: dBm.
-  public var sensitivity = -95.0
+  package var sensitivity = -95.0
   /// The longest time that one second's evidence stands for when a beacon advertises less often.
   ///
   /// 4 s: a beacon that speaks every 10 s is not believed ten times over.
-  public var longestEvidence = TimeSpan.seconds(4)
+  package var longestEvidence = TimeSpan.seconds(4)
 
   /// How often a beacon's levels are looked at.
   ///
   /// Every half second: summaries come once a second from each observer, each at its own phase.
-  public var period = TimeSpan.milliseconds(500)
+  package var period = TimeSpan.milliseconds(500)
   /// The longest time between two looks at a beacon that no observer hears, as a share of its silence.
   ///
   /// A thousandth: after 15 minutes of silence there is a look every 0.9 s, so a decision that depends on silence is
   /// late by a thousandth of the silence at most. Where time jumps by years, as in captures of devices that learn the
   /// date late, the jump takes some thousand looks.
-  public var silentPause = 0.001
+  package var silentPause = 0.001
 
   // MARK: How beacons move
 
@@ -67,81 +67,81 @@ public struct ZoneRules: Hashable, Sendable {
   /// right for an hour is left within seconds.
   ///
   /// - Units: 1/s.
-  public var walkingRate = 0.15
+  package var walkingRate = 0.15
   /// The same while its levels say that it lies still.
   ///
   /// Every 67 s: levels of a beacon that is carried along a line of equal level look still, so it is not zero.
   ///
   /// - Units: 1/s.
-  public var restingRate = 0.015
+  package var restingRate = 0.015
   /// How often it gets into a zone of the floor to which no door is known, against one with a door.
   ///
   /// A hundredth: a list of neighbours may lack a door.
-  public var strayShare = 0.01
+  package var strayShare = 0.01
   /// How often it gets to another floor without stairs.
   ///
   /// A thousandth: a lift is not in the list.
-  public var climbShare = 0.001
+  package var climbShare = 0.001
   /// How often it leaves all zones, or comes back.
   ///
   /// A tenth.
-  public var leavingShare = 0.1
+  package var leavingShare = 0.1
 
   // MARK: When a zone is decided
 
   /// The probability from which on a beacon is in a zone.
   ///
   /// 0.9: what a beacon on the move comes to once the new zone's observers have been 3 to 4 dB ahead for a few seconds.
-  public var certainty = 0.9
+  package var certainty = 0.9
   /// By how much its observers must then hear the beacon louder than those of any other zone of the floor.
   ///
   /// 0.5 dB: where two observers hear a beacon alike for long, probability alone would choose one of them in the end.
   ///
   /// - Units: dB.
-  public var margin = 0.5
+  package var margin = 0.5
   /// The least ratio of that lead to its standard deviation, which comprises the uncertainty of the two levels and how
   /// far they wander.
   ///
   /// 1.5: chance alone gives such a lead once in fifteen times, and the probability is required as well. A beacon near
   /// the border of two zones is therefore reported a little later.
-  public var leadDeviations = 1.5
+  package var leadDeviations = 1.5
   /// How many adverts, for each observer that hears it, a change of zones rests on while a beacon moves.
   ///
   /// 3: one or two that were reflected are no way; a beacon that speaks four times a second has sent them in one.
-  public var witnesses = 3.0
+  package var witnesses = 3.0
   /// By how much the levels of a beacon that was carried through a door differ from those of the last minute.
   ///
   /// 4 dB: three metres of way change several levels by more; of people and doors little is left in a mean.
   ///
   /// - Units: dB, root mean square over its observers.
-  public var clearWay = 4.0
+  package var clearWay = 4.0
   /// How much more lead is asked for, for each dB that they differ less.
   ///
   /// 2: a beacon that has lain for ``settlingTime`` and whose levels have hardly changed has hardly moved.
-  public var reluctance = 2.0
+  package var reluctance = 2.0
   /// Over what time those means are taken.
-  public var homeMemory = TimeSpan.seconds(60)
+  package var homeMemory = TimeSpan.seconds(60)
   /// How long both must hold.
   ///
   /// 500 ms: probability gathers over seconds by itself, so this only asks for a second look.
-  public var dwell = TimeSpan.milliseconds(500)
+  package var dwell = TimeSpan.milliseconds(500)
   /// The value of ``dwell`` where no door is known between the two zones.
   ///
   /// 10 s: a person cannot walk through a wall, but a list of neighbours may lack a door. So such a change is slow, not
   /// impossible.
-  public var strayDwell = TimeSpan.seconds(10)
+  package var strayDwell = TimeSpan.seconds(10)
   /// The same where no stairs are known between their floors.
   ///
   /// 15 s: as long as a lift takes.
-  public var climbDwell = TimeSpan.seconds(15)
+  package var climbDwell = TimeSpan.seconds(15)
   /// The probability below which the zone that a beacon is in is doubted.
   ///
   /// 0.1: far below a half, so that a beacon between two zones stays where it was.
-  public var doubt = 0.1
+  package var doubt = 0.1
   /// How long it must be doubted, without any other being certain, before a beacon is in none.
   ///
   /// 15 s: a winner that is merely slow is waited for.
-  public var notSureDwell = TimeSpan.seconds(15)
+  package var notSureDwell = TimeSpan.seconds(15)
 
   // MARK: Levels
 
@@ -150,65 +150,65 @@ public struct ZoneRules: Hashable, Sendable {
   /// 3 dB: what walking towards a gateway does to it.
   ///
   /// - Units: dB.
-  public var wander = 3.0
+  package var wander = 3.0
   /// How far single adverts scatter around the level until it is learned; learned values lie between
   /// ``leastScatter`` and twice this.
   ///
   /// 4 dB: fading on three channels.
   ///
   /// - Units: dB.
-  public var scatter = 4.0
+  package var scatter = 4.0
   /// The least scatter that is learned.
   ///
   /// 1.5 dB: levels come in whole decibels from three channels.
   ///
   /// - Units: dB.
-  public var leastScatter = 1.5
+  package var leastScatter = 1.5
   /// How many adverts of a second count as independent.
   ///
   /// 4: more adverts in one second see the same shadow.
-  public var independentSamples = 4.0
+  package var independentSamples = 4.0
   /// How long a mean is taken over while a beacon lies still.
-  public var stillMemory = TimeSpan.seconds(30)
+  package var stillMemory = TimeSpan.seconds(30)
   /// The same while it moves.
   ///
   /// 1.5 s: what a walker's level has been for the last two metres.
-  public var movingMemory = TimeSpan.seconds(1.5)
+  package var movingMemory = TimeSpan.seconds(1.5)
   /// By how much the level of the moment may differ from the mean while a beacon lies still.
   ///
   /// 3.5 dB at least: less than half a room.
   ///
   /// - Units: dB.
-  public var quietBand = 3.5
+  package var quietBand = 3.5
   /// The same in standard deviations of the two.
   ///
   /// 3: once in six minutes by chance.
-  public var quietDeviations = 3.0
+  package var quietDeviations = 3.0
   /// The least that a level is taken to wander around its mean while a beacon lies still.
   ///
   /// - Units: dB.
-  public var leastUnrest = 0.2
+  package var leastUnrest = 0.2
   /// The most that is learned of it.
   ///
   /// 4 dB: what lies beyond is a beacon that does not lie still.
   ///
   /// - Units: dB.
-  public var mostUnrest = 4.0
+  package var mostUnrest = 4.0
   /// How long a beacon must have been in its zone before it is learned.
   ///
   /// 120 s: a beacon that is carried about every minute or two changes its level by its own way.
-  public var settlingTime = TimeSpan.seconds(120)
+  package var settlingTime = TimeSpan.seconds(120)
   /// Over what time it is learned.
-  public var unrestMemory = TimeSpan.seconds(120)
+  package var unrestMemory = TimeSpan.seconds(120)
   /// Which share of the largest departure another observer's must be to count as one.
   ///
   /// 0.25: a way that takes 20 dB from one observer's level changes that of another by 5 dB at least.
-  public var companionShare = 0.25
+  package var companionShare = 0.25
   /// How long a single observer may hear a beacon weaker, all others hearing it as before, until that counts.
   ///
   /// 12 s: a tag that moves changes its level at two observers at least, a body in the way at one, and few stand
   /// there for longer.
-  public var shadowPatience = TimeSpan.seconds(12)
+  package var shadowPatience = TimeSpan.seconds(12)
 
   // MARK: Silence
 
@@ -217,51 +217,51 @@ public struct ZoneRules: Hashable, Sendable {
   /// 3: one run of losses in twenty is longer.
   ///
   /// - Units: nats, less the logarithm of the chance.
-  public var silenceGrace = 3.0
+  package var silenceGrace = 3.0
   /// How fast it falls from there on.
   ///
   /// 1.5 dB: a lead of 10 dB is lost once the silence has a chance of one in 16 000.
   ///
   /// - Units: dB for each nat.
-  public var silentFall = 1.5
+  package var silentFall = 1.5
   /// How unlikely a silence must be for an observer to be taken not to hear a beacon any more.
   ///
   /// 16: one in nine million runs; the level of an observer that is 20 dB ahead has fallen behind by then.
   ///
   /// - Units: nats.
-  public var goneSurprise = 16.0
+  package var goneSurprise = 16.0
   /// The same where all of its observers are silent, whose chances multiply.
   ///
   /// 14: one in a million.
   ///
   /// - Units: nats.
-  public var silentSurprise = 14.0
+  package var silentSurprise = 14.0
   /// The shortest silence after which a level falls.
   ///
   /// 3 s: summaries come once a second, and an observer's lag may change by a second or two.
-  public var shortestLevelGrace = TimeSpan.seconds(3)
+  package var shortestLevelGrace = TimeSpan.seconds(3)
   /// The shortest silence after which a level is forgotten.
   ///
   /// 10 s: a pocket or a lift door, not a departure.
-  public var shortestPresence = TimeSpan.seconds(10)
+  package var shortestPresence = TimeSpan.seconds(10)
   /// The longest silence after which a level is forgotten.
   ///
   /// 300 s, the ceiling that presence has too.
-  public var longestPresence = TimeSpan.seconds(300)
+  package var longestPresence = TimeSpan.seconds(300)
   /// The longest interval that is learned.
-  public var longestInterval = TimeSpan.seconds(60)
+  package var longestInterval = TimeSpan.seconds(60)
   /// From what rise on, at a live observer, the level of one that is down is taken to have fallen as far.
   ///
   /// 6 dB: half of the way between two rooms.
   ///
   /// - Units: dB.
-  public var approachBand = 6.0
+  package var approachBand = 6.0
   /// By how much a live observer must hear a beacon louder than when another went down, for the beacon to have moved.
   ///
   /// 12 dB: walking from the next room to right before a gateway gives 15 to 20 dB.
   ///
   /// - Units: dB.
-  public var releaseRise = 12.0
+  package var releaseRise = 12.0
 
   // MARK: What is learned
 
@@ -270,22 +270,22 @@ public struct ZoneRules: Hashable, Sendable {
   /// 6 dB: 2 to 3 dB between gateways of one model, 10 dB and more between antennas in a box and on a pole.
   ///
   /// - Units: dB, one standard deviation.
-  public var offsetDeviation = 6.0
+  package var offsetDeviation = 6.0
   /// How far the geometry of two zones may make up for such a difference.
   ///
   /// 3 dB: a gateway in the corner of a hall against one in the middle of a closet.
   ///
   /// - Units: dB, one standard deviation.
-  public var geometryDeviation = 3.0
+  package var geometryDeviation = 3.0
   /// From how many of its own deviations on an offset is added.
   ///
   /// 2: one in twenty would be so by chance.
-  public var offsetSignificance = 2.0
+  package var offsetSignificance = 2.0
   /// After what time in a zone the first lesson is taken; each further one after twice the time.
   ///
   /// 8 s, then 16, 32 …: a tag that lies still for days teaches no more than a few that are carried about.
-  public var firstLesson = TimeSpan.seconds(8)
+  package var firstLesson = TimeSpan.seconds(8)
 
   /// Makes rules with their defaults.
-  public init() {}
+  package init() {}
 }

@@ -1,13 +1,13 @@
-public import Foundation
+package import Foundation
 
 /// Captures, vectors and traces that others made: they lie beside the repository, never in it.
-public enum SharedData {
+package enum SharedData {
   /// The root of the repository, found from where this file was compiled.
-  public static let repository = URL(filePath: #filePath)
+  package static let repository = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   /// The folder, or nil on a machine without it; the absence is printed once.
-  public static let folder: URL? = {
+  package static let folder: URL? = {
     let folder = repository.deletingLastPathComponent().appending(path: "shared/data")
     guard FileManager.default.fileExists(atPath: folder.path) else {
       print("skipped: tests on captures of others need the folder \(folder.path), which is absent")
@@ -17,16 +17,16 @@ public enum SharedData {
   }()
 
   /// Whether the folder is here: the condition of a test that needs it.
-  public static var isPresent: Bool { folder != nil }
+  package static var isPresent: Bool { folder != nil }
 
   /// The bytes of a file in the folder.
-  public static func bytes(_ path: String) throws -> [UInt8] {
+  package static func bytes(_ path: String) throws -> [UInt8] {
     guard let folder else { throw CocoaError(.fileNoSuchFile) }
     return Array(try Data(contentsOf: folder.appending(path: path)))
   }
 
   /// The objects of a file of JSON lines in the folder.
-  public static func jsonLines(_ path: String) throws -> [[String: Any]] {
+  package static func jsonLines(_ path: String) throws -> [[String: Any]] {
     try bytes(path).split(separator: UInt8(ascii: "\n")).map { line in
       guard let object = try JSONSerialization.jsonObject(with: Data(line)) as? [String: Any] else {
         throw CocoaError(.fileReadCorruptFile)
@@ -36,7 +36,7 @@ public enum SharedData {
   }
 
   /// The names of the files in a subfolder that end as asked, sorted.
-  public static func files(in subfolder: String, endingIn suffixes: [String]) -> [String] {
+  package static func files(in subfolder: String, endingIn suffixes: [String]) -> [String] {
     guard let folder else { return [] }
     let names =
       (try? FileManager.default.contentsOfDirectory(atPath: folder.appending(path: subfolder).path)) ?? []

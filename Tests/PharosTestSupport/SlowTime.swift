@@ -4,22 +4,22 @@ import Synchronization
 /// make a silence of it.
 ///
 /// A thousandth of the machine's, so that what waits for a reading to move goes on; tests let more pass by hand.
-public final class SlowTime: Sendable {
+package final class SlowTime: Sendable {
   private static let slowness: Int64 = 1_000
 
   private let start = ContinuousClock().now
   private let passed = Mutex<Int64>(0)
 
   /// Starts at nothing.
-  public init() {}
+  package init() {}
 
   /// How much has passed.
-  public var nanoseconds: Int64 {
+  package var nanoseconds: Int64 {
     let (seconds, attoseconds) = start.duration(to: ContinuousClock().now).components
     let elapsed = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     return passed.withLock { $0 } + elapsed / SlowTime.slowness
   }
 
   /// Lets time pass.
-  public func pass(seconds: Int64) { passed.withLock { $0 += seconds * 1_000_000_000 } }
+  package func pass(seconds: Int64) { passed.withLock { $0 += seconds * 1_000_000_000 } }
 }

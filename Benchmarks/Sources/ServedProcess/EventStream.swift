@@ -1,21 +1,21 @@
 import Foundation
-public import NIOCore
+package import NIOCore
 import NIOHTTP1
-public import NIOPosix
+package import NIOPosix
 
 /// A client of server-sent events on one connection.
-public final class EventStream: Sendable {
+package final class EventStream: Sendable {
   /// One event as it came.
-  public struct Event: Sendable {
+  package struct Event: Sendable {
     /// Its type, such as `pharos.region.enter`.
-    public var type: String
+    package var type: String
     /// Its data: a CloudEvent as JSON.
-    public var data: String
+    package var data: String
     /// When it was read.
-    public var time: NIODeadline
+    package var time: NIODeadline
 
     /// What it is about.
-    public var subject: String? {
+    package var subject: String? {
       guard let start = data.range(of: "\"subject\":\"") else { return nil }
       return String(data[start.upperBound...].prefix { $0 != "\"" })
     }
@@ -33,7 +33,7 @@ public final class EventStream: Sendable {
   ///   - reads: whether it ever reads what comes.
   ///   - take: is handed every event, on the connection's loop.
   /// - Throws: why there is no connection.
-  public init(
+  package init(
     port: UInt16,
     path: String = "/v1/events",
     token: String? = nil,
@@ -59,13 +59,13 @@ public final class EventStream: Sendable {
   }
 
   /// Whether the connection is open.
-  public var isOpen: Bool { channel.isActive }
+  package var isOpen: Bool { channel.isActive }
 
   /// Closes it.
-  public func close() { channel.close(promise: nil) }
+  package func close() { channel.close(promise: nil) }
 
   /// Waits until it is closed, by whomever.
-  public func closed() async { try? await channel.closeFuture.get() }
+  package func closed() async { try? await channel.closeFuture.get() }
 }
 
 /// Cuts the body into events.

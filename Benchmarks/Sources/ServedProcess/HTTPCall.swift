@@ -1,15 +1,15 @@
 import NIOCore
 import NIOHTTP1
-public import NIOPosix
+package import NIOPosix
 
 /// One request of its own connection, and its answer.
-public struct HTTPCall: Sendable {
+package struct HTTPCall: Sendable {
   /// What came back.
-  public struct Answer: Sendable {
+  package struct Answer: Sendable {
     /// The status code.
-    public var status: Int
+    package var status: Int
     /// The body.
-    public var body: String
+    package var body: String
   }
 
   private let group: MultiThreadedEventLoopGroup
@@ -20,17 +20,17 @@ public struct HTTPCall: Sendable {
   private static let patience = TimeAmount.seconds(20)
 
   /// Prepares calls of a server at 127.0.0.1.
-  public init(port: UInt16, token: String? = nil, group: MultiThreadedEventLoopGroup) {
+  package init(port: UInt16, token: String? = nil, group: MultiThreadedEventLoopGroup) {
     self.port = port
     self.token = token
     self.group = group
   }
 
   /// Asks for a path; throws if there is no whole answer in time.
-  public func get(_ path: String) async throws -> Answer { try await send(.GET, path, body: nil) }
+  package func get(_ path: String) async throws -> Answer { try await send(.GET, path, body: nil) }
 
   /// Sends a JSON body.
-  public func post(_ path: String, json: String) async throws -> Answer {
+  package func post(_ path: String, json: String) async throws -> Answer {
     try await send(.POST, path, body: json)
   }
 

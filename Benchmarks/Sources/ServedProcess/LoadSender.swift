@@ -3,17 +3,17 @@ import Foundation
 import Synchronization
 
 /// Sends a site's traffic and its markers at a steady rate, on a thread of its own, until it is told to stop.
-public final class LoadSender: Sendable {
+package final class LoadSender: Sendable {
   /// What was sent, and how well the rate was kept.
-  public struct Sent: Sendable {
+  package struct Sent: Sendable {
     /// Datagrams sent.
-    public var datagrams = 0
+    package var datagrams = 0
     /// Seconds of traffic sent.
-    public var seconds: Int64 = 0
+    package var seconds: Int64 = 0
     /// How far the sender is behind its own plan.
     ///
     /// - Units: seconds.
-    public var behind = 0.0
+    package var behind = 0.0
   }
 
   /// How many slots a second has: each gateway sends in its own.
@@ -35,7 +35,7 @@ public final class LoadSender: Sendable {
   ///   - adverts: how many a second, besides the markers.
   ///   - markers: the markers.
   /// - Throws: why there is no socket.
-  public init(to port: UInt16, adverts: Int, markers: Markers) throws {
+  package init(to port: UInt16, adverts: Int, markers: Markers) throws {
     socket = try DatagramSocket(to: port)
     self.markers = markers
     let thread = Thread { [self] in
@@ -47,10 +47,10 @@ public final class LoadSender: Sendable {
   }
 
   /// What was sent so far.
-  public var progress: Sent { sent.withLock { $0 } }
+  package var progress: Sent { sent.withLock { $0 } }
 
   /// Stops and waits for the end.
-  public func stop() {
+  package func stop() {
     isStopped.store(true, ordering: .relaxed)
     ended.wait()
   }

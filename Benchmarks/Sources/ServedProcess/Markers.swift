@@ -1,6 +1,6 @@
 import PharosReports
 import PharosWire
-public import NIOCore
+package import NIOCore
 import Synchronization
 
 /// Observers that enter a region again and again, so that it can be timed how long a decision takes to arrive.
@@ -8,17 +8,17 @@ import Synchronization
 /// Each cycle is four seconds long: the marker's beacon is heard once, which is an enter at once; two seconds of silence are
 /// an exit; then it may begin anew. An advert of a stranger every second proves the observer alive, without which there would
 /// be no exit.
-public final class Markers: Sendable {
+package final class Markers: Sendable {
   /// How many there are, so that 64 decisions a second are timed.
-  public static let count = 256
+  package static let count = 256
   /// How long a cycle is.
   ///
   /// - Units: seconds.
-  public static let cycle = 4
+  package static let cycle = 4
   /// The beacon's UUID.
-  public static let uuid = "A0A0A0A0-0000-4000-8000-00000000AAAA"
+  package static let uuid = "A0A0A0A0-0000-4000-8000-00000000AAAA"
   /// What the site file says of them, as a line of a list of regions.
-  public static let region =
+  package static let region =
     "{ id: markers, subject: observer, uuid: \(uuid), enter: { samples: 1 }, exit: { silence: 2s } }"
 
   private static let first: UInt64 = 0x5C23_0000_0000
@@ -33,7 +33,7 @@ public final class Markers: Sendable {
   /// Makes them.
   ///
   /// - Parameter boot: their boot id, greater than that of earlier ones.
-  public init(boot: UInt32 = 1) {
+  package init(boot: UInt32 = 1) {
     let encoders = (0..<Markers.count).map {
       PharosDatagramEncoder(observer: .eui48(Markers.first | UInt64($0)), bootID: boot)
     }
@@ -41,7 +41,7 @@ public final class Markers: Sendable {
   }
 
   /// The datagram by which a marker enters; from now on it is timed.
-  public func enter(_ marker: Int) -> [UInt8] {
+  package func enter(_ marker: Int) -> [UInt8] {
     state.withLock { state in
       state.sent[marker] = .now()
       return Markers.datagram(
@@ -53,12 +53,12 @@ public final class Markers: Sendable {
   }
 
   /// The datagram that proves a marker's observer alive.
-  public func proof(_ marker: Int) -> [UInt8] {
+  package func proof(_ marker: Int) -> [UInt8] {
     state.withLock { Markers.datagram([0x02, 0x01, 0x06], of: marker, &$0.encoders[marker]) }
   }
 
   /// How long an event took from the marker's datagram to here, if it is the enter of one that is being timed.
-  public func delay(of event: EventStream.Event) -> TimeAmount? {
+  package func delay(of event: EventStream.Event) -> TimeAmount? {
     guard event.type == "pharos.region.enter", let subject = event.subject,
       let bits = UInt64(subject.filter { $0 != ":" }.suffix(12), radix: 16),
       bits >= Markers.first, bits < Markers.first + UInt64(Markers.count)

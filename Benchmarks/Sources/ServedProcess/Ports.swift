@@ -1,9 +1,9 @@
 import Foundation
 
 /// Ports of 127.0.0.1 and limits of this process.
-public enum Machine {
+package enum Machine {
   /// A port that nobody holds at this moment.
-  public static func freePort(udp: Bool) throws -> UInt16 {
+  package static func freePort(udp: Bool) throws -> UInt16 {
     let kind = Int32((udp ? SOCK_DGRAM : SOCK_STREAM).rawValue)
     let descriptor = socket(AF_INET, kind, 0)
     guard descriptor >= 0 else { throw ServedProcessError("cannot open a socket: error \(errno)") }
@@ -25,7 +25,7 @@ public enum Machine {
   ///
   /// - Returns: how many that is.
   @discardableResult
-  public static func raiseDescriptorLimit() -> Int {
+  package static func raiseDescriptorLimit() -> Int {
     let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()
     guard getrlimit(kind, &limit) == 0 else { return 0 }

@@ -1,18 +1,18 @@
 import Foundation
 
 /// What a process takes of the machine, as `/proc` tells.
-public struct ProcessUse: Sendable {
+package struct ProcessUse: Sendable {
   /// Resident memory.
   ///
   /// - Units: bytes.
-  public var resident: Int
+  package var resident: Int
   /// Open descriptors.
-  public var descriptors: Int
+  package var descriptors: Int
   /// Threads.
-  public var threads: Int
+  package var threads: Int
 
   /// Asks about a process; nil once it is gone.
-  public init?(of process: Int32) {
+  package init?(of process: Int32) {
     guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
       let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
     else { return nil }
@@ -29,7 +29,7 @@ public struct ProcessUse: Sendable {
   }
 
   /// How many tasks wait for a core of this machine, averaged over the last minute.
-  public static var machineLoad: Double {
+  package static var machineLoad: Double {
     let text = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
     return text.split(separator: " ").first.flatMap { Double($0) } ?? 0
   }

@@ -1,22 +1,22 @@
-public import Foundation
+package import Foundation
 
 /// A `pharos serve` in a process of its own, as an operator runs it.
-public final class ServedPharos {
+package final class ServedPharos {
   /// What is started.
-  public struct Setup: Sendable {
+  package struct Setup: Sendable {
     /// The program.
-    public var pharos: URL
+    package var pharos: URL
     /// The text of the site file; it says nothing of `listen.http`.
-    public var site: String
+    package var site: String
     /// Where the site file, the data folder and the logs go; made if it is missing.
-    public var folder: URL
+    package var folder: URL
     /// Where HTTP is served: a port of 127.0.0.1.
-    public var http: UInt16
+    package var http: UInt16
     /// Whether every request needs a token.
-    public var requiresToken = false
+    package var requiresToken = false
 
     /// Makes a setup.
-    public init(pharos: URL, site: String, folder: URL, http: UInt16) {
+    package init(pharos: URL, site: String, folder: URL, http: UInt16) {
       self.pharos = pharos
       self.site = site
       self.folder = folder
@@ -31,7 +31,7 @@ public final class ServedPharos {
   private var process = Process()
 
   /// Starts it and waits until it listens.
-  public init(_ setup: Setup) throws {
+  package init(_ setup: Setup) throws {
     self.setup = setup
     try FileManager.default.createDirectory(at: setup.folder, withIntermediateDirectories: true)
     try Data(setup.site.utf8).write(to: file("site.yaml"))
@@ -44,14 +44,14 @@ public final class ServedPharos {
   deinit { if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) } }
 
   /// The process's number.
-  public var processID: Int32 { process.processIdentifier }
+  package var processID: Int32 { process.processIdentifier }
   /// Whether it lives.
-  public var isRunning: Bool { process.isRunning }
+  package var isRunning: Bool { process.isRunning }
   /// What it has logged, in all its lives.
-  public var log: String { (try? String(contentsOf: file("log"), encoding: .utf8)) ?? "" }
+  package var log: String { (try? String(contentsOf: file("log"), encoding: .utf8)) ?? "" }
 
   /// Starts it again after an end.
-  public func start() throws {
+  package func start() throws {
     process = Process()
     process.executableURL = setup.pharos
     process.arguments =
@@ -76,19 +76,19 @@ public final class ServedPharos {
   }
 
   /// Ends it in order, by SIGTERM.
-  public func stop() {
+  package func stop() {
     process.terminate()
     process.waitUntilExit()
   }
 
   /// Ends it at once, by SIGKILL.
-  public func kill() {
+  package func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
   /// Runs another command of a `pharos` to its end and gives what it wrote.
-  public static func run(_ pharos: URL, _ arguments: [String]) throws -> String {
+  package static func run(_ pharos: URL, _ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = pharos
     process.arguments = arguments
@@ -116,10 +116,10 @@ public final class ServedPharos {
 }
 
 /// Why a measurement of a served process cannot go on.
-public struct ServedProcessError: Error, CustomStringConvertible {
+package struct ServedProcessError: Error, CustomStringConvertible {
   /// What happened and what was expected.
-  public let description: String
+  package let description: String
 
   /// Makes an error.
-  public init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 }

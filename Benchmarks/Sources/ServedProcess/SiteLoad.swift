@@ -1,14 +1,14 @@
-public import PharosReports
+package import PharosReports
 import PharosWire
 
 /// The traffic of a site at work: a hundred gateways that each hear a hundred and more beacons once a second.
-public struct SiteLoad: Sendable {
+package struct SiteLoad: Sendable {
   /// How many gateways there are; each sends its second's adverts in a slot of its own.
-  public static let gateways = 100
+  package static let gateways = 100
   /// The most adverts in a datagram: 24 of an iBeacon's 30 bytes stay within 1,400 bytes.
   private static let perDatagram = 24
   /// The beacons' UUID, as a site file names it.
-  public static let uuid = "A0A0A0A0-0000-4000-8000-00000000BBBB"
+  package static let uuid = "A0A0A0A0-0000-4000-8000-00000000BBBB"
 
   private let beacons: Int
   private var encoders: [PharosDatagramEncoder]
@@ -18,7 +18,7 @@ public struct SiteLoad: Sendable {
   /// Begins the traffic.
   ///
   /// - Parameter adverts: how many adverts a second, all gateways together.
-  public init(adverts: Int) {
+  package init(adverts: Int) {
     beacons = max(1, adverts / SiteLoad.gateways)
     encoders = (0..<SiteLoad.gateways).map {
       PharosDatagramEncoder(observer: .eui48(0xAC23_3F00_0000 | UInt64($0)), bootID: 1)
@@ -26,7 +26,7 @@ public struct SiteLoad: Sendable {
   }
 
   /// The datagrams of a gateway's next second.
-  public mutating func datagrams(of gateway: Int, second: Int64) -> [[UInt8]] {
+  package mutating func datagrams(of gateway: Int, second: Int64) -> [[UInt8]] {
     batch.removeAll()
     let observer = batch.index(of: encoders[gateway].observer)
     for beacon in 0..<beacons {
@@ -59,9 +59,9 @@ public struct SiteLoad: Sendable {
 }
 
 /// Makes adverts.
-public enum AdvertMaker {
+package enum AdvertMaker {
   /// The AD structures of an iBeacon.
-  public static func iBeacon(_ uuid: String, major: UInt16, minor: UInt16) -> [UInt8] {
+  package static func iBeacon(_ uuid: String, major: UInt16, minor: UInt16) -> [UInt8] {
     let digits = uuid.filter { $0 != "-" }.utf8.map { UInt8(String(UnicodeScalar($0)), radix: 16) ?? 0 }
     let bytes = stride(from: 0, to: 32, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     return [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + bytes
@@ -69,7 +69,7 @@ public enum AdvertMaker {
   }
 
   /// The report of an advert.
-  public static func report(
+  package static func report(
     _ payload: [UInt8],
     address: UInt64,
     level: Int8,

@@ -1,16 +1,16 @@
 /// What several rounds gave of one figure.
-public struct Figure: Codable, Sendable {
+package struct Figure: Codable, Sendable {
   /// The middle one.
-  public var median: Double
+  package var median: Double
   /// The least.
-  public var least: Double
+  package var least: Double
   /// The greatest.
-  public var greatest: Double
+  package var greatest: Double
   /// How many there were.
-  public var rounds: Int
+  package var rounds: Int
 
   /// Sums up some values; zeroes of none.
-  public init(_ values: [Double]) {
+  package init(_ values: [Double]) {
     let ordered = values.sorted()
     rounds = ordered.count
     least = ordered.first ?? 0

@@ -1,6 +1,6 @@
 import CSocketMeter
 import Dispatch
-public import PharosIngest
+package import PharosIngest
 import PharosReports
 import Synchronization
 
@@ -10,21 +10,21 @@ import Synchronization
 /// A loop reads its clock before each drain, so that a clock which does not return holds it. A saturated loop gets a second's
 /// traffic of this site in a few milliseconds: within them time passes as it does, and the next second of traffic begins a
 /// second later. So beacons are heard once a second, and whatever the server rations by time it rations as under such load.
-public final class HeldClock: Sendable {
+package final class HeldClock: Sendable {
   /// What a loop did between being let go and having nothing left to do.
-  public struct Work: Sendable {
+  package struct Work: Sendable {
     /// CPU time of its thread.
     ///
     /// - Units: nanoseconds.
-    public var thread: Int64 = 0
+    package var thread: Int64 = 0
     /// From when the first loop went to when it was done.
     ///
     /// - Units: nanoseconds.
-    public var wall: Int64 = 0
+    package var wall: Int64 = 0
   }
 
   /// A leap of the clock between two seconds of traffic.
-  public static let second: Int64 = 1_000_000_000
+  package static let second: Int64 = 1_000_000_000
 
   /// What is added to the system's clock.
   private let offset = Atomic<Int64>(0)
@@ -38,13 +38,13 @@ public final class HeldClock: Sendable {
   ///   - loops: how many loops it has.
   ///   - sockets: what they read.
   ///   - core: the core that its loop is kept on, or nil for any.
-  public init(loops: Int, sockets: [MeterSocket], core: Int32? = nil) {
+  package init(loops: Int, sockets: [MeterSocket], core: Int32? = nil) {
     gate = Mutex(HeldLoops(loops: loops, sockets: sockets))
     self.core = core
   }
 
   /// What the server is configured with.
-  public var clock: IngestClock {
+  package var clock: IngestClock {
     IngestClock(
       steady: { TimeSpan(nanoseconds: self.now()) },
       // The first of January 2015, so that nobody takes it for today.
@@ -53,7 +53,7 @@ public final class HeldClock: Sendable {
   }
 
   /// Holds all loops as soon as they have nothing left to do; returns when it does.
-  public func hold() async {
+  package func hold() async {
     gate.withLock { $0.begin(datagrams: 0) }
     holds.store(true, ordering: .releasing)
     await untilHeld()
@@ -65,7 +65,7 @@ public final class HeldClock: Sendable {
   ///   - datagrams: how many the sockets hold.
   ///   - leap: how much later, in nanoseconds.
   /// - Returns: what each loop did.
-  public func release(datagrams: Int, leap: Int64) async -> [Work] {
+  package func release(datagrams: Int, leap: Int64) async -> [Work] {
     let doors = gate.withLock { gate in
       offset.add(leap - (meter_now() - gate.heldSince), ordering: .relaxed)
       gate.begin(datagrams: datagrams)
@@ -77,7 +77,7 @@ public final class HeldClock: Sendable {
   }
 
   /// Lets the loops go until they are held again.
-  public func free() {
+  package func free() {
     guard holds.exchange(false, ordering: .acquiringAndReleasing) else { return }
     let doors = gate.withLock { gate in
       offset.add(gate.heldSince - meter_now(), ordering: .relaxed)
@@ -87,10 +87,10 @@ public final class HeldClock: Sendable {
   }
 
   /// Leaps while the loops run.
-  public func leap(_ nanoseconds: Int64) { offset.add(nanoseconds, ordering: .relaxed) }
+  package func leap(_ nanoseconds: Int64) { offset.add(nanoseconds, ordering: .relaxed) }
 
   /// CPU time of the loops' threads so far, in nanoseconds, together; of those that have been held once.
-  public var threadNanoseconds: Int64 {
+  package var threadNanoseconds: Int64 {
     gate.withLock { $0.clocks }.reduce(0) { $0 + meter_clock_nanoseconds($1) }
   }
 

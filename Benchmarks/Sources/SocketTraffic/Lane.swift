@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 /// A thread of its own, kept on one core, that runs what it is given one after the other.
-public final class Lane: Sendable {
+package final class Lane: Sendable {
   private let jobs = Mutex<[@Sendable () -> Void]>([])
   private let bell = DispatchSemaphore(value: 0)
 
@@ -13,7 +13,7 @@ public final class Lane: Sendable {
   /// - Parameters:
   ///   - core: the core that it stays on, or nil for any.
   ///   - givesWay: whether every other thread goes before it.
-  public init(core: Int32?, givesWay: Bool = false) {
+  package init(core: Int32?, givesWay: Bool = false) {
     let thread = Thread { [self] in
       if let core { meter_pin(core) }
       if givesWay { meter_give_way() }
@@ -23,7 +23,7 @@ public final class Lane: Sendable {
   }
 
   /// Runs something on the thread and returns what it gives.
-  public func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+  package func run<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
       jobs.withLock { $0.append { continuation.resume(with: Swift.Result(catching: body)) } }
       bell.signal()

@@ -1,10 +1,10 @@
 /// Why a socket benchmark cannot go on, or why its figures mean nothing.
-public struct MeterError: Error, CustomStringConvertible {
+package struct MeterError: Error, CustomStringConvertible {
   /// What happened and what was expected.
-  public let description: String
+  package let description: String
 
   /// Makes an error.
-  public init(_ description: String) { self.description = description }
+  package init(_ description: String) { self.description = description }
 
   /// Gives a result of a function of the C target, or throws the error number that it stands for.
   ///
@@ -14,7 +14,7 @@ public struct MeterError: Error, CustomStringConvertible {
   /// - Returns: the result.
   /// - Throws: the error number that it stands for, in words of what was tried.
   @discardableResult
-  public static func check<Result: SignedInteger>(_ result: Result, _ action: String) throws -> Result {
+  package static func check<Result: SignedInteger>(_ result: Result, _ action: String) throws -> Result {
     guard result < 0 else { return result }
     throw MeterError("cannot \(action): error \(-result) of the system")
   }

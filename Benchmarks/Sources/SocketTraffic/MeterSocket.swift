@@ -1,20 +1,20 @@
 import CSocketMeter
 
 /// A UDP socket of 127.0.0.1 that a benchmark has opened for a receiver, so that all receivers get alike ones.
-public struct MeterSocket: Sendable {
+package struct MeterSocket: Sendable {
   /// What is asked for, as `pharos serve` asks.
   ///
   /// - Units: bytes.
-  public static let receiveBuffer = 4 << 20
+  package static let receiveBuffer = 4 << 20
 
   /// The socket.
-  public let descriptor: Int32
+  package let descriptor: Int32
   /// The port that the system chose.
-  public let port: UInt16
+  package let port: UInt16
   /// What the kernel granted, in the unit it was asked in.
   ///
   /// - Units: bytes.
-  public let receiveBuffer: Int
+  package let receiveBuffer: Int
 
   /// Opens a socket.
   ///
@@ -22,7 +22,7 @@ public struct MeterSocket: Sendable {
   ///   - receiveBuffer: the receive buffer to ask for, in bytes.
   ///   - port: the port of sockets that share one; nil for any that is free, and for this socket alone.
   /// - Throws: why the system gives none.
-  public init(receiveBuffer: Int = MeterSocket.receiveBuffer, sharing port: UInt16? = nil) throws {
+  package init(receiveBuffer: Int = MeterSocket.receiveBuffer, sharing port: UInt16? = nil) throws {
     var bound = port ?? 0
     descriptor = try MeterError.check(
       meter_open(&bound, Int32(clamping: receiveBuffer), port == nil ? 0 : 1),
@@ -33,13 +33,13 @@ public struct MeterSocket: Sendable {
   }
 
   /// How many datagrams the kernel has dropped since the socket was opened.
-  public var kernelDrops: Int { Int(meter_kernel_drops(descriptor)) }
+  package var kernelDrops: Int { Int(meter_kernel_drops(descriptor)) }
 
   /// Whether nothing waits in it.
-  public var isEmpty: Bool { meter_is_empty(descriptor) != 0 }
+  package var isEmpty: Bool { meter_is_empty(descriptor) != 0 }
 
   /// Waits until nothing waits in it, looking every millisecond; a receiver that takes nothing for 10 s is an error.
-  public func untilEmpty() async throws {
+  package func untilEmpty() async throws {
     let deadline = meter_now() + 10_000_000_000
     while !isEmpty {
       guard meter_now() < deadline else { throw MeterError("a receiver has left datagrams for ten seconds") }
@@ -48,12 +48,12 @@ public struct MeterSocket: Sendable {
   }
 
   /// Closes it; for sockets that were given to nobody who does.
-  public func close() { meter_close(descriptor) }
+  package func close() { meter_close(descriptor) }
 
   /// How many datagrams of a length the receive buffer holds, with a tenth of it to spare.
   ///
   /// Found by sending one to a socket of its own: what the kernel books for a datagram is its own business.
-  public static func capacity(of length: Int, receiveBuffer: Int) throws -> Int {
+  package static func capacity(of length: Int, receiveBuffer: Int) throws -> Int {
     let probe = try MeterSocket()
     defer { probe.close() }
     let sender = try MeterSender(to: probe.port)
@@ -65,7 +65,7 @@ public struct MeterSocket: Sendable {
 }
 
 /// A socket that sends many datagrams of one length in few calls.
-public final class MeterSender: Sendable {
+package final class MeterSender: Sendable {
   private let descriptor: Int32
   private let segments: Int32
 
@@ -75,7 +75,7 @@ public final class MeterSender: Sendable {
   ///   - port: the port.
   ///   - segments: whether trains of datagrams are cut by the kernel, where it can.
   /// - Throws: why the system gives none.
-  public init(to port: UInt16, segments: Bool = false) throws {
+  package init(to port: UInt16, segments: Bool = false) throws {
     descriptor = try MeterError.check(meter_connect(port), "connect a socket")
     self.segments = segments ? meter_has_segments() : 0
   }
@@ -83,10 +83,10 @@ public final class MeterSender: Sendable {
   deinit { meter_close(descriptor) }
 
   /// Sends datagrams of one length that lie one behind the other.
-  public func send(_ bytes: [UInt8], length: Int) throws { try send(bytes[...], length: length) }
+  package func send(_ bytes: [UInt8], length: Int) throws { try send(bytes[...], length: length) }
 
   /// Sends datagrams of one length that lie one behind the other.
-  public func send(_ bytes: ArraySlice<UInt8>, length: Int) throws {
+  package func send(_ bytes: ArraySlice<UInt8>, length: Int) throws {
     let count = UInt32(bytes.count / length)
     let sent = bytes.withUnsafeBytes { bytes in
       meter_send(descriptor, bytes.baseAddress, UInt32(length), count, segments)

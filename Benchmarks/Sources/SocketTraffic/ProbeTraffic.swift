@@ -1,13 +1,13 @@
-public import PharosReports
+package import PharosReports
 import PharosWire
 
 /// Observers that nobody has heard of before, each of which enters a region with the first advert that it hears: the datagrams
 /// whose way to a subscriber is timed.
-public struct ProbeTraffic: Sendable {
+package struct ProbeTraffic: Sendable {
   /// The application that asks about them.
-  public static let application = "probes"
+  package static let application = "probes"
   /// Its region.
-  public static let region = "door"
+  package static let region = "door"
   /// The first of their identities, whose last four bytes are the number; those of the site's observers begin otherwise.
   private static let first: UInt64 = 0x5C23_0000_0000
   /// Where the last four bytes of the observer's identity stand (the article "The Pharos datagram, version 1").
@@ -18,7 +18,7 @@ public struct ProbeTraffic: Sendable {
   private var datagram: [UInt8]
 
   /// Makes the datagram that all of them send.
-  public init() {
+  package init() {
     var batch = ReportBatch()
     let observer = ObserverID.eui48(ProbeTraffic.first)
     let place = batch.index(of: observer)
@@ -40,14 +40,14 @@ public struct ProbeTraffic: Sendable {
   }
 
   /// What the site's file says about them: one advert is enough to enter.
-  public static var declaration: Application {
+  package static var declaration: Application {
     var region = Region(identifier: region, constraint: .proximity(uuid))
     region.presence.enterSamples = 1
     return Application(identifier: application, regions: [region])
   }
 
   /// The datagram of one of them, by its number.
-  public mutating func datagram(_ number: Int) -> [UInt8] {
+  package mutating func datagram(_ number: Int) -> [UInt8] {
     for byte in 0..<4 {
       datagram[ProbeTraffic.numberOffset + byte] = UInt8(truncatingIfNeeded: number >> (24 - 8 * byte))
     }
@@ -55,7 +55,7 @@ public struct ProbeTraffic: Sendable {
   }
 
   /// Which of them a decision is about, or nil if it is about somebody else.
-  public static func number(of subject: SubjectID) -> Int? {
+  package static func number(of subject: SubjectID) -> Int? {
     guard case .observer(.eui48(let bits)) = subject, bits >= first, bits - first <= UInt64(UInt32.max) else {
       return nil
     }

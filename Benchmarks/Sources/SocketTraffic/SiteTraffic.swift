@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 import PharosWire
 
 /// A site of 23,744 tracks and its datagrams, a second of traffic after the other.
@@ -6,19 +6,19 @@ import PharosWire
 /// 224 observers hear 106 beacons each, once a second; of those, chance loses ten, so that 96 adverts are in an even number of
 /// datagrams. A hundred applications have twenty regions each, so that two ask about every beacon; one application in ten
 /// asks for ranging as well. Levels are noisy and ages differ. All datagrams with so many adverts are of one length.
-public struct SiteTraffic: Sendable {
+package struct SiteTraffic: Sendable {
   /// How many observers there are.
-  public static let observers = 224
+  package static let observers = 224
   /// How many beacons each of them hears.
-  public static let beacons = 106
+  package static let beacons = 106
   /// How many adverts of them arrive in a second.
-  public static let heard = 96
+  package static let heard = 96
   /// How many tracks there are in the end.
-  public static let tracks = observers * beacons
+  package static let tracks = observers * beacons
   /// How many applications there are.
-  public static let applications = 100
+  package static let applications = 100
   /// How many regions each of them has.
-  public static let regions = 20
+  package static let regions = 20
   /// Where the number of a datagram stands in it (the article "The Pharos datagram, version 1" of PharosWire).
   static let sequenceOffset = 16
 
@@ -31,20 +31,20 @@ public struct SiteTraffic: Sendable {
     [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 20) + [0xC5]
 
   /// Begins the traffic.
-  public init() {
+  package init() {
     encoders = (0..<SiteTraffic.observers).map {
       PharosDatagramEncoder(observer: SiteTraffic.observer($0), bootID: 1)
     }
   }
 
   /// The identity of an observer by its number.
-  public static func observer(_ number: Int) -> ObserverID { .eui48(0xAC23_3F00_0000 | UInt64(number)) }
+  package static func observer(_ number: Int) -> ObserverID { .eui48(0xAC23_3F00_0000 | UInt64(number)) }
 
   /// What the site's file would say.
   ///
   /// - Parameter hasRanging: whether one application in ten asks for ranging.
   /// - Returns: the site.
-  public static func site(hasRanging: Bool = true) -> Site {
+  package static func site(hasRanging: Bool = true) -> Site {
     Site(
       applications: (0..<applications).map { number in
         Application(
@@ -58,13 +58,13 @@ public struct SiteTraffic: Sendable {
   }
 
   /// How many datagrams a second's traffic has.
-  public static func datagrams(adverts: Int) -> Int { observers * heard / adverts }
+  package static func datagrams(adverts: Int) -> Int { observers * heard / adverts }
 
   /// The datagrams of the next second, one behind the other: the first of each observer, then the second of each.
   ///
   /// - Parameter adverts: how many adverts a datagram has; a divisor of 96, at most 24.
   /// - Returns: their bytes and the length of each.
-  public mutating func nextSecond(adverts: Int) -> (bytes: [UInt8], length: Int) {
+  package mutating func nextSecond(adverts: Int) -> (bytes: [UInt8], length: Int) {
     precondition(SiteTraffic.heard.isMultiple(of: adverts) && adverts <= 24)
     second += 1
     let chosen = (0..<SiteTraffic.observers).map { _ in choose() }

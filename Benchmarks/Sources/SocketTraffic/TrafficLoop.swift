@@ -1,16 +1,16 @@
 /// Some seconds of a site's traffic that are sent over and over, with numbers that go on.
 ///
 /// Made ahead, since making them takes longer than sending them.
-public struct TrafficLoop: Sendable {
+package struct TrafficLoop: Sendable {
   /// How many seconds there are.
   ///
   /// More than beacons' losses take to even out, less than 30 MB.
-  public static let seconds = 8
+  package static let seconds = 8
 
   /// The length of each datagram in bytes.
-  public let length: Int
+  package let length: Int
   /// How many adverts each datagram has.
-  public let adverts: Int
+  package let adverts: Int
   /// The datagrams of each second.
   private var bytes: [[UInt8]] = []
   private var position = 0
@@ -20,7 +20,7 @@ public struct TrafficLoop: Sendable {
   /// - Parameters:
   ///   - traffic: the site's traffic.
   ///   - adverts: how many adverts a datagram has.
-  public init(_ traffic: inout SiteTraffic, adverts: Int) {
+  package init(_ traffic: inout SiteTraffic, adverts: Int) {
     self.adverts = adverts
     var length = 0
     for _ in 0..<TrafficLoop.seconds {
@@ -32,10 +32,10 @@ public struct TrafficLoop: Sendable {
   }
 
   /// How many datagrams a second has.
-  public var datagrams: Int { SiteTraffic.datagrams(adverts: adverts) }
+  package var datagrams: Int { SiteTraffic.datagrams(adverts: adverts) }
 
   /// Hands out the datagrams of the next second.
-  public mutating func withNextSecond<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result {
+  package mutating func withNextSecond<Result>(_ body: ([UInt8]) throws -> Result) rethrows -> Result {
     defer { renumber(position) }
     defer { position = (position + 1) % TrafficLoop.seconds }
     return try body(bytes[position])

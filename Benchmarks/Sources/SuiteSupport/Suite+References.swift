@@ -6,12 +6,12 @@ import Traffic
 /// Figures of two machines, or of two hours of one, are compared as ratios to these.
 extension Suite {
   /// The name of the reference that computes.
-  public static let computing = "reference: computing, a step"
+  package static let computing = "reference: computing, a step"
   /// The name of the reference that waits for memory.
-  public static let memory = "reference: memory, a step"
+  package static let memory = "reference: memory, a step"
 
   /// Adds both references.
-  public static func addReferences() {
+  package static func addReferences() {
     add(computing, setUp: { ReferenceLoops() }) { loops in
       let steps = 50_000
       blackHole(loops.compute(steps))

@@ -1,4 +1,4 @@
-public import Benchmark
+package import Benchmark
 import CScaleMeter
 import Foundation
 
@@ -6,21 +6,21 @@ import Foundation
 ///
 /// What an item is stands in a benchmark's name. The clock is that of the thread, so that others at work on the machine
 /// cost little of its truth.
-public enum Suite {
+package enum Suite {
   /// CPU time.
   ///
   /// - Units: picoseconds an item; whole numbers are all that a metric can be.
-  public static let time = BenchmarkMetric.custom("CPU, ps an item", useScalingFactor: false)
+  package static let time = BenchmarkMetric.custom("CPU, ps an item", useScalingFactor: false)
   /// Calls of the allocator.
   ///
   /// - Units: a thousand items.
-  public static let allocations = BenchmarkMetric.custom(
+  package static let allocations = BenchmarkMetric.custom(
     "allocations, 1,000 items",
     useScalingFactor: false
   )
 
   /// Whose time is counted.
-  public enum Clock {
+  package enum Clock {
     /// The calling thread's.
     case thread
     /// That of all threads, where work is handed to others.
@@ -35,7 +35,7 @@ public enum Suite {
   }
 
   /// Whether a smoke test is wanted, which shows that all runs and measures little: `PHAROS_BENCHMARKS=quick`.
-  public static var isQuick: Bool { ProcessInfo.processInfo.environment["PHAROS_BENCHMARKS"] == "quick" }
+  package static var isQuick: Bool { ProcessInfo.processInfo.environment["PHAROS_BENCHMARKS"] == "quick" }
 
   /// Adds a benchmark.
   ///
@@ -45,7 +45,7 @@ public enum Suite {
   ///   - setUp: makes what it works on, once.
   ///   - prepare: makes the next sample ready, unmeasured.
   ///   - body: does the work of a sample and says how many items that was.
-  public static func add<State>(
+  package static func add<State>(
     _ name: String,
     clock: Clock = .thread,
     setUp: @escaping () -> State,

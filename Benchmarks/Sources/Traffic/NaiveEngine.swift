@@ -1,12 +1,12 @@
 import PharosAdvertising
-public import PharosReports
+package import PharosReports
 
 /// What a straightforward program would do: dictionaries, a decoder call, a filter, a fixed time-out, one event at a
 /// time.
 ///
 /// It does less than the engine (no adaptive exits, no evidence, no late reports, no proof of life) and stands for the
 /// reader's own first version, so that the gain is seen.
-public struct NaiveEngine {
+package struct NaiveEngine {
   private struct Key: Hashable {
     var observer: ObserverID
     var beacon: BeaconID
@@ -26,10 +26,10 @@ public struct NaiveEngine {
   private var states: [Key: State] = [:]
   private var lastSweep = Timestamp.distantPast
   /// How many events were published.
-  public private(set) var events = 0
+  package private(set) var events = 0
 
   /// Makes one for the regions of a site.
-  public init(site: Site) {
+  package init(site: Site) {
     for application in site.applications {
       for region in application.regions {
         guard case .proximity(let uuid, major: _, minor: _) = region.constraint else { continue }
@@ -39,7 +39,7 @@ public struct NaiveEngine {
   }
 
   /// Takes reports; what is decided is published one by one.
-  public mutating func ingest(_ batch: borrowing ReportBatch, publish: (String) -> Void) {
+  package mutating func ingest(_ batch: borrowing ReportBatch, publish: (String) -> Void) {
     for report in batch.reports {
       guard case .advert(let advert) = report.body, let rssi = advert.rssi else { continue }
       let bytes = batch.payloads[Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)]

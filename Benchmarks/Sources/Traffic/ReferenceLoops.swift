@@ -2,7 +2,7 @@
 ///
 /// Two loops of which neither can be made shorter: a chain of multiplications and shifts that fits into registers, and a
 /// chain of addresses through memory, each known only when the last was read.
-public struct ReferenceLoops {
+package struct ReferenceLoops {
   /// How many words a cache line holds.
   private static let line = 8
   /// Half a million places, a cache line each: more than a core's own caches hold.
@@ -13,7 +13,7 @@ public struct ReferenceLoops {
   private var place = 0
 
   /// Makes the ring through memory, in random order.
-  public init() {
+  package init() {
     var order = Array(0..<ReferenceLoops.places)
     var random: UInt64 = 0x9E37_79B9_7F4A_7C15
     // Sattolo's shuffle: one ring, whatever the dice.
@@ -28,7 +28,7 @@ public struct ReferenceLoops {
   }
 
   /// Computes so many steps and gives a number that depends on each of them.
-  public mutating func compute(_ steps: Int) -> UInt64 {
+  package mutating func compute(_ steps: Int) -> UInt64 {
     for _ in 0..<steps {
       word ^= word >> 12
       word ^= word << 25
@@ -38,7 +38,7 @@ public struct ReferenceLoops {
   }
 
   /// Reads so many places one after the other and gives the last.
-  public mutating func read(_ steps: Int) -> Int {
+  package mutating func read(_ steps: Int) -> Int {
     for _ in 0..<steps { place = Int(next[place]) }
     return place
   }

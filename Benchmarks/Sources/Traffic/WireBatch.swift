@@ -1,5 +1,5 @@
-public import PharosReports
-public import PharosWire
+package import PharosReports
+package import PharosWire
 
 /// An advert as a beacon of the workload sent it and its observer heard it.
 struct SentAdvert {
@@ -11,18 +11,18 @@ struct SentAdvert {
 /// Pharos datagrams one behind the other, as a drain of the socket finds them.
 ///
 /// - Shape: the article "The Pharos datagram, version 1": a head of 36 bytes, then an advert's record of 48 each.
-public struct WireBatch: Sendable {
+package struct WireBatch: Sendable {
   /// The bytes of all.
-  public private(set) var bytes: [UInt8] = []
+  package private(set) var bytes: [UInt8] = []
   /// Where each begins, and where the last one ends.
-  public private(set) var starts: [UInt32] = [0]
+  package private(set) var starts: [UInt32] = [0]
   /// When each was received.
-  public private(set) var received: [Int64] = []
+  package private(set) var received: [Int64] = []
   /// How many adverts are in them.
-  public private(set) var adverts = 0
+  package private(set) var adverts = 0
 
   /// Decodes all of them into a batch.
-  public func decode(with decoder: inout DatagramDecoder, into batch: inout ReportBatch) {
+  package func decode(with decoder: inout DatagramDecoder, into batch: inout ReportBatch) {
     for place in received.indices {
       let range = Int(starts[place])..<Int(starts[place + 1])
       let time = Timestamp(nanoseconds: received[place])

@@ -1,47 +1,47 @@
-public import PharosReports
+package import PharosReports
 
 /// A site and its traffic: observers that each hear their own beacons about once a second.
 ///
 /// A hundred applications have twenty regions each: one for their UUID and nineteen for a major under it, so that every
 /// beacon is asked about by two. One advert in ten is lost, levels are noisy, intervals have their advDelay, and
 /// datagrams come from one observer after the other.
-public struct Workload {
+package struct Workload {
   /// How many applications there are, and regions of each.
-  public static let applications = 100
+  package static let applications = 100
   /// Regions of each application.
-  public static let regions = 20
+  package static let regions = 20
   /// Datagrams that are handed over together: what one drain of a socket gives.
-  public static let datagramsPerBatch = 64
+  package static let datagramsPerBatch = 64
   /// When the first second begins.
   ///
   /// - Units: nanoseconds since 1970.
-  public static let beginning: Int64 = 1_420_070_400_000_000_000
+  package static let beginning: Int64 = 1_420_070_400_000_000_000
 
   /// How many observers there are.
-  public let observers: Int
+  package let observers: Int
   /// How many beacons each of them hears.
-  public let beacons: Int
+  package let beacons: Int
   /// Whether one application in ten asks for ranging.
-  public let hasRanging: Bool
+  package let hasRanging: Bool
   /// Adverts in a datagram, as many as are not lost of so many.
-  public let advertsPerDatagram: Int
+  package let advertsPerDatagram: Int
   /// Whether an observer's beacons are heard in an order that no prefetcher guesses.
-  public var isShuffled = false
+  package var isShuffled = false
   /// How many reports of an advert there are: three from a gateway that reports each channel.
-  public var channels = 1
+  package var channels = 1
   /// In how many seconds the beacons are heard first, so that what happens once in so many samples happens evenly.
-  public var spread = 0
+  package var spread = 0
 
   /// The adverts of the part of a second that was filled in last.
-  public private(set) var batch = ReportBatch()
+  package private(set) var batch = ReportBatch()
   /// The datagrams of the part of a second that was filled in last.
-  public private(set) var wire = WireBatch()
+  package private(set) var wire = WireBatch()
   private var random: UInt64 = 0x2545_F491_4F6C_DD1D
   private var payload: [UInt8] =
     [0x02, 0x01, 0x06, 0x1A, 0xFF, 0x4C, 0x00, 0x02, 0x15] + [UInt8](repeating: 0, count: 20) + [0xC5]
 
   /// Makes the traffic of so many observers with so many beacons each.
-  public init(observers: Int, beacons: Int, hasRanging: Bool = false, advertsPerDatagram: Int = 24) {
+  package init(observers: Int, beacons: Int, hasRanging: Bool = false, advertsPerDatagram: Int = 24) {
     self.observers = observers
     self.beacons = beacons
     self.hasRanging = hasRanging
@@ -49,15 +49,15 @@ public struct Workload {
   }
 
   /// How many tracks there are in the end.
-  public var tracks: Int { observers * beacons }
+  package var tracks: Int { observers * beacons }
 
   /// The UUID of an application's beacons.
-  public static func uuid(of application: Int) -> UUID128 {
+  package static func uuid(of application: Int) -> UUID128 {
     UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_0000_0000 | UInt64(application))
   }
 
   /// The regions of an application.
-  public static func regions(of application: Int) -> [Region] {
+  package static func regions(of application: Int) -> [Region] {
     let uuid = uuid(of: application)
     return [Region(identifier: "all", constraint: .proximity(uuid))]
       + (1..<regions).map {
@@ -66,7 +66,7 @@ public struct Workload {
   }
 
   /// What the site's file would say.
-  public var site: Site {
+  package var site: Site {
     Site(
       applications: (0..<Workload.applications).map { number in
         Application(
@@ -80,10 +80,10 @@ public struct Workload {
   }
 
   /// Who an observer is.
-  public static func observer(_ number: Int) -> ObserverID { .eui48(0xAC23_3F00_0000 | UInt64(number)) }
+  package static func observer(_ number: Int) -> ObserverID { .eui48(0xAC23_3F00_0000 | UInt64(number)) }
 
   /// The first instant of a second.
-  public static func start(ofSecond second: Int) -> Timestamp {
+  package static func start(ofSecond second: Int) -> Timestamp {
     Timestamp(nanoseconds: beginning + Int64(second) * 1_000_000_000)
   }
 
@@ -91,12 +91,12 @@ public struct Workload {
   private var rounds: Int { (beacons + advertsPerDatagram - 1) / advertsPerDatagram }
 
   /// How many batches a second's adverts make.
-  public var batchesPerSecond: Int {
+  package var batchesPerSecond: Int {
     (observers * rounds + Workload.datagramsPerBatch - 1) / Workload.datagramsPerBatch
   }
 
   /// Fills the batch with the adverts of one part of a second.
-  public mutating func fill(batch number: Int, ofSecond second: Int) {
+  package mutating func fill(batch number: Int, ofSecond second: Int) {
     batch.removeAll()
     for datagram in datagrams(ofBatch: number) {
       let place = batch.index(of: Workload.observer(datagram % observers))
@@ -108,7 +108,7 @@ public struct Workload {
   }
 
   /// Fills ``wire`` with the same adverts as Pharos datagrams, whose ages are whole milliseconds.
-  public mutating func fillWire(batch number: Int, ofSecond second: Int) {
+  package mutating func fillWire(batch number: Int, ofSecond second: Int) {
     wire.removeAll()
     for datagram in datagrams(ofBatch: number) {
       let round = datagram / observers

@@ -1,14 +1,14 @@
 import CYardstick
 
 /// The least that monitoring can cost on this machine: one loop in C on the same datagrams as the engine.
-public struct Yardstick {
+package struct Yardstick {
   private let state: OpaquePointer?
 
   /// Makes one for so many observers; its memory is kept until the process ends.
-  public init(observers: Int) { state = yardstick_make(UInt32(observers)) }
+  package init(observers: Int) { state = yardstick_make(UInt32(observers)) }
 
   /// Hears datagrams.
-  public func hear(_ wire: borrowing WireBatch) {
+  package func hear(_ wire: borrowing WireBatch) {
     wire.bytes.withUnsafeBufferPointer { bytes in
       wire.starts.withUnsafeBufferPointer { starts in
         wire.received.withUnsafeBufferPointer { received in
@@ -30,7 +30,7 @@ public struct Yardstick {
   ///   - workload: the site's traffic.
   ///   - clock: the CPU time of the thread in nanoseconds.
   /// - Returns: nanoseconds.
-  public static func nanosecondsPerAdvert(_ workload: Workload, clock: () -> Int64) -> Double {
+  package static func nanosecondsPerAdvert(_ workload: Workload, clock: () -> Int64) -> Double {
     var workload = workload
     let yardstick = Yardstick(observers: workload.observers)
     var times: [Double] = []

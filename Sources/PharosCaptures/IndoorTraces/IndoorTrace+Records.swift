@@ -1,17 +1,17 @@
-public import PharosReports
+package import PharosReports
 
 extension IndoorTrace {
   /// A point of the floor that the surveyor tapped on the map when standing there.
-  public struct Waypoint: Equatable, Sendable {
+  package struct Waypoint: Equatable, Sendable {
     /// When.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Metres east of the lower left corner of the floor's picture.
-    public var x: Double
+    package var x: Double
     /// Metres north of it.
-    public var y: Double
+    package var y: Double
 
     /// Makes a waypoint.
-    public init(time: Timestamp, x: Double, y: Double) {
+    package init(time: Timestamp, x: Double, y: Double) {
       self.time = time
       self.x = x
       self.y = y
@@ -19,24 +19,24 @@ extension IndoorTrace {
   }
 
   /// An iBeacon that the phone heard.
-  public struct BeaconHeard: Equatable, Sendable {
+  package struct BeaconHeard: Equatable, Sendable {
     /// When.
-    public var time: Timestamp
+    package var time: Timestamp
     /// UUID, major and minor.
     ///
     /// In one of the sites they are the same for 337 fixed beacons, which only ``address`` tells apart.
-    public var beacon: BeaconID
+    package var beacon: BeaconID
     /// Its address, whose kind the trace does not tell.
-    public var address: DeviceAddress
+    package var address: DeviceAddress
     /// The level, or nil if the phone had none.
-    public var rssi: RSSI?
+    package var rssi: RSSI?
     /// The level at one metre that the beacon claims, in dBm; some claim nonsense.
-    public var txPower: Int8
+    package var txPower: Int8
     /// The distance that the phone's own formula made of both.
-    public var distance: Meters
+    package var distance: Meters
 
     /// Makes a record.
-    public init(
+    package init(
       time: Timestamp,
       beacon: BeaconID,
       address: DeviceAddress,
@@ -56,20 +56,20 @@ extension IndoorTrace {
   /// An access point in a Wi-Fi scan.
   ///
   /// A scan repeats what earlier ones found: a pair of address and ``lastHeard`` seen before is no new measurement.
-  public struct AccessPointHeard: Equatable, Sendable {
+  package struct AccessPointHeard: Equatable, Sendable {
     /// When the scan was delivered.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Its address.
-    public var bssid: DeviceAddress
+    package var bssid: DeviceAddress
     /// The level, or nil if the phone had none.
-    public var rssi: RSSI?
+    package var rssi: RSSI?
     /// The centre frequency in MHz.
-    public var frequency: UInt16
+    package var frequency: UInt16
     /// When it was really heard.
-    public var lastHeard: Timestamp
+    package var lastHeard: Timestamp
 
     /// Makes a record.
-    public init(time: Timestamp, bssid: DeviceAddress, rssi: RSSI?, frequency: UInt16, lastHeard: Timestamp) {
+    package init(time: Timestamp, bssid: DeviceAddress, rssi: RSSI?, frequency: UInt16, lastHeard: Timestamp) {
       self.time = time
       self.bssid = bssid
       self.rssi = rssi
@@ -79,22 +79,22 @@ extension IndoorTrace {
   }
 
   /// What one motion sensor read once, in the axes of the phone.
-  public struct MotionRead: Equatable, Sendable {
+  package struct MotionRead: Equatable, Sendable {
     /// When.
-    public var time: Timestamp
+    package var time: Timestamp
     /// Which sensor, and with it the unit.
-    public var kind: MotionSample.Kind
+    package var kind: MotionSample.Kind
     /// The first value.
-    public var x: Float
+    package var x: Float
     /// The second value.
-    public var y: Float
+    package var y: Float
     /// The third value.
-    public var z: Float
+    package var z: Float
     /// How well the sensor is calibrated, from 0 (not at all) to 3 (well).
-    public var accuracy: UInt8
+    package var accuracy: UInt8
 
     /// Makes a record.
-    public init(time: Timestamp, kind: MotionSample.Kind, x: Float, y: Float, z: Float, accuracy: UInt8) {
+    package init(time: Timestamp, kind: MotionSample.Kind, x: Float, y: Float, z: Float, accuracy: UInt8) {
       self.time = time
       self.kind = kind
       self.x = x

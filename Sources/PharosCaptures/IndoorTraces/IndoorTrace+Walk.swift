@@ -1,8 +1,8 @@
-public import PharosReports
+package import PharosReports
 
 extension IndoorTrace {
   /// The span that the waypoints cover: only within it is the truth known.
-  public var walk: ClosedRange<Timestamp>? {
+  package var walk: ClosedRange<Timestamp>? {
     guard let first = waypoints.first, let last = waypoints.last else { return nil }
     return first.time...last.time
   }
@@ -11,7 +11,7 @@ extension IndoorTrace {
   ///
   /// The waypoints lie at turns and stops, so that the line is the path. The true pace is not even: a surveyor who
   /// pauses for two seconds between two waypoints is placed up to a metre or two off. Nil outside ``walk``.
-  public func position(at time: Timestamp) -> (x: Double, y: Double)? {
+  package func position(at time: Timestamp) -> (x: Double, y: Double)? {
     guard let walk, walk.contains(time) else { return nil }
     var low = 0
     var high = waypoints.count - 1

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// What a surveyor's phone recorded on one walk through a floor, with the truth about where it was.
 ///
@@ -7,24 +7,24 @@ public import PharosReports
 /// that cannot be read is counted by reason, and all others are kept.
 ///
 /// - Source: github.com/location-competition/indoor-location-competition-20.
-public struct IndoorTrace: Equatable, Sendable {
+package struct IndoorTrace: Equatable, Sendable {
   /// What the trace says of itself.
-  public internal(set) var header = Header()
+  package internal(set) var header = Header()
   /// Where the surveyor said to be, in order of time: the truth.
-  public internal(set) var waypoints: [Waypoint] = []
+  package internal(set) var waypoints: [Waypoint] = []
   /// The beacons heard, in order of time.
-  public internal(set) var beacons: [BeaconHeard] = []
+  package internal(set) var beacons: [BeaconHeard] = []
   /// The access points of all Wi-Fi scans, in order of the scans' time.
-  public internal(set) var accessPoints: [AccessPointHeard] = []
+  package internal(set) var accessPoints: [AccessPointHeard] = []
   /// What the motion sensors read, in order of time.
-  public internal(set) var motion: [MotionRead] = []
+  package internal(set) var motion: [MotionRead] = []
   /// How much was read, and what was passed over.
-  public internal(set) var counters = Counters()
+  package internal(set) var counters = Counters()
   /// The time of the last record read.
   var latest = Timestamp.distantPast
 
   /// Reads a whole trace from the bytes of its file, unpacked.
-  public init(parsing bytes: RawSpan) {
+  package init(parsing bytes: RawSpan) {
     var fields = TraceFields()
     var start = 0
     while start < bytes.byteCount {
@@ -37,12 +37,12 @@ public struct IndoorTrace: Equatable, Sendable {
   }
 
   /// Reads a whole trace from the bytes of its file, unpacked.
-  public init(parsing bytes: [UInt8]) { unsafe self.init(parsing: bytes.span.bytes) }
+  package init(parsing bytes: [UInt8]) { unsafe self.init(parsing: bytes.span.bytes) }
 
   /// Reads the header and the waypoints alone: the truth that fixes are scored by.
   ///
   /// Lines of all other types are passed over unread, and counted as lines.
-  public init(truthIn bytes: [UInt8]) {
+  package init(truthIn bytes: [UInt8]) {
     var fields = TraceFields()
     var start = 0
     let bytes = unsafe bytes.span.bytes
@@ -78,44 +78,44 @@ public struct IndoorTrace: Equatable, Sendable {
 
 extension IndoorTrace {
   /// What the lines that begin with `#` say.
-  public struct Header: Equatable, Sendable {
+  package struct Header: Equatable, Sendable {
     /// When the recording began.
-    public var start: Timestamp?
+    package var start: Timestamp?
     /// When it ended.
-    public var end: Timestamp?
+    package var end: Timestamp?
     /// The site's identifier.
-    public var site: String?
+    package var site: String?
     /// The site's name.
-    public var siteName: String?
+    package var siteName: String?
     /// The floor's name, as `F1` or `B1`: truth, which nothing that is measured may read.
-    public var floor: String?
+    package var floor: String?
     /// The phone's model.
-    public var model: String?
+    package var model: String?
 
     init() {}
   }
 
   /// How much was read, and what was passed over and why.
-  public struct Counters: Equatable, Sendable {
+  package struct Counters: Equatable, Sendable {
     /// Lines, empty ones not counted.
-    public var lines = 0
+    package var lines = 0
     /// Lines of the header.
-    public var headerLines = 0
+    package var headerLines = 0
     /// Lines of a type that is not read, as the uncalibrated sensors are.
-    public var otherTypes = 0
+    package var otherTypes = 0
     /// Lines with fewer or more columns than their type has: two that ran together, or one cut short.
-    public var wrongColumns = 0
+    package var wrongColumns = 0
     /// Lines with a column that is no number, or none in the range of what it measures.
-    public var wrongNumbers = 0
+    package var wrongNumbers = 0
     /// Lines with a UUID or an address that is none.
-    public var wrongIdentities = 0
+    package var wrongIdentities = 0
     /// Last lines without an end, whose last number may lack digits.
-    public var cutShort = 0
+    package var cutShort = 0
     /// Records whose time lies before that of the line before, of the same type or not.
-    public var outOfOrder = 0
+    package var outOfOrder = 0
 
     /// Lines that should have been records and are not.
-    public var damaged: Int { wrongColumns + wrongNumbers + wrongIdentities + cutShort }
+    package var damaged: Int { wrongColumns + wrongNumbers + wrongIdentities + cutShort }
 
     init() {}
   }

@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// Turns the bytes of an indoor trace into the reports that the phone would have sent while it was recorded.
 ///
@@ -15,11 +15,11 @@ public import PharosReports
 /// - Consecutive access points with one time become a scan. A scan of a mall has 280 entries in the median and 559 at most,
 ///   more than a datagram holds: it comes as several reports of the same event time.
 /// - Consecutive motion lines become one report, whose event time is that of its newest sample.
-public struct TraceFeed: Sendable {
+package struct TraceFeed: Sendable {
   /// Who is taken to report.
-  public let observer: ObserverID
+  package let observer: ObserverID
   /// How much was read, and what was passed over.
-  public internal(set) var counters = IndoorTrace.Counters()
+  package internal(set) var counters = IndoorTrace.Counters()
 
   /// R: the greatest time of the lines read so far.
   var latest = Timestamp.distantPast
@@ -34,41 +34,41 @@ public struct TraceFeed: Sendable {
   /// The most bytes that the records of a batch take in a Pharos datagram.
   ///
   /// - Units: bytes. A datagram has 1,400, of which the head with the longest observer's name takes 94.
-  public static let longestBody = 1_300
+  package static let longestBody = 1_300
   /// How far the lines of one batch may advance R.
   ///
   /// - Units: time. A phone that sends five times a second delays its newest sample by no more; sensors at 50 Hz fill
   ///   a datagram in 0.38 s.
-  public static let longestSpan = TimeSpan.milliseconds(200)
+  package static let longestSpan = TimeSpan.milliseconds(200)
   /// The longest line that is read.
   ///
   /// - Units: bytes. The longest of the data set, a line of the header, has 130.
-  public static let longestLine = 4_096
+  package static let longestLine = 4_096
   /// How far ahead of all lines before it a line may lie.
   ///
   /// - Units: time. The widest gap found is 2.2 s. A damaged number that led further would make all that follows late.
-  public static let farthestJump = TimeSpan.minutes(10)
+  package static let farthestJump = TimeSpan.minutes(10)
 
   /// Starts with nothing read.
   ///
   /// - Parameter observer: who is taken to report.
-  public init(observer: ObserverID) { self.observer = observer }
+  package init(observer: ObserverID) { self.observer = observer }
 
   /// R as it stands: the greatest time of the lines read so far; nil before the first.
-  public var latestTime: Timestamp? { latest == .distantPast ? nil : latest }
+  package var latestTime: Timestamp? { latest == .distantPast ? nil : latest }
 
   /// Takes the next bytes of the file, unpacked.
-  public mutating func append(_ bytes: some Sequence<UInt8>) {
+  package mutating func append(_ bytes: some Sequence<UInt8>) {
     pending.removeSubrange(..<start)
     start = 0
     pending.append(contentsOf: bytes)
   }
 
   /// Says that no bytes follow: what ``next()`` gives from now on ends with the last datagram.
-  public mutating func finish() { isFinished = true }
+  package mutating func finish() { isFinished = true }
 
   /// The reports of the next datagram, or nil when more bytes are needed.
-  public mutating func next() -> ReportBatch? {
+  package mutating func next() -> ReportBatch? {
     while let line = nextLine() {
       if let batch = take(line) { return batch }
     }

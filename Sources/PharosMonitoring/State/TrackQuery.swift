@@ -1,40 +1,40 @@
-public import PharosReports
+package import PharosReports
 
 /// Which tracks somebody wants to see: what each member names, all of them together, a page at a time.
-public struct TrackQuery: Hashable, Sendable {
+package struct TrackQuery: Hashable, Sendable {
   /// What tells one track from another; tracks come in this order: by observer, then by beacon.
-  public struct Key: Hashable, Comparable, Sendable {
+  package struct Key: Hashable, Comparable, Sendable {
     /// Who hears.
-    public var observer: ObserverID
+    package var observer: ObserverID
     /// What is heard.
-    public var beacon: BeaconID
+    package var beacon: BeaconID
 
     /// Makes a key.
-    public init(observer: ObserverID, beacon: BeaconID) {
+    package init(observer: ObserverID, beacon: BeaconID) {
       self.observer = observer
       self.beacon = beacon
     }
 
     /// Orders tracks by observer, then by beacon.
-    public static func < (left: Key, right: Key) -> Bool {
+    package static func < (left: Key, right: Key) -> Bool {
       left.observer == right.observer ? left.beacon < right.beacon : left.observer < right.observer
     }
   }
 
   /// The most tracks of a page: looking at them takes the engine's own time.
-  public static let greatestLimit = 1_000
+  package static let greatestLimit = 1_000
 
   /// Those of this observer; nil for all observers.
-  public var observer: ObserverID?
+  package var observer: ObserverID?
   /// Those of this beacon; nil for all beacons.
-  public var beacon: BeaconID?
+  package var beacon: BeaconID?
   /// Those behind this one: the last of the page before.
-  public var after: Key?
+  package var after: Key?
   /// How many at most, between 1 and ``greatestLimit``.
-  public var limit: Int
+  package var limit: Int
 
   /// Makes a query; without arguments, one for the first hundred tracks of all.
-  public init(observer: ObserverID? = nil, beacon: BeaconID? = nil, after: Key? = nil, limit: Int = 100) {
+  package init(observer: ObserverID? = nil, beacon: BeaconID? = nil, after: Key? = nil, limit: Int = 100) {
     self.observer = observer
     self.beacon = beacon
     self.after = after
@@ -44,5 +44,5 @@ public struct TrackQuery: Hashable, Sendable {
 
 extension TrackInsight {
   /// What tells it from another one.
-  public var key: TrackQuery.Key { TrackQuery.Key(observer: observer, beacon: beacon) }
+  package var key: TrackQuery.Key { TrackQuery.Key(observer: observer, beacon: beacon) }
 }

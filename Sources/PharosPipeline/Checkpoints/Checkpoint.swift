@@ -1,22 +1,22 @@
-public import PharosMonitoring
-public import PharosReports
+package import PharosMonitoring
+package import PharosReports
 
 /// All that decisions to come depend on, as of one instant: what a server saves now and then, and starts again from.
 ///
 /// It is bound neither to a number of shards nor to the site as it was: a pipeline with another number of shards takes it, and
 /// what an edited site no longer asks about is left out.
-public struct Checkpoint: Hashable, Sendable {
+package struct Checkpoint: Hashable, Sendable {
   /// The version of the bytes.
   ///
   /// It grows with the layout of this envelope; the states within carry versions of their own.
-  public static let version: UInt8 = 1
+  package static let version: UInt8 = 1
 
   /// The instant: everything received and due up to it is in it, and nothing behind it.
-  public let instant: Timestamp
+  package let instant: Timestamp
   /// What is to be added to times of the engines to get the wall clock's, which somebody may have set since the start.
-  public let clockOffset: TimeSpan
+  package let clockOffset: TimeSpan
   /// The name of the stream, which is a part of every event's id.
-  public let stream: String
+  package let stream: String
 
   /// The state of each shard of stage one.
   let shards: [[UInt8]]
@@ -26,7 +26,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// Makes a checkpoint of engines that have decided everything up to an instant, and of the merger that has released it.
   ///
   /// This writes everything that is known, which takes a while: call it away from where the engines work, on copies of them.
-  public init(shards: [MonitoringEngine], merger: EventMerger) {
+  package init(shards: [MonitoringEngine], merger: EventMerger) {
     instant = merger.released
     clockOffset = merger.clockOffset
     stream = merger.stream
@@ -47,7 +47,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// - Shape: 0 "PHCP"; 4 version; 5 checksum of all that follows, u64; 13 instant, i64 nanoseconds; 21 clock offset, i64
   ///   nanoseconds; 29 stream; then the merger's state and the list of the shards' states, each behind its length as u64.
   ///   Big-endian.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var writer = FieldWriter()
     writer.reserve(shards.reduce(merger.count + stream.utf8.count + 64) { $0 + $1.count + 8 })
     writeHead(checksum: checksum, to: &writer)
@@ -63,7 +63,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// Decodes all bytes of ``encoded``.
   ///
   /// - Throws: an error, worded for the operator, if the bytes are no checkpoint, have another version or are damaged.
-  public init(decoding bytes: [UInt8]) throws(CheckpointError) {
+  package init(decoding bytes: [UInt8]) throws(CheckpointError) {
     var reader = FieldReader(bytes[...])
     do throws(FieldError) {
       guard try reader.number(UInt32.self) == Checkpoint.magic else { throw reader.failure(.badIdentity) }

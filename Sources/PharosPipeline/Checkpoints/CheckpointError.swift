@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// Why bytes are no checkpoint that can be started from.
-public enum CheckpointError: Error, Hashable, Sendable {
+package enum CheckpointError: Error, Hashable, Sendable {
   /// They are something else.
   case notACheckpoint
   /// They were changed since they were written.
@@ -12,7 +12,7 @@ public enum CheckpointError: Error, Hashable, Sendable {
 
 extension CheckpointError: CustomStringConvertible {
   /// What is wrong and what follows from it.
-  public var description: String {
+  package var description: String {
     let consequence =
       "; starting without it: states resume from the published events, what was learned about beacons is learned again"
     switch self {

@@ -1,7 +1,7 @@
-public import PharosEvents
-public import PharosMonitoring
-public import PharosPositioning
-public import PharosReports
+package import PharosEvents
+package import PharosMonitoring
+package import PharosPositioning
+package import PharosReports
 
 extension Restoration {
   /// Makes the engine of one shard and resumes it after a restart.
@@ -15,7 +15,7 @@ extension Restoration {
   ///   - output: receives the events and links that follow from the states published since the checkpoint.
   /// - Returns: the engine.
   /// - Throws: an error if a state cannot be read.
-  public func engine(
+  package func engine(
     for site: Site,
     shard: Int,
     among shards: Int,
@@ -40,7 +40,7 @@ extension Restoration {
   ///   - keepsSensings: true if the caller calls ``EventMerger/takeSensings()``.
   /// - Returns: the merger.
   /// - Throws: an error if its state cannot be read.
-  public func merger(
+  package func merger(
     for site: Site,
     shards: Int,
     resumingAt instant: Timestamp,

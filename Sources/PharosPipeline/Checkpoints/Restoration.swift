@@ -1,15 +1,15 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 /// What a server starts again from: the last checkpoint, and what events have told since.
-public struct Restoration: Hashable, Sendable {
+package struct Restoration: Hashable, Sendable {
   /// The state of the engines, or nil if there is none that can be read.
-  public var checkpoint: Checkpoint?
+  package var checkpoint: Checkpoint?
   /// The states published after the checkpoint, or all published states if there is no checkpoint.
-  public var lastTold: LastTold
+  package var lastTold: LastTold
 
   /// Makes a restoration.
-  public init(checkpoint: Checkpoint?, lastTold: LastTold = LastTold()) {
+  package init(checkpoint: Checkpoint?, lastTold: LastTold = LastTold()) {
     self.checkpoint = checkpoint
     self.lastTold = lastTold
   }
@@ -19,7 +19,7 @@ public struct Restoration: Hashable, Sendable {
   /// R must begin after it. The times of states published after the checkpoint count as well. If the wall clock was set
   /// in the meantime, they may lie ahead of it: R then begins ahead of the wall clock, and a clock step states the
   /// difference.
-  public var reached: Timestamp? {
+  package var reached: Timestamp? {
     let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     let times =
       told.regions.map(\.decidedAt) + told.zones.map(\.decidedAt) + told.observers.map(\.decidedAt)
@@ -27,19 +27,19 @@ public struct Restoration: Hashable, Sendable {
   }
 
   /// Whether there is nothing to start from.
-  public var isEmpty: Bool { checkpoint == nil && lastTold.isEmpty }
+  package var isEmpty: Bool { checkpoint == nil && lastTold.isEmpty }
 }
 
 extension Restoration: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(checkpoint != nil)
     if let checkpoint { writer.write(long: checkpoint.encoded) }
     lastTold.write(to: &writer)
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     checkpoint = nil
     if try reader.flag() {
       let bytes = try reader.longBytes()

@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// An input of a server that is no datagram, as a recording carries it: the content of one local-use block.
-public enum RecordedInput: Hashable, Sendable {
+package enum RecordedInput: Hashable, Sendable {
   /// The site that the server started with; the first input of every recording.
   case site(Site)
   /// The server had all inputs up to here: the last input of a recording that was ended in order.
@@ -19,15 +19,15 @@ public enum RecordedInput: Hashable, Sendable {
   case pause(through: Timestamp, at: Timestamp)
 
   /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
-  public static let blockType: UInt32 = 0x8050_4852
+  package static let blockType: UInt32 = 0x8050_4852
 
   /// The version of the content's layout: 3 since sites say whom they admit, and recordings may begin with a checkpoint.
-  public static let version: UInt8 = 3
+  package static let version: UInt8 = 3
 
   /// The content of the block.
   ///
   /// - Shape: 0 version; 1 kind; 2 zeros; 4 receive time, i64 nanoseconds; 12 the kind's own fields. Big-endian.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var writer = FieldWriter()
     writer.write(RecordedInput.version)
     switch self {
@@ -55,7 +55,7 @@ public enum RecordedInput: Hashable, Sendable {
   }
 
   /// Reads the content of a block.
-  public init(decoding content: ArraySlice<UInt8>) throws(FieldError) {
+  package init(decoding content: ArraySlice<UInt8>) throws(FieldError) {
     var reader = FieldReader(content)
     let version = try reader.byte()
     guard version == RecordedInput.version else {

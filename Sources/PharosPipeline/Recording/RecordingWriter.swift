@@ -1,5 +1,5 @@
-public import PharosCaptures
-public import PharosReports
+package import PharosCaptures
+package import PharosReports
 
 /// Writes a recording: every input of a server in its total order, in a pcapng that Wireshark opens.
 ///
@@ -8,18 +8,18 @@ public import PharosReports
 /// takes them; whatever was taken is a whole capture, so that a recording that was cut off is good up to there.
 ///
 /// The caller gives the inputs in the order in which the engines took them, and ends with ``finish(through:)``.
-public struct RecordingWriter: Sendable {
+package struct RecordingWriter: Sendable {
   /// How many datagrams were written.
-  public private(set) var datagrams: UInt64 = 0
+  package private(set) var datagrams: UInt64 = 0
   /// How many other inputs were written, the site among them.
-  public private(set) var otherInputs: UInt64 = 0
+  package private(set) var otherInputs: UInt64 = 0
 
   private var capture: CaptureWriter
 
   /// Starts a recording with the site that the server runs with.
   ///
   /// - Throws: that the site is larger than a block that is read back, 1 MiB.
-  public init(site: Site, application: String = "pharos") throws(CaptureError) {
+  package init(site: Site, application: String = "pharos") throws(CaptureError) {
     capture = CaptureWriter(
       comment: "Pharos recording of stream \(site.stream): all inputs in order",
       application: application
@@ -28,15 +28,15 @@ public struct RecordingWriter: Sendable {
   }
 
   /// How many bytes wait to be taken.
-  public var pendingCount: Int { capture.pendingCount }
+  package var pendingCount: Int { capture.pendingCount }
 
   /// Hands over what was written since the last time and forgets it.
-  public mutating func takeBytes() -> [UInt8] { capture.takeBytes() }
+  package mutating func takeBytes() -> [UInt8] { capture.takeBytes() }
 
   /// Writes a datagram as it was received, whether it decodes or not.
   ///
   /// - Throws: that it is longer than a datagram can be.
-  public mutating func write(
+  package mutating func write(
     datagram payload: RawSpan,
     from source: Endpoint,
     to destination: Endpoint,
@@ -49,7 +49,7 @@ public struct RecordingWriter: Sendable {
   /// Writes an input that is no datagram.
   ///
   /// - Throws: that it is larger than a block that is read back, 1 MiB.
-  public mutating func write(_ input: RecordedInput) throws(CaptureError) {
+  package mutating func write(_ input: RecordedInput) throws(CaptureError) {
     try capture.write(block: RecordedInput.blockType, content: input.encoded.span.bytes)
     otherInputs &+= 1
   }
@@ -57,7 +57,7 @@ public struct RecordingWriter: Sendable {
   /// Writes a region change.
   ///
   /// - Throws: that it is larger than a block that is read back, 1 MiB.
-  public mutating func write(_ change: RegionChange, at instant: Timestamp) throws(CaptureError) {
+  package mutating func write(_ change: RegionChange, at instant: Timestamp) throws(CaptureError) {
     try write(.change(change, at: instant))
   }
 
@@ -66,14 +66,14 @@ public struct RecordingWriter: Sendable {
   /// It comes right behind the site, before all other inputs.
   ///
   /// - Throws: nothing in practice; the parts are smaller than a block that is read back.
-  public mutating func write(_ restoration: Restoration, at instant: Timestamp) throws(CaptureError) {
+  package mutating func write(_ restoration: Restoration, at instant: Timestamp) throws(CaptureError) {
     for part in RestorationPart.parts(of: restoration) { try write(.restored(part, at: instant)) }
   }
 
   /// Ends the recording: the server had all inputs up to this instant, and decided all that was due by then.
   ///
   /// - Throws: nothing in practice; a tick is small.
-  public mutating func finish(through instant: Timestamp) throws(CaptureError) {
+  package mutating func finish(through instant: Timestamp) throws(CaptureError) {
     try write(.tick(through: instant))
   }
 }

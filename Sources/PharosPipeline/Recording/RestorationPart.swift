@@ -1,25 +1,25 @@
-public import PharosReports
+package import PharosReports
 
 /// A part of a ``Restoration`` as a recording carries it, since a block of a capture is no larger than 1 MiB.
-public struct RestorationPart: Hashable, Sendable {
+package struct RestorationPart: Hashable, Sendable {
   /// How long a part is at most.
   ///
   /// Half of the largest block that is read back.
   ///
   /// - Units: bytes.
-  public static let longest = 512 << 10
+  package static let longest = 512 << 10
   /// How many parts there are at most: enough for 4 GiB, several times what all tables of a server hold.
-  public static let most: UInt32 = 8_192
+  package static let most: UInt32 = 8_192
 
   /// Which part, from 0.
-  public let index: UInt32
+  package let index: UInt32
   /// How many there are.
-  public let count: UInt32
+  package let count: UInt32
   /// Its bytes.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Cuts a restoration into parts; at least one.
-  public static func parts(of restoration: Restoration) -> [RestorationPart] {
+  package static func parts(of restoration: Restoration) -> [RestorationPart] {
     var writer = FieldWriter()
     restoration.write(to: &writer)
     let all = writer.bytes
@@ -42,7 +42,7 @@ public struct RestorationPart: Hashable, Sendable {
 
 extension RestorationPart: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
+  package func write(to writer: inout FieldWriter) {
     writer.write(index)
     writer.write(count)
     writer.write(UInt32(bytes.count))
@@ -50,7 +50,7 @@ extension RestorationPart: FieldCodable {
   }
 
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
+  package init(from reader: inout FieldReader) throws(FieldError) {
     index = try reader.number(UInt32.self)
     count = try reader.number(UInt32.self)
     guard index < count, count <= RestorationPart.most else { throw reader.failure(.badIdentity) }

@@ -65,13 +65,15 @@ public struct Ground: Sendable {
 
   package let content: Content
 
-  /// Makes a venue ready.
+  /// Prepares a venue.
   ///
   /// - Parameters:
-  ///   - venue: The venue.
-  ///   - radio: What was learned by walking through it; without, the map is made of what the venue says hangs where.
-  ///   - rules: The constants.
-  public init(venue: Venue, radio: RadioMap? = nil, rules: FusionRules = FusionRules()) {
+  ///   - venue: the venue.
+  ///   - radio: the radio map that a survey of it gave; nil to derive one from the places of the venue's radios.
+  public init(venue: Venue, radio: RadioMap? = nil) { self.init(venue: venue, radio: radio, rules: FusionRules()) }
+
+  /// Prepares a venue for locating with constants other than the usual ones.
+  package init(venue: Venue, radio: RadioMap? = nil, rules: FusionRules) {
     content = Content(venue: venue, radio: radio ?? RadioMap(placed: venue), rules: rules)
   }
 
@@ -80,7 +82,7 @@ public struct Ground: Sendable {
   /// Its radio map.
   public var radio: RadioMap { content.radio }
   /// The constants.
-  public var rules: FusionRules { content.rules }
+  package var rules: FusionRules { content.rules }
 
   /// For each floor the ways that lead from it to others.
   private static func exits(of venue: Venue) -> [[GroundFloor.Exit]] {

@@ -1,10 +1,10 @@
-public import PharosEvents
+package import PharosEvents
 import PharosPlaces
-public import PharosReports
+package import PharosReports
 
 extension Locator {
   /// Takes what the subject's handset sensed.
-  public mutating func take(_ sensing: Sensing) {
+  package mutating func take(_ sensing: Sensing) {
     // What was received before this one is complete: the result must not depend on when anybody asked for time to run on.
     process(through: sensing.decidedAt - rules.lag)
     switch sensing.body {
@@ -37,7 +37,7 @@ extension Locator {
   ///   - level: The mean level in dBm.
   ///   - time: When it was last heard in that second.
   ///   - decidedAt: When that was known.
-  public mutating func hear(
+  package mutating func hear(
     _ observer: ObserverID,
     level: Double,
     heard time: Timestamp,

@@ -1,5 +1,5 @@
 import PharosPlaces
-public import PharosReports
+package import PharosReports
 
 /// Finds out where one subject is, from what its radios hear, how it moves, and what others say.
 ///
@@ -9,7 +9,7 @@ public import PharosReports
 ///
 /// - Source: Gordon, Salmond and Smith, "Novel approach to nonlinear/non-Gaussian Bayesian state estimation", IEE
 ///   Proc. F 140 (1993).
-public struct Locator: Sendable {
+package struct Locator: Sendable {
   let content: Ground.Content
   let rules: FusionRules
   var noise: FusionNoise
@@ -36,7 +36,7 @@ public struct Locator: Sendable {
   var newestInput = Timestamp.distantPast
   private var made: [FixEstimate] = []
   /// What was passed over, and why.
-  public internal(set) var counters = Counters()
+  package internal(set) var counters = Counters()
 
   /// How many fixes wait to be fetched at most; beyond, the oldest go, and are counted.
   static let mostWaiting = 64
@@ -47,7 +47,7 @@ public struct Locator: Sendable {
   ///   - ground: Where the subject may be.
   ///   - rules: The constants; nil for those of the ground. The table of likelihoods stays the ground's.
   ///   - seed: What chance is drawn from.
-  public init(ground: Ground, rules: FusionRules? = nil, seed: UInt64) {
+  package init(ground: Ground, rules: FusionRules? = nil, seed: UInt64) {
     content = ground.content
     self.rules = rules ?? ground.rules
     noise = FusionNoise(seed: seed)
@@ -57,34 +57,34 @@ public struct Locator: Sendable {
   }
 
   /// What was passed over, and why.
-  public struct Counters: Hashable, Sendable {
+  package struct Counters: Hashable, Sendable {
     /// Readings that came later than the lag allows.
-    public var late: UInt64 = 0
+    package var late: UInt64 = 0
     /// Readings of emitters that the map does not know.
-    public var unknown: UInt64 = 0
+    package var unknown: UInt64 = 0
     /// Entries of scans that repeat what was weighed already, or that are too old.
-    public var repeated: UInt64 = 0
+    package var repeated: UInt64 = 0
     /// Readings beyond what is held back at a time.
-    public var crowded: UInt64 = 0
+    package var crowded: UInt64 = 0
     /// Locations from outside that are none.
-    public var senseless: UInt64 = 0
+    package var senseless: UInt64 = 0
     /// Fixes that were dropped because the caller did not fetch them in time.
-    public var unfetched: UInt64 = 0
+    package var unfetched: UInt64 = 0
     /// Times that another place explained the readings much better than the belief, and part of the belief moved there.
-    public var recoveries: UInt64 = 0
+    package var recoveries: UInt64 = 0
 
     /// Nothing yet.
-    public init() {}
+    package init() {}
   }
 
   /// When the next fix can be made, by the clock of receive times; never while nothing is known.
   ///
   /// The first evidence makes one as soon as its time has come. It always lies beyond every receive time that the locator was
   /// advanced to: what was due up to there has been made, and what comes for an earlier time is refused as late.
-  public var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + rules.lag } ?? .distantFuture }
+  package var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + rules.lag } ?? .distantFuture }
 
   /// The next fix that was made, or nil.
-  public mutating func nextFix() -> FixEstimate? { made.isEmpty ? nil : made.removeFirst() }
+  package mutating func nextFix() -> FixEstimate? { made.isEmpty ? nil : made.removeFirst() }
 
   mutating func emit(_ fix: FixEstimate) {
     if made.count >= Locator.mostWaiting {
@@ -95,7 +95,7 @@ public struct Locator: Sendable {
   }
 
   /// Lets time run on to a receive time, up to which everything was given.
-  public mutating func advance(to received: Timestamp) { process(through: received - rules.lag) }
+  package mutating func advance(to received: Timestamp) { process(through: received - rules.lag) }
 }
 
 extension Locator {

@@ -1,27 +1,27 @@
 /// What locating has done so far, all subjects together.
-public struct LocatingCounters: Hashable, Sendable {
+package struct LocatingCounters: Hashable, Sendable {
   /// How many subjects are looked for now.
-  public var subjects = 0
+  package var subjects = 0
   /// Subjects forgotten because there were too many.
-  public var evictions: UInt64 = 0
+  package var evictions: UInt64 = 0
   /// Fixes told.
-  public var fixes: UInt64 = 0
+  package var fixes: UInt64 = 0
   /// Readings and locations that came later than a fix waits, and count for nothing.
-  public var late: UInt64 = 0
+  package var late: UInt64 = 0
   /// Readings of emitters that no radio map knows.
-  public var unknown: UInt64 = 0
+  package var unknown: UInt64 = 0
   /// Entries of scans that repeat what was weighed already, or are too old.
-  public var repeated: UInt64 = 0
+  package var repeated: UInt64 = 0
   /// Readings beyond what is held back at a time.
-  public var crowded: UInt64 = 0
+  package var crowded: UInt64 = 0
   /// Locations from outside that are none.
-  public var senseless: UInt64 = 0
+  package var senseless: UInt64 = 0
   /// Times that another place explained a subject's readings much better than the belief, and part of the belief moved
   /// there.
-  public var recoveries: UInt64 = 0
+  package var recoveries: UInt64 = 0
 
   /// Starts at zero.
-  public init() {}
+  package init() {}
 
   /// Adds what one locator has counted.
   mutating func add(_ counters: Locator.Counters) {

@@ -1,12 +1,12 @@
 /// Directions on the plane in single precision, radians clockwise from north.
 ///
 /// Made of exactly rounded operations only, so that a walk comes out the same on every machine.
-public enum Bearing {
+package enum Bearing {
   /// The direction of a way that many metres east and north: −π to π, 0 where there is no direction.
   ///
   /// - Source: the series of the arc tangent after halving the angle once; with t ≤ tan(π/8) the first term left out is below
   ///   10⁻⁸.
-  public static func of(east: Float, north: Float) -> Float {
+  package static func of(east: Float, north: Float) -> Float {
     let across = east.magnitude
     let along = north.magnitude
     guard across > 0 || along > 0 else { return 0 }
@@ -33,7 +33,7 @@ public enum Bearing {
   /// - Source: Taylor's series after taking out quarter turns; with an angle of at most π/4 the first term left out is below
   ///   10⁻⁹.
   @inlinable
-  public static func eastAndNorth(_ angle: Float) -> (east: Float, north: Float) {
+  package static func eastAndNorth(_ angle: Float) -> (east: Float, north: Float) {
     let quarters = (angle * (2 / .pi)).nearestWhole
     guard quarters.magnitude < 10_000 else { return (0, 1) }
     // π/2 in two parts, the first exact in few bits, so that the rest keeps its own.
@@ -53,7 +53,7 @@ public enum Bearing {
 
   /// The same direction within −π to π.
   @inlinable
-  public static func wrapped(_ angle: Float) -> Float {
+  package static func wrapped(_ angle: Float) -> Float {
     guard angle.magnitude > .pi else { return angle }
     return angle - (angle / (2 * .pi)).rounded() * (2 * .pi)
   }

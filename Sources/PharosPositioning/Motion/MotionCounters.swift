@@ -1,20 +1,20 @@
 /// What a tracker did not use, and why.
-public struct MotionCounters: Hashable, Sendable {
+package struct MotionCounters: Hashable, Sendable {
   /// Samples that were taken.
-  public var taken: UInt64 = 0
+  package var taken: UInt64 = 0
   /// Samples that are no number, or no value that a sensor can have.
-  public var senseless: UInt64 = 0
+  package var senseless: UInt64 = 0
   /// Samples not later than the one before of their kind.
-  public var unordered: UInt64 = 0
+  package var unordered: UInt64 = 0
   /// Samples that arrived after the movements up to their time had been determined.
-  public var late: UInt64 = 0
+  package var late: UInt64 = 0
   /// Samples left out since their kind comes more often than anything needs it.
-  public var thinned: UInt64 = 0
+  package var thinned: UInt64 = 0
   /// Samples that were processed before the caller asked for their time, because a queue was full.
-  public var hurried: UInt64 = 0
+  package var hurried: UInt64 = 0
   /// Movements that were dropped because the caller did not fetch them in time.
-  public var forgotten: UInt64 = 0
+  package var forgotten: UInt64 = 0
 
   /// Nothing yet.
-  public init() {}
+  package init() {}
 }

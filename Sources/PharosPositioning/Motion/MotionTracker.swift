@@ -1,4 +1,4 @@
-public import PharosReports
+package import PharosReports
 
 /// A tracker that turns the samples of one handset's motion sensors into movements, as they come in.
 ///
@@ -13,19 +13,19 @@ public import PharosReports
 ///
 /// - Complexity: A tenth of a microsecond a sample. A handset takes at most 8 KiB with the usual horizon, and 4 KiB
 ///   with acceleration and rotation vector alone.
-public struct MotionTracker: Hashable, Sendable {
+package struct MotionTracker: Hashable, Sendable {
   /// The constants.
-  public let rules: MotionRules
+  package let rules: MotionRules
   /// What was not used, and why.
-  public private(set) var counters = MotionCounters()
+  package private(set) var counters = MotionCounters()
   /// The time up to which movements have been determined.
   ///
   /// Samples up to that time come too late.
-  public private(set) var toldThrough = Timestamp.distantPast
+  package private(set) var toldThrough = Timestamp.distantPast
   /// The time of the newest acceleration or step that was processed.
   ///
   /// What the handset has done since is unknown.
-  public internal(set) var sensedThrough: Timestamp?
+  package internal(set) var sensedThrough: Timestamp?
 
   private var lanes: [MotionLane]
   /// The time of the first sample of each lane, in nanoseconds; the greatest number where it is empty.
@@ -57,14 +57,14 @@ public struct MotionTracker: Hashable, Sendable {
   ///   - rules: The constants.
   ///   - horizon: The longest time for which samples wait, from the time for which movements are requested to the
   ///     newest sample: the lag of the caller, plus half a second for batches. It is held between 0.5 and 10 s.
-  public init(rules: MotionRules = MotionRules(), horizon: TimeSpan = .seconds(1.6)) {
+  package init(rules: MotionRules = MotionRules(), horizon: TimeSpan = .seconds(1.6)) {
     self.rules = rules
     let seconds = min(max(horizon, .milliseconds(500)), MotionTracker.longestHorizon).seconds
     lanes = MotionTracker.lanes.map { MotionLane(limit: Int($0.rate * seconds) + 1, spacing: $0.spacing) }
   }
 
   /// Takes a sample, whose own `age` does not count: the time is given.
-  public mutating func take(_ sample: MotionSample, at time: Timestamp) {
+  package mutating func take(_ sample: MotionSample, at time: Timestamp) {
     guard MotionTracker.isSensible(sample) else {
       counters.senseless += 1
       return
@@ -98,7 +98,7 @@ public struct MotionTracker: Hashable, Sendable {
   /// The next movement that was known by a time, or nil if there is none: call it until then.
   ///
   /// Samples up to that time that come afterwards are late.
-  public mutating func next(through time: Timestamp) -> Movement? {
+  package mutating func next(through time: Timestamp) -> Movement? {
     repeat {
       if let first = waiting.first, first.time <= time { return waiting.removeFirst() }
     } while processNext(through: time)
@@ -109,7 +109,7 @@ public struct MotionTracker: Hashable, Sendable {
   /// Returns what the handset does at a time.
   ///
   /// The caller must have fetched the movements up to that time.
-  public func activity(at time: Timestamp) -> Activity {
+  package func activity(at time: Timestamp) -> Activity {
     if let (speed, course) = gait.walking(at: time, rules: rules) {
       return .walking(speed: speed, course: course)
     }

@@ -1,10 +1,10 @@
-public import PharosReports
+package import PharosReports
 
 /// What a handset's motion sensors say that it did.
 ///
 /// Movements of a ``MotionTracker`` come in order of the time at which they were *known*: a movement at a time uses no
 /// sample that is later.
-public enum Movement: Hashable, Sendable {
+package enum Movement: Hashable, Sendable {
   /// It was carried one step further.
   case step(Step)
   /// A rest from the first time to the second. A long rest is reported in consecutive parts.
@@ -13,7 +13,7 @@ public enum Movement: Hashable, Sendable {
   case climbed(Climb)
 
   /// When it was known: the end of the step, of the rest or of the climb's last look.
-  public var time: Timestamp {
+  package var time: Timestamp {
     switch self {
     case .step(let step): step.time
     case .still(from: _, let to): to
@@ -23,24 +23,24 @@ public enum Movement: Hashable, Sendable {
 }
 
 /// One step of the person who carries the handset.
-public struct Step: Hashable, Sendable {
+package struct Step: Hashable, Sendable {
   /// When the step before ended, or one usual step earlier for the first one of a walk.
-  public var began: Timestamp
+  package var began: Timestamp
   /// When the step was known: the heel has struck and the push is over.
-  public var time: Timestamp
+  package var time: Timestamp
   /// How far it went.
   ///
   /// - Units: metres.
-  public var length: Float
+  package var length: Float
   /// One standard deviation of that length, from step to step; that of the whole walk is ``MotionRules/scaleDeviation``.
   ///
   /// - Units: metres.
-  public var lengthDeviation: Float
+  package var lengthDeviation: Float
   /// Where to, or nil if no sensor tells.
-  public var heading: Heading?
+  package var heading: Heading?
 
   /// Makes a step.
-  public init(
+  package init(
     began: Timestamp,
     time: Timestamp,
     length: Float,
@@ -59,9 +59,9 @@ public struct Step: Hashable, Sendable {
 ///
 /// Most of a heading's error is common to the steps of a walk: how the handset is held, and what iron in the building does to the
 /// compass. A filter has to carry that part along as a bias. The rest differs from step to step.
-public struct Heading: Hashable, Sendable {
+package struct Heading: Hashable, Sendable {
   /// What a heading is measured from.
-  public enum Reference: Hashable, Sendable {
+  package enum Reference: Hashable, Sendable {
     /// Magnetic north, as the handset's compass has it; the declination is part of the bias.
     case north
     /// An unknown direction. Headings with the same number share it.
@@ -71,20 +71,20 @@ public struct Heading: Hashable, Sendable {
   /// The direction, clockwise from the reference, −π to π.
   ///
   /// - Units: radians.
-  public var radians: Float
+  package var radians: Float
   /// One standard deviation of the part that is new with each step.
   ///
   /// - Units: radians.
-  public var deviation: Float
+  package var deviation: Float
   /// One standard deviation of the part that lasts; about 1.8, a whole turn spread evenly, where the reference is unknown.
   ///
   /// - Units: radians.
-  public var biasDeviation: Float
+  package var biasDeviation: Float
   /// What it is measured from.
-  public var reference: Reference
+  package var reference: Reference
 
   /// Makes a heading.
-  public init(radians: Float, deviation: Float, biasDeviation: Float, reference: Reference) {
+  package init(radians: Float, deviation: Float, biasDeviation: Float, reference: Reference) {
     self.radians = radians
     self.deviation = deviation
     self.biasDeviation = biasDeviation
@@ -93,22 +93,22 @@ public struct Heading: Hashable, Sendable {
 }
 
 /// A way up or down, as the air pressure tells it: over stairs, in a lift or on an escalator.
-public struct Climb: Hashable, Sendable {
+package struct Climb: Hashable, Sendable {
   /// When the height began to change.
-  public var began: Timestamp
+  package var began: Timestamp
   /// When it was known that the height had settled.
-  public var time: Timestamp
+  package var time: Timestamp
   /// How far up, or down where negative.
   ///
   /// - Units: metres.
-  public var meters: Float
+  package var meters: Float
   /// One standard deviation of that.
   ///
   /// - Units: metres.
-  public var deviation: Float
+  package var deviation: Float
 
   /// Makes a climb.
-  public init(began: Timestamp, time: Timestamp, meters: Float, deviation: Float) {
+  package init(began: Timestamp, time: Timestamp, meters: Float, deviation: Float) {
     self.began = began
     self.time = time
     self.meters = meters
@@ -117,7 +117,7 @@ public struct Climb: Hashable, Sendable {
 }
 
 /// What a handset is doing at a point in time, as far as its motion sensors tell.
-public enum Activity: Hashable, Sendable {
+package enum Activity: Hashable, Sendable {
   /// Nothing is known: no sensor speaks.
   case unknown
   /// It rests.

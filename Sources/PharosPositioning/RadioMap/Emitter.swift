@@ -1,7 +1,7 @@
-public import PharosReports
+package import PharosReports
 
 /// What a radio map tells the levels of: something at rest that is heard at many places, or that hears there.
-public enum Emitter: Hashable, Sendable {
+package enum Emitter: Hashable, Sendable {
   /// A radio of a Wi-Fi access point, by the address that its network is known by.
   case accessPoint(DeviceAddress)
   /// A beacon; with its address where many share the rest of the identity.
@@ -26,7 +26,7 @@ extension Emitter: Comparable {
   }
 
   /// Orders access points before beacons before observers, each by their identity.
-  public static func < (left: Emitter, right: Emitter) -> Bool {
+  package static func < (left: Emitter, right: Emitter) -> Bool {
     switch (left, right) {
     case (.accessPoint(let left), .accessPoint(let right)): left < right
     case (.beacon(let left), .beacon(let right)): left < right
@@ -38,7 +38,7 @@ extension Emitter: Comparable {
 
 extension Emitter: CustomStringConvertible {
   /// The kind and the identity, as in `access point ac:23:3f:a0:00:01`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .accessPoint(let address): "access point \(address)"
     case .beacon(let beacon): "beacon \(beacon)"

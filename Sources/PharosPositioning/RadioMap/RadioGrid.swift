@@ -1,25 +1,25 @@
-public import PharosPlaces
+package import PharosPlaces
 
 /// The square cells of a floor that a radio map tells levels for, row by row from the south-western one.
-public struct RadioGrid: Hashable, Sendable {
+package struct RadioGrid: Hashable, Sendable {
   /// The south-western corner of the first cell, on the floor's plane.
-  public let corner: Point
+  package let corner: Point
   /// The side of a cell.
   ///
   /// - Units: metres.
-  public let cell: Float
+  package let cell: Float
   /// How many cells lie in a row, from west to east.
-  public let columns: Int
+  package let columns: Int
   /// How many rows there are, from south to north.
-  public let rows: Int
+  package let rows: Int
 
   /// The most cells in a row or rows: with cells of 3 m, six kilometres.
-  public static let mostCellsAcross = 2_048
+  package static let mostCellsAcross = 2_048
   /// The most cells of a floor: with cells of 3 m, 2.4 km².
-  public static let mostCells = 1 << 18
+  package static let mostCells = 1 << 18
 
   /// Lays a grid; nil where it has no cells, too many of them, or a side that is none.
-  public init?(corner: Point, cell: Float, columns: Int, rows: Int) {
+  package init?(corner: Point, cell: Float, columns: Int, rows: Int) {
     guard corner.x.isFinite, corner.y.isFinite, cell.isFinite, cell >= 0.1, cell <= 100,
       (1...RadioGrid.mostCellsAcross).contains(columns), (1...RadioGrid.mostCellsAcross).contains(rows),
       columns * rows <= RadioGrid.mostCells
@@ -31,16 +31,16 @@ public struct RadioGrid: Hashable, Sendable {
   }
 
   /// How many cells there are.
-  public var count: Int { columns * rows }
+  package var count: Int { columns * rows }
 
   /// The middle of a cell.
-  public func middle(column: Int, row: Int) -> Point {
+  package func middle(column: Int, row: Int) -> Point {
     corner
       + Point(x: (Double(column) + 0.5) * Double(cell), y: (Double(row) + 0.5) * Double(cell))
   }
 
   /// Where a place lies, counted in cells from the middle of the first one.
-  public func position(of point: Point) -> (column: Float, row: Float) {
+  package func position(of point: Point) -> (column: Float, row: Float) {
     (
       Float((point.x - corner.x) / Double(cell) - 0.5),
       Float((point.y - corner.y) / Double(cell) - 0.5)
@@ -48,7 +48,7 @@ public struct RadioGrid: Hashable, Sendable {
   }
 
   /// The cell that a place lies in, or nil outside of the grid.
-  public func index(of point: Point) -> Int? {
+  package func index(of point: Point) -> Int? {
     let column = ((point.x - corner.x) / Double(cell)).rounded(.down)
     let row = ((point.y - corner.y) / Double(cell)).rounded(.down)
     guard column >= 0, row >= 0, column < Double(columns), row < Double(rows) else { return nil }
@@ -57,24 +57,24 @@ public struct RadioGrid: Hashable, Sendable {
 }
 
 /// The cells of a floor on which a radio map tells one emitter's levels: a rectangle of the floor's grid.
-public struct RadioPatch: Hashable, Sendable {
+package struct RadioPatch: Hashable, Sendable {
   /// The emitter, as its place in ``RadioMap/emitters``.
-  public let emitter: Int32
+  package let emitter: Int32
   /// The floor, as its place in ``RadioMap/floors``.
-  public let floor: Int32
+  package let floor: Int32
   /// The westernmost column of the grid.
-  public let column: Int32
+  package let column: Int32
   /// The southernmost row of the grid.
-  public let row: Int32
+  package let row: Int32
   /// How many columns.
-  public let columns: Int32
+  package let columns: Int32
   /// How many rows.
-  public let rows: Int32
+  package let rows: Int32
   /// Where its first cell lies in ``RadioMap/levels`` and ``RadioMap/deviations``; the others follow row by row.
-  public let offset: Int32
+  package let offset: Int32
 
   /// Makes a patch.
-  public init(
+  package init(
     emitter: Int32,
     floor: Int32,
     column: Int32,
@@ -93,5 +93,5 @@ public struct RadioPatch: Hashable, Sendable {
   }
 
   /// How many cells it has.
-  public var count: Int { Int(columns) * Int(rows) }
+  package var count: Int { Int(columns) * Int(rows) }
 }

@@ -9,14 +9,14 @@ extension RadioMap {
   /// The most cells of all patches together.
   ///
   /// Two bytes each; a mall of five floors with 5,000 radios takes ten million.
-  public static let mostCells = 1 << 28
+  package static let mostCells = 1 << 28
 
   /// The bytes that it is kept as.
   ///
   /// - Shape: 0 "PHRM"; 4 version; 5 checksum of all that follows, u64; then the floors, each with its grid and what was
   ///   walked; the emitters, each with its group, its noise and its patches; the anchors; the levels; the deviations. Lists
   ///   are behind their length as u32; cells are packed as differences of four bits. Big-endian.
-  public func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var body = FieldWriter()
     body.reserve(levels.count + deviations.count + emitters.count * 64)
     writeFloors(to: &body)

@@ -1,11 +1,11 @@
-public import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 extension RadioMap {
   /// Makes a map of the beacons, observers and access points that a venue places, by distance, walls and ceilings.
   ///
   /// It knows nothing of shadows, so that fixes made with it are wider than those of a survey.
-  public init(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) {
+  package init(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) {
     var draft = RadioMapDraft(floors: [], grids: [], walked: [])
     for (id, floor) in venue.floors {
       guard let grid = RadioGrid(over: floor, cell: rules.cell) else { continue }
@@ -17,7 +17,7 @@ extension RadioMap {
   }
 
   /// The same map, and what the venue places besides; of an emitter that was surveyed, the survey counts.
-  public func adding(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) -> RadioMap {
+  package func adding(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) -> RadioMap {
     let placed = PlacedEmitters(venue, floors: floors, grids: grids, rules: rules).entries
     guard placed.contains(where: { numbers[$0.emitter] == nil }) else { return self }
     var draft = RadioMapDraft(self)

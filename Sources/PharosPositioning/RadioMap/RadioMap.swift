@@ -1,5 +1,5 @@
-public import PharosPlaces
-public import PharosReports
+package import PharosPlaces
+package import PharosReports
 
 /// The expected level of every known emitter at every place of a venue, with the uncertainty of that expectation.
 ///
@@ -12,27 +12,27 @@ public import PharosReports
 ///   cell.
 public struct RadioMap: Hashable, Sendable {
   /// The floors that it tells of.
-  public let floors: [FloorID]
+  package let floors: [FloorID]
   /// The grid of each floor.
-  public let grids: [RadioGrid]
+  package let grids: [RadioGrid]
   /// The emitters, in ascending order.
-  public let emitters: [Emitter]
+  package let emitters: [Emitter]
   /// Which emitters share one box, by a number for each: their readings err together.
-  public let groups: [Int32]
+  package let groups: [Int32]
   /// How far a single reading of each emitter scatters about what is expected.
   ///
   /// - Units: dB.
-  public let noises: [Float]
+  package let noises: [Float]
   /// The patches, emitter by emitter, then floor by floor.
-  public let patches: [RadioPatch]
+  package let patches: [RadioPatch]
   /// The expected levels of all patches, row by row.
-  public let levels: [UInt8]
+  package let levels: [UInt8]
   /// How far the expectation itself may be off, row by row; what a reading scatters comes on top.
-  public let deviations: [UInt8]
+  package let deviations: [UInt8]
   /// How often the survey passed through each cell of each floor's grid, held at 255; empty without a survey.
-  public let walked: [[UInt8]]
+  package let walked: [[UInt8]]
   /// Where emitters hang, for those whose place is known or could be found.
-  public let anchors: [RadioAnchor]
+  package let anchors: [RadioAnchor]
 
   /// Where each emitter's patches begin, and one more for the end.
   let firstPatches: [Int32]
@@ -40,16 +40,16 @@ public struct RadioMap: Hashable, Sendable {
   let numbers: [Emitter: Int32]
 
   /// The number of an emitter, or nil if the map does not know it.
-  public func emitter(_ emitter: Emitter) -> Int32? { numbers[emitter.plain] }
+  package func emitter(_ emitter: Emitter) -> Int32? { numbers[emitter.plain] }
 
   /// The number of a beacon that was heard with an address: where many share the identity, the address tells them apart.
-  public func emitter(ofBeacon beacon: BeaconID, address: DeviceAddress?) -> Int32? {
+  package func emitter(ofBeacon beacon: BeaconID, address: DeviceAddress?) -> Int32? {
     if let address, let number = numbers[.beacon(beacon.keyed(by: address))] { return number }
     return numbers[.beacon(beacon)]
   }
 
   /// The patch of an emitter on a floor, or nil where it is not expected at all.
-  public func patch(of emitter: Int32, floor: Int) -> RadioPatch? {
+  package func patch(of emitter: Int32, floor: Int) -> RadioPatch? {
     for place in patchRange(of: emitter) where patches[place].floor == Int32(truncatingIfNeeded: floor) {
       return patches[place]
     }
@@ -57,7 +57,7 @@ public struct RadioMap: Hashable, Sendable {
   }
 
   /// The patches of an emitter, as places in ``patches``.
-  public func patchRange(of emitter: Int32) -> Range<Int> {
+  package func patchRange(of emitter: Int32) -> Range<Int> {
     guard emitter >= 0, Int(emitter) < emitters.count else { return 0..<0 }
     return Int(firstPatches[Int(emitter)])..<Int(firstPatches[Int(emitter) + 1])
   }
@@ -65,10 +65,10 @@ public struct RadioMap: Hashable, Sendable {
   /// The level that a byte stands for.
   ///
   /// - Units: dBm.
-  public static func level(_ byte: UInt8) -> Float { Float(byte) * 0.5 - 127 }
+  package static func level(_ byte: UInt8) -> Float { Float(byte) * 0.5 - 127 }
 
   /// The byte for a level, held within what a byte tells: −127 to 0.5 dBm.
-  public static func byte(level: Float) -> UInt8 {
+  package static func byte(level: Float) -> UInt8 {
     guard level > -127 else { return 0 }
     return UInt8(min(255, ((level + 127) * 2).rounded()))
   }
@@ -76,10 +76,10 @@ public struct RadioMap: Hashable, Sendable {
   /// The deviation that a byte stands for.
   ///
   /// - Units: dB.
-  public static func deviation(_ byte: UInt8) -> Float { Float(byte) * 0.1 }
+  package static func deviation(_ byte: UInt8) -> Float { Float(byte) * 0.1 }
 
   /// The byte for a deviation, held within what a byte tells: 0 to 25.5 dB.
-  public static func byte(deviation: Float) -> UInt8 {
+  package static func byte(deviation: Float) -> UInt8 {
     guard deviation > 0 else { return 0 }
     return UInt8(min(255, (deviation * 10).rounded()))
   }
@@ -91,7 +91,7 @@ public struct RadioMap: Hashable, Sendable {
   ///   - floor: the floor's place in ``floors``.
   ///   - point: the place on the floor's plane.
   /// - Returns: the level in dBm and how far it may be off in dB; nil where the emitter is not expected at all.
-  public func prediction(of emitter: Int32, floor: Int, at point: Point) -> (level: Float, deviation: Float)?
+  package func prediction(of emitter: Int32, floor: Int, at point: Point) -> (level: Float, deviation: Float)?
   {
     guard let patch = patch(of: emitter, floor: floor) else { return nil }
     let position = grids[floor].position(of: point)
@@ -119,20 +119,20 @@ public struct RadioMap: Hashable, Sendable {
 }
 
 /// Where an emitter hangs, as well as that is known.
-public struct RadioAnchor: Hashable, Sendable {
+package struct RadioAnchor: Hashable, Sendable {
   /// The emitter, as its place in ``RadioMap/emitters``.
-  public let emitter: Int32
+  package let emitter: Int32
   /// The floor, as its place in ``RadioMap/floors``.
-  public let floor: Int32
+  package let floor: Int32
   /// The place on the floor's plane.
-  public let point: Point
+  package let point: Point
   /// How far the place may be off, along each axis.
   ///
   /// - Units: metres.
-  public let deviation: Float
+  package let deviation: Float
 
   /// Makes an anchor.
-  public init(emitter: Int32, floor: Int32, point: Point, deviation: Float) {
+  package init(emitter: Int32, floor: Int32, point: Point, deviation: Float) {
     self.emitter = emitter
     self.floor = floor
     self.point = point

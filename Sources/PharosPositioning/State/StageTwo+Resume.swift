@@ -1,5 +1,5 @@
-public import PharosEvents
-public import PharosReports
+package import PharosEvents
+package import PharosReports
 
 extension StageTwo {
   /// Resumes after a restart.
@@ -15,7 +15,7 @@ extension StageTwo {
   ///     state.
   ///   - events: Receives the resulting events, such as those of tags that become unmonitored because their observer is
   ///     down.
-  public mutating func resume(at instant: Timestamp, lastTold: LastTold, into events: inout [Event]) {
+  package mutating func resume(at instant: Timestamp, lastTold: LastTold, into events: inout [Event]) {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
     live.removeAll()
@@ -39,7 +39,7 @@ extension StageTwo {
   }
 
   /// Skips the time from one instant to a later one, during which no input was received: silence in it is no evidence.
-  public mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
+  package mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
     resume(at: end, lastTold: LastTold(), into: &events)
   }
@@ -113,7 +113,7 @@ extension StageTwo {
   /// a word, and what is new begins now.
   ///
   /// A site that is no different changes nothing.
-  public mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
+  package mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
     let changes = site.regionChanges(to: next)
     for change in changes { apply(change, at: instant, into: &events) }
     locators?.adopt(next.positioning, at: instant, into: &events)

@@ -1,9 +1,9 @@
 import PharosEvents
-public import PharosReports
+package import PharosReports
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  public static let stateVersion: UInt8 = 1
+  package static let stateVersion: UInt8 = 1
 
   /// Writes all that decisions to come depend on, so that an engine that reads it back decides the same.
   ///
@@ -13,7 +13,7 @@ extension StageTwo {
   ///
   /// - Parameter writer: what it is written to.
   /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
-  public func writeState(to writer: inout FieldWriter) {
+  package func writeState(to writer: inout FieldWriter) {
     writer.write(StageTwo.stateVersion)
     now.write(to: &writer)
     regions.writeState(to: &writer)
@@ -38,7 +38,7 @@ extension StageTwo {
   ///
   /// - Parameter reader: A reader at the beginning of the state.
   /// - Throws: A `FieldError` if the bytes are not a valid state. The stage is then unchanged.
-  public mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
+  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
     var restored = self
     try restored.restore(from: &reader)
     self = restored

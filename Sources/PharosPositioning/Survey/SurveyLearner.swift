@@ -1,4 +1,4 @@
-public import PharosPlaces
+package import PharosPlaces
 import PharosReports
 
 /// Learns a radio map from walks through a venue.
@@ -7,7 +7,7 @@ import PharosReports
 /// ``learned()`` finds out which emitters stay where they are and fits the levels of each on every floor where it was heard.
 ///
 /// The same walks in the same order give the same map to the last bit.
-public struct SurveyLearner: Sendable {
+package struct SurveyLearner: Sendable {
   private let venue: Venue
   private let rules: SurveyRules
   private var floors: [FloorSurvey] = []
@@ -23,7 +23,7 @@ public struct SurveyLearner: Sendable {
   /// - Parameters:
   ///   - venue: the floors; those whose size nothing tells are left out.
   ///   - rules: the constants.
-  public init(venue: Venue, rules: SurveyRules = SurveyRules()) {
+  package init(venue: Venue, rules: SurveyRules = SurveyRules()) {
     self.venue = venue
     self.rules = rules
     for (id, floor) in venue.floors {
@@ -51,7 +51,7 @@ public struct SurveyLearner: Sendable {
   }
 
   /// Takes a walk in; one on a floor that the venue does not have, or without places, is noted and left out.
-  public mutating func add(_ walk: SurveyWalk) {
+  package mutating func add(_ walk: SurveyWalk) {
     guard let floor = floorNumbers[walk.floor] else {
       report.strangeWalks.append(walk.name)
       return
@@ -154,7 +154,7 @@ public struct SurveyLearner: Sendable {
   }
 
   /// The map that the walks give, and what they covered.
-  public func learned() -> (map: RadioMap, report: SurveyReport) {
+  package func learned() -> (map: RadioMap, report: SurveyReport) {
     var report = report
     var floors = floors
     var draft = RadioMapDraft(

@@ -2,7 +2,7 @@ extension SurveyReport {
   /// The level from which on an emitter counts as audible in a cell.
   ///
   /// - Units: dBm. Handsets report down to −95; at −90 they hear most of what there is.
-  public static let audibleLevel: Float = -90
+  package static let audibleLevel: Float = -90
 
   /// Counts what a map tells, floor by floor.
   mutating func count(_ map: RadioMap, _ floors: [FloorSurvey]) {

@@ -1,5 +1,5 @@
 import CFuzzer
-public import FuzzSupport
+package import FuzzSupport
 import Glibc
 
 /// The command line of a program that holds fuzz targets.
@@ -9,12 +9,12 @@ import Glibc
 /// fuzz prepare FOLDER TARGET       writes FOLDER/seeds/TARGET/* and FOLDER/TARGET.dict
 /// fuzz TARGET [libFuzzer's own]    fuzzes, or runs the inputs that are named
 /// ```
-public enum FuzzProgram {
+package enum FuzzProgram {
   /// The target of this process; set once, before libFuzzer starts.
   nonisolated(unsafe) private static var target: (any FuzzTarget)?
 
   /// Does what the command line says, and exits.
-  public static func run(_ targets: [any FuzzTarget.Type]) -> Never {
+  package static func run(_ targets: [any FuzzTarget.Type]) -> Never {
     let arguments = CommandLine.arguments
     guard arguments.count >= 2 else { fail("which target? (\(CommandLine.arguments[0]) list)") }
     switch arguments[1] {

@@ -1,5 +1,5 @@
 /// One decoder under fuzz: what it is fed with at first, and what must hold whatever it is fed with.
-public protocol FuzzTarget: AnyObject, SendableMetatype {
+package protocol FuzzTarget: AnyObject, SendableMetatype {
   /// The name on the command line and of the folder with its regressions.
   static var name: String { get }
   /// The longest input that is tried.
@@ -21,12 +21,12 @@ public protocol FuzzTarget: AnyObject, SendableMetatype {
 
 extension FuzzTarget {
   /// None: chance finds what it needs.
-  public static var words: [[UInt8]] { [] }
+  package static var words: [[UInt8]] { [] }
 }
 
 /// Ends the process if a rule does not hold, saying which: for libFuzzer that is a find like any crash.
 @inline(__always)
-public func demand(_ holds: Bool, _ rule: @autoclosure () -> String) {
+package func demand(_ holds: Bool, _ rule: @autoclosure () -> String) {
   if !holds { broken(rule()) }
 }
 
@@ -35,8 +35,8 @@ private func broken(_ rule: String) -> Never { fatalError("rule broken: \(rule)"
 
 extension RawSpan {
   /// The bytes as an array, for decoders that take one.
-  public var array: [UInt8] { withUnsafeBytes { Array($0) } }
+  package var array: [UInt8] { withUnsafeBytes { Array($0) } }
 
   /// One byte.
-  public subscript(_ offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+  package subscript(_ offset: Int) -> UInt8 { unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }

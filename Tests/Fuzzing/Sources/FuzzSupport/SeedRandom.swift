@@ -1,12 +1,12 @@
 /// Numbers for seeds that are the same in every run (SplitMix64).
-public struct SeedRandom: RandomNumberGenerator {
+package struct SeedRandom: RandomNumberGenerator {
   private var state: UInt64
 
   /// Starts a sequence.
-  public init(_ seed: UInt64) { state = seed }
+  package init(_ seed: UInt64) { state = seed }
 
   /// The next number.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var word = state
     word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -15,26 +15,26 @@ public struct SeedRandom: RandomNumberGenerator {
   }
 
   /// Some bytes.
-  public mutating func bytes(_ count: Int) -> [UInt8] {
+  package mutating func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 }
 
 /// Mixes what was decoded into one number, so that two ways of decoding can be compared without keeping either (FNV-1a).
-public struct Digest: Equatable {
+package struct Digest: Equatable {
   private var sum: UInt64 = 0xCBF2_9CE4_8422_2325
 
   /// Starts with nothing mixed in.
-  public init() {}
+  package init() {}
 
   /// Mixes a number in.
-  public mutating func mix(_ word: UInt64) {
+  package mutating func mix(_ word: UInt64) {
     sum = (sum ^ word) &* 0x0000_0100_0000_01B3
     sum ^= sum >> 32
   }
 
   /// Mixes bytes in.
-  public mutating func mix(_ bytes: some Collection<UInt8>) {
+  package mutating func mix(_ bytes: some Collection<UInt8>) {
     mix(UInt64(bytes.count))
     for byte in bytes { mix(UInt64(byte)) }
   }
