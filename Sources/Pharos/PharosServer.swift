@@ -1,7 +1,8 @@
 public import Logging
 public import PharosCaptures
-import PharosEvents
+public import PharosEvents
 public import PharosIngest
+package import PharosMonitoring
 package import PharosPipeline
 public import PharosPositioning
 public import PharosPublishing
@@ -159,5 +160,150 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// What it has counted and heard so far, once it listens.
   package func snapshot() async throws -> IngestSnapshot {
     try await phase.ingest().snapshot()
+  }
+}
+
+/// Where a server is in its life, for those who wait until it listens.
+final class Phase: Sendable {
+  private enum State {
+    /// Not listening yet; these wait.
+    case starting([CheckedContinuation<IngestServer, any Error>])
+    /// Listening.
+    case listening(IngestServer)
+    /// Never will, or no longer does.
+    case stopped(any Error)
+  }
+
+  private let state = Mutex(State.starting([]))
+
+  /// The ingest server, once there is one.
+  func ingest() async throws -> IngestServer {
+    try await withCheckedThrowingContinuation { continuation in
+      let known = state.withLock { state -> Result<IngestServer, any Error>? in
+        switch state {
+        case .starting(let waiting):
+          state = .starting(waiting + [continuation])
+          return nil
+        case .listening(let ingest): return .success(ingest)
+        case .stopped(let error): return .failure(error)
+        }
+      }
+      if let known { continuation.resume(with: known) }
+    }
+  }
+
+  /// It listens.
+  func listen(_ ingest: IngestServer) {
+    for continuation in replace(with: .listening(ingest)) { continuation.resume(returning: ingest) }
+  }
+
+  /// It does not, or no longer.
+  func stop(_ error: any Error) {
+    for continuation in replace(with: .stopped(error)) { continuation.resume(throwing: error) }
+  }
+
+  private func replace(with next: State) -> [CheckedContinuation<IngestServer, any Error>] {
+    state.withLock { state in
+      defer { state = next }
+      guard case .starting(let waiting) = state else { return [] }
+      return waiting
+    }
+  }
+}
+
+/// Looks at what the engines know, once the server listens; none of them changes anything.
+extension PharosServer {
+  /// Takes a datagram that came otherwise than over UDP, as if it had.
+  ///
+  /// - Parameters:
+  ///   - payload: its bytes, in any format that is understood.
+  ///   - source: who sent it.
+  /// - Returns: what was decoded, or why it was refused.
+  /// - Throws: that the server has stopped, or why it never listened.
+  package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
+    try await phase.ingest().receive(payload, from: source)
+  }
+
+  /// Has a checkpoint taken now; returns once it was handed over.
+  package func checkpoint() async throws { try await phase.ingest().checkpoint() }
+
+  /// What is known about tracks, in order, a page at a time.
+  package func tracks(_ query: TrackQuery = TrackQuery()) async throws -> [TrackInsight] {
+    try await phase.ingest().tracks(query)
+  }
+
+  /// Where every beacon is that some observer of a zone hears, or that is in a zone.
+  package func tags() async throws -> [TagStanding] { try await phase.ingest().tags() }
+
+  /// Where every observer stands towards every region about observers that it has met.
+  package func standings() async throws -> [RegionStanding] { try await phase.ingest().standings() }
+
+  /// Where every beacon stands towards every region about beacons that it has met.
+  package func beaconStandings() async throws -> [BeaconStanding] {
+    try await phase.ingest().beaconStandings()
+  }
+
+  /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
+  package func calibrations() async throws -> [Calibration] { try await phase.ingest().calibrations() }
+
+  /// The observers that are heard and do not count, since the site admits only those that it lists.
+  package func quarantine() async throws -> [QuarantinedObserver] { try await phase.ingest().quarantine() }
+
+  /// The applications with their regions as they are now, those of the site and those that came at run time.
+  package func applications() async throws -> [Application] { try await phase.ingest().applications() }
+}
+
+extension PharosServer {
+  /// Every decision, one by one.
+  public var events: EventPublisher<Event, Never> { hub.events }
+
+  /// Every decision in the batches it was made in.
+  public var batches: EventPublisher<[Event], Never> { hub.batches }
+
+  /// Decisions in Core Location's words.
+  public var regionEvents: EventPublisher<RegionEvent, Never> { hub.regionEvents }
+
+  /// Decisions about one region.
+  ///
+  /// - Parameters:
+  ///   - region: the region's identifier.
+  ///   - application: the application that registered it.
+  /// - Returns: the stream.
+  public func events(in region: String, application: String = "default") -> EventPublisher<Event, Never> {
+    hub.events(in: region, application: application)
+  }
+
+  /// Decisions of some kinds.
+  public func events(of kinds: Set<EventKind>) -> EventPublisher<Event, Never> { hub.events(of: kinds) }
+
+  /// What observers range once a second, for one constraint or for all.
+  public func ranging(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Ranging, Never> {
+    hub.ranging(constraint)
+  }
+
+  /// Where somebody is, or everybody: the newest fix of each subject, as far as the subscriber asks.
+  ///
+  /// - Parameter subject: a handset or a tag, or nil for all of them.
+  /// - Returns: the stream.
+  public func fixes(for subject: SubjectID? = nil) -> EventPublisher<Fix, Never> {
+    hub.fixes(for: subject)
+  }
+
+  /// What handsets sense, where the server was made to publish it: for who locates them in a way of their own.
+  public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
+
+  /// An application's regions in the words of `CLMonitor`.
+  public func monitor(application: String = "default") -> RegionMonitor {
+    RegionMonitor(application: application, hub: hub, control: self)
+  }
+}
+
+extension ListenAddress: ExpressibleByStringLiteral {
+  /// Reads `HOST:PORT`; traps on anything else, since a literal is the programmer's own.
+  public init(stringLiteral text: String) {
+    guard let address = ListenAddress(text) else {
+      preconditionFailure("\"\(text)\" is no HOST:PORT, such as 127.0.0.1:50001 or [::1]:50001")
+    }
+    self = address
   }
 }

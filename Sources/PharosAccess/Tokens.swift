@@ -1,3 +1,4 @@
+import PharosCrypto
 package import PharosReports
 import Synchronization
 
@@ -122,5 +123,176 @@ package final class Tokens: Sendable {
 
   private static func slot(_ digest: [UInt8]) -> UInt64 {
     digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}
+
+/// What is known of a token: all but its secret, of which only the SHA-256 is kept.
+package struct Token: Hashable, Sendable {
+  /// Whom a token stands for.
+  package enum Role: Hashable, Sendable {
+    /// Sees and changes everything.
+    case `operator`
+    /// Sees and changes what belongs to one application.
+    case application(String)
+  }
+
+  /// Its name in lists: 12 characters of base64url.
+  package let id: String
+  /// The name that its creator gave it.
+  package let name: String
+  /// Whom it stands for.
+  package let role: Role
+  /// When it was made.
+  package let createdAt: Timestamp
+  /// From when on it opens nothing, or nil if it lasts until it is revoked.
+  package let expiresAt: Timestamp?
+  /// The SHA-256 of the secret, 32 bytes.
+  let digest: [UInt8]
+
+  /// Who asks with it.
+  var principal: Principal {
+    switch role {
+    case .operator: .operator(name: name)
+    case .application(let application): .application(id: id, name: application)
+    }
+  }
+
+  /// Whether it opens nothing any more.
+  package func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { now >= $0 } ?? false }
+}
+
+extension Token: FieldCodable {
+  /// Writes the value.
+  package func write(to writer: inout FieldWriter) {
+    writer.write(id)
+    writer.write(name)
+    switch role {
+    case .operator: writer.write(0 as UInt8)
+    case .application(let application):
+      writer.write(1 as UInt8)
+      writer.write(application)
+    }
+    createdAt.write(to: &writer)
+    writer.write(expiresAt)
+    for byte in digest { writer.write(byte) }
+  }
+
+  /// Reads the value.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    id = try reader.text()
+    name = try reader.text()
+    switch try reader.byte() {
+    case 0: role = .operator
+    case 1: role = .application(try reader.text())
+    case let tag: throw reader.failure(.unknownTag(field: "a token's role", tag: tag))
+    }
+    createdAt = try Timestamp(from: &reader)
+    expiresAt = try reader.optional(Timestamp.self)
+    var digest: [UInt8] = []
+    for _ in 0..<Secret.digestLength { digest.append(try reader.byte()) }
+    self.digest = digest
+  }
+}
+
+/// A token that was just made, with the secret that is shown this once and never again.
+package struct NewToken: Sendable {
+  /// What opens: `pht_` and 43 characters of base64url, 32 random bytes.
+  package let secret: String
+  /// What is kept of it.
+  package let token: Token
+}
+
+/// Who asks.
+package enum Principal: Hashable, Sendable {
+  /// Somebody on the same machine, where the server listens to the loopback alone and asks for no tokens.
+  case local
+  /// The operator, by the name of the token.
+  case `operator`(name: String)
+  /// An application, by the id of its token and the application's identifier.
+  case application(id: String, name: String)
+
+  /// The application that it is bound to, or nil for who may see and change all.
+  package var application: String? {
+    switch self {
+    case .local, .operator: nil
+    case .application(_, let name): name
+    }
+  }
+
+  /// What tells it from other clients, for limits that hold for each; nil for somebody of this very machine.
+  package var client: String? {
+    switch self {
+    case .local: nil
+    case .operator(let name): "operator \(name)"
+    case .application(let id, _): "token \(id)"
+    }
+  }
+
+  /// Whether it may see and change what belongs to all.
+  package var isOperator: Bool { application == nil }
+
+  /// Whether it may see and change what belongs to an application.
+  package func mayUse(application name: String) -> Bool {
+    application.map { $0.utf8.elementsEqual(name.utf8) } ?? true
+  }
+}
+
+/// The secret part of a token, and what is kept of it.
+enum Secret {
+  /// What every secret begins with, so that a scanner for leaked credentials knows one when it sees it.
+  static let prefix = "pht_"
+  /// - Units: bytes; 256 bits cannot be guessed, so a plain hash without salt and stretching is enough.
+  static let length = 32
+  /// - Units: bytes.
+  static let digestLength = 32
+  /// - Units: bytes; what a longer text holds is not looked at, so that a header cannot cost time.
+  static let longest = 256
+
+  /// A new secret from the system's generator.
+  static func random() -> String {
+    prefix + base64URL(randomBytes(length))
+  }
+
+  /// A new id for lists: 9 random bytes, 12 characters.
+  static func randomID() -> String { base64URL(randomBytes(9)) }
+
+  /// The SHA-256 of a secret as it is written.
+  static func digest(of secret: String) -> [UInt8] {
+    SHA256.hash(Array(secret.utf8))
+  }
+
+  /// A short text for a key of any length: 16 bytes of the SHA-256 of its fields, in hexadecimal.
+  static func key(_ write: (inout FieldWriter) -> Void) -> String {
+    var writer = FieldWriter()
+    write(&writer)
+    return Hex.text(SHA256.hash(writer.bytes).prefix(16))
+  }
+
+  /// Whether two digests are the same, in a time that does not depend on where they differ.
+  static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    var difference: UInt8 = 0
+    for index in left.indices { difference |= left[index] ^ right[index] }
+    return difference == 0
+  }
+
+  /// - Source: RFC 4648 section 5, without padding.
+  static func base64URL(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    var text: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var bits = group.reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+      bits <<= UInt32(8 * (3 - group.count))
+      for position in 0...group.count {
+        text.append(alphabet[Int(bits >> UInt32(18 - 6 * position) & 0x3F)])
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  private static func randomBytes(_ count: Int) -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 }

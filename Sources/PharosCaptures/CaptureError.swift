@@ -52,3 +52,84 @@ package struct CaptureError: Error, Equatable, Sendable {
     self.offset = offset
   }
 }
+
+extension CaptureError: CustomStringConvertible {
+  /// One or two sentences for an operator: where, what, what was expected, what to do.
+  package var description: String {
+    switch problem {
+    case .empty:
+      "the capture is empty: not one byte. Was the program that writes it still starting?"
+    case .notACapture(let firstBytes):
+      "not a capture: it begins with the bytes \(firstBytes), and pcap, pcapng or btsnoop was "
+        + "expected. Save it as pcapng (in Wireshark: File, Save As)."
+    case .compressed(let program):
+      "the capture is compressed with \(program). Unpack it on the way in: "
+        + "`\(program) -dc FILE | pharos … -`."
+    case .modifiedPcap:
+      "an old \"modified\" pcap of a patched libpcap, whose records are laid out differently. "
+        + "Convert it first: `editcap -F pcap OLD NEW`."
+    case .unsupportedVersion(let format, let major, let minor):
+      "\(at)\(format) version \(major).\(minor) is not known; \(CaptureError.expectedVersion(of: format)) "
+        + "was expected. Convert it first: `editcap -F pcapng OLD NEW`."
+    case .unsupportedDatalink(let number):
+      "\(at)btsnoop datalink \(number)\(CaptureError.datalinkName(number)) is not read; 1001 (HCI), "
+        + "1002 (H4) or 2001 (monitor) was expected. Record again with H4 logging, as phones and btmon do."
+    case .cut(let part, let missing):
+      "\(at)the file ends inside \(part)\(CaptureError.missingText(missing)). Everything before was read: "
+        + "the capture was cut off, or is still being written."
+    case .payloadTooLong(let length, let limit):
+      "a payload of \(length) bytes fits into no UDP datagram: \(limit) is the most. Split it."
+    case .blockTooLong(let length, let limit):
+      "a packet or block of \(length) bytes is not written: \(limit) is the most that is read back. Split it."
+    case .tooLong, .blockLength, .blockTrailer, .byteOrderMagic, .unknownInterface, .tooManyInterfaces,
+      .packetLength:
+      "\(at)\(damage). Everything before was read; the file is damaged from here on. "
+        + "`editcap -F pcapng OLD NEW` saves what can be saved."
+    }
+  }
+
+  private var at: String { "at byte \(offset): " }
+
+  /// What a damaged part says and what it may say.
+  private var damage: String {
+    switch problem {
+    case .tooLong(let part, let length, let limit):
+      "\(part) says \(length) bytes, and \(limit) is the most there can be"
+    case .blockLength(let length):
+      "a block says a total length of \(length); a multiple of 4, at least 12, was expected"
+    case .blockTrailer(let head, let trailer):
+      "a block begins with total length \(head) and ends with \(trailer); the two should be equal"
+    case .byteOrderMagic(let magic):
+      "a section begins with 0x\(String(magic, radix: 16)) in place of the byte-order magic 0x1a2b3c4d"
+    case .unknownInterface(let id, let described):
+      "a packet names interface \(id), but its section has described \(described)"
+    case .tooManyInterfaces(let limit):
+      "a section describes more than \(limit) interfaces"
+    case .packetLength(let captured, let room):
+      "a packet says \(captured) captured bytes in a block with room for \(room)"
+    case .empty, .notACapture, .compressed, .modifiedPcap, .unsupportedVersion, .unsupportedDatalink, .cut,
+      .payloadTooLong, .blockTooLong:
+      "the file is not as expected"
+    }
+  }
+
+  private static func expectedVersion(of format: String) -> String {
+    switch format {
+    case "pcap": "2.4"
+    case "pcapng": "1.0"
+    default: "1"
+    }
+  }
+
+  private static func datalinkName(_ number: UInt32) -> String {
+    switch number {
+    case 1003: " (BCSP)"
+    case 1004: " (three-wire)"
+    default: ""
+    }
+  }
+
+  private static func missingText(_ missing: UInt64?) -> String {
+    missing.map { ": \($0) of its bytes \($0 == 1 ? "is" : "are") missing" } ?? ""
+  }
+}

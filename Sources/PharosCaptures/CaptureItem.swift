@@ -99,3 +99,109 @@ package struct CaptureInterface: Sendable, Equatable {
   /// What its timestamps count.
   var clock: CaptureClock
 }
+
+/// What the timestamps of an interface count: the length of a tick and where they start.
+///
+/// - Source: pcapng, options `if_tsresol` and `if_tsoffset`.
+struct CaptureClock: Sendable, Equatable {
+  /// The length of a tick: with the top bit clear 10^-v seconds, with it set 2^-(v & 127) seconds.
+  var resolution: UInt8
+  /// Seconds to add to every timestamp.
+  var offset: Int64
+
+  /// Microseconds since the Unix epoch: what pcapng means when it says nothing.
+  static let microseconds = CaptureClock(resolution: 6, offset: 0)
+
+  /// The point in time of a count of ticks, held at the ends of what a `Timestamp` can say.
+  ///
+  /// Whole numbers throughout: a `Double` would lose the nanoseconds of today.
+  func time(ticks: UInt64) -> Timestamp {
+    // What all programs write that are in use: nanoseconds or microseconds of this century, and no offset.
+    if offset == 0, ticks < CaptureClock.mostTicks {
+      if resolution == 9 { return Timestamp(nanoseconds: Int64(ticks)) }
+      if resolution == 6 { return Timestamp(nanoseconds: Int64(ticks) * 1_000) }
+    }
+    let nanoseconds: UInt128
+    let exponent = Int(resolution & 0x7F)
+    if resolution & 0x80 != 0 {
+      nanoseconds = (UInt128(ticks) * 1_000_000_000) >> UInt128(exponent)
+    } else {
+      switch exponent {
+      case 9: nanoseconds = UInt128(ticks)
+      case 6: nanoseconds = UInt128(ticks) * 1_000
+      default: nanoseconds = UInt128(ticks) * 1_000_000_000 / CaptureClock.powerOfTen(exponent)
+      }
+    }
+    // Ticks of whole seconds or longer overflow an Int64 of nanoseconds long before they overflow here.
+    let shifted = Int128(nanoseconds) + Int128(offset) * 1_000_000_000
+    return Timestamp(nanoseconds: Int64(clamping: shifted))
+  }
+
+  /// Ticks of a microsecond at most that surely are no more nanoseconds than an `Int64` holds.
+  private static let mostTicks = UInt64(Int64.max) / 1_000
+
+  /// Ten to the power given; above 28 every count of ticks is less than a nanosecond, and 29 stands for them
+  /// all.
+  private static func powerOfTen(_ exponent: Int) -> UInt128 {
+    var power: UInt128 = 1
+    for _ in 0..<min(exponent, 29) { power *= 10 }
+    return power
+  }
+}
+
+/// What was found in a capture, and what was passed over and why.
+///
+/// Each packet handed to an extractor is counted once under `packets`; the reasons tell where the rest went.
+package struct CaptureCounters: Sendable, Equatable {
+  /// Packets handed in.
+  package var packets = 0
+  /// Packets whose link type cannot hold what is sought.
+  package var unsupportedLinkType = 0
+  /// Packets of a right link type that hold something else: HCI commands, connections, TCP.
+  package var unrelated = 0
+  /// Packets too damaged to be read: lengths that contradict each other.
+  package var malformed = 0
+  /// Packets that the capture cut short, where the missing part was needed.
+  package var snapped = 0
+
+  /// Advertising reports found.
+  package var reports = 0
+  /// Link-layer packets whose checksum is wrong.
+  package var badCRC = 0
+  /// Link-layer packets that end before their own length field says.
+  package var cutShort = 0
+  /// Extended advertising PDUs that only point to another and name no advertiser.
+  package var pointers = 0
+  /// Chains of extended advertising data given up: too long, too old, or too many at a time.
+  package var abandonedChains = 0
+
+  /// UDP datagrams found.
+  package var datagrams = 0
+  /// Fragments of datagrams.
+  package var fragments = 0
+  /// Datagrams given up because fragments of theirs never came.
+  package var abandonedDatagrams = 0
+  /// Datagrams refused because fragments of theirs contradict each other.
+  package var overlaps = 0
+
+  /// Counts nothing.
+  package init() {}
+
+  /// Adds what another one counted.
+  package static func += (left: inout CaptureCounters, right: CaptureCounters) {
+    left.packets += right.packets
+    left.unsupportedLinkType += right.unsupportedLinkType
+    left.unrelated += right.unrelated
+    left.malformed += right.malformed
+    left.snapped += right.snapped
+    left.reports += right.reports
+    left.badCRC += right.badCRC
+    left.cutShort += right.cutShort
+    left.pointers += right.pointers
+    left.abandonedChains += right.abandonedChains
+    left.datagrams += right.datagrams
+    left.fragments += right.fragments
+    left.abandonedDatagrams += right.abandonedDatagrams
+    left.overlaps += right.overlaps
+  }
+}

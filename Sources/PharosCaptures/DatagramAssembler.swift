@@ -117,3 +117,158 @@ package struct DatagramAssembler: Sendable {
     )
   }
 }
+
+/// Fragments of datagrams that are not whole yet.
+///
+/// Bounded in number, bytes and time, whatever a capture holds. Fragments that overlap are refused with all
+/// of their datagram: no sender makes them, and which of two contradicting bytes counts would be a guess.
+///
+/// - Source: RFC 791, RFC 8200 section 4.5, RFC 5722.
+struct FragmentStore: Sendable {
+  /// What tells the fragments of one datagram from those of others.
+  struct Key: Hashable {
+    var source: IPAddress
+    var destination: IPAddress
+    var id: UInt32
+    /// A router's mirrored port shows a datagram in the VLAN it came from and in the one it went to.
+    var vlan: UInt16
+  }
+
+  /// What a fragment led to.
+  enum Outcome {
+    case waiting
+    /// The last one missing came: here is the whole payload and the number of its protocol or header.
+    case whole([UInt8], next: UInt8)
+    case overlap
+    case malformed
+  }
+
+  private struct Piece: Sendable {
+    var offset: Int
+    var bytes: [UInt8]
+    var end: Int { offset + bytes.count }
+  }
+
+  private struct Partial: Sendable {
+    var serial: Int
+    var pieces: [Piece] = []
+    var total: Int?
+    var held = 0
+    var next: UInt8?
+  }
+
+  /// How long fragments wait for the others.
+  private static let patience = TimeSpan.seconds(30)
+  /// How many datagrams may be incomplete at a time.
+  private static let mostDatagrams = 1_024
+  /// How much may be held.
+  ///
+  /// - Units: bytes, each piece counted with what its storage costs.
+  private static let mostBytes = 8 << 20
+  private static let costOfPiece = 96
+  private static let longest = 65_535
+
+  private var partials: [Key: Partial] = [:]
+  private var arrivals: [(key: Key, serial: Int, time: Timestamp)] = []
+  private var firstArrival = 0
+  private var serial = 0
+  private var bytes = 0
+  /// How many datagrams were given up.
+  private(set) var abandoned = 0
+
+  /// How many datagrams are incomplete.
+  var count: Int { partials.count }
+
+  /// Takes a fragment that was captured whole.
+  mutating func add(
+    _ packet: IPPacket,
+    _ fragment: IPPacket.Fragment,
+    vlan: UInt16,
+    at time: Timestamp
+  ) -> Outcome {
+    expire(at: time)
+    let end = fragment.offset + packet.payloadLength
+    guard packet.payloadLength > 0, end <= FragmentStore.longest else { return .malformed }
+    guard !fragment.hasMore || packet.payloadLength % 8 == 0 else { return .malformed }
+    let key = Key(source: packet.source, destination: packet.destination, id: fragment.id, vlan: vlan)
+    if partials[key] == nil { admit(key, at: time) }
+    guard var partial = partials.removeValue(forKey: key) else { return .malformed }
+    let outcome = insert(
+      Piece(offset: fragment.offset, bytes: Array(packet.payload.bytes)),
+      next: packet.next,
+      isLast: !fragment.hasMore,
+      into: &partial
+    )
+    if case .waiting = outcome { partials[key] = partial } else { bytes -= cost(of: partial) }
+    shrink(to: FragmentStore.mostBytes)
+    return outcome
+  }
+
+  private mutating func insert(
+    _ piece: Piece,
+    next: UInt8,
+    isLast: Bool,
+    into partial: inout Partial
+  ) -> Outcome {
+    let index = partial.pieces.firstIndex { $0.offset >= piece.offset } ?? partial.pieces.count
+    if index < partial.pieces.count, partial.pieces[index].offset == piece.offset {
+      // The same fragment seen twice, as a capture on all interfaces of a bridge shows it, is no
+      // contradiction.
+      return partial.pieces[index].bytes == piece.bytes ? .waiting : .overlap
+    }
+    if index > 0, partial.pieces[index - 1].end > piece.offset { return .overlap }
+    if index < partial.pieces.count, partial.pieces[index].offset < piece.end { return .overlap }
+    if let total = partial.total, isLast || piece.end > total { return .overlap }
+    if isLast {
+      if let last = partial.pieces.last, last.end > piece.end { return .overlap }
+      partial.total = piece.end
+    }
+    if piece.offset == 0 { partial.next = next }
+    partial.held += piece.bytes.count
+    partial.pieces.insert(piece, at: index)
+    bytes += piece.bytes.count + FragmentStore.costOfPiece
+    guard let total = partial.total, partial.held == total, let next = partial.next else { return .waiting }
+    var whole: [UInt8] = []
+    whole.reserveCapacity(total)
+    for piece in partial.pieces { whole.append(contentsOf: piece.bytes) }
+    return .whole(whole, next: next)
+  }
+}
+
+extension FragmentStore {
+  private mutating func admit(_ key: Key, at time: Timestamp) {
+    while partials.count >= FragmentStore.mostDatagrams { abandonOldest() }
+    serial += 1
+    partials[key] = Partial(serial: serial)
+    arrivals.append((key, serial, time))
+  }
+
+  private mutating func expire(at time: Timestamp) {
+    while firstArrival < arrivals.count, time - arrivals[firstArrival].time > FragmentStore.patience {
+      abandonOldest()
+    }
+  }
+
+  private mutating func shrink(to most: Int) {
+    while bytes > most, firstArrival < arrivals.count { abandonOldest() }
+  }
+
+  /// Forgets the datagram that waits longest, unless it is whole by now.
+  private mutating func abandonOldest() {
+    let oldest = arrivals[firstArrival]
+    firstArrival += 1
+    if let partial = partials[oldest.key], partial.serial == oldest.serial {
+      bytes -= cost(of: partial)
+      partials.removeValue(forKey: oldest.key)
+      abandoned += 1
+    }
+    if firstArrival > 4_096, firstArrival * 2 > arrivals.count {
+      arrivals.removeSubrange(0..<firstArrival)
+      firstArrival = 0
+    }
+  }
+
+  private func cost(of partial: Partial) -> Int {
+    partial.held + partial.pieces.count * FragmentStore.costOfPiece
+  }
+}

@@ -1,9 +1,9 @@
-import PharosReports
+package import PharosReports
 
 /// What nearly every peer does about presence: here on the first advert, gone after a fixed silence.
 ///
 /// The peers differ in how long that silence is, in how often they look, and in whether a receiver of its own or the
-/// whole site is asked; those are the parameters. Each peer's own file says which it has, and from where.
+/// whole site is asked; those are the parameters. The peers below say which they have, and from where.
 struct SilenceTimeout: Sendable {
   /// Whose silence counts.
   enum Scope: Sendable {
@@ -98,5 +98,242 @@ struct SilenceTimeout: Sendable {
     let observer = scope == .observer ? pair.observer : nil
     let change: Verdict.Change = isHere ? .enter(observer: observer) : .exit(observer: observer)
     verdicts.append(Verdict(beacon: pair.beacon, time: time, change: change))
+  }
+}
+
+/// Here on the first advert, gone so long after the last: the rule that everybody writes first.
+///
+/// It looks at every instant, so that it is the best that its span can do: a peer with the same span is later by up to
+/// its scan period, never earlier.
+package struct FixedTimeout: Comparator {
+  /// What a table calls it: `fixed 30 s`.
+  package let name: String
+  /// It says enter and exit, for each observer by itself.
+  package var decidesPresence: Bool { true }
+  /// It knows no rooms.
+  package var decidesRooms: Bool { false }
+
+  private var timeout: SilenceTimeout
+
+  /// Makes a rule; an advert that comes when the span is just over still counts.
+  package init(_ span: TimeSpan) {
+    name = "fixed \(FixedTimeout.text(span))"
+    timeout = SilenceTimeout(span: span)
+  }
+
+  /// Takes an advert.
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+    timeout.heard(sighting, into: &verdicts)
+  }
+
+  /// Lets time pass.
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+    timeout.advance(to: time, into: &verdicts)
+  }
+
+  private static func text(_ span: TimeSpan) -> String {
+    let milliseconds = span.nanoseconds / 1_000_000
+    return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+  }
+}
+
+/// The AltBeacon library for Android: enter on the first packet, exit when a scan cycle ends and the last packet is too
+/// old.
+///
+/// - Source: `Settings.kt` (exit period 30,000 ms, foreground scan cycle 1,100 ms), `BeaconManager.DEFAULT_EXIT_PERIOD`
+///   (10,000 ms, what older releases used and much code still sets), `RegionMonitoringState` (the packet must be older
+///   than the exit period, asked at the end of a scan cycle only).
+/// - Simplified: scan cycles follow one another without a pause, as in the foreground; in the background the library
+///   scans every five minutes and is later by as much. They are counted from the first packet.
+package struct AltBeacon: Comparator {
+  /// What a table calls it: `AltBeacon 30 s`.
+  package let name: String
+  /// It says enter and exit, for each observer by itself: it runs on a telephone.
+  package var decidesPresence: Bool { true }
+  /// It knows no rooms.
+  package var decidesRooms: Bool { false }
+
+  /// How long a scan cycle takes.
+  package static let scanCycle = TimeSpan.milliseconds(1_100)
+
+  private var timeout: SilenceTimeout
+
+  private init(seconds: Int64) {
+    name = "AltBeacon \(seconds) s"
+    // Older than the period, not as old: so a nanosecond more.
+    let period = TimeSpan.milliseconds(seconds * 1_000) + .oneNanosecond
+    timeout = SilenceTimeout(span: period, period: AltBeacon.scanCycle)
+  }
+
+  /// The default of the settings.
+  package static func thirtySeconds() -> AltBeacon { AltBeacon(seconds: 30) }
+
+  /// The default of older releases.
+  package static func tenSeconds() -> AltBeacon { AltBeacon(seconds: 10) }
+
+  /// Takes a packet.
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+    timeout.heard(sighting, into: &verdicts)
+  }
+
+  /// Lets time pass.
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+    timeout.advance(to: time, into: &verdicts)
+  }
+}
+
+/// A telephone's region monitoring as its users describe it: looked at once a second, gone after half a minute.
+///
+/// - Source: users' reports, for no document gives the figure: exits after "up to 30 s", "at least 30 s in the
+///   foreground", and one spike of level that enters. Apple publishes neither the span nor the filter, so that this is
+///   no rule of Apple's.
+/// - Simplified: the foreground only; seconds are counted from the first advert.
+package struct CoreLocationLike: Comparator {
+  /// What a table calls it.
+  package let name = "Core Location-like 30 s"
+  /// It says enter and exit, for each observer by itself: it runs on a telephone.
+  package var decidesPresence: Bool { true }
+  /// It knows no rooms.
+  package var decidesRooms: Bool { false }
+
+  private var timeout = SilenceTimeout(
+    span: .seconds(30),
+    period: .seconds(1),
+    enterDelay: .nextLook
+  )
+
+  /// Makes the rule.
+  package init() {}
+
+  /// Takes an advert.
+  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
+    timeout.heard(sighting, into: &verdicts)
+  }
+
+  /// Lets time pass.
+  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
+    timeout.advance(to: time, into: &verdicts)
+  }
+}
+
+/// Who was heard when, in the order of when: what has been silent longest is always at the head.
+///
+/// All that a time-out asks. Every place is in the list once at most, and a place that is heard moves to the tail, so
+/// that an advert and an expiry both cost a handful of stores however many places there are.
+///
+/// - Precondition: times never go back.
+struct HeardOrder: Sendable {
+  private struct Link: Sendable {
+    var previous: Int32
+    var next: Int32
+    var time: Timestamp
+    var isListed: Bool
+  }
+
+  private static let none: Int32 = -1
+
+  private var links: [Link] = []
+  private var head = HeardOrder.none
+  private var tail = HeardOrder.none
+
+  /// The place that was heard longest ago, and when.
+  var oldest: (place: Int, time: Timestamp)? {
+    head == HeardOrder.none ? nil : (Int(head), links[Int(head)].time)
+  }
+
+  /// Whether a place is in the list.
+  func contains(_ place: Int) -> Bool { links.indices.contains(place) && links[place].isListed }
+
+  /// When a place was last heard, if it is in the list.
+  func time(of place: Int) -> Timestamp? { contains(place) ? links[place].time : nil }
+
+  /// Notes that a place was heard.
+  mutating func hear(_ place: Int, at time: Timestamp) {
+    while links.count <= place {
+      links.append(
+        Link(previous: HeardOrder.none, next: HeardOrder.none, time: .distantPast, isListed: false)
+      )
+    }
+    links[place].time = time
+    guard Int(tail) != place else { return }
+    unlink(place)
+    links[place].previous = tail
+    links[place].next = HeardOrder.none
+    links[place].isListed = true
+    if tail == HeardOrder.none { head = Int32(place) } else { links[Int(tail)].next = Int32(place) }
+    tail = Int32(place)
+  }
+
+  /// Takes a place out.
+  mutating func remove(_ place: Int) {
+    guard contains(place) else { return }
+    unlink(place)
+  }
+
+  private mutating func unlink(_ place: Int) {
+    guard links[place].isListed else { return }
+    let (previous, next) = (links[place].previous, links[place].next)
+    if previous == HeardOrder.none { head = next } else { links[Int(previous)].next = next }
+    if next == HeardOrder.none { tail = previous } else { links[Int(next)].previous = previous }
+    links[place].isListed = false
+  }
+}
+
+/// A place for every pair of an observer and a beacon that was ever seen, without hashing.
+struct PairPlaces: Sendable {
+  private var places: [[Int32]] = []
+  /// The pair of each place.
+  private(set) var pairs: [(observer: Int32, beacon: Int32)] = []
+
+  /// The place of a pair, made if it is new.
+  ///
+  /// - Precondition: numbers are dense and start at 0.
+  mutating func place(observer: Int32, beacon: Int32) -> Int {
+    let (row, column) = (Int(beacon), Int(observer))
+    precondition(row >= 0 && column >= 0, "observers and beacons are numbered from 0")
+    while places.count <= row { places.append([]) }
+    while places[row].count <= column { places[row].append(-1) }
+    if places[row][column] < 0 {
+      places[row][column] = Int32(pairs.count)
+      pairs.append((observer, beacon))
+    }
+    return Int(places[row][column])
+  }
+}
+
+/// The instants at which a rule looks at what it has heard: multiples of a period, counted from the first advert.
+struct ScanGrid: Sendable {
+  let period: TimeSpan
+  private(set) var origin: Timestamp?
+
+  init(period: TimeSpan) { self.period = period }
+
+  /// Begins with the first advert; later calls change nothing.
+  mutating func begin(at time: Timestamp) {
+    if origin == nil { origin = time }
+  }
+
+  /// The first instant at or after a time.
+  func first(from time: Timestamp) -> Timestamp {
+    guard let origin, period > .zero, time > origin else { return origin ?? time }
+    let elapsed = (time - origin).nanoseconds
+    let steps = (elapsed - 1) / period.nanoseconds + 1
+    return origin + TimeSpan(nanoseconds: steps * period.nanoseconds)
+  }
+}
+
+extension [Verdict] {
+  /// Puts the verdicts from an index on into order of time; equal ones stay as they are.
+  ///
+  /// What one call appends is nearly always nothing or one, so that the plainest sort is the fastest.
+  mutating func sortByTime(from start: Int) {
+    guard count > start + 1 else { return }
+    for index in start + 1..<count {
+      var place = index
+      while place > start, self[place - 1].time > self[place].time {
+        swapAt(place - 1, place)
+        place -= 1
+      }
+    }
   }
 }

@@ -1,4 +1,5 @@
 package import PharosEvents
+package import PharosReports
 
 /// Events and checkpoints that wait to be committed, in the order in which they came; a value without a clock.
 package struct Backlog {
@@ -112,5 +113,22 @@ package struct Backlog {
     parts.removeFirst(head)
     stripped = max(0, stripped - head)
     head = 0
+  }
+}
+
+/// The state of the engine at one instant, not written out yet.
+package struct TellerCheckpoint: Sendable {
+  /// The instant that the state is of.
+  package let instant: Timestamp
+  /// How many events the engine had delivered before it since the start.
+  package let eventsBefore: UInt64
+  /// Writes the state out; called once, on a thread of the teller's own.
+  package let encode: @Sendable () -> [UInt8]
+
+  /// Makes a checkpoint to be kept.
+  package init(instant: Timestamp, eventsBefore: UInt64, encode: @escaping @Sendable () -> [UInt8]) {
+    self.instant = instant
+    self.eventsBefore = eventsBefore
+    self.encode = encode
   }
 }

@@ -1,5 +1,8 @@
+import Dispatch
+import Logging
 package import PharosEvents
 package import PharosJournal
+import PharosPublishing
 package import PharosReports
 
 /// The published events by their sequence numbers, as the journal keeps them.
@@ -21,3 +24,61 @@ package protocol EventStore: EventHistory {
 }
 
 extension Journal: EventStore {}
+
+/// Reads pages of the journal for streams, away from the few threads that all tasks share.
+struct HistoryReader: Sendable {
+  /// What a page holds.
+  struct Page: Sendable {
+    /// The events, ascending.
+    var events: [ToldEvent]
+    /// Whether there are no more of them.
+    var isLast: Bool
+    /// The oldest sequence number that was kept after they were read.
+    var oldest: Int64
+  }
+
+  /// Two pages are read at a time: a thousand clients that come back at once must not starve the commits.
+  private static let lanes = 2
+
+  private let history: any EventHistory
+  private let stream: String
+  private let logger: Logger
+  private let queues: [DispatchQueue]
+
+  init(history: any EventHistory, stream: String, logger: Logger) {
+    self.history = history
+    self.stream = stream
+    self.logger = logger
+    queues = (0..<HistoryReader.lanes).map {
+      DispatchQueue(label: "pharos.feeds.history.\($0)", qos: .utility)
+    }
+  }
+
+  /// Reads the first events of a span, or nil if the journal cannot be read.
+  func read(_ span: FeedState.Span, _ filter: EventFilter, limit: Int, lane: UInt64) async -> Page? {
+    await withCheckedContinuation { continuation in
+      queues[Int(lane % UInt64(queues.count))].async {
+        continuation.resume(returning: page(span, filter, limit: limit))
+      }
+    }
+  }
+
+  /// The same on the caller's thread.
+  func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
+    do {
+      let found = try history.events(after: span.after, matching: filter, limit: limit)
+      // Asked afterwards: whatever the read missed because it was removed is then told as a gap.
+      return Page(
+        events: found.map { ToldEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
+        isLast: found.count < limit,
+        oldest: history.oldest
+      )
+    } catch {
+      logger.error(
+        "A stream ends, since the journal cannot be read; its client may come back with its last id.",
+        metadata: [LogKey.sequence: "\(span.after)", LogKey.error: "\(error)"]
+      )
+      return nil
+    }
+  }
+}

@@ -2,6 +2,7 @@ package import Logging
 package import PharosAccess
 import PharosEvents
 package import PharosPublishing
+import PharosReports
 import ServiceLifecycle
 import Synchronization
 
@@ -202,5 +203,188 @@ package final class FeedDesk: Service, Sendable {
     }
     let now = clock()
     for core in touched.values { core.wake(at: now) }
+  }
+}
+
+/// The limits of live streams.
+package struct FeedSettings: Hashable, Sendable {
+  /// How many streams may be open at once.
+  package var feeds = 2_048
+  /// How many of them one client may have open: half, so that no token takes the streams of all others.
+  package var feedsOfOneClient: Int { max(1, feeds / 2) }
+  /// How many events may wait in all streams together; beyond, a stream that lags reads from the journal instead.
+  ///
+  /// Some 130 MB if every one of them were another event; usually most streams wait for the same ones.
+  package var waiting = 65_536
+  /// How many events are read from the journal at a time.
+  package var page = 256
+  /// After so long without anything else, a stream gives a heartbeat.
+  ///
+  /// Proxies and mobile networks cut connections that are silent for 30 s and more, and who watches a server wants to see within
+  /// some seconds that it hangs.
+  package var heartbeat: Duration = .seconds(5)
+  /// How often it is looked whether readings or heartbeats are due.
+  package var tick: Duration = .milliseconds(50)
+
+  /// The usual limits.
+  package init() {}
+}
+
+/// What live streams have done so far.
+package struct FeedStatistics: Hashable, Sendable {
+  /// Streams open now.
+  package var open = 0
+  /// Streams opened since the start.
+  package var opened: UInt64 = 0
+  /// Streams refused because too many were open.
+  package var refused: UInt64 = 0
+  /// Events handed to clients, each counted for each client.
+  package var delivered: UInt64 = 0
+  /// Events that are not in the journal and were not taken in time.
+  package var dropped: UInt64 = 0
+  /// How often a stream that could not keep up went back to the journal.
+  package var fellBehind: UInt64 = 0
+  /// Pages read from the journal.
+  package var pages: UInt64 = 0
+  /// Reads of the journal that failed, each of which ended a stream.
+  package var failedReads: UInt64 = 0
+  /// Events that wait in all streams together.
+  package var waiting = 0
+
+  /// Nothing done yet.
+  package init() {}
+}
+
+/// Which streams may want an event: each stands under the narrowest thing that its filter names.
+///
+/// A thousand clients that look at a subject each cost an event about one of them one look-up, not a thousand filters.
+struct FeedIndex {
+  private enum Key: Hashable {
+    case subject(SubjectID)
+    case region(String)
+    case application(String)
+    case kind(EventKind)
+
+    /// Whether two keys are of one sort, so that no event has both.
+    func isAlike(_ other: Key) -> Bool {
+      switch (self, other) {
+      case (.subject, .subject), (.region, .region), (.application, .application), (.kind, .kind): true
+      default: false
+      }
+    }
+  }
+
+  private var narrow: [Key: [UInt64: FeedCore]] = [:]
+  private var wide: [UInt64: FeedCore] = [:]
+  /// All streams.
+  private(set) var all: [UInt64: FeedCore] = [:]
+
+  mutating func insert(_ core: FeedCore) {
+    all[core.id] = core
+    guard let keys = FeedIndex.keys(core.request) else {
+      wide[core.id] = core
+      return
+    }
+    for key in keys { narrow[key, default: [:]][core.id] = core }
+  }
+
+  mutating func remove(_ core: FeedCore) {
+    all[core.id] = nil
+    wide[core.id] = nil
+    for key in FeedIndex.keys(core.request) ?? [] {
+      narrow[key]?[core.id] = nil
+      if narrow[key]?.isEmpty == true { narrow[key] = nil }
+    }
+  }
+
+  /// Calls a function with each stream whose filter wants an event, once.
+  func each(wanting event: Event, _ body: (FeedCore) -> Void) {
+    for core in wide.values where core.request.wants(event) { body(core) }
+    guard !narrow.isEmpty else { return }
+    // A stream stands under one sort of key alone, and under each of them once, so it is met once.
+    let keys: [Key] = [
+      .subject(event.subject), .region(event.region), .application(event.application), .kind(event.kind),
+    ]
+    for key in keys {
+      guard let cores = narrow[key] else { continue }
+      for core in cores.values where core.request.wants(event) { body(core) }
+    }
+  }
+
+  /// The keys of a stream; nil where only one that every event is offered to will do.
+  private static func keys(_ request: FeedRequest) -> Set<Key>? {
+    guard let own = keys(request.filter) else { return nil }
+    guard let filter = request.shared else { return Set(own) }
+    guard let shared = keys(filter), let one = own.first, let other = shared.first else { return nil }
+    return one.isAlike(other) ? Set(own).union(shared) : nil
+  }
+
+  private static func keys(_ filter: EventFilter) -> [Key]? {
+    if let subjects = filter.subjects { return subjects.map { .subject($0) } }
+    if let regions = filter.regions { return regions.map { .region($0) } }
+    if let applications = filter.applications { return applications.map { .application($0) } }
+    return filter.kinds.map { kinds in kinds.map { .kind($0) } }
+  }
+}
+
+/// The counters that all streams share; the atomics are relaxed, since no counter depends on another.
+final class FeedTally: Sendable {
+  private let limit: Int
+  private let waiting = Atomic<Int>(0)
+  private let dropped = Atomic<UInt64>(0)
+  private let fellBehind = Atomic<UInt64>(0)
+  private let delivered = Atomic<UInt64>(0)
+  private let pages = Atomic<UInt64>(0)
+  private let failedReads = Atomic<UInt64>(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Whether one more event may wait.
+  var hasRoom: Bool { waiting.load(ordering: .relaxed) < limit }
+
+  func count(waiting added: Int, dropped lost: Int = 0, fellBehind fell: Bool = false) {
+    if added != 0 { waiting.add(added, ordering: .relaxed) }
+    if lost != 0 { dropped.add(UInt64(lost), ordering: .relaxed) }
+    if fell { fellBehind.add(1, ordering: .relaxed) }
+  }
+
+  func count(delivered count: Int) { delivered.add(UInt64(count), ordering: .relaxed) }
+
+  func countPage(failed: Bool) {
+    if failed { failedReads.add(1, ordering: .relaxed) } else { pages.add(1, ordering: .relaxed) }
+  }
+
+  /// Adds the counts to statistics.
+  func write(to statistics: inout FeedStatistics) {
+    statistics.waiting = waiting.load(ordering: .relaxed)
+    statistics.dropped = dropped.load(ordering: .relaxed)
+    statistics.fellBehind = fellBehind.load(ordering: .relaxed)
+    statistics.delivered = delivered.load(ordering: .relaxed)
+    statistics.pages = pages.load(ordering: .relaxed)
+    statistics.failedReads = failedReads.load(ordering: .relaxed)
+  }
+}
+
+/// Which applications have a live stream open, which is what `whenInUse` depends on.
+package final class LiveApplications: Sendable {
+  private let streams = Mutex<[String: Int]>([:])
+
+  /// Starts without an open stream.
+  package init() {}
+
+  /// The applications that have at least one live stream open.
+  package var names: Set<String> { streams.withLock { Set($0.keys) } }
+
+  /// An application opens a stream.
+  func open(_ application: String) {
+    streams.withLock { $0[application, default: 0] += 1 }
+  }
+
+  /// An application closes a stream.
+  func close(_ application: String) {
+    streams.withLock { streams in
+      guard let count = streams[application] else { return }
+      streams[application] = count > 1 ? count - 1 : nil
+    }
   }
 }

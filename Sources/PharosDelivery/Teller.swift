@@ -1,7 +1,10 @@
+import Dispatch
 package import Logging
 package import PharosAccess
 package import PharosEvents
+import PharosJournal
 package import PharosPublishing
+package import PharosReports
 import ServiceLifecycle
 import Synchronization
 
@@ -174,4 +177,282 @@ package final class Teller: Service, Sendable {
 
   /// The time since the teller was made.
   var elapsed: Duration { threads.elapsed() }
+}
+
+extension Teller {
+  /// Changes what an application may learn about a subject, and tells of it.
+  ///
+  /// It holds from now on: for what is decided later, for what waits in streams, and for what is read back.
+  ///
+  /// - Parameters:
+  ///   - state: what it may learn.
+  ///   - application: the application.
+  ///   - subject: whom it is about.
+  ///   - principal: who asks.
+  ///   - now: the present time.
+  /// - Returns: whether anything has changed.
+  /// - Throws: `AccessError`, in which case nothing has changed.
+  @discardableResult
+  package func authorise(
+    _ state: AuthorisationState,
+    application: String,
+    subject: SubjectID,
+    by principal: Principal,
+    at now: Timestamp
+  ) throws(AccessError) -> Bool {
+    let event = try authorisations.set(
+      state,
+      application: application,
+      subject: subject,
+      by: principal,
+      stream: stream,
+      at: now
+    )
+    guard let event else { return false }
+    tell([event])
+    return true
+  }
+
+  /// Returns whether an event may still be sent to a webhook or shown on a page of history.
+  ///
+  /// - Parameters:
+  ///   - event: an event that was published before.
+  ///   - application: the application that reads, or nil for the operator's readers.
+  /// - Returns: true if the authorisations allow it now.
+  package func allows(_ event: Event, to application: String?) -> Bool {
+    authorisations.view.allows(event, to: application, isLive: false)
+  }
+}
+
+extension Teller {
+  /// Lets those go on who wait for the end, once the last checkpoint is kept.
+  func settle() {
+    let waiting = state.withLock { state in
+      defer { state.drained = [] }
+      if !state.drained.isEmpty { state.work.isDraining = false }
+      return state.drained
+    }
+    guard !waiting.isEmpty else { return }
+    threads.keep { for drained in waiting { drained() } }
+  }
+
+  func judge(_ events: [Event]) -> [GateVerdict] {
+    let view = authorisations.view
+    guard !view.isOpen else { return Array(repeating: .always, count: events.count) }
+    let applications = live.names
+    return events.map { view.gate($0, liveApplications: applications) }
+  }
+
+  func commit(_ group: Backlog.Group) {
+    let judged = judge(group.events)
+    let entries = zip(group.events, judged).compactMap { event, verdict in
+      event.kind.isJournalled ? Journal.Entry(event: event, isTold: verdict == .always) : nil
+    }
+    do {
+      let sequences = entries.isEmpty ? [] : try store.append(entries)
+      publish(group.events, judged: judged, sequences: sequences)
+      settle(group, last: sequences.last { $0 != nil } ?? nil)
+    } catch {
+      refuse(group, judged: judged, error: "\(error)")
+    }
+  }
+
+  private func settle(_ group: Backlog.Group, last: Int64?) {
+    let (isNews, lost, isKeeping) = state.withLock { state in
+      let isNews = state.work.committed(group, last: last, at: elapsed)
+      var isKeeping = false
+      if let checkpoint = group.checkpoint {
+        isKeeping = state.checkpoint == nil
+        state.checkpoint = (checkpoint, state.work.through(checkpoint, behind: group))
+      }
+      return (isNews, state.work.statistics.lost, isKeeping)
+    }
+    if isKeeping { threads.keep { self.keepCheckpoint() } }
+    if isNews {
+      logger.notice("The journal takes events again.", metadata: [LogKey.events: "\(lost) lost so far"])
+    }
+  }
+
+  private func refuse(_ group: Backlog.Group, judged: [GateVerdict], error: String) {
+    let kept = group.events.filter(\.kind.isJournalled)
+    if kept.count < group.events.count {
+      let passing = zip(group.events, judged).filter { !$0.0.kind.isJournalled }
+      publish(passing.map(\.0), judged: passing.map(\.1), sequences: [])
+    }
+    let (isNews, lost) = state.withLock { state in
+      var group = group
+      group.events = kept
+      let isNews = state.work.failed(group, error: error, at: elapsed)
+      return (isNews, state.work.giveUp())
+    }
+    if isNews {
+      logger.error(
+        "The journal refuses events, so they are not told but wait; it is tried again until it takes them.",
+        metadata: [LogKey.error: "\(error)"]
+      )
+    }
+    if let lost {
+      logger.error(
+        "The server stops while the journal refuses events: these were not told.",
+        metadata: [LogKey.events: "\(lost)", LogKey.error: "\(error)"]
+      )
+    }
+  }
+
+  /// Passes on what may be told; the sequence numbers are those of the journalled ones, in order.
+  func publish(_ events: [Event], judged: [GateVerdict], sequences: [Int64?]) {
+    var telling: [ToldEvent] = []
+    telling.reserveCapacity(events.count)
+    var (told, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
+    var next = sequences.startIndex
+    for (event, verdict) in zip(events, judged) {
+      var sequence: Int64?
+      if event.kind.isJournalled, next < sequences.endIndex {
+        sequence = sequences[next]
+        next += 1
+      }
+      guard verdict != .withhold else {
+        withheld += 1
+        continue
+      }
+      if sequence == nil { passed += 1 } else { told += 1 }
+      telling.append(
+        ToldEvent(sequence: sequence, event: event, isLiveOnly: verdict == .live, stream: stream)
+      )
+    }
+    state.withLock { state in
+      state.work.statistics.told += told
+      state.work.statistics.passed += passed
+      state.work.statistics.withheld += withheld
+    }
+    self.told.publish(telling)
+  }
+
+  private func keepCheckpoint() {
+    let pending = state.withLock { state in
+      defer { state.checkpoint = nil }
+      return state.checkpoint
+    }
+    guard let (checkpoint, through) = pending else { return }
+    do {
+      try store.save(checkpoint: checkpoint.encode(), instant: checkpoint.instant, through: through)
+      state.withLock { $0.work.statistics.checkpoints += 1 }
+    } catch {
+      state.withLock { $0.work.statistics.failedCheckpoints += 1 }
+      logger.error(
+        "A checkpoint could not be kept; the one before it stays, the next one is tried in its time.",
+        metadata: [LogKey.error: "\(error)"]
+      )
+    }
+  }
+}
+
+/// How a teller groups and keeps events.
+package struct TellerSettings: Hashable, Sendable {
+  /// The shortest time between two commits; an event that comes after a pause is committed at once.
+  ///
+  /// 20 ms is unnoticed by people, and 50 commits a second leave even a disk that needs 10 ms for each half idle.
+  package var interval: Duration = .milliseconds(20)
+  /// How many events are committed without waiting for the interval, and at most in one transaction.
+  package var group = 4_096
+  /// How many events wait at most; beyond, the oldest are given up and counted.
+  ///
+  /// Some 200 MB, and minutes of a busy site while its disk is full.
+  package var backlog = 262_144
+  /// The pause after a failed commit; it doubles with each further failure.
+  package var firstPause: Duration = .milliseconds(100)
+  /// The longest pause after a failed commit.
+  package var longestPause: Duration = .seconds(5)
+
+  /// The usual settings.
+  package init() {}
+}
+
+/// What a teller has done so far.
+package struct TellerStatistics: Hashable, Sendable {
+  /// Events taken from the engine and from others.
+  package var received: UInt64 = 0
+  /// Events told with a sequence number.
+  package var told: UInt64 = 0
+  /// Events told without one: ranging, fixes, and what is for live streams only.
+  package var passed: UInt64 = 0
+  /// Events that the authorisations withhold from all readers.
+  package var withheld: UInt64 = 0
+  /// Events given up because they could not be committed in time.
+  package var lost: UInt64 = 0
+  /// Events that wait to be committed.
+  package var waiting = 0
+  /// Transactions committed.
+  package var commits: UInt64 = 0
+  /// Transactions that failed.
+  package var failures: UInt64 = 0
+  /// Checkpoints kept.
+  package var checkpoints: UInt64 = 0
+  /// Checkpoints that could not be kept.
+  package var failedCheckpoints: UInt64 = 0
+  /// A Boolean value that is true if the last commit failed: events that must be journalled wait and are not published.
+  package var isFailing = false
+  /// What the last failure said, kept after the recovery.
+  package var lastFailure: String?
+
+  /// Nothing done yet.
+  package init() {}
+}
+
+/// Where a teller works and what time it is there: two serial threads and a clock.
+///
+/// A parameter, so that a simulation runs a teller on its own thread and by its own time.
+package struct TellerThreads: Sendable {
+  /// A piece of work.
+  package typealias Work = @Sendable () -> Void
+
+  /// Does a piece of work soon, one after the other: commits, and what follows from them.
+  package let work: @Sendable (@escaping Work) -> Void
+  /// Does a piece of work among the others after a time.
+  package let workLater: @Sendable (Duration, @escaping Work) -> Void
+  /// Does a piece of work soon, one after the other and beside the commits: writing checkpoints.
+  package let keep: @Sendable (@escaping Work) -> Void
+  /// The time since the teller was made.
+  package let elapsed: @Sendable () -> Duration
+
+  /// Makes threads of functions.
+  package init(
+    work: @escaping @Sendable (@escaping Work) -> Void,
+    workLater: @escaping @Sendable (Duration, @escaping Work) -> Void,
+    keep: @escaping @Sendable (@escaping Work) -> Void,
+    elapsed: @escaping @Sendable () -> Duration
+  ) {
+    self.work = work
+    self.workLater = workLater
+    self.keep = keep
+    self.elapsed = elapsed
+  }
+
+  /// Queues of the teller's own and the machine's clock.
+  static func system() -> TellerThreads {
+    let start = ContinuousClock.now
+    let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
+    let keeper = DispatchQueue(label: "pharos.teller.checkpoints", qos: .utility)
+    return TellerThreads(
+      work: { work in queue.async { work() } },
+      workLater: { delay, work in queue.asyncAfter(deadline: .now() + delay.inSeconds) { work() } },
+      keep: { work in keeper.async { work() } },
+      elapsed: { ContinuousClock.now - start }
+    )
+  }
+}
+
+extension Duration {
+  /// The length in seconds.
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
+/// The keys of what this module logs.
+enum LogKey {
+  /// What went wrong, in the words of what failed.
+  static let error = "error"
+  /// How many events it is about.
+  static let events = "events"
+  /// The sequence number it is about.
+  static let sequence = "sequence"
 }

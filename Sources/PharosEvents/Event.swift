@@ -170,3 +170,120 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     }
   }
 }
+
+/// The identity of a decision: 128 bits that depend on what was decided and on nothing else.
+public struct EventID: Hashable, Sendable {
+  /// Bits 64 to 127.
+  public let high: UInt64
+  /// Bits 0 to 63.
+  public let low: UInt64
+
+  /// Makes an id from its bits, as the journal reads them back.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// The hash of what makes a decision this one; the parts are kept apart by a byte that none of them contains.
+  ///
+  /// - Source: FNV-1a with 128 bits (Fowler, Noll, Vo; draft-eastlake-fnv). It is no defence against forgery,
+  ///   which ids are not asked for.
+  init(
+    stream: String,
+    application: String,
+    region: String,
+    subject: SubjectID,
+    kind: EventKind,
+    counter: UInt64
+  ) {
+    var hash = FNV128()
+    hash.mix(stream)
+    hash.mix(application)
+    hash.mix(region)
+    hash.mix(subject.description)
+    hash.mix(kind.rawValue)
+    for shift in stride(from: 0, to: 64, by: 8) { hash.mix(UInt8(truncatingIfNeeded: counter >> shift)) }
+    high = UInt64(truncatingIfNeeded: hash.value >> 64)
+    low = UInt64(truncatingIfNeeded: hash.value)
+  }
+}
+
+extension EventID: CustomStringConvertible {
+  /// 32 hexadecimal digits.
+  public var description: String { Hex.text(high, bytes: 8) + Hex.text(low, bytes: 8) }
+}
+
+private struct FNV128 {
+  /// The offset basis.
+  var value: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
+
+  mutating func mix(_ byte: UInt8) {
+    value ^= UInt128(byte)
+    value &*= 0x0000_0000_0100_0000_0000_0000_0000_013B
+  }
+
+  mutating func mix(_ text: String) {
+    for byte in text.utf8 { mix(byte) }
+    mix(0xFF)
+  }
+}
+
+/// A decision about a region in the words of Core Location's delegate.
+///
+/// A view of an ``Event`` and nothing more: what a `CLLocationManagerDelegate` would have been told.
+public enum RegionEvent: Hashable, Sendable {
+  /// `locationManager(_:didEnterRegion:)`.
+  case didEnterRegion(region: String, subject: SubjectID)
+  /// `locationManager(_:didExitRegion:)`.
+  case didExitRegion(region: String, subject: SubjectID)
+  /// `locationManager(_:didDetermineState:for:)`.
+  case didDetermineState(RegionState, region: String, subject: SubjectID)
+  /// `locationManager(_:monitoringDidFailFor:withError:)`: the application holds as many regions as it may.
+  case monitoringDidFail(region: String, limit: Int)
+  /// `locationManager(_:didRange:satisfying:)`.
+  case didRange([RangedReading], constraint: BeaconConstraint, subject: SubjectID)
+
+  /// What the delegate would have been told, or nil for a decision that Core Location has no word for.
+  public init?(_ event: Event) {
+    switch (event.kind, event.detail) {
+    case (.regionEnter, _): self = .didEnterRegion(region: event.region, subject: event.subject)
+    case (.regionExit, _): self = .didExitRegion(region: event.region, subject: event.subject)
+    case (.regionState, .region(let transition)):
+      self = .didDetermineState(transition.to, region: event.region, subject: event.subject)
+    case (.regionLimitExceeded, .regionLimit(let limit, let refused)):
+      self = .monitoringDidFail(region: refused, limit: limit)
+    case (.ranging, .ranging(let constraint, let beacons)):
+      self = .didRange(beacons, constraint: constraint, subject: event.subject)
+    default: return nil
+    }
+  }
+}
+
+extension Event {
+  /// The same decision with all its times told by a wall clock that was set by so much since.
+  ///
+  /// What was decided, its id and its place in the order stay; spans such as the length of a visit stay too, since both
+  /// their ends move.
+  ///
+  /// - Parameter step: by how much the clock was set, forward being positive.
+  /// - Returns: the event as it is to be published.
+  public func told(withClockSetBy step: TimeSpan) -> Event {
+    guard step != .zero else { return self }
+    var event = self
+    event.time = time + step
+    event.decidedAt = decidedAt + step
+    switch detail {
+    case .region(var transition):
+      transition.enteredAt = transition.enteredAt.map { $0 + step }
+      transition.evidence.lastHeard = transition.evidence.lastHeard.map { $0 + step }
+      transition.evidence.fixedRuleAt = transition.evidence.fixedRuleAt.map { $0 + step }
+      event.detail = .region(transition)
+    case .observer(var transition):
+      transition.lastHeard = transition.lastHeard.map { $0 + step }
+      event.detail = .observer(transition)
+    case .regionLimit, .ranging, .zone, .battery, .clockStep, .authorisation, .notification, .fix:
+      break
+    }
+    return event
+  }
+}

@@ -122,3 +122,257 @@ public struct RangedReading: Hashable, Sendable {
     self.samples = samples
   }
 }
+
+/// A beacon's change of zone.
+public struct ZoneTransition: Hashable, Sendable {
+  /// The zone before, or nil if it was in none.
+  public var from: String?
+  /// The zone now, or nil if it is in none.
+  public var to: String?
+  /// By how much the observers of the new zone hear the beacon louder than those of the next best one.
+  ///
+  /// - Units: dB.
+  public var margin: Double?
+  /// How long the winner had won before it was believed.
+  public var dwell: TimeSpan?
+  /// Why it is in the new zone, or in none.
+  public var reason: Reason
+  /// The probability of the new zone; of the one that it left, where it is in none now.
+  ///
+  /// Nil where nothing was weighed: the observers fell silent, or are down.
+  public var probability: Double?
+  /// The zone that came next, if another one was weighed.
+  public var runnerUp: Candidate?
+  /// How loud the observers that decided heard the beacon, the loudest first, at most ``mostHearings``.
+  public var hearings: [Hearing]
+
+  /// How many observers a transition names at most.
+  ///
+  /// 3: who hears it loudest, who came next, and one more to tell whether two of them agree.
+  public static let mostHearings = 3
+
+  /// What decided.
+  public enum Reason: String, Hashable, Sendable {
+    /// One zone won by probability, margin and dwell.
+    case margin
+    /// No observer hears the beacon any more.
+    case silence
+    /// Its zone has become improbable, and no other is probable enough.
+    case notSure
+    /// The observers of its zone are down.
+    case observerDown
+  }
+
+  /// A zone that was weighed, and what came of it.
+  public struct Candidate: Hashable, Sendable {
+    /// The zone.
+    public var zone: String
+    /// Its probability.
+    public var probability: Double
+
+    /// Makes a candidate.
+    public init(zone: String, probability: Double) {
+      self.zone = zone
+      self.probability = probability
+    }
+  }
+
+  /// How loud an observer heard the beacon when a decision was made.
+  public struct Hearing: Hashable, Sendable {
+    /// Who heard it.
+    public var observer: ObserverID
+    /// The filtered level as it was compared, the offset left out.
+    ///
+    /// - Units: dBm.
+    public var level: Double
+    /// The offset that was found by itself and added for the comparison; what a site declares is in the level.
+    ///
+    /// - Units: dB.
+    public var offset: Double
+
+    /// Makes a hearing.
+    public init(observer: ObserverID, level: Double, offset: Double = 0) {
+      self.observer = observer
+      self.level = level
+      self.offset = offset
+    }
+  }
+
+  /// Makes a transition.
+  public init(
+    from: String?,
+    to: String?,
+    margin: Double?,
+    dwell: TimeSpan?,
+    reason: Reason,
+    probability: Double? = nil,
+    runnerUp: Candidate? = nil,
+    hearings: [Hearing] = []
+  ) {
+    self.from = from
+    self.to = to
+    self.margin = margin
+    self.dwell = dwell
+    self.reason = reason
+    self.probability = probability
+    self.runnerUp = runnerUp
+    self.hearings = hearings
+  }
+}
+
+/// What an application may learn about a subject, in Core Location's words.
+public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
+  /// No decision has been made yet: the application learns nothing.
+  case notDetermined
+  /// Forbidden by policy, which the subject cannot change: the application learns nothing.
+  case restricted
+  /// Forbidden by the subject: the application learns nothing.
+  case denied
+  /// Told while the application has a live stream open, and to that stream alone.
+  case whenInUse
+  /// Told at any time: streams, webhooks, the journal.
+  case always
+
+  /// The state as documents and events spell it.
+  public var name: String {
+    switch self {
+    case .notDetermined: "notDetermined"
+    case .restricted: "restricted"
+    case .denied: "denied"
+    case .whenInUse: "whenInUse"
+    case .always: "always"
+    }
+  }
+
+  /// Reads a state's name, or nil if there is none of that name.
+  public init?(name: String) {
+    guard let state = AuthorisationState.allCases.first(where: { $0.name == name }) else { return nil }
+    self = state
+  }
+}
+
+/// A change of what an application may learn about a subject.
+public struct AuthorisationTransition: Hashable, Sendable {
+  /// What was allowed before.
+  public var from: AuthorisationState
+  /// What is allowed now.
+  public var to: AuthorisationState
+  /// What the application says that it needs it for; empty where it was never asked to say.
+  public var purpose: String
+
+  /// Makes a transition.
+  public init(from: AuthorisationState, to: AuthorisationState, purpose: String) {
+    self.from = from
+    self.to = to
+    self.purpose = purpose
+  }
+}
+
+extension AuthorisationState: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let tag = try reader.byte()
+    guard let state = AuthorisationState(rawValue: tag) else {
+      throw reader.failure(.unknownTag(field: "an authorisation", tag: tag))
+    }
+    self = state
+  }
+}
+
+extension AuthorisationTransition: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    from.write(to: &writer)
+    to.write(to: &writer)
+    writer.write(purpose)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let from = try AuthorisationState(from: &reader)
+    let to = try AuthorisationState(from: &reader)
+    self.init(from: from, to: to, purpose: try reader.text())
+  }
+}
+
+extension AuthorisationTransition {
+  /// Writes the members of an event's `data`.
+  func write(to json: inout JSONText) {
+    json.member("from", from.name)
+    json.member("to", to.name)
+    json.member("purpose", ifPresent: purpose.isEmpty ? nil : purpose)
+  }
+}
+
+/// What a rule of an application has to say to people: a hello, a goodbye.
+public struct NotificationDetail: Hashable, Sendable {
+  /// What a rule waits for.
+  public enum Occasion: UInt8, CaseIterable, Hashable, Sendable {
+    /// A subject enters a region.
+    case enter
+    /// A subject leaves a region.
+    case exit
+
+    /// The occasion as documents and events spell it.
+    public var name: String {
+      switch self {
+      case .enter: "enter"
+      case .exit: "exit"
+      }
+    }
+  }
+
+  /// The identifier of the rule, which is unique within its application.
+  public var rule: String
+  /// What happened.
+  public var occasion: Occasion
+  /// The text, ready to be shown.
+  public var text: String
+  /// The enter or exit that caused it.
+  public var cause: EventID
+
+  /// Makes a notification.
+  public init(rule: String, occasion: Occasion, text: String, cause: EventID) {
+    self.rule = rule
+    self.occasion = occasion
+    self.text = text
+    self.cause = cause
+  }
+}
+
+extension NotificationDetail: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(rule)
+    writer.write(occasion.rawValue)
+    writer.write(text)
+    writer.write(cause.high)
+    writer.write(cause.low)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let rule = try reader.text()
+    let tag = try reader.byte()
+    guard let occasion = Occasion(rawValue: tag) else {
+      throw reader.failure(.unknownTag(field: "a notification's occasion", tag: tag))
+    }
+    let text = try reader.text()
+    let high = try reader.number(UInt64.self)
+    let cause = EventID(high: high, low: try reader.number(UInt64.self))
+    self.init(rule: rule, occasion: occasion, text: text, cause: cause)
+  }
+}
+
+extension NotificationDetail {
+  /// Writes the members of an event's `data`.
+  func write(to json: inout JSONText) {
+    json.member("rule", rule)
+    json.member("on", occasion.name)
+    json.member("text", text)
+    json.member("cause", cause.description)
+  }
+}

@@ -1,3 +1,4 @@
+import PharosAdvertising
 package import PharosCaptures
 package import PharosReports
 import PharosWire
@@ -127,4 +128,350 @@ package struct Gateway: Sendable {
 
   /// The share of time that the radio listened since the last heartbeat, if it can be told.
   mutating func takeScanDuty(at now: Timestamp) -> Float? { scan.takeDuty(at: now) }
+}
+
+/// How adverts get into parcels and parcels into the ring.
+extension Gateway {
+  /// Puts an advert of a batch into the parcel that is being filled.
+  package mutating func add(_ report: Report, from batch: borrowing ReportBatch) {
+    guard case .advert(var advert) = report.body else { return }
+    counters.heard += 1
+    tally.hear()
+    let room = PharosDatagramLayout.longest - lengths.empty - lengths.advert
+    if advert.payload.count > room {
+      counters.shortened += 1
+      advert.payload = Gateway.shortened(advert.payload, to: room, in: batch)
+    }
+    let length = lengths.advert + advert.payload.count
+    if filling.length + length > PharosDatagramLayout.longest { close() }
+    var report = report
+    report.body = .advert(advert)
+    filling.append(report, from: batch, length: length)
+    makeRoom()
+  }
+
+  /// Puts a heartbeat behind everything that was heard, and lets no more into its datagram.
+  mutating func addHeartbeat(at now: Timestamp) {
+    if filling.length + lengths.heartbeat > PharosDatagramLayout.longest { close() }
+    let heartbeat = tally.take(scanDuty: takeScanDuty(at: now))
+    filling.append(heartbeat, of: identity.observer, at: now, length: lengths.heartbeat)
+    heartbeatAt = now + limits.heartbeatPeriod
+    close()
+  }
+
+  /// Ends the parcel that is being filled: it waits to be sent.
+  mutating func close() {
+    guard !filling.isEmpty else { return }
+    waiting.append(filling)
+    filling = Parcel(start: filling.start, length: lengths.empty)
+  }
+
+  /// Drops the oldest of what is kept until it is no more than the ring may hold.
+  ///
+  /// What was sent so long ago that it will hardly come back goes first: nothing is lost with it as far as anybody knows.
+  private mutating func makeRoom() {
+    while recent.memory + waiting.memory + filling.memory > limits.ring {
+      if let sentAt = recent.first?.sentAt, let lastSentAt, lastSentAt - sentAt > limits.refusalDelay {
+        _ = recent.popFirst()
+      } else if let oldest = waiting.popFirst() {
+        drop(oldest)
+      } else if recent.popFirst() == nil {
+        return
+      }
+    }
+  }
+
+  private mutating func drop(_ parcel: Parcel) {
+    counters.dropped += parcel.adverts
+    tally.drop(parcel.adverts)
+    if let heartbeat = parcel.heartbeat { tally.restore(heartbeat) }
+    guard outage?.isDropping == false else { return }
+    outage?.isDropping = true
+    notices.append(.dropping)
+  }
+
+  /// The AD structures from the first one on that fit whole.
+  private static func shortened(
+    _ payload: Range<UInt32>,
+    to room: Int,
+    in batch: borrowing ReportBatch
+  ) -> Range<UInt32> {
+    let bytes = batch.payloads[Int(payload.lowerBound)..<Int(payload.upperBound)]
+    var structures = ADStructures()
+    var end = 0
+    while let structure = structures.next(in: bytes.span.bytes), structure.payload.upperBound <= room {
+      end = structure.payload.upperBound
+    }
+    return payload.lowerBound..<payload.lowerBound + UInt32(end)
+  }
+}
+
+/// How many bytes things take in the datagrams of a gateway, found out by encoding each of them once.
+struct RecordLengths: Sendable {
+  /// A datagram without records, its tag included.
+  let empty: Int
+  /// An advert without data.
+  let advert: Int
+  /// A heartbeat.
+  let heartbeat: Int
+
+  init(of identity: GatewayIdentity) {
+    var batch = ReportBatch()
+    let time = Timestamp(nanoseconds: 0)
+    let observer = batch.index(of: identity.observer)
+    let bodies: [ReportBody] = [
+      .advert(Advert(address: nil, rssi: nil, payload: 0..<0)),
+      .heartbeat(Heartbeat(advertsHeard: 0, scanDuty: nil, dropped: 0)),
+    ]
+    for body in bodies {
+      batch.append(Report(observer: observer, received: time, timing: .received, body: body))
+    }
+    var encoder = PharosDatagramEncoder(
+      observer: identity.observer,
+      bootID: 0,
+      signingKeyID: identity.signingKeyID
+    )
+    empty = encoder.byteCount
+    let lengths = batch.reports.map { report in
+      let before = encoder.byteCount
+      _ = encoder.append(report, from: batch)
+      return encoder.byteCount - before
+    }
+    advert = lengths[0]
+    heartbeat = lengths[1]
+  }
+}
+
+/// What is sent, and when.
+extension Gateway {
+  /// What is to be done now, or nil if nothing is until ``deadline(after:)``.
+  package mutating func next(at now: Timestamp) -> Action? {
+    settle(at: now)
+    if isOver(at: now) { return .end }
+    switch link {
+    case .down(let time):
+      guard now >= time else { return nil }
+      link = .opening
+      return .open
+    case .opening, .probing:
+      return nil
+    case .fresh, .up:
+      fill(at: now)
+      return send(at: now)
+    }
+  }
+
+  /// Says that the system has taken the datagram.
+  package mutating func taken(at now: Timestamp) {
+    guard var parcel = inHand else { return }
+    inHand = nil
+    if link == .fresh {
+      outage?.kept = counters.unsent
+      link = .probing(until: now + probeDelay)
+    }
+    parcel.sentAt = now
+    lastSentAt = now
+    recent.append(parcel)
+    counters.datagrams += 1
+    counters.sent += parcel.adverts
+    if parcel.heartbeat != nil { counters.heartbeats += 1 }
+    pausedUntil = now + limits.pause
+  }
+
+  /// Says that the system has no room for the datagram until ``writable()``.
+  package mutating func blocked() {
+    isBlocked = true
+    guard let parcel = inHand else { return }
+    inHand = nil
+    waiting.prepend(CollectionOfOne(parcel))
+  }
+
+  /// Says that the system has room again.
+  package mutating func writable() { isBlocked = false }
+
+  /// When to look at ``next(at:)`` again at the latest, if nothing happens before.
+  package func deadline(after now: Timestamp) -> Timestamp {
+    let end = endsAt.flatMap { $0 > now ? $0 : nil } ?? .distantFuture
+    switch link {
+    case .down(let time), .probing(let time): return min(time, end)
+    case .opening: return end
+    case .fresh, .up: return isBlocked ? end : min(sendingDeadline, end)
+    }
+  }
+
+  /// When there is something to be sent, or to be done at the end.
+  private var sendingDeadline: Timestamp {
+    guard waiting.isEmpty else { return pausedUntil }
+    if hasSaidGoodbye, filling.isEmpty { return endOfWaiting ?? pausedUntil }
+    let due = filling.isEmpty ? heartbeatAt : min(heartbeatAt, filling.start + limits.batchDelay)
+    return endsAt == nil ? due : pausedUntil
+  }
+
+  /// Forgets what cannot come back any more and takes the server as reached once a first datagram was not refused.
+  private mutating func settle(at now: Timestamp) {
+    while let sentAt = recent.first?.sentAt, now - sentAt > limits.unreachableDelay { _ = recent.popFirst() }
+    guard case .probing(let time) = link, now >= time else { return }
+    link = .up
+    guard let outage else { return }
+    notices.append(
+      .reached(
+        after: now - outage.start,
+        kept: outage.kept,
+        dropped: counters.dropped - outage.droppedBefore
+      )
+    )
+    self.outage = nil
+  }
+
+  /// Ends the parcel that is being filled if its time has come, and adds a heartbeat if that is due.
+  private mutating func fill(at now: Timestamp) {
+    // A heartbeat comes behind all that was heard before it: it proves that who is silent was silent.
+    if waiting.isEmpty, !hasSaidGoodbye, endsAt != nil || now >= heartbeatAt {
+      hasSaidGoodbye = endsAt != nil
+      addHeartbeat(at: now)
+    } else if !filling.isEmpty, endsAt != nil || now - filling.start >= limits.batchDelay {
+      close()
+    }
+  }
+
+  private mutating func send(at now: Timestamp) -> Action? {
+    guard !isBlocked, now >= pausedUntil, inHand == nil, var parcel = waiting.popFirst() else { return nil }
+    if parcel.sequence == nil {
+      parcel.sequence = nextSequence
+      nextSequence &+= 1
+    }
+    inHand = parcel
+    return .send(encoded(parcel, at: now))
+  }
+
+  /// The datagram of a parcel that is sent now.
+  private func encoded(_ parcel: Parcel, at now: Timestamp) -> [UInt8] {
+    var encoder = PharosDatagramEncoder(
+      observer: identity.observer,
+      bootID: identity.bootID,
+      sequence: parcel.sequence ?? 0,
+      signingKeyID: identity.signingKeyID
+    )
+    for report in parcel.batch.reports {
+      let fits = encoder.append(report, from: parcel.batch, sent: now)
+      precondition(fits, "a parcel is closed before it is longer than a datagram")
+    }
+    return encoder.finish(uptime: now - start)
+  }
+}
+
+/// How a gateway finds out that the server cannot be reached, and that it can be again.
+extension Gateway {
+  /// A time during which the server cannot be reached.
+  struct Outage: Hashable, Sendable {
+    var start: Timestamp
+    var trouble: LinkTrouble
+    var tries = 0
+    var droppedBefore: UInt64
+    /// Adverts that waited when a socket was open again.
+    var kept: UInt64 = 0
+    var isDropping = false
+  }
+
+  /// Says that a socket is open towards the server.
+  package mutating func opened(at now: Timestamp) {
+    link = .fresh
+    isBlocked = false
+  }
+
+  /// Handles a failure: no socket could be opened, the system refused a datagram, or an earlier datagram did not
+  /// arrive.
+  ///
+  /// The caller closes the socket, and ``next(at:)`` asks for another. Datagrams that were sent so shortly before that
+  /// the failure may concern them go back into the ring.
+  ///
+  /// - Parameters:
+  ///   - trouble: the failure.
+  ///   - now: the time.
+  ///   - hasAlternative: whether the server has another address, not tried yet: it is tried at once, without a notice.
+  package mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
+    takeBack(since: now - delay(of: trouble))
+    guard !hasAlternative else {
+      link = .down(until: now)
+      return
+    }
+    if outage == nil {
+      outage = Outage(start: now, trouble: trouble, droppedBefore: counters.dropped)
+      counters.outages += 1
+      notices.append(.lost(trouble))
+    } else if outage?.trouble != trouble {
+      outage?.trouble = trouble
+      notices.append(.stillLost(trouble))
+    }
+    let tries = outage?.tries ?? 0
+    outage?.tries = tries + 1
+    let wait = min(limits.longestRetry, limits.firstRetry * Double(1 << min(tries, 16)))
+    link = .down(until: now + wait)
+  }
+
+  /// How long after a first datagram others may follow: as long as a failure like the last one may take to show.
+  var probeDelay: TimeSpan { outage.map { delay(of: $0.trouble) } ?? limits.refusalDelay }
+
+  private func delay(of trouble: LinkTrouble) -> TimeSpan {
+    trouble.isSlow ? limits.unreachableDelay : limits.refusalDelay
+  }
+
+  /// Puts what is in hand and what was sent since a time back to the front of the ring, in its order.
+  private mutating func takeBack(since time: Timestamp) {
+    var parcels: [Parcel] = []
+    while let parcel = recent.popFirst() {
+      guard let sentAt = parcel.sentAt, sentAt >= time else { continue }
+      counters.sent -= parcel.adverts
+      counters.repeats += 1
+      if parcel.heartbeat != nil { counters.heartbeats -= 1 }
+      parcels.append(parcel)
+    }
+    if let parcel = inHand { parcels.append(parcel) }
+    inHand = nil
+    waiting.prepend(parcels)
+  }
+
+  /// Until when a refusal of what was sent last may still come.
+  var endOfWaiting: Timestamp? { lastSentAt.map { $0 + limits.refusalDelay } }
+
+  /// Whether there is nothing left to do.
+  func isOver(at now: Timestamp) -> Bool {
+    guard let endsAt else { return false }
+    switch link {
+    case .down, .opening, .fresh, .probing:
+      return now >= endsAt
+    case .up:
+      let isEmpty = waiting.isEmpty && filling.isEmpty && inHand == nil && hasSaidGoodbye
+      return isEmpty ? endOfWaiting.map { now >= $0 } ?? true : isBlocked && now >= endsAt
+    }
+  }
+}
+
+/// What the next heartbeat will say.
+package struct HeartbeatTally: Sendable {
+  /// Adverts heard since the last one.
+  private var heard: UInt64 = 0
+  /// Adverts lost since the last one.
+  private var dropped: UInt64 = 0
+
+  package init() {}
+
+  package mutating func hear() { heard += 1 }
+
+  package mutating func drop(_ adverts: UInt64) { dropped += adverts }
+
+  /// A heartbeat that was never sent gives back what it would have said.
+  package mutating func restore(_ heartbeat: Heartbeat) {
+    heard += UInt64(heartbeat.advertsHeard ?? 0)
+    dropped += UInt64(heartbeat.dropped)
+  }
+
+  /// Returns the heartbeat to send now; the counts restart at what did not fit into it.
+  package mutating func take(scanDuty: Float?) -> Heartbeat {
+    // The highest number stands for "not counted".
+    let told = (heard: min(heard, UInt64(UInt32.max - 1)), dropped: min(dropped, UInt64(UInt32.max)))
+    heard -= told.heard
+    dropped -= told.dropped
+    return Heartbeat(advertsHeard: UInt32(told.heard), scanDuty: scanDuty, dropped: UInt32(told.dropped))
+  }
 }

@@ -4,6 +4,14 @@ package import PharosPrivacy
 package import PharosReports
 package import PharosWire
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The observers and beacons that one loop hears, registered or not: the first thing that the operator of a new gateway
 /// wants to see.
 ///
@@ -386,4 +394,113 @@ extension HeardTable {
       beaconPlaces[last.key] = place
     }
   }
+}
+
+/// How often something happens of late: a count that fades.
+///
+/// Two numbers instead of a window of times. The estimate is corrected for how short the history is, so that it is
+/// right from the second occurrence on.
+struct DecayingRate: Sendable {
+  /// How fast the past fades: ten seconds hold some ten adverts of a slow beacon and follow a change while one looks.
+  static let memory = 10.0
+
+  private var start: Timestamp
+  private var last: Timestamp
+  private var level = 0.0
+
+  /// Starts counting.
+  init(at time: Timestamp) {
+    start = time
+    last = time
+  }
+
+  /// Counts occurrences; `weight` stands for so many of which one was looked at.
+  mutating func note(at time: Timestamp, weight: Double = 1) {
+    level = level(at: time) + weight
+    last = max(last, time)
+  }
+
+  /// Occurrences in a second, or nil as long as the history is shorter than that.
+  func perSecond(at time: Timestamp) -> Double? {
+    let age = (max(time, last) - start).seconds
+    guard age >= 1 else { return nil }
+    return level(at: time) / (DecayingRate.memory * (1 - exp(-age / DecayingRate.memory)))
+  }
+
+  private func level(at time: Timestamp) -> Double {
+    let gap = (time - last).seconds
+    return gap > 0 ? level * exp(-gap / DecayingRate.memory) : level
+  }
+}
+
+/// The registered devices: those that a region, a ranging request, a beacon's entry or a zone names.
+///
+/// All other devices are unregistered: neither their addresses nor their names are kept.
+package struct KnownDevices: Hashable, Sendable {
+  private var constraints: Set<BeaconConstraint> = []
+
+  /// Takes what a site names.
+  package init(_ site: Site) {
+    for application in site.applications { insert(application) }
+    constraints.formUnion(site.beacons.lazy.map { $0.constraint.withoutKind })
+    constraints.formUnion(site.zones.lazy.flatMap(\.beacons).map(\.withoutKind))
+  }
+
+  /// Adds what an application asks about.
+  package mutating func insert(_ application: Application) {
+    constraints.formUnion(application.regions.lazy.map { $0.constraint.withoutKind })
+    constraints.formUnion(application.ranging.lazy.map { $0.constraint.withoutKind })
+    application.rotation.forEach { insert($0) }
+  }
+
+  /// Adds the devices that a change names; those that it no longer names stay until the site is read again.
+  mutating func insert(_ change: RegionChange) {
+    switch change {
+    case .startMonitoring(_, let region, assuming: _): constraints.insert(region.constraint.withoutKind)
+    case .startRanging(_, let request): constraints.insert(request.constraint.withoutKind)
+    case .setRotation(_, let tree): tree.forEach { insert($0) }
+    default: break
+    }
+  }
+
+  private mutating func insert(_ node: RegionNode) {
+    constraints.insert(node.region.constraint.withoutKind)
+    node.children.forEach { insert($0) }
+  }
+
+  /// Whether somebody asked about an address.
+  package func contains(_ address: DeviceAddress) -> Bool {
+    constraints.contains(.address(DeviceAddress(bits: address.bits, kind: .unknown)))
+  }
+
+  /// Whether somebody asked about an identity, or about all that share its UUID or namespace.
+  package func contains(_ identity: BeaconID) -> Bool {
+    if let uuid = identity.uuid, let major = identity.major, let minor = identity.minor {
+      return constraints.contains(.proximity(uuid))
+        || constraints.contains(.proximity(uuid, major: major))
+        || constraints.contains(.proximity(uuid, major: major, minor: minor))
+        || constraints.contains(.proximity(uuid, minor: minor))
+    }
+    if let namespace = identity.namespace {
+      return constraints.contains(.eddystone(namespace))
+        || constraints.contains(.eddystone(namespace, instance: identity.instance))
+    }
+    return identity.address.map { contains($0) } ?? false
+  }
+}
+
+extension BeaconConstraint {
+  /// The same with an address whose sort is left open, as formats tell it differently.
+  fileprivate var withoutKind: BeaconConstraint {
+    guard case .address(let address) = self else { return self }
+    return .address(DeviceAddress(bits: address.bits, kind: .unknown))
+  }
+}
+
+extension PseudonymKey {
+  /// The key of this process: drawn when it is first asked for, held in memory alone, and gone with the process.
+  static let ofProcess = PseudonymKey(
+    low: UInt64.random(in: .min ... .max),
+    high: UInt64.random(in: .min ... .max)
+  )
 }

@@ -1,4 +1,6 @@
+import CPharos
 public import PharosReports
+package import PharosSigning
 
 /// How ingest listens and how it spreads its work.
 public struct IngestConfiguration: Sendable {
@@ -135,5 +137,155 @@ public struct IngestConfiguration: Sendable {
     _ range: ClosedRange<Int>
   ) throws(IngestError) {
     guard range.contains(value) else { throw .outOfRange(setting: setting, value: value, range: range) }
+  }
+}
+
+/// Where to listen for datagrams.
+public struct ListenAddress: Hashable, Sendable {
+  /// What a listener's socket is.
+  public enum Socket: Hashable, Sendable {
+    /// One that is opened and bound to a host, by address or name, and a port; port 0 takes any that is free.
+    case bind(host: String, port: Int)
+    /// A socket that the launching process, such as systemd, has opened and passed on as a file descriptor.
+    case descriptor(Int32)
+  }
+
+  /// The socket.
+  public var socket: Socket
+  /// The multicast groups to join, as addresses.
+  ///
+  /// A listener with groups has a single socket on a single loop: the kernel gives a copy of a multicast datagram to
+  /// each socket of a port, and so would bring each one several times.
+  public var multicastGroups: [String]
+  /// Whose datagrams are taken.
+  public var policy: ListenPolicy
+
+  /// Listens at a host and port.
+  public init(host: String, port: Int, multicastGroups: [String] = [], policy: ListenPolicy = .open) {
+    socket = .bind(host: host, port: port)
+    self.multicastGroups = multicastGroups
+    self.policy = policy
+  }
+
+  /// Listens at a socket that is open and bound already.
+  public init(descriptor: Int32, policy: ListenPolicy = .open) {
+    socket = .descriptor(descriptor)
+    multicastGroups = []
+    self.policy = policy
+  }
+
+  /// Reads `HOST:PORT`, with the host in brackets where it is an IPv6 address; `:PORT` means all addresses.
+  ///
+  /// Nil if the text has no port from 0 to 65,535 or is ambiguous, as `::1:50001` would be.
+  public init?(_ text: some StringProtocol) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+      return nil
+    }
+    var host = String(text[..<colon])
+    if host.hasPrefix("["), host.hasSuffix("]"), host.count > 2 {
+      host = String(host.dropFirst().dropLast())
+    } else if host.contains(where: { ":[] ".contains($0) }) {
+      return nil
+    }
+    self.init(host: host.isEmpty ? "::" : host, port: Int(port))
+  }
+}
+
+extension ListenAddress: CustomStringConvertible {
+  /// `udp 127.0.0.1:50001`, or the descriptor.
+  public var description: String {
+    switch socket {
+    case .bind(let host, let port): host.contains(":") ? "udp [\(host)]:\(port)" : "udp \(host):\(port)"
+    case .descriptor(let descriptor): "descriptor \(descriptor)"
+    }
+  }
+}
+
+/// Whose datagrams a listener takes.
+public enum ListenPolicy: String, CaseIterable, Hashable, Sendable {
+  /// Anybody's, in any format; signatures are not looked at. For addresses that only friends can reach.
+  case open
+  /// Those of observers that the site lists or that were accepted, in any format; who has a key must sign.
+  case allowlist
+  /// Those that are signed by a key of their observer.
+  case signed
+}
+
+/// The sockets that systemd opened for this process.
+///
+/// They let a service start at its first datagram, keep the datagrams that arrive during a restart in the socket's
+/// buffer, and listen at a low port without privilege.
+///
+/// - Source: sd_listen_fds(3): `LISTEN_PID` names the process that is meant, `LISTEN_FDS` how many descriptors it
+///   has, the first of which is 3.
+package enum SocketActivation {
+  /// The first descriptor that systemd passes.
+  package static let firstDescriptor: Int32 = 3
+
+  /// What there is to listen at, empty if the process was not started for sockets.
+  ///
+  /// - Parameters:
+  ///   - environment: the environment of the process.
+  ///   - processID: the process; another one's variables, inherited, mean nothing.
+  ///   - firstDescriptor: the first descriptor.
+  /// - Returns: a listener for each UDP socket that was passed.
+  package static func listeners(
+    environment: [String: String],
+    processID: Int32,
+    firstDescriptor: Int32 = SocketActivation.firstDescriptor
+  ) -> [ListenAddress] {
+    guard let named = environment["LISTEN_PID"].flatMap({ Int32($0) }), named == processID else { return [] }
+    guard let count = environment["LISTEN_FDS"].flatMap({ Int32($0) }), count > 0, count <= 1_024 else {
+      return []
+    }
+    return (firstDescriptor..<firstDescriptor + count)
+      .filter { descriptor in
+        // A unit may pass other sockets too, as for HTTP; those are not ours.
+        guard pharos_datagram_socket_version(descriptor) > 0 else { return false }
+        // systemd leaves the flag to the service: programs that it starts are not to inherit the socket.
+        _ = pharos_set_close_on_exec(descriptor)
+        return true
+      }
+      .map { ListenAddress(descriptor: $0) }
+  }
+}
+
+/// What ingest needs to take signed datagrams: the keys, what the run before has left of the replay windows, and where to keep
+/// them.
+package struct SignedIngest: Sendable {
+  /// What is to be kept, all of it or nothing, before anything more is taken on the strength of it.
+  package struct Keeping: Sendable {
+    /// New records, each in place of the one that its sender had.
+    package var records: [SenderRecord]
+    /// The lease, in place of the one before.
+    package var lease: SenderLease
+  }
+
+  /// The observers with their keys.
+  package var observers: [KeyedObserver]
+  /// What was kept of their windows.
+  package var records: [SenderRecord]
+  /// Up to when the run before can have taken anything, by its R: `SenderLease.end`.
+  package var endedBy: Timestamp
+  /// What tells this start of the machine from others.
+  package var machineStart: String
+  /// Keeps records; called on a thread that may wait for a disk, one call after the other.
+  ///
+  /// If it throws, that is logged once, and ingest goes on: what a crash leaves open then is what was taken since.
+  package var keep: @Sendable (Keeping) throws -> Void
+
+  /// Creates the settings; by default no observer has a key and no record is kept.
+  package init(
+    observers: [KeyedObserver] = [],
+    records: [SenderRecord] = [],
+    endedBy: Timestamp = .distantPast,
+    machineStart: String = "",
+    keep: @escaping @Sendable (Keeping) throws -> Void = { _ in }
+  ) {
+    self.observers = observers
+    self.records = records
+    self.endedBy = endedBy
+    self.machineStart = machineStart
+    self.keep = keep
   }
 }

@@ -1,8 +1,16 @@
 package import PharosReports
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Why ingest could not start, or could not do what it was asked.
 ///
-/// The data; what an operator reads is in a file of its own.
+/// ``description`` explains each case to the operator.
 package enum IngestError: Error, Hashable, Sendable {
   /// No socket could be bound.
   case cannotListen(ListenAddress, reason: Reason)
@@ -37,5 +45,66 @@ package enum IngestError: Error, Hashable, Sendable {
     case versionNotSupported
     /// Something else, with the system's number for it.
     case system(errno: Int32)
+  }
+}
+
+extension IngestError: CustomStringConvertible {
+  /// What an operator reads: what failed, where, why, and what to do.
+  package var description: String {
+    switch self {
+    case .cannotListen(let address, let reason):
+      "cannot listen on \(address): \(reason)"
+    case .unknownHost(let address, let detail):
+      "cannot listen on \(address): the host has no address (\(detail)). "
+        + "Give an address of this machine, 0.0.0.0 for all of IPv4, or [::] for all."
+    case .notADatagramSocket(let descriptor):
+      "cannot listen on descriptor \(descriptor): it is no UDP socket. "
+        + "Let the socket unit say ListenDatagram=, not ListenStream=."
+    case .cannotJoin(let group, let address, let detail):
+      "cannot join multicast group \(group) on \(address): \(detail). "
+        + "A group is an address from 224.0.0.0 to 239.255.255.255 or in ff00::/8, of the listener's version."
+    case .nothingToListenAt:
+      "nothing to listen at: give at least one address, such as listen: { udp: [\"127.0.0.1:50001\"] }."
+    case .outOfRange(let setting, let value, let range):
+      "\(setting) is \(value), expected \(range.lowerBound) to \(range.upperBound)."
+    case .outOfMemory:
+      "not enough memory for the receive slots. Use fewer loops or a smaller largestDatagram."
+    case .unreadableCheckpoint(let error):
+      "the checkpoint cannot be used, \(error). Start from the published events alone, and report this as a bug."
+    case .overloaded(let waiting):
+      "\(waiting) requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
+    case .stopped:
+      "the server has stopped and takes no changes any more. Start it again."
+    }
+  }
+}
+
+extension IngestError.Reason: CustomStringConvertible {
+  /// The second half of the sentence: the reason and what to do about it.
+  package var description: String {
+    switch self {
+    case .addressInUse:
+      "address in use. Another process holds the port; change listen.udp or stop it."
+    case .notPermitted:
+      "permission denied. Ports below 1024 need the capability CAP_NET_BIND_SERVICE; choose a higher one or let "
+        + "systemd open the socket."
+    case .addressNotAvailable:
+      "address not available. No interface of this machine has it; see `ip address`, or use 0.0.0.0 for all."
+    case .versionNotSupported:
+      "address family not supported. The kernel runs without IPv6; use an IPv4 address such as 0.0.0.0."
+    case .system(let number):
+      "\(String(cString: strerror(number))) (errno \(number))."
+    }
+  }
+
+  /// The reason that a number of the system stands for.
+  init(errno number: Int32) {
+    switch number {
+    case EADDRINUSE: self = .addressInUse
+    case EACCES, EPERM: self = .notPermitted
+    case EADDRNOTAVAIL: self = .addressNotAvailable
+    case EAFNOSUPPORT: self = .versionNotSupported
+    default: self = .system(errno: number)
+    }
   }
 }

@@ -4,10 +4,12 @@ import NIOCore
 import NIOPosix
 package import PharosCaptures
 package import PharosEvents
-import PharosMonitoring
+package import PharosMonitoring
 package import PharosPipeline
 package import PharosPositioning
 package import PharosReports
+package import PharosSigning
+package import PharosWire
 import Synchronization
 
 /// Datagrams in, events out: sockets, loops, shards and the merger, running.
@@ -169,4 +171,175 @@ package final class IngestServer: Sendable {
     snapshot.isRecording = recorder != nil && exchange.records
     return snapshot
   }
+}
+
+extension IngestServer {
+  /// Changes the regions of an application, at an instant that has its place among all inputs.
+  ///
+  /// Returns once the change is accepted; an event says when it had consequences.
+  ///
+  /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
+  package func apply(_ change: RegionChange) async throws {
+    try await ask { .change(change, $0) }
+    for loop in loops { loop.eventLoop.execute { loop.value.intake.recognise(change) } }
+  }
+
+  /// Takes over an edited site, at an instant that has its place among all inputs.
+  ///
+  /// What it declares alike goes on as it was, and what applications added at run time stays. Returns once it is accepted.
+  ///
+  /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
+  package func adopt(_ site: Site) async throws {
+    try await ask { .adoption(site, $0) }
+    let applications = try await applications()
+    for loop in loops {
+      loop.eventLoop.execute {
+        loop.value.recognise(site, applications: applications)
+        loop.value.intake.gate.adopt(site)
+      }
+    }
+  }
+
+  /// Takes over other keys for signed datagrams; returns once every loop goes by them.
+  ///
+  /// What a key that stays has taken stays with it; a key that is gone opens nothing from then on.
+  ///
+  /// - Parameter observers: all observers with their keys.
+  /// - Throws: ``IngestError/stopped``.
+  package func adopt(keys observers: [KeyedObserver]) async throws {
+    let keys = parts.desk.adopt(observers)
+    for loop in loops {
+      do {
+        try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.intake.gate.adopt(keys) }.futureResult
+          .get()
+      } catch is EventLoopError {
+        throw IngestError.stopped
+      }
+    }
+  }
+
+  /// Takes a datagram that came otherwise than over UDP, as if it had.
+  ///
+  /// It has its place among all inputs and is recorded with its source; one longer than 65,507 bytes is refused as truncated.
+  ///
+  /// - Parameters:
+  ///   - payload: its bytes, in any format that is understood.
+  ///   - source: who sent it.
+  /// - Returns: what was decoded, or why it was refused.
+  /// - Throws: ``IngestError/stopped``.
+  package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
+    try await ask { .datagram(payload, from: source, $0) }
+  }
+
+  /// Takes a checkpoint now; returns once it was handed over, which does nothing where the configuration takes none.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func checkpoint() async throws {
+    try await ask { .checkpoint(CheckpointMarker(lease: CheckpointLease(), answer: $0)) }
+  }
+
+  /// Has loop 0 take a request and waits for its answer.
+  private func ask<Answer: Sendable>(
+    _ request: @escaping @Sendable (EventLoopPromise<Answer>) -> ServerInputs.Request
+  ) async throws -> Answer {
+    guard !isStopping.load(ordering: .acquiring) else { throw IngestError.stopped }
+    let loop = loops[0]
+    do {
+      return try await loop.eventLoop.scheduleTask(in: .zero) {
+        let answer = loop.eventLoop.makePromise(of: Answer.self)
+        loop.value.request(request(answer))
+        return answer.futureResult
+      }.futureResult.flatMap { $0 }.get()
+    } catch is EventLoopError {
+      throw IngestError.stopped
+    }
+  }
+}
+
+/// Looks at what the engines know. Each is taken where the engine works, between two runs of it, and changes nothing.
+extension IngestServer {
+  /// What stage one knows about tracks, in order, a page at a time.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func tracks(_ query: TrackQuery) async throws -> [TrackInsight] {
+    let found = try await look { $0.shard.engine.tracks(query) }
+    return Array(found.flatMap { $0 }.sorted { $0.key < $1.key }.prefix(query.limit))
+  }
+
+  /// The observers that are heard and do not count, in their order.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func quarantine() async throws -> [QuarantinedObserver] {
+    try await look { $0.shard.engine.quarantine() }.flatMap { $0 }.sorted { $0.id < $1.id }
+  }
+
+  /// Where every beacon is that some observer of a zone hears, or that is in a zone, in their order.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func tags() async throws -> [TagStanding] { try await mergerCopy().tagStandings() }
+
+  /// Where every beacon stands towards every region about beacons that it has met.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func beaconStandings() async throws -> [BeaconStanding] { try await mergerCopy().beaconStandings() }
+
+  /// Where every observer stands towards every region that it has met.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func standings() async throws -> [RegionStanding] {
+    try await look { $0.shard.engine.standings() }.flatMap { $0 }
+  }
+
+  /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func calibrations() async throws -> [Calibration] { try await mergerCopy().calibrations }
+
+  /// The applications with their regions as they are now, those of the site and those that came at run time.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func applications() async throws -> [Application] {
+    let loop = loops[0]
+    return try await stopped {
+      try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.server?.registry.applications ?? [] }
+        .futureResult.get()
+    }
+  }
+
+  private func look<Found: Sendable>(
+    _ body: @escaping @Sendable (ReadingLoop) -> Found
+  ) async throws -> [Found] {
+    var found: [Found] = []
+    for loop in loops {
+      found.append(
+        try await stopped {
+          try await loop.eventLoop.scheduleTask(in: .zero) { body(loop.value) }.futureResult.get()
+        }
+      )
+    }
+    return found
+  }
+
+  /// A copy of the merger, which costs its thread next to nothing; what is asked of it is put together elsewhere.
+  private func mergerCopy() async throws -> EventMerger {
+    try await stopped { [merger] in
+      try await merger.eventLoop.scheduleTask(in: .zero) { merger.value.merger.settled }.futureResult.get()
+    }
+  }
+
+  private func stopped<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+      return try await body()
+    } catch is EventLoopError {
+      throw IngestError.stopped
+    }
+  }
+}
+
+/// What became of a datagram that did not come over a socket.
+package enum Receipt: Hashable, Sendable {
+  /// It was decoded, and its reports are under way.
+  case accepted(format: WireFormat, reports: Int)
+  /// It was refused, and changed nothing.
+  case refused(DatagramRefusal)
 }

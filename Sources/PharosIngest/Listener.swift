@@ -1,6 +1,6 @@
-import CPharos
+package import CPharos
 import NIOCore
-import PharosCaptures
+package import PharosCaptures
 
 /// One socket of one loop.
 final class Listener {
@@ -94,5 +94,172 @@ final class Listener {
 
   private func withDescriptor<Result>(_ body: (Int32) -> Result) -> Result? {
     channel.isActive ? body(descriptor) : nil
+  }
+}
+
+/// How a listener learns that there is something to read.
+///
+/// While it is quiet, NIO waits for the socket and calls at once. When datagrams come thick, each of those calls costs
+/// more than the datagram; then NIO stops waiting and the loop looks at every tick, until it is quiet again.
+package enum ReadingMode: Equatable {
+  /// NIO waits for the socket.
+  case readiness
+  /// The loop looks at every tick; so many ticks in a row brought little.
+  case ticking(quiet: Int)
+
+  /// What the listener has to do about it.
+  package enum Change: Equatable {
+    /// Let NIO stop waiting.
+    case stopWaiting
+    /// Let NIO wait again.
+    case startWaiting
+  }
+
+  /// How many datagrams must come between two looks for ticking to pay: 4 thousand a second where a loop looks each
+  /// millisecond.
+  static let busy = 4
+  /// How many datagrams a tick may bring and still count as quiet.
+  static let quiet = 1
+  /// How many quiet ticks in a row end the ticking, so that a gap of 20 ms between two trains of datagrams does not.
+  package static let patience = 80
+  /// The receive buffer below which a tick is too long to wait: it would overflow in between.
+  ///
+  /// - Units: bytes; 1 MiB holds some 450 datagrams of 1,200 bytes with what the kernel books for each.
+  package static let smallestBuffer = 1 << 20
+
+  /// Whether the loop looks at every tick.
+  package var isTicking: Bool { self != .readiness }
+
+  /// A tick has passed that brought so many datagrams.
+  package mutating func ticked(datagrams: Int, receiveBuffer: Int) -> Change? {
+    switch self {
+    case .readiness:
+      guard datagrams >= ReadingMode.busy, receiveBuffer >= ReadingMode.smallestBuffer else { return nil }
+      self = .ticking(quiet: 0)
+      return .stopWaiting
+    case .ticking(let quiet):
+      guard datagrams <= ReadingMode.quiet else {
+        self = .ticking(quiet: 0)
+        return nil
+      }
+      guard quiet + 1 >= ReadingMode.patience else {
+        self = .ticking(quiet: quiet + 1)
+        return nil
+      }
+      self = .readiness
+      return .startWaiting
+    }
+  }
+
+  /// What is read finds no room: the socket waits until a tick finds some.
+  package mutating func blocked() -> Change? {
+    switch self {
+    case .readiness:
+      self = .ticking(quiet: 0)
+      return .stopWaiting
+    case .ticking:
+      self = .ticking(quiet: 0)
+      return nil
+    }
+  }
+}
+
+/// Hands what NIO reads to the loop, which then drains the socket itself.
+///
+/// NIO has its channel's lifecycle, readiness and timers; but at 50 thousand datagrams a second a `SocketAddress` and
+/// a buffer for each cost more than all that Pharos does with them. So NIO reads one datagram for a wake-up and the
+/// loop takes the rest with `recvmmsg`.
+final class DrainHandler: ChannelInboundHandler {
+  typealias InboundIn = AddressedEnvelope<ByteBuffer>
+
+  private let loop: ReadingLoop
+  private let listener: Listener
+
+  /// Reads for a loop.
+  init(loop: ReadingLoop, listener: Listener) {
+    self.loop = loop
+    self.listener = listener
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let envelope = unwrapInboundIn(data)
+    let source = envelope.remoteAddress.withSockAddr { Endpoint(pharos_address_of($0, $1)) }
+    listener.hold(envelope.data, from: source)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) { loop.readable(listener) }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // Without a connection a datagram socket's errors are passing ones, such as an ICMP message about an answer that
+    // somebody else sent; the next datagram is as good as ever.
+    loop.noteSocketError(error, at: listener)
+  }
+}
+
+/// The slots that one loop receives datagrams into, made once and filled again and again.
+package struct DatagramDrain: ~Copyable {
+  /// How many datagrams one call takes at most.
+  static let slots = 64
+
+  private let handle: OpaquePointer
+
+  /// Makes the slots.
+  ///
+  /// - Parameter capacity: the longest datagram, in bytes, that a slot takes whole.
+  /// - Throws: ``IngestError/outOfMemory``.
+  package init(capacity: Int) throws(IngestError) {
+    guard let handle = pharos_drain_create(UInt32(DatagramDrain.slots), UInt32(capacity)) else {
+      throw .outOfMemory
+    }
+    self.handle = handle
+  }
+
+  deinit { pharos_drain_destroy(handle) }
+
+  /// Takes what a socket holds, up to all slots, without waiting; an error is taken for an empty socket, since NIO
+  /// learns of a broken one by itself and closes it.
+  ///
+  /// - Parameters:
+  ///   - descriptor: the socket's.
+  ///   - named: whether the kernel is to say who sent each, which costs it a twelfth of all that it does for one.
+  /// - Returns: how many datagrams it took.
+  package mutating func receive(from descriptor: Int32, named: Bool = true) -> Int {
+    max(0, Int(pharos_drain_receive(handle, descriptor, named ? 1 : 0)))
+  }
+
+  /// The bytes in a slot, valid until the next call of ``receive(from:named:)``, and whether more was sent than they.
+  package func datagram(_ slot: Int) -> (bytes: UnsafeRawBufferPointer, isTruncated: Bool) {
+    let datagram = pharos_drain_datagrams(handle)[slot]
+    return (
+      UnsafeRawBufferPointer(start: datagram.bytes, count: Int(datagram.length)), datagram.truncated != 0
+    )
+  }
+
+  /// Who sent the datagram in a slot, or an endpoint that is none if the kernel was not asked.
+  package func source(_ slot: Int) -> Endpoint { Endpoint(pharos_drain_source(handle, UInt32(slot))) }
+}
+
+extension Endpoint {
+  /// Stands for the address of a socket that has none, as a UNIX socket that somebody passed to the process.
+  package static let none = Endpoint(IPAddress(v4: 0), port: 0)
+
+  /// The endpoint that the C shim read; an IPv4 address mapped into IPv6 is one of version 4.
+  package init(_ address: pharos_address) {
+    switch address.version {
+    case 4: self.init(IPAddress(v4: UInt32(truncatingIfNeeded: address.low)), port: address.port)
+    case 6: self.init(IPAddress(v6: address.high, address.low), port: address.port)
+    default: self = .none
+    }
+  }
+
+  /// The endpoint as the C shim takes it.
+  var system: pharos_address {
+    pharos_address(
+      high: address.high,
+      low: address.low,
+      scope: 0,
+      port: port,
+      version: address.version.rawValue
+    )
   }
 }

@@ -1,7 +1,9 @@
 import Logging
 import NIOCore
+import PharosCaptures
 import PharosMonitoring
 import PharosReports
+import PharosWire
 
 /// One loop: reads its sockets, decodes, sends reports to the shards they belong to, and runs its own shard.
 ///
@@ -110,4 +112,410 @@ struct DropLog {
     lastLine = time
     return unsaid
   }
+}
+
+extension ReadingLoop {
+  /// How many datagrams one socket may bring before the loop turns to its other work.
+  static let fairShare = 1_024
+  /// How long one socket may be read before the loop turns to its other work, so that deadlines and server inputs wait no longer.
+  static let longestTurn = TimeSpan.microseconds(250)
+
+  /// Why a socket is read no further.
+  enum Ending {
+    /// Nothing is left in it.
+    case emptied
+    /// It has had its share.
+    case more
+    /// There is no room for what it holds.
+    case blocked
+  }
+
+  /// NIO has read a datagram: takes it and what else there is.
+  func readable(_ listener: Listener) {
+    switch phase {
+    case .running, .draining:
+      if !watchPause() || pass(listener).ending == .blocked { listener.block() }
+      runShard()
+    case .drained, .frozen, .finishing, .finished:
+      // The socket is closed; what NIO had read in that moment came after the end.
+      _ = listener.takeHeld()
+    }
+  }
+
+  /// A socket error that passes by itself: counted, and told to who looks closely.
+  func noteSocketError(_ error: any Error, at listener: Listener) {
+    counters.socketErrors += 1
+    logger.debug(
+      "a socket reported an error",
+      metadata: [LogKey.listener: "\(listener.localAddress)", LogKey.error: "\(error)"]
+    )
+  }
+
+  /// Takes datagrams off a socket, 64 a call; a call has one reading of the clock and each datagram its own R.
+  ///
+  /// What a call brought is decided before the next one, while it is still in the processor's caches.
+  ///
+  /// - Returns: how many there were, and why there were no more.
+  func pass(_ listener: Listener) -> (datagrams: Int, ending: Ending) {
+    var taken = 0
+    var start: Timestamp?
+    var ending = Ending.more
+    while taken < ReadingLoop.fairShare {
+      // Room is looked for first: what has been taken off the socket always gets into the rings.
+      guard exchange.hasRoom(from: index) else {
+        counters.ringWaits += 1
+        noteRecorderStall()
+        ending = .blocked
+        break
+      }
+      recorderStalledSince = nil
+      let received = clock.next()
+      guard !exchange.isCongested(from: index, at: received) else {
+        counters.ringWaits += 1
+        ending = .blocked
+        break
+      }
+      let isBehind = start != nil
+      guard received - (start ?? received) < ReadingLoop.longestTurn else { break }
+      start = start ?? received
+      var call = Intake.Call(
+        received: received,
+        destination: listener.localAddress,
+        isRecorded: exchange.records,
+        policy: listener.policy
+      )
+      let held = listener.takeHeld()
+      for datagram in held {
+        take(datagram, of: call)
+        call.received = call.received + .oneNanosecond
+      }
+      call.isNamed = !isBehind || call.isRecorded || intake.wantsNames(at: call.received)
+      let count = listener.receive(into: &drain, named: call.isNamed)
+      intake.take(count, from: drain, of: call)
+      ship(received)
+      taken += held.count + count
+      guard count == DatagramDrain.slots else {
+        ending = .emptied
+        break
+      }
+      shard.decide()
+    }
+    if taken > 0 {
+      exchange.noteTraffic(at: clock.last)
+      listener.sinceTick += taken
+    }
+    return (taken, ending)
+  }
+
+  /// The desk has kept something: what has waited for it goes on at once.
+  func noteKept() {
+    switch phase {
+    case .running, .draining:
+      guard !intake.held.isEmpty, watchPause() else { return }
+      takeHeld()
+      runShard()
+    case .drained, .frozen, .finishing, .finished: break
+    }
+  }
+
+  /// Asks again about datagrams that waited for a write to the disk, which has told something since.
+  func takeHeld() {
+    guard !intake.held.isEmpty, exchange.hasRoom(from: index) else { return }
+    let received = clock.next()
+    intake.takeHeld(at: received)
+    ship(received)
+    exchange.noteTraffic(at: received)
+  }
+
+  /// Takes a datagram that NIO has read, into a buffer one byte longer than the largest that is taken.
+  private func take(_ datagram: Listener.Held, of call: Intake.Call) {
+    datagram.bytes.withUnsafeReadableBytes { bytes in
+      let largest = configuration.largestDatagram
+      let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
+      intake.take(taken, isTruncated: bytes.count > largest, of: call) { datagram.source }
+    }
+  }
+
+  /// Pushes what was taken to the rings and publishes the watermark that covers it.
+  func ship(_ received: Timestamp) {
+    for destination in 0..<exchange.loops {
+      let isOwn = destination == index
+      guard !(isOwn ? intake.incoming.isEmpty : intake.outgoing[destination].isEmpty) else { continue }
+      let conveyor = exchange.toShards[index][destination]
+      var batch = conveyor.empty.pop() ?? ReportBatch()
+      if isOwn { swap(&batch, &intake.incoming) } else { swap(&batch, &intake.outgoing[destination]) }
+      push(ShardParcel(received: received, content: .reports(batch)), to: conveyor.full)
+    }
+    if !intake.log.isEmpty {
+      let conveyor = exchange.toRecorder[index]
+      var datagrams = conveyor.empty.pop() ?? DatagramLog()
+      swap(&datagrams, &intake.log)
+      push(RecorderParcel(received: received, content: .datagrams(datagrams)), to: conveyor.full)
+    }
+    exchange.publishInputs(of: index, through: LoopClock.end(of: received))
+    if !intake.lines.isEmpty { sayRefusals() }
+  }
+
+  /// Pushes what room was seen for.
+  func push<Load>(_ load: Load, to ring: SingleProducerRing<Load>) {
+    let isPushed = ring.push(load)
+    precondition(isPushed, "room in the ring was seen before; only this loop pushes")
+  }
+
+  private func sayRefusals() {
+    for line in intake.lines {
+      logger.warning(
+        "refused a datagram",
+        metadata: [
+          LogKey.source: "\(line.source)",
+          LogKey.reason: "\(line.reason.name)",
+          LogKey.explanation: "\(line.reason)",
+          LogKey.suppressed: "\(line.suppressed)",
+        ]
+      )
+    }
+    intake.lines.removeAll()
+  }
+}
+
+extension ReadingLoop {
+  /// How often a loop looks after what changes slowly: drop counters and the wall clock.
+  static let choresInterval = TimeSpan.seconds(1)
+  /// How often a loop looks while there is some traffic, but none that it must tick for.
+  static let calmTick = TimeSpan.milliseconds(1)
+  /// How recent the traffic of some loop must be for all of them to tick.
+  ///
+  /// Each one's watermark holds back the others' decisions. Four ticks: less would flicker between two trains of datagrams.
+  static let recently = TimeSpan.milliseconds(1)
+  /// How long the recorder may have no room before the recording ends.
+  ///
+  /// Longer than a disc takes to flush its cache, shorter than a receive buffer lasts at moderate rates.
+  static let recorderPatience = TimeSpan.seconds(2)
+
+  /// Begins the ticks.
+  func start() { tick() }
+
+  /// One look at everything, and the date of the next.
+  func tick() {
+    var isEager = false
+    var isBehind = false
+    guard !isReading || watchPause() else {
+      runShard()
+      return scheduleTick(isEager: true, isBehind: false)
+    }
+    switch phase {
+    case .running:
+      isBehind = readSockets()
+      takeServerInputs()
+      takeHeld()
+      publishTime()
+      doChores()
+      for listener in listeners { listener.endTick() }
+    case .draining(let promise):
+      isEager = true
+      takeHeld()
+      if drainSockets() {
+        closeSockets()
+        promise.succeed(())
+      }
+      publishTime()
+    case .drained:
+      isEager = true
+      publishTime()
+    case .frozen:
+      isEager = true
+    case .finishing:
+      isEager = true
+    case .finished:
+      return
+    }
+    runShard()
+    scheduleTick(isEager: isEager, isBehind: isBehind)
+  }
+
+  /// Whether its sockets are open.
+  private var isReading: Bool {
+    switch phase {
+    case .running, .draining: true
+    case .drained, .frozen, .finishing, .finished: false
+    }
+  }
+
+  /// Runs the shard, and again soon if there is more than fits into a run.
+  func runShard() {
+    if shard.run(until: .now() + Shard.longestRun) == .more, !isShardScheduled {
+      isShardScheduled = true
+      let bound = NIOLoopBound(self, eventLoop: eventLoop)
+      eventLoop.execute {
+        bound.value.isShardScheduled = false
+        bound.value.runShard()
+      }
+    }
+    guard case .finishing(let end, let promise) = phase, shard.through >= end else { return }
+    phase = .finished
+    promise.succeed(())
+  }
+
+  /// Reads the sockets that NIO does not wait for; says whether there is more to read at once.
+  ///
+  /// NIO looks at its sockets when no task is left, so while the loop puts off work from task to task it reads all of them
+  /// itself. Each tick begins with another one, so that one that is flooded does not take all the room there is every time.
+  private func readSockets() -> Bool {
+    let isHurried = wasBehind || isShardScheduled
+    var isBehind = false
+    for place in listeners.indices {
+      let listener = listeners[(place + firstListener) % listeners.count]
+      guard listener.mode.isTicking || isHurried else { continue }
+      switch pass(listener).ending {
+      case .emptied: break
+      case .more: isBehind = true
+      case .blocked: listener.block()
+      }
+    }
+    firstListener = (firstListener + 1) % max(1, listeners.count)
+    wasBehind = isBehind
+    return isBehind
+  }
+
+  /// Says that time has passed without input, so that deadlines fire.
+  ///
+  /// Nothing that has an R waits outside the rings, so each R that is new is a watermark.
+  func publishTime() { exchange.publishInputs(of: index, through: LoopClock.end(of: clock.next())) }
+
+  /// Sets the date of the next tick.
+  ///
+  /// - Parameters:
+  ///   - isEager: whether there is something that other loops or a caller wait for.
+  ///   - isBehind: whether a socket holds more than its share: then the loop goes on as soon as NIO's other work is done.
+  private func scheduleTick(isEager: Bool, isBehind: Bool) {
+    let bound = NIOLoopBound(self, eventLoop: eventLoop)
+    if isBehind { return eventLoop.execute { bound.value.tick() } }
+    let delay = isEager ? configuration.busyTick : tickAfterTraffic
+    eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.tick() }
+  }
+
+  /// How long to wait for the next tick, by how much traffic there has been of late, at any loop.
+  private var tickAfterTraffic: TimeSpan {
+    let quiet = clock.last - exchange.latestTraffic
+    if listeners.contains(where: { $0.mode.isTicking }) { return configuration.busyTick }
+    if exchange.loops > 1, quiet < ReadingLoop.recently { return configuration.busyTick }
+    return quiet < .seconds(1)
+      ? min(configuration.idleTick, max(configuration.busyTick, ReadingLoop.calmTick))
+      : configuration.idleTick
+  }
+
+  private func doChores() {
+    let now = clock.last
+    guard now >= nextChores else { return }
+    nextChores = now + ReadingLoop.choresInterval
+    watchClock()
+    watchCheckpoint()
+    intake.forget(at: now)
+    readDropCounters()
+  }
+
+  /// Adds what the kernel has dropped.
+  func readDropCounters() {
+    for listener in listeners {
+      let drops = listener.newKernelDrops()
+      counters.kernelDrops += drops
+      guard let unsaid = dropLog.note(drops, at: clock.last) else { continue }
+      logger.warning(
+        "the kernel dropped datagrams: the receive buffer was full",
+        metadata: [
+          LogKey.listener: "\(listener.localAddress)",
+          LogKey.drops: "\(unsaid)",
+          LogKey.granted: "\(listener.receiveBuffer)",
+        ]
+      )
+    }
+  }
+
+  /// Ends the recording if its disc has not kept up for too long: it must not hold up ingest.
+  func noteRecorderStall() {
+    guard exchange.waitsForRecorder(index) else { return }
+    let now = clock.next()
+    let since = recorderStalledSince ?? now
+    recorderStalledSince = since
+    guard now - since >= ReadingLoop.recorderPatience else { return }
+    exchange.stopRecording()
+    logger.error(
+      "recording stopped: its disc has not kept up; ingest goes on",
+      metadata: [LogKey.reason: "stalled for \(Int((now - since).seconds)) s"]
+    )
+  }
+}
+
+extension ReadingLoop {
+  /// How many bytes of a receive buffer there are for each datagram that the last drain takes at most.
+  ///
+  /// Somebody who floods a socket must not keep the server from stopping. The kernel books at least 768 bytes for a
+  /// datagram against twice the buffer that was asked for, so that this covers all that can have been there.
+  static let bytesPerDatagram = 256
+
+  /// Reads what is left in the sockets, then closes them.
+  func stopReading() -> EventLoopFuture<Void> {
+    let promise = eventLoop.makePromise(of: Void.self)
+    phase = .draining(promise)
+    lastDrainLeft = listeners.reduce(1_024) { $0 + $1.receiveBuffer / ReadingLoop.bytesPerDatagram }
+    return promise.futureResult
+  }
+
+  /// Lets time stand still and says where.
+  func freeze() -> Timestamp {
+    phase = .frozen
+    return clock.last
+  }
+
+  /// Runs the shard up to the end that all loops have agreed on.
+  func finish(at end: Timestamp) -> EventLoopFuture<Void> {
+    let promise = eventLoop.makePromise(of: Void.self)
+    phase = .finishing(end: end, promise)
+    exchange.publishInputs(of: index, through: end)
+    runShard()
+    return promise.futureResult
+  }
+
+  /// Takes a share of what is left; says whether all of it has been taken.
+  func drainSockets() -> Bool {
+    var isDone = true
+    for listener in listeners {
+      let taken = pass(listener)
+      lastDrainLeft -= taken.datagrams
+      if taken.ending != .emptied || taken.datagrams > 0 { isDone = false }
+    }
+    // What waits for the disk is waited for, a few seconds at most.
+    if !intake.held.isEmpty {
+      lastDrainLeft -= 1
+      isDone = false
+    }
+    return isDone || lastDrainLeft <= 0
+  }
+
+  /// Closes the sockets and refuses what was asked too late.
+  func closeSockets() {
+    readDropCounters()
+    intake.refuseHeld()
+    for listener in listeners { listener.close() }
+    listeners.removeAll()
+    takeServerInputs()
+    refuseRequests()
+    phase = .drained
+  }
+}
+
+/// The keys of the metadata in log lines, in one place so that they stay what dashboards look for.
+enum LogKey {
+  static let listener = "listener"
+  static let source = "source"
+  static let reason = "reason"
+  static let explanation = "explanation"
+  static let suppressed = "suppressed"
+  static let error = "error"
+  static let drops = "drops"
+  static let asked = "asked_bytes"
+  static let granted = "granted_bytes"
+  static let command = "command"
+  static let step = "step_seconds"
+  static let pause = "pause_seconds"
 }

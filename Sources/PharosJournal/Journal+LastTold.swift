@@ -1,5 +1,5 @@
-package import PharosEvents
 import GRDB
+package import PharosEvents
 import PharosReports
 
 extension Journal {
@@ -141,5 +141,125 @@ private struct RowReader {
     case .beacon(let beacon): return .beacon(beacon)
     case .text: throw DamagedRecord(what: "name \(key) is no subject")
     }
+  }
+}
+
+/// The rows that say where things stand, changed by events as `LastTold` changes its words.
+struct RowStatements {
+  private let region: PreparedStatement
+  private let zone: PreparedStatement
+  private let observer: PreparedStatement
+
+  init(_ database: Database) throws {
+    // 4 state, 5 known, 6 beginning of the visit if the row is new, 12 unmonitored as before, 13 beginning that was
+    // told, 14 beginning if there was none.
+    region = try PreparedStatement(
+      database,
+      """
+      INSERT INTO region_rows
+        (application, region, subject, state, known, entered, refinement, observer, time, decided, changed)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+      ON CONFLICT (application, region, subject) DO UPDATE SET
+        state = ?4, known = iif(?12, known, ?5), refinement = ?7, observer = ?8, time = ?9, decided = ?10,
+        changed = ?11,
+        entered = iif(iif(?12, known, ?5) = 1, coalesce(?13, iif(known = 1, entered, NULL), ?14), NULL)
+      """
+    )
+    zone = try PreparedStatement(
+      database,
+      """
+      INSERT INTO zone_rows (beacon, zone, time, decided, changed) VALUES (?1, ?2, ?3, ?4, ?5)
+      ON CONFLICT (beacon) DO UPDATE SET zone = ?2, time = ?3, decided = ?4, changed = ?5
+      WHERE ?2 IS NOT NULL OR zone IS NULL OR zone = ?6
+      """
+    )
+    observer = try PreparedStatement(
+      database,
+      """
+      INSERT INTO observer_rows (observer, up, time, decided, changed) VALUES (?1, ?2, ?3, ?4, ?5)
+      ON CONFLICT (observer) DO UPDATE SET up = ?2, time = ?3, decided = ?4, changed = ?5
+      """
+    )
+  }
+
+  /// Changes the row that an event is about, if it is about one.
+  ///
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - keys: the numbers of the names in its record, in their order.
+  ///   - changed: the sequence that the change belongs to.
+  /// - Throws: an error of the database.
+  func note(_ event: Event, keys: [Int64], changed: Int64) throws {
+    switch (event.kind, event.detail) {
+    case (.regionState, .region(let transition)) where !transition.isAnswer:
+      try note(event, transition, RowKeys(event, keys), changed)
+    case (.zoneEnter, _), (.zoneExit, _):
+      guard case .beacon = event.subject else { return }
+      let row = RowKeys(event, keys)
+      zone.bind(row.subject, at: 1)
+      zone.bind(event.kind == .zoneEnter ? row.region : nil, at: 2)
+      zone.bind(event.time.nanoseconds, at: 3)
+      zone.bind(event.decidedAt.nanoseconds, at: 4)
+      zone.bind(changed, at: 5)
+      zone.bind(row.region, at: 6)
+      try zone.run()
+    case (.observerOnline, _), (.observerOffline, _):
+      guard case .observer = event.subject else { return }
+      observer.bind(RowKeys(event, keys).subject, at: 1)
+      observer.bind(event.kind == .observerOnline ? 1 : 0, at: 2)
+      observer.bind(event.time.nanoseconds, at: 3)
+      observer.bind(event.decidedAt.nanoseconds, at: 4)
+      observer.bind(changed, at: 5)
+      try observer.run()
+    default: break
+    }
+  }
+
+  private func note(
+    _ event: Event,
+    _ transition: RegionTransition,
+    _ row: RowKeys,
+    _ changed: Int64
+  ) throws {
+    let isUnchanged = transition.to == .unmonitored && transition.from == .unmonitored
+    let known: RegionState =
+      switch (transition.to, transition.from) {
+      case (.unmonitored, .unmonitored): .unknown
+      case (.unmonitored, let from): from
+      case (let to, _): to
+      }
+    let told = transition.enteredAt?.nanoseconds
+    let beginning = transition.to == .inside ? event.time.nanoseconds : nil
+    region.bind(row.application, at: 1)
+    region.bind(row.region, at: 2)
+    region.bind(row.subject, at: 3)
+    region.bind(Int64(transition.to.rawValue), at: 4)
+    region.bind(Int64(known.rawValue), at: 5)
+    region.bind(known == .inside ? told ?? beginning : nil, at: 6)
+    region.bind(transition.refinement == nil ? nil : row.rest.first, at: 7)
+    region.bind(transition.observer == nil ? nil : row.rest.last, at: 8)
+    region.bind(event.time.nanoseconds, at: 9)
+    region.bind(event.decidedAt.nanoseconds, at: 10)
+    region.bind(changed, at: 11)
+    region.bind(isUnchanged ? 1 : 0, at: 12)
+    region.bind(told, at: 13)
+    region.bind(beginning, at: 14)
+    try region.run()
+  }
+}
+
+/// The numbers of the names in a record, by what they name; 0 where there is none.
+private struct RowKeys {
+  var subject: Int64 = 0
+  var application: Int64 = 0
+  var region: Int64 = 0
+  /// Those that the detail names: a region's refinement, then its observer.
+  var rest: ArraySlice<Int64>
+
+  init(_ event: Event, _ keys: [Int64]) {
+    rest = keys[...]
+    if event.subject != .none { subject = rest.popFirst() ?? 0 }
+    if !event.application.isEmpty { application = rest.popFirst() ?? 0 }
+    if !event.region.isEmpty { region = rest.popFirst() ?? 0 }
   }
 }

@@ -1,5 +1,5 @@
-package import PharosReports
 import GRDB
+package import PharosReports
 import Synchronization
 
 /// What was dropped to keep the journal within its bounds.

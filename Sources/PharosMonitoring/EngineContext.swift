@@ -1,6 +1,6 @@
 import PharosAdvertising
 import PharosEvents
-import PharosReports
+package import PharosReports
 
 /// What the observers of an engine share: what is asked for, the timers, the time, and what is given out.
 struct EngineContext: Sendable {
@@ -119,5 +119,137 @@ struct NegativeCache: Sendable {
   @inline(__always)
   private static func word(_ hash: UInt64, _ observer: Int32, _ isKeyable: Bool) -> UInt64 {
     (hash ^ UInt64(UInt32(bitPattern: observer)) << 1) & ~1 | (isKeyable ? 1 : 0)
+  }
+}
+
+/// The memory limits of one engine; when one is reached, the stalest entries are evicted first.
+///
+/// One observer cannot claim the memory of others. The limits on observers and on all tracks hold for each cell of
+/// `ObserverID` separately, and when a cell is full, the observer with the most tracks there loses some of its own. So
+/// a flood of made-up identities at one observer evicts no track of another, and the number of engines never affects
+/// the result.
+package struct MonitoringLimits: Hashable, Sendable {
+  /// How many observers are kept, in all engines together.
+  ///
+  /// Spread evenly over the cells of `ObserverID`, so that who is let go does not depend on how many engines there
+  /// are; a limit below 1,024 is too small to spread and counts for each engine.
+  package var observers: Int
+  /// How many tracks are kept for each observer, so that a flood at one costs the others nothing.
+  package var tracksPerObserver: Int
+  /// How many tracks are kept, in all engines together; spread over the cells as observers are, and at least as many in
+  /// each as one observer may have.
+  package var tracks: Int
+  /// How long a track that is outside everywhere keeps what it has learned.
+  package var trackRetention: TimeSpan
+
+  /// Makes limits.
+  ///
+  /// 16,384 observers with 65,536 tracks each, and 16,777,216 tracks in all (4 GiB), are beyond any site that one
+  /// machine serves; an hour of retention lets a visitor who steps out for lunch be known when coming back.
+  package init(
+    observers: Int = 16_384,
+    tracksPerObserver: Int = 65_536,
+    tracks: Int = 16_777_216,
+    trackRetention: TimeSpan = .minutes(60)
+  ) {
+    self.observers = max(1, observers)
+    self.tracksPerObserver = max(16, tracksPerObserver)
+    self.tracks = max(16, tracks)
+    self.trackRetention = trackRetention
+  }
+
+  /// Over how many cells the limit on observers is spread.
+  var cells: Int { observers < 16 * ObserverID.cells ? 1 : ObserverID.cells }
+  /// How many observers a cell keeps.
+  var observersPerCell: Int { observers / cells }
+  /// How many tracks the observers of a cell have together.
+  var tracksPerCell: Int { max(tracks / cells, tracksPerObserver) }
+  /// How many tracks go at a time, so that looking for the stalest costs little each.
+  var trackEviction: Int { max(1, tracksPerObserver / 64) }
+}
+
+/// What stage one has counted since it started; counts only grow, except ``tracks`` and ``observers``.
+package struct MonitoringCounters: Hashable, Sendable {
+  /// Reports of any sort.
+  package var reports: UInt64 = 0
+  /// Adverts and ranged beacons.
+  package var adverts: UInt64 = 0
+  /// Adverts that carried an identity that somebody asks about.
+  package var matched: UInt64 = 0
+  /// Adverts that match no region, ranging request or zone.
+  package var unmatched: UInt64 = 0
+  /// Reports whose event time lay more than the observer's lag before their receive time.
+  package var late: UInt64 = 0
+  /// Adverts that joined the sample before them: other channels, scan responses, auxiliary PDUs.
+  package var joined: UInt64 = 0
+  /// Adverts without a level.
+  package var withoutLevel: UInt64 = 0
+  /// Reports whose receive time lay before that of an earlier input, and was moved to it.
+  package var backwards: UInt64 = 0
+  /// Datagrams that never came, by their sequence numbers.
+  package var sequenceGaps: UInt64 = 0
+  /// Datagrams whose sequence number was already received, is too old to check, or was not counted as missing.
+  package var sequenceRepeats: UInt64 = 0
+  /// Restarts of observers, by their boot ids.
+  package var restarts: UInt64 = 0
+  /// Datagrams of a boot that a later one had already replaced.
+  package var staleBoots: UInt64 = 0
+  /// Outages of observers.
+  package var outages: UInt64 = 0
+  /// Tracks that gave way to others.
+  package var trackEvictions: UInt64 = 0
+  /// Observers that gave way to others.
+  package var observerEvictions: UInt64 = 0
+  /// Reports of observers that the site neither lists nor has accepted, where only those count.
+  package var quarantined: UInt64 = 0
+  /// What handsets sensed and was passed on to locate them by.
+  package var sensings: UInt64 = 0
+  /// Tracks kept now.
+  package var tracks: UInt64 = 0
+  /// Observers kept now.
+  package var observers: UInt64 = 0
+
+  /// Starts at zero.
+  package init() {}
+
+  /// Adds the counts of another engine: shards are shown as one.
+  package mutating func add(_ other: MonitoringCounters) {
+    reports += other.reports
+    adverts += other.adverts
+    matched += other.matched
+    unmatched += other.unmatched
+    late += other.late
+    joined += other.joined
+    withoutLevel += other.withoutLevel
+    backwards += other.backwards
+    sequenceGaps += other.sequenceGaps
+    sequenceRepeats += other.sequenceRepeats
+    restarts += other.restarts
+    staleBoots += other.staleBoots
+    outages += other.outages
+    trackEvictions += other.trackEvictions
+    observerEvictions += other.observerEvictions
+    quarantined += other.quarantined
+    sensings += other.sensings
+    tracks += other.tracks
+    observers += other.observers
+  }
+}
+
+/// What stage one must know of the venues in which handsets and tags are located.
+///
+/// An engine that is given none hands nothing on for that, and pays nothing for it.
+package struct SensingScope: Hashable, Sendable {
+  /// The observers that are mounted at known places.
+  ///
+  /// They are not handsets. Stage one reports what they hear of tags to stage two every second.
+  package var fixedObservers: Set<ObserverID>
+  /// The addresses of beacons that are known by nothing else, which adverts without an identity may come from.
+  package var beaconAddresses: Set<UInt64>
+
+  /// Makes a scope; by default nothing hangs anywhere.
+  package init(fixedObservers: Set<ObserverID> = [], beaconAddresses: Set<UInt64> = []) {
+    self.fixedObservers = fixedObservers
+    self.beaconAddresses = beaconAddresses
   }
 }

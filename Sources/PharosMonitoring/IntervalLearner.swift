@@ -1,3 +1,5 @@
+import PharosReports
+
 /// Learns a beacon's advertising interval from the gaps between its samples, and from it what was missed.
 ///
 /// A gap is a whole number of intervals plus up to 10 ms of advDelay for each (Bluetooth Core 5.4, Vol 6, Part B,
@@ -202,5 +204,191 @@ package struct IntervalLearner: Hashable, Sendable {
     counts.regular = 0
     counts.forgetDivisor()
     history.restart()
+  }
+}
+
+/// What the last gaps of a track had in common, in two bytes.
+///
+/// - Shape: common divisor 5 bits, gaps 4, regular gaps 4, short gaps 3; the lowest first.
+package struct GapCounts: Hashable, Sendable {
+  /// The gaps it takes to be sure that an interval has grown.
+  package static let window: UInt8 = 12
+  /// The most regular gaps that are counted.
+  static let mostRegular: UInt8 = 8
+  /// The greatest divisor there is: beyond so many intervals gaps are not counted.
+  static let greatestDivisor: UInt8 = 16
+  /// The most short gaps that are counted.
+  static let mostShorts: UInt8 = 7
+
+  private var word: UInt16 = 0
+
+  package init() {}
+
+  /// The common divisor of the gaps in this window, in intervals; 0 stands for all multiples at once.
+  package var divisor: UInt8 {
+    get { UInt8(truncatingIfNeeded: word & 0x1F) }
+    set { word = word & ~0x1F | UInt16(newValue & 0x1F) }
+  }
+
+  /// How many gaps this window has.
+  package var gaps: UInt8 {
+    get { UInt8(truncatingIfNeeded: word >> 5 & 0xF) }
+    set { word = word & ~(0xF << 5) | UInt16(newValue & 0xF) << 5 }
+  }
+
+  /// How many gaps of just one interval came lately, while the track was young.
+  package var regular: UInt8 {
+    get { UInt8(truncatingIfNeeded: word >> 9 & 0xF) }
+    set { word = word & ~(0xF << 9) | UInt16(newValue & 0xF) << 9 }
+  }
+
+  /// How many gaps came that were too short and alike, after the first of them.
+  package var shorts: UInt8 {
+    get { UInt8(truncatingIfNeeded: word >> 13) }
+    set { word = word & ~(0x7 << 13) | UInt16(newValue & 0x7) << 13 }
+  }
+
+  /// Counts a gap of one interval: whatever came before it, the common divisor is one.
+  @inline(__always)
+  package mutating func noteOne() {
+    let next = (word & ~0x1F | 1) &+ 1 << 5
+    // The twelfth ends the window.
+    word = next >> 5 & 0xF == UInt16(GapCounts.window) ? next & ~0x1FF : next
+  }
+
+  /// Counts a gap of several intervals; true if it is the last of a window whose gaps all have a divisor above one.
+  @inline(__always)
+  package mutating func note(multiple: UInt8) -> Bool {
+    let common = divisor == 1 ? 1 : GapCounts.commonDivisor(multiple, divisor)
+    divisor = common
+    gaps += 1
+    guard gaps >= GapCounts.window else { return false }
+    forgetDivisor()
+    return common >= 2
+  }
+
+  /// Begins another window.
+  mutating func forgetDivisor() { word &= ~0x1FF }
+
+  /// Euclid's algorithm; 0 stands for all multiples at once.
+  package static func commonDivisor(_ left: UInt8, _ right: UInt8) -> UInt8 {
+    var (larger, smaller) = (left, right)
+    while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
+    return larger
+  }
+}
+
+extension IntervalLearner {
+  /// Writes what was learned.
+  func write(to writer: inout FieldWriter) {
+    writer.write(interval)
+    writer.write(received)
+    writer.write(counts.divisor)
+    writer.write(counts.gaps)
+    writer.write(counts.regular)
+    writer.write(counts.shorts)
+  }
+
+  /// Reads what was learned.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    interval = try reader.amount("an interval")
+    received = try reader.amount("adverts received")
+    counts.divisor = try reader.small("a divisor", through: GapCounts.greatestDivisor)
+    counts.gaps = try reader.small("gaps", through: GapCounts.window - 1)
+    counts.regular = try reader.small("regular gaps", through: GapCounts.mostRegular)
+    counts.shorts = try reader.small("short gaps", through: GapCounts.mostShorts)
+  }
+}
+
+extension LossHistory {
+  /// Which parts are there: nearly all of nearly all histories is zero.
+  private struct Parts: OptionSet {
+    let rawValue: UInt8
+    static let runs = Parts(rawValue: 1)
+    static let long = Parts(rawValue: 2)
+    static let low = Parts(rawValue: 4)
+    static let far = Parts(rawValue: 8)
+    static let slowest = Parts(rawValue: 16)
+    static let shorter = Parts(rawValue: 32)
+    static let candidate = Parts(rawValue: 64)
+    static let full = Parts(rawValue: 128)
+  }
+
+  private var parts: Parts {
+    var parts: Parts = rare.isFull ? .full : []
+    if runs != 0 || lost != 0 || recentRuns != 0 || recentLost != 0 { parts.insert(.runs) }
+    if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
+    if rare.low != RareLosses.Counts() { parts.insert(.low) }
+    if rare.far != RareLosses.Counts() { parts.insert(.far) }
+    if slowest != 0 { parts.insert(.slowest) }
+    if shorter != 0 { parts.insert(.shorter) }
+    if candidate != 0 || rare.candidateAt != 0 || rare.candidates != 0 { parts.insert(.candidate) }
+    return parts
+  }
+
+  /// Writes what was lost.
+  func write(to writer: inout FieldWriter) {
+    let parts = parts
+    writer.write(parts.rawValue)
+    if parts.contains(.runs) {
+      writer.write(runs)
+      writer.write(lost)
+      writer.write(recentRuns)
+      writer.write(recentLost)
+    }
+    if parts.contains(.long) {
+      for count in [rare.longRuns, rare.longLost, rare.longestRuns, rare.longestLost] { writer.write(count) }
+    }
+    if parts.contains(.low) { rare.low.write(to: &writer) }
+    if parts.contains(.far) { rare.far.write(to: &writer) }
+    if parts.contains(.slowest) { writer.write(slowest) }
+    if parts.contains(.shorter) { writer.write(shorter) }
+    guard parts.contains(.candidate) else { return }
+    writer.write(candidate)
+    writer.write(rare.candidateAt)
+    writer.write(rare.candidates)
+  }
+
+  /// Reads what was lost.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    let parts = Parts(rawValue: try reader.byte())
+    rare.isFull = parts.contains(.full)
+    if parts.contains(.runs) {
+      runs = try reader.amount("runs of losses")
+      lost = try reader.amount("losses")
+      recentRuns = try reader.number(UInt16.self)
+      recentLost = try reader.number(UInt16.self)
+    }
+    if parts.contains(.long) {
+      rare.longRuns = try reader.number(UInt16.self)
+      rare.longLost = try reader.number(UInt16.self)
+      rare.longestRuns = try reader.number(UInt16.self)
+      rare.longestLost = try reader.number(UInt16.self)
+    }
+    if parts.contains(.low) { rare.low = try RareLosses.Counts(from: &reader) }
+    if parts.contains(.far) { rare.far = try RareLosses.Counts(from: &reader) }
+    if parts.contains(.slowest) { slowest = try reader.amount("the slowest interval") }
+    if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }
+    guard parts.contains(.candidate) else { return }
+    rare.candidate = try reader.amount("a longer gap")
+    rare.candidateAt = try reader.byte()
+    rare.candidates = try reader.small("longer gaps", through: 128)
+  }
+}
+
+extension RareLosses.Counts {
+  fileprivate func write(to writer: inout FieldWriter) {
+    writer.write(received)
+    writer.write(runs)
+    writer.write(lost)
+  }
+
+  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    received = try reader.number(UInt16.self)
+    runs = try reader.number(UInt16.self)
+    lost = try reader.number(UInt16.self)
   }
 }

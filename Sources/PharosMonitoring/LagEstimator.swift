@@ -105,3 +105,262 @@ package struct LagEstimator: Sendable {
     return TimeSpan(nanoseconds: base + base * Int64((bin - 1) % 8 + 1) / 8) + margin
   }
 }
+
+/// How far an observer's clock differs from ours, for formats that carry the sender's own absolute times.
+///
+/// The least of (receive − sent) over the last 30 to 60 s is the clock's difference plus the least delay; what a report has
+/// above it is its age. Drift is followed as the window moves. A step of the sender's clock to a later time lowers the
+/// minimum at once; one to an earlier time raises it when eight reports over three seconds agree on the new difference,
+/// which a backlog that is being flushed does not: its differences fall.
+struct ClockOffset: Sendable {
+  /// The length of one of the two halves of the window.
+  static let half = TimeSpan.seconds(30)
+  /// An age above which a step of the sender's clock is suspected: the greatest lag there is.
+  static let suspicious = TimeSpan.seconds(10)
+
+  var current = TimeSpan.forever
+  var previous = TimeSpan.forever
+  var turned = Timestamp.distantPast
+  var suspects = 0
+  var suspectLow = TimeSpan.forever
+  var suspectHigh = TimeSpan.zero
+  var suspectSince = Timestamp.distantPast
+
+  /// The offset in use, or nil before the first report.
+  var offset: TimeSpan? {
+    let least = min(current, previous)
+    return least == .forever ? nil : least
+  }
+
+  /// The age of a report that was received and sent at these times by the two clocks.
+  mutating func age(received: Timestamp, sent: Timestamp) -> TimeSpan {
+    let difference = received - sent
+    if received - turned >= ClockOffset.half {
+      previous = received - turned >= ClockOffset.half + ClockOffset.half ? .forever : current
+      current = .forever
+      turned = received
+    }
+    guard let offset, difference - offset > ClockOffset.suspicious else {
+      suspects = 0
+      current = min(current, difference)
+      return max(.zero, difference - min(current, previous))
+    }
+    return suspect(difference, received: received, offset: offset)
+  }
+
+  private mutating func suspect(_ difference: TimeSpan, received: Timestamp, offset: TimeSpan) -> TimeSpan {
+    if suspects == 0 {
+      suspectSince = received
+      suspectLow = difference
+      suspectHigh = difference
+    }
+    suspects += 1
+    suspectLow = min(suspectLow, difference)
+    suspectHigh = max(suspectHigh, difference)
+    if suspectHigh - suspectLow > .seconds(2) {
+      suspects = 0
+    } else if suspects >= 8, received - suspectSince >= .seconds(3) {
+      suspects = 0
+      previous = .forever
+      current = suspectLow
+      return difference - suspectLow
+    }
+    return difference - offset
+  }
+}
+
+/// The check of one sender's boot ids and sequence numbers: it detects lost and repeated datagrams, and restarts.
+package struct SequenceCheck: Sendable {
+  /// What a datagram's head means.
+  package enum Finding: Hashable {
+    /// The next one, or the first one.
+    case next
+    /// So many before it have not come.
+    case gap(UInt64)
+    /// One that had been counted as lost.
+    case reordered
+    /// One that had come already, or lies too far back to tell.
+    case repeated
+    /// The first of a later boot.
+    case restarted
+    /// One of a boot that a later one has replaced.
+    case staleBoot
+  }
+
+  var bootID: UInt32?
+  var received: UInt64 = 0
+  var lost: UInt64 = 0
+  var highest: UInt32 = 0
+  /// Bit n: the number n below the highest has come.
+  var seen: UInt64 = 1
+
+  /// A flag that is set from a downtime of the server to the next new number: the numbers between are not losses.
+  package var isInterrupted = false
+  /// How many datagrams in a row have come before, the latest one included; no more are counted than matter.
+  package var repeats: UInt8 = 0
+
+  package init() {}
+
+  /// The maximum number of datagrams in a row that count as repeats.
+  ///
+  /// Sixteen: a network that duplicates datagrams delivers a burst of at most that many again. A sender whose numbers
+  /// stay old for longer does not number its datagrams, or has restarted its numbers without a new boot id; the content
+  /// of its datagrams is new all the same.
+  package static let mostRepeats: UInt8 = 16
+
+  /// Whether the latest datagram came twice, so that all it says has been said.
+  package var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
+
+  /// Handles a downtime of the server: datagrams sent during it do not count as lost.
+  package mutating func interrupt() { isInterrupted = bootID != nil }
+
+  /// A datagram came.
+  package mutating func note(_ head: Transmission) -> Finding {
+    let repeatsBefore = repeats
+    repeats = 0
+    guard let boot = bootID, boot == head.bootID else {
+      if let boot = bootID, head.bootID < boot { return .staleBoot }
+      let isFirst = bootID == nil
+      bootID = head.bootID
+      highest = head.sequence
+      seen = 1
+      received += 1
+      return isFirst ? .next : .restarted
+    }
+    let ahead = Int32(bitPattern: head.sequence &- highest)
+    if ahead > 0, isInterrupted {
+      isInterrupted = false
+      highest = head.sequence
+      seen = 1
+      received += 1
+      return .next
+    }
+    guard ahead <= 0 else { return advance(by: UInt64(ahead), to: head.sequence) }
+    let steps = UInt64(-Int64(ahead))
+    guard steps < 64, seen >> steps & 1 == 1 else { return lookBack(steps) }
+    repeats = min(repeatsBefore, SequenceCheck.mostRepeats) + 1
+    return .repeated
+  }
+
+  /// The usual case of ``note(_:)``: takes the datagram if it is the next one of the same boot, otherwise changes nothing.
+  @inline(__always)
+  mutating func takeNext(_ head: Transmission) -> Bool {
+    guard let boot = bootID, boot == head.bootID, head.sequence &- highest == 1, !isInterrupted else {
+      return false
+    }
+    seen = seen &<< 1 | 1
+    highest = head.sequence
+    received += 1
+    repeats = 0
+    return true
+  }
+
+  private mutating func advance(by steps: UInt64, to sequence: UInt32) -> Finding {
+    seen = (steps < 64 ? seen << steps : 0) | 1
+    highest = sequence
+    received += 1
+    lost += steps - 1
+    return steps == 1 ? .next : .gap(steps - 1)
+  }
+
+  /// Takes a datagram that is not known to have come before.
+  private mutating func lookBack(_ steps: UInt64) -> Finding {
+    guard steps < 64 else { return .repeated }
+    seen |= 1 << steps
+    guard lost > 0 else { return .repeated }
+    lost -= 1
+    received += 1
+    return .reordered
+  }
+}
+
+extension LagEstimator {
+  /// Writes what is known of the lag.
+  func write(to writer: inout FieldWriter) {
+    writer.write(isGiven)
+    lag.write(to: &writer)
+    guard !isGiven else { return }
+    writer.write(prompt)
+    writer.write(total)
+    writer.write(sinceRead)
+    writer.write(agedSinceRead)
+    var used: UInt64 = 0
+    for bin in bins.indices where bins[bin] != 0 { used |= 1 << UInt64(bin) }
+    writer.write(used)
+    for count in bins where count != 0 { writer.write(count) }
+  }
+
+  /// Reads what is known of the lag.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    let isGiven = try reader.flag()
+    let lag = try TimeSpan(from: &reader)
+    self.init(given: isGiven ? lag : nil)
+    guard !isGiven else { return }
+    self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatest)
+    prompt = try reader.amount("prompt reports")
+    total = try reader.amount("reports with ages")
+    sinceRead = try reader.number(UInt16.self)
+    agedSinceRead = try reader.number(UInt16.self)
+    guard agedSinceRead <= sinceRead, sinceRead < LagEstimator.pause else {
+      throw reader.failure(.outOfRange(field: "ages of late"))
+    }
+    let used = try reader.number(UInt64.self)
+    guard used >> UInt64(LagEstimator.binCount) == 0 else { throw reader.failure(.outOfRange(field: "ages")) }
+    if used != 0 { bins = Array(repeating: 0, count: LagEstimator.binCount) }
+    for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
+  }
+}
+
+extension ClockOffset {
+  /// Writes how far the clock differs.
+  func write(to writer: inout FieldWriter) {
+    current.write(to: &writer)
+    previous.write(to: &writer)
+    turned.write(to: &writer)
+    writer.write(UInt16(clamping: suspects))
+    suspectLow.write(to: &writer)
+    suspectHigh.write(to: &writer)
+    suspectSince.write(to: &writer)
+  }
+
+  /// Reads how far the clock differs.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    current = try TimeSpan(from: &reader)
+    previous = try TimeSpan(from: &reader)
+    turned = try Timestamp(from: &reader)
+    suspects = Int(try reader.number(UInt16.self))
+    suspectLow = try TimeSpan(from: &reader)
+    suspectHigh = try TimeSpan(from: &reader)
+    suspectSince = try Timestamp(from: &reader)
+  }
+}
+
+extension SequenceCheck {
+  /// Writes what came and what was lost.
+  package func write(to writer: inout FieldWriter) {
+    writer.write(bootID.map { UInt64($0) })
+    writer.write(received)
+    writer.write(lost)
+    writer.write(highest)
+    writer.write(seen)
+    // Bit 0: interrupted; above it the repeats.
+    writer.write(repeats << 1 | (isInterrupted ? 1 : 0))
+  }
+
+  /// Reads what came and what was lost.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    bootID = try reader.optional(UInt64.self).map { UInt32(truncatingIfNeeded: $0) }
+    received = try reader.total("datagrams received")
+    lost = try reader.total("datagrams lost")
+    highest = try reader.number(UInt32.self)
+    seen = try reader.number(UInt64.self)
+    let byte = try reader.byte()
+    isInterrupted = byte & 1 == 1
+    repeats = byte >> 1
+    guard repeats <= SequenceCheck.mostRepeats + 1 else {
+      throw reader.failure(.outOfRange(field: "datagrams that came twice"))
+    }
+  }
+}

@@ -132,7 +132,8 @@ extension MonitoringEngine {
   ///   - end: up to when.
   ///   - received: behind everything that was received before it, and before everything that was received since.
   ///   - output: what was due before it.
-  package mutating func pause(through end: Timestamp, at received: Timestamp, into output: inout StageOutput) {
+  package mutating func pause(through end: Timestamp, at received: Timestamp, into output: inout StageOutput)
+  {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     let received = arrive(at: received)

@@ -186,7 +186,8 @@ package struct MonitoringEngine: Sendable {
   /// Handles a change that ``RegionRegistry`` has accepted, after everything that was due before it was received.
   ///
   /// Observers that it concerns catch up with it when they are heard, or with ``advance(to:into:)``.
-  package mutating func apply(_ change: RegionChange, at received: Timestamp, into output: inout StageOutput) {
+  package mutating func apply(_ change: RegionChange, at received: Timestamp, into output: inout StageOutput)
+  {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     _ = arrive(at: received)

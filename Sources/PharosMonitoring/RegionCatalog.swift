@@ -407,3 +407,67 @@ extension RegionCatalog {
     return max(0, (regionLimits[application] ?? Application.defaultRegionLimit) - flat)
   }
 }
+
+/// What asks about one beacon at one observer; tracks that are asked about by the same share one.
+package struct MatchSet: Hashable, Sendable {
+  /// A region and the place of its policy in ``policies``.
+  struct Asker: Hashable, Sendable {
+    /// The region's slot in the catalog.
+    var slot: Int32
+    /// The place of its policy.
+    var place: Int32
+  }
+
+  /// How many distinct policies may decide about one beacon at one observer; what comes beyond shares the last one.
+  static let policyLimit = 64
+
+  /// The regions about observers.
+  var regions: [Asker] = []
+  /// The regions about beacons to which this observer counts.
+  var beaconRegions: [Asker] = []
+  /// The ranging requests.
+  var rangings: [Int32] = []
+  /// The distinct policies, one presence each.
+  package var policies: [UInt16] = []
+  /// Whether any of them looks at levels to leave.
+  var hasLevels = false
+  /// Whether stage two wants summaries.
+  var isZoned = false
+  /// Whether the address is the key even for those who did not ask for it, since the directory says so.
+  var replacesPlain = false
+
+  package init() {}
+
+  /// A Boolean value that is true if no region, ranging request or zone matches the beacon.
+  var isEmpty: Bool { policies.isEmpty && rangings.isEmpty && !isZoned }
+  /// Whether seconds must be kept.
+  var needsSeconds: Bool { isZoned || !rangings.isEmpty }
+}
+
+extension BeaconConstraint {
+  /// The same constraint without what is not looked at: an address's kind, an instance's high bits.
+  var normal: BeaconConstraint {
+    switch self {
+    case .proximity: self
+    case .eddystone(let namespace, let instance):
+      .eddystone(namespace, instance: instance.map { $0 & 0xFFFF_FFFF_FFFF })
+    case .address(let address): .address(DeviceAddress(bits: address.bits, kind: .unknown))
+    }
+  }
+}
+
+extension BeaconID {
+  /// The constraints that the identity fulfils, the most specific first.
+  var constraints: [BeaconConstraint] {
+    if let uuid {
+      return [
+        .proximity(uuid, major: major, minor: minor),
+        .proximity(uuid, major: major),
+        .proximity(uuid, minor: minor),
+        .proximity(uuid),
+      ]
+    }
+    if let namespace { return [.eddystone(namespace, instance: instance), .eddystone(namespace)] }
+    return address.map { [.address($0)] } ?? []
+  }
+}

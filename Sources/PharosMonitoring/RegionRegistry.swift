@@ -1,4 +1,4 @@
-package import PharosReports
+public import PharosReports
 
 /// Every application's set of regions: accepts or refuses a change before any engine sees it.
 ///
@@ -135,4 +135,52 @@ extension Application {
 extension RegionNode {
   /// The regions of the node and of all below it, parents before children.
   var allRegions: [Region] { [region] + children.flatMap(\.allRegions) }
+}
+
+/// Why a change of an application's regions is refused; nothing has changed then.
+public enum RegionRefusal: Error, Hashable, Sendable {
+  /// The application holds as many regions as it may.
+  case regionLimitExceeded(limit: Int, application: String, identifier: String)
+  /// An application has no identifier.
+  case emptyApplication
+  /// A region has no identifier.
+  case emptyIdentifier(application: String)
+  /// Two regions of a declared set share an identifier, or a region and a node of the rotation do.
+  case duplicateIdentifier(application: String, identifier: String)
+  /// Two declared applications share an identifier.
+  case duplicateApplication(String)
+  /// The level to leave at is not below the level to enter at.
+  case crossedLevels(application: String, identifier: String, enter: Double, exit: Double)
+  /// The distance to leave at is not beyond the distance to enter at.
+  case crossedDistances(application: String, identifier: String, enter: Meters, exit: Meters)
+  /// The state of a region was asked for that the application does not have.
+  case unknownRegion(application: String, identifier: String)
+}
+
+extension RegionRefusal: CustomStringConvertible {
+  /// What was refused, why, and what to do.
+  public var description: String {
+    switch self {
+    case .regionLimitExceeded(let limit, let application, let identifier):
+      "regionLimitExceeded: application \"\(application)\" may hold \(limit) regions and holds \(limit); region "
+        + "\"\(identifier)\" was refused. Stop monitoring another one, use a wider constraint or a rotation, or "
+        + "raise regionLimit."
+    case .emptyApplication:
+      "an application needs an identifier of at least one character"
+    case .emptyIdentifier(let application):
+      "a region of application \"\(application)\" has no identifier; give it one of at least one character"
+    case .duplicateIdentifier(let application, let identifier):
+      "application \"\(application)\" declares region \"\(identifier)\" twice; rename or remove one of them"
+    case .duplicateApplication(let application):
+      "application \"\(application)\" is declared twice; merge the two or rename one"
+    case .crossedLevels(let application, let identifier, let enter, let exit):
+      "region \"\(identifier)\" of application \"\(application)\": the exit level (\(exit) dBm) must be below the "
+        + "enter level (\(enter) dBm)"
+    case .crossedDistances(let application, let identifier, let enter, let exit):
+      "region \"\(identifier)\" of application \"\(application)\": the exit distance (\(exit.value) m) must be beyond "
+        + "the enter distance (\(enter.value) m)"
+    case .unknownRegion(let application, let identifier):
+      "application \"\(application)\" has no region \"\(identifier)\"; start monitoring it before asking for its state"
+    }
+  }
 }

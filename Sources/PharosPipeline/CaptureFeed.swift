@@ -1,6 +1,6 @@
-import PharosCaptures
+package import PharosCaptures
 package import PharosReports
-import PharosWire
+package import PharosWire
 
 /// Turns the bytes of a capture or a recording into inputs of a ``Pipeline``.
 ///
@@ -208,6 +208,56 @@ package struct CaptureFeed: Sendable {
     case .pause(through: let end, at: let instant):
       latest = max(latest ?? instant, instant)
       return .pause(through: end, at: instant)
+    }
+  }
+}
+
+/// What was found in a capture, and what became of it.
+package struct CaptureFeedCounters: Equatable, Sendable {
+  /// Packets of any sort.
+  package var packets: UInt64 = 0
+  /// Reports that they gave.
+  package var reports: UInt64 = 0
+  /// Inputs of a recording that are no datagrams, the site among them.
+  package var otherInputs: UInt64 = 0
+  /// Blocks for local use of other programs.
+  package var foreignBlocks: UInt64 = 0
+  /// Packets whose time went back, and was held.
+  package var backwards: UInt64 = 0
+  /// Packets without a time, which took that of the one before.
+  package var timeless: UInt64 = 0
+  /// What was found in packets that may hold UDP.
+  package var udp = CaptureCounters()
+  /// What was found in packets that hold Bluetooth.
+  package var bluetooth = CaptureCounters()
+  /// Datagrams decoded and refused, by format and reason.
+  package var datagrams = DatagramCounters()
+
+  /// Starts at zero.
+  package init() {}
+}
+
+/// Why a capture or recording could not be read further; everything before was given.
+package enum CaptureFeedError: Error, Equatable, Sendable {
+  /// The file is damaged, cut off or no capture.
+  case capture(CaptureError)
+  /// An input of a recording is damaged: the block that ends at the offset.
+  case recording(FieldError, offset: UInt64)
+
+  /// Whether the file just ends too early, as one does that is still being written.
+  package var isCut: Bool {
+    guard case .capture(let error) = self, case .cut = error.problem else { return false }
+    return true
+  }
+}
+
+extension CaptureFeedError: CustomStringConvertible {
+  /// What is wrong, where, and what to do.
+  package var description: String {
+    switch self {
+    case .capture(let error): error.description
+    case .recording(let error, let offset):
+      "at byte \(offset): recorded input, \(error). The file is damaged, or another version wrote it: record again."
     }
   }
 }

@@ -66,3 +66,85 @@ extension Walls: ExpressibleByArrayLiteral {
   /// Makes a set of walls from a literal.
   public init(arrayLiteral elements: Wall...) { self.init(elements) }
 }
+
+extension Walls {
+  /// How far beside a wall a door may be drawn.
+  ///
+  /// - Units: metres. Maps draw doors on the line of the wall; hands draw them on either face of it.
+  static let doorTolerance = 0.3
+
+  /// The walls with gaps where doors are: a door's line lies along the wall that it opens.
+  ///
+  /// - Complexity: O(walls + doors) where doors are spread over a floor.
+  public func opened(by doors: [Segment]) -> Walls {
+    guard !doors.isEmpty else { return self }
+    let frame = GridFrame(over: doors.flatMap { [$0.start, $0.end] }, cell: Walls.doorCell)
+    let lists = CellLists(cells: frame.count, count: doors.count) { index, note in
+      let ends = [doors[index].start, doors[index].end]
+      guard let extent = Extent(around: ends) else { return }
+      frame.forEachCell(in: extent, margin: Walls.doorTolerance, note)
+    }
+    return Walls(
+      all.flatMap { wall in
+        var near: Set<Int> = []
+        frame.forEachCell(along: wall.segment) { cell in
+          for place in lists.places(in: cell) { near.insert(lists.number(at: place)) }
+          return true
+        }
+        return wall.opened(by: near.sorted().map { doors[$0] })
+      }
+    )
+  }
+
+  /// The side of a cell in which doors are looked for.
+  ///
+  /// - Units: metres.
+  private static let doorCell = 2.0
+
+  /// The walls with those left out that another one repeats, in the same direction or the other.
+  ///
+  /// Two rooms that share a wall bring it twice; its attenuation counts once, the larger one of the two.
+  public func withoutRepeats() -> Walls {
+    var places: [Segment: Int] = [:]
+    var kept: [Wall] = []
+    for wall in all {
+      let turned = Segment(from: wall.segment.end, to: wall.segment.start)
+      if let place = places[wall.segment] ?? places[turned] {
+        kept[place].attenuation = max(kept[place].attenuation, wall.attenuation)
+      } else {
+        places[wall.segment] = kept.count
+        kept.append(wall)
+      }
+    }
+    return Walls(kept)
+  }
+}
+
+extension Wall {
+  fileprivate func opened(by doors: [Segment]) -> [Wall] {
+    let along = segment.end - segment.start
+    let length = along.length
+    guard let forward = along.direction else { return [] }
+    var gaps: [(low: Double, high: Double)] = []
+    for door in doors {
+      let ends = [door.start - segment.start, door.end - segment.start]
+      guard ends.allSatisfy({ forward.cross($0).magnitude <= Walls.doorTolerance }) else { continue }
+      let shares = ends.map { min(max(0, forward.dot($0)), length) }
+      guard let low = shares.min(), let high = shares.max(), high > low else { continue }
+      gaps.append((low, high))
+    }
+    guard !gaps.isEmpty else { return [self] }
+    gaps.sort { $0.low < $1.low }
+    var pieces: [Wall] = []
+    var position = 0.0
+    for gap in gaps + [(length, length)] {
+      if gap.low > position {
+        let start = segment.start + forward * position
+        let end = gap.low == length ? segment.end : segment.start + forward * gap.low
+        pieces.append(Wall(from: start, to: end, attenuation: attenuation))
+      }
+      position = max(position, gap.high)
+    }
+    return pieces
+  }
+}

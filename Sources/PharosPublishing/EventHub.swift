@@ -1,4 +1,5 @@
 public import PharosEvents
+public import PharosReports
 
 /// Where decisions come out: one sender, any number of subscribers, none of which can delay another.
 ///
@@ -44,5 +45,194 @@ public final class EventHub: Sendable {
     onFinish: @escaping @Sendable () -> Void = {}
   ) -> HubTap {
     hub.tap(take, onFinish: onFinish)
+  }
+}
+
+extension EventHub {
+  /// Every decision, one by one.
+  public var events: EventPublisher<Event, Never> { hub.stream { $0 } }
+
+  /// Every decision in the batches it was made in: the stream to take for counting, forwarding and storing.
+  public var batches: EventPublisher<[Event], Never> { hub.stream { [$0] } }
+
+  /// Decisions in Core Location's words, in the order of its delegate's calls.
+  public var regionEvents: EventPublisher<RegionEvent, Never> {
+    hub.stream { $0.compactMap(RegionEvent.init) }
+  }
+
+  /// Decisions about one region, or about all regions of an application.
+  ///
+  /// - Parameters:
+  ///   - region: the region's identifier, or nil for all.
+  ///   - application: the application that registered it.
+  /// - Returns: the stream.
+  public func events(in region: String?, application: String = "default") -> EventPublisher<Event, Never> {
+    matching { $0.application == application && (region == nil || $0.region == region) }
+  }
+
+  /// Decisions about one observer or beacon.
+  public func events(for subject: SubjectID) -> EventPublisher<Event, Never> {
+    matching { $0.subject == subject }
+  }
+
+  /// Decisions of some kinds.
+  public func events(of kinds: Set<EventKind>) -> EventPublisher<Event, Never> {
+    matching { kinds.contains($0.kind) }
+  }
+
+  /// What observers range once a second, for one constraint or for all.
+  public func ranging(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Ranging, Never> {
+    hub.stream { batch in
+      batch.compactMap { event in
+        guard let ranging = Ranging(event) else { return nil }
+        return constraint == nil || ranging.constraint == constraint ? ranging : nil
+      }
+    }
+  }
+
+  private func matching(_ condition: @escaping @Sendable (Event) -> Bool) -> EventPublisher<Event, Never> {
+    hub.stream { $0.filter(condition) }
+  }
+}
+
+/// What one observer ranged in one second.
+public struct Ranging: Hashable, Sendable {
+  /// The observer that ranged.
+  public let observer: ObserverID
+  /// What was asked for.
+  public let constraint: BeaconConstraint
+  /// The application that asked.
+  public let application: String
+  /// The beacons, nearest first, unknown last.
+  public let beacons: [RangedReading]
+  /// The end of the second.
+  public let time: Timestamp
+
+  /// A ranging event's content, or nil for any other event.
+  public init?(_ event: Event) {
+    guard case .ranging(let constraint, let beacons) = event.detail else { return nil }
+    guard case .observer(let observer) = event.subject else { return nil }
+    self.observer = observer
+    self.constraint = constraint
+    self.beacons = beacons
+    application = event.application
+    time = event.time
+  }
+}
+
+extension EventHub {
+  /// About how many subjects fixes wait for one subscriber at most.
+  ///
+  /// Three times the 5,000 subjects that a core locates once a second; 16,384 fixes of 256 bytes are 4 MB.
+  public static var mostFixSubjects: Int { 16_384 }
+
+  /// Returns a stream of the newest fix of each subject, or of one subject.
+  ///
+  /// The stream is for displays of current positions. A newer fix replaces a fix of the same subject that still waits
+  /// in the queue, so a slow subscriber gets the newest fix of each subject, and its queue stays bounded.
+  /// ``EventSequence/dropped`` counts the fixes that were dropped beyond ``mostFixSubjects``, not those that were
+  /// replaced. The stream honours demand like all others. To receive every fix, use
+  /// ``EventPublisher/buffering(_:onDrop:)`` or ``EventPublisher/failing(beyond:)``.
+  ///
+  /// - Parameter subject: a handset or a tag, or nil for all of them.
+  /// - Returns: the stream.
+  public func fixes(for subject: SubjectID? = nil) -> EventPublisher<Fix, Never> {
+    hub.newest(limit: EventHub.mostFixSubjects, by: { $0.subject }) { batch in
+      batch.compactMap { event in
+        guard event.kind == .fix, subject == nil || event.subject == subject else { return nil }
+        return Fix(event)
+      }
+    }
+  }
+}
+
+/// Where somebody was at one time: what a fix event says.
+public struct Fix: Hashable, Sendable {
+  /// Who: a handset, or a tag that observers hear.
+  public let subject: SubjectID
+  /// When the subject was there; it was decided a moment later.
+  public let time: Timestamp
+  /// Where, how accurately, and by what.
+  public let detail: FixDetail
+
+  /// States a fix.
+  public init(subject: SubjectID, time: Timestamp, detail: FixDetail) {
+    self.subject = subject
+    self.time = time
+    self.detail = detail
+  }
+
+  /// A fix event's content, or nil for any other event.
+  public init?(_ event: Event) {
+    guard case .fix(let detail) = event.detail else { return nil }
+    self.init(subject: event.subject, time: event.time, detail: detail)
+  }
+}
+
+extension EventHub {
+  /// The sensings of handsets, from which the server computes fixes; for programs that compute fixes in their own way.
+  ///
+  /// The server publishes them only if it has a venue to locate subjects in. A handset that sends raw motion causes
+  /// about a hundred a second. At most ``EventPublisher/defaultLimit`` of them wait for a subscriber; older ones are
+  /// dropped and counted.
+  public var sensings: EventPublisher<Sensing, Never> { sensings { _ in true } }
+
+  /// The Wi-Fi scans that handsets report.
+  public var wifiScans: EventPublisher<Sensing, Never> {
+    sensings { sensing in if case .accessPoints = sensing.body { true } else { false } }
+  }
+
+  /// The motion that handsets report, as samples or as steps.
+  public var motion: EventPublisher<Sensing, Never> {
+    sensings { sensing in if case .motion = sensing.body { true } else { false } }
+  }
+
+  /// The beacons that handsets hear, one level at a time.
+  public var heardBeacons: EventPublisher<Sensing, Never> {
+    sensings { sensing in if case .beacon = sensing.body { true } else { false } }
+  }
+
+  /// The locations from outside that handsets report.
+  public var outsideFixes: EventPublisher<Sensing, Never> {
+    sensings { sensing in if case .outside = sensing.body { true } else { false } }
+  }
+
+  /// What observers range once a second, for one constraint or for all, each beacon as somebody who locates wants it.
+  ///
+  /// A coarser stream than ``heardBeacons``: one mean level a second. Beacons without a sample in that second are left out.
+  public func rangings(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Sensing, Never> {
+    hub.stream { batch in
+      batch.flatMap { event -> [Sensing] in
+        guard let ranging = Ranging(event), constraint == nil || ranging.constraint == constraint else {
+          return []
+        }
+        return ranging.sensings(decidedAt: event.decidedAt, ordinal: event.ordinal)
+      }
+    }
+  }
+
+  private func sensings(_ isWanted: @escaping @Sendable (Sensing) -> Bool) -> EventPublisher<Sensing, Never> {
+    sensed.stream { $0.filter(isWanted) }
+  }
+}
+
+extension Ranging {
+  /// Each beacon that was heard in the second, as a level at its end.
+  fileprivate func sensings(decidedAt: Timestamp, ordinal: UInt64) -> [Sensing] {
+    beacons.filter { $0.samples > 0 }
+      .map { reading in
+        Sensing(
+          observer: observer,
+          time: time,
+          decidedAt: decidedAt,
+          ordinal: ordinal,
+          body: .beacon(
+            reading.beacon,
+            address: reading.beacon.address,
+            rssi: RSSI(dBm: Int8(clamping: Int(reading.rssi.rounded()))),
+            accuracy: reading.accuracy >= 0 ? Meters(reading.accuracy) : nil
+          )
+        )
+      }
   }
 }

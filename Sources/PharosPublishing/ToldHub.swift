@@ -1,3 +1,7 @@
+public import PharosEvents
+import PharosReports
+import Synchronization
+
 /// Where decisions come out that have been told: committed to the journal, with their sequence numbers.
 ///
 /// The same queues and policies as ``EventHub``, one step later. What comes out here may be shown to the network: it is
@@ -38,5 +42,65 @@ public final class ToldHub: Sendable {
     onFinish: @escaping @Sendable () -> Void = {}
   ) -> HubTap {
     hub.tap(take, onFinish: onFinish)
+  }
+}
+
+/// An event as it is published outside the process: the decision, its sequence number in the journal and its JSON.
+///
+/// Copies share one storage, so a thousand streams that wait for their clients hold one event and one JSON text.
+public struct ToldEvent: Sendable {
+  private final class Storage: Sendable {
+    let sequence: Int64?
+    let isLiveOnly: Bool
+    let stream: String
+    let event: Event
+    let json = Mutex<[UInt8]?>(nil)
+
+    init(sequence: Int64?, event: Event, isLiveOnly: Bool, stream: String) {
+      self.sequence = sequence
+      self.event = event
+      self.isLiveOnly = isLiveOnly
+      self.stream = stream
+    }
+  }
+
+  private let storage: Storage
+
+  /// Creates an event to publish.
+  ///
+  /// - Parameters:
+  ///   - sequence: the sequence number in the journal, or nil for an event that the journal does not keep.
+  ///   - event: the decision.
+  ///   - isLiveOnly: whether the event goes only to live streams of applications whose authorisation for its subject
+  ///     is `whenInUse`.
+  ///   - stream: the name of the stream, which the JSON carries as `source`.
+  public init(sequence: Int64?, event: Event, isLiveOnly: Bool = false, stream: String) {
+    storage = Storage(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: stream)
+  }
+
+  /// Its number in the journal: from 1, without gaps; nil for what is not kept there, such as ranging.
+  public var sequence: Int64? { storage.sequence }
+  /// What was decided.
+  public var event: Event { storage.event }
+  /// The flag that limits the event to live streams of applications whose authorisation for its subject is `whenInUse`.
+  public var isLiveOnly: Bool { storage.isLiveOnly }
+
+  /// The event as CloudEvents JSON in UTF-8, one line without its end; written when first asked for, then shared.
+  public var cloudEvent: [UInt8] {
+    storage.json.withLock { json in
+      if let json { return json }
+      var text = JSONText()
+      storage.event.write(to: &text, stream: storage.stream)
+      json = text.utf8
+      return text.utf8
+    }
+  }
+}
+
+extension ToldEvent: Equatable {
+  /// Whether both tell the same event under the same number.
+  public static func == (left: ToldEvent, right: ToldEvent) -> Bool {
+    left.storage === right.storage
+      || left.sequence == right.sequence && left.isLiveOnly == right.isLiveOnly && left.event == right.event
   }
 }

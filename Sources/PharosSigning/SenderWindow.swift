@@ -1,5 +1,6 @@
 public import PharosReports
 public import PharosWire
+import Synchronization
 
 /// A replay window that stays correct when the process is killed at any moment.
 ///
@@ -211,5 +212,189 @@ public struct SenderWindow: Equatable, Sendable {
   private static func later(_ left: TimeSpan?, _ right: TimeSpan?) -> TimeSpan? {
     guard let left, let right else { return left ?? right }
     return max(left, right)
+  }
+}
+
+/// A key with its window, shared by all threads that receive.
+///
+/// The kernel spreads datagrams over sockets by their addresses, so one sender's may arrive at any of them, and a repeat
+/// anywhere. All judge by the same window, behind a lock of its own: it is taken once for a datagram, for some twenty
+/// nanoseconds, and by two threads at once only where two of one sender's datagrams arrive in that moment.
+public final class SignedSender: Sendable {
+  /// Which key it is.
+  public let name: SenderName
+
+  private let window: Mutex<SenderWindow>
+
+  /// Begins with a window.
+  public init(_ name: SenderName, window: SenderWindow = SenderWindow()) {
+    self.name = name
+    self.window = Mutex(window)
+  }
+
+  /// Judges a datagram that the key has signed, and marks it as taken if the judgement is to take it.
+  ///
+  /// - Parameters:
+  ///   - head: the head of the datagram.
+  ///   - received: its R.
+  ///   - lease: the last R at which the lease on the disk allows datagrams to be taken.
+  /// - Returns: what to do with it.
+  public func judge(
+    _ head: PharosDatagramHead,
+    received: Timestamp,
+    lease: Timestamp
+  ) -> SenderWindow.Judgement {
+    window.withLock { $0.judge(head, received: received, lease: lease, of: name) }
+  }
+
+  /// A record is kept.
+  public func kept(_ record: SenderRecord) { window.withLock { $0.kept(record) } }
+
+  /// What to keep before anything is received; see ``SenderWindow/recordAtStart(_:)``.
+  public var recordAtStart: SenderRecord? { window.withLock { $0.recordAtStart(name) } }
+
+  /// What to keep when nothing is received any more; see ``SenderWindow/recordAtEnd(_:)``.
+  public var recordAtEnd: SenderRecord? { window.withLock { $0.recordAtEnd(name) } }
+}
+
+/// One key of one observer: what has a window of its own.
+///
+/// A window for each key, not for each observer: who once held a key that leaked may have used up every boot id there is, and a
+/// new key must begin afresh.
+public struct SenderName: Hashable, Sendable {
+  /// Whose key it is.
+  public let observer: ObserverID
+  /// Which key.
+  public let keyID: UInt32
+
+  /// Names a key.
+  public init(observer: ObserverID, keyID: UInt32) {
+    self.observer = observer
+    self.keyID = keyID
+  }
+}
+
+extension SenderName: CustomStringConvertible {
+  /// The key's id and the observer, as documents are kept under.
+  public var description: String { "\(Hex.text(UInt64(keyID), bytes: 4))/\(observer)" }
+}
+
+/// What is kept of a sender's window, so that nothing is taken twice however the server ends.
+///
+/// There are two sorts. After an orderly end the whole ``window`` is there. Of a run that may end at any moment there is only
+/// ``startedAt``: together with the time by which that run had ended it gives an uptime that all it had taken lies below. See
+/// ``SenderWindow``.
+public struct SenderRecord: Equatable, Sendable {
+  /// Which key.
+  public let sender: SenderName
+  /// The sender's boot id.
+  public var bootID: UInt32
+  /// Up to which uptime everything with this boot id counts as taken, whatever else is known; nil for nothing.
+  public var floor: TimeSpan?
+  /// When the sender started, by the R of the run that kept it, at the earliest that its datagrams allow: no datagram was taken
+  /// whose R less its uptime lies more than a margin before it.
+  public var startedAt: Timestamp?
+  /// The window at an orderly end, behind which nothing was taken.
+  public var window: ReplayWindow?
+
+  /// Makes a record.
+  public init(
+    sender: SenderName,
+    bootID: UInt32,
+    floor: TimeSpan? = nil,
+    startedAt: Timestamp? = nil,
+    window: ReplayWindow? = nil
+  ) {
+    self.sender = sender
+    self.bootID = bootID
+    self.floor = floor
+    self.startedAt = startedAt
+    self.window = window
+  }
+}
+
+extension SenderRecord: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    sender.observer.write(to: &writer)
+    writer.write(sender.keyID)
+    writer.write(bootID)
+    writer.write(floor)
+    writer.write(startedAt)
+    writer.write(window)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let observer = try ObserverID(from: &reader)
+    sender = SenderName(observer: observer, keyID: try reader.number(UInt32.self))
+    bootID = try reader.number(UInt32.self)
+    floor = try reader.optional(TimeSpan.self)
+    startedAt = try reader.optional(Timestamp.self)
+    window = try reader.optional(ReplayWindow.self)
+  }
+}
+
+/// The lease on the disk: the time until which a server may take signed datagrams without another write.
+///
+/// Every datagram that was taken has an R within the lease. So a server that reads the lease after a crash knows a
+/// time by which the run before had ended, although the moment of the crash was not recorded. See ``SenderWindow``.
+public struct SenderLease: Equatable, Sendable {
+  /// How long a lease lasts.
+  ///
+  /// Ten seconds: less than a machine takes to come back from a power cut, so that nothing a gateway sends then falls into it.
+  public static let length = TimeSpan.seconds(10)
+  /// How long before its end it is renewed.
+  ///
+  /// Half of it: a disk may take five seconds for a write without anything waiting for it.
+  public static let renewal = TimeSpan.seconds(5)
+
+  /// The last R at which anything may be taken.
+  public var until: Timestamp
+  /// R when the lease was written.
+  public var written: Timestamp
+  /// The steady clock at that time.
+  public var steady: TimeSpan
+  /// The identifier of the machine's boot; the steady clock restarts with each boot.
+  public var machineStart: String
+
+  /// Makes a lease.
+  public init(until: Timestamp, written: Timestamp, steady: TimeSpan, machineStart: String) {
+    self.until = until
+    self.written = written
+    self.steady = steady
+    self.machineStart = machineStart
+  }
+
+  /// Returns the latest R at which the run that wrote the lease can have taken a datagram.
+  ///
+  /// If the machine has not rebooted since, its steady clock gives what that run's R would be now, however the wall
+  /// clock was set, and no datagram was taken in the future. Otherwise only the end of the lease is known.
+  ///
+  /// - Parameters:
+  ///   - steady: the steady clock, read when that run is certainly over.
+  ///   - machineStart: the identifier of the machine's present boot.
+  /// - Returns: the earlier of the bounds that are known.
+  public func end(steady: TimeSpan, machineStart: String) -> Timestamp {
+    guard machineStart == self.machineStart, steady >= self.steady else { return until }
+    return min(until, written + (steady - self.steady))
+  }
+}
+
+extension SenderLease: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    until.write(to: &writer)
+    written.write(to: &writer)
+    steady.write(to: &writer)
+    writer.write(machineStart)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    until = try Timestamp(from: &reader)
+    written = try Timestamp(from: &reader)
+    steady = try TimeSpan(from: &reader)
+    machineStart = try reader.text()
   }
 }

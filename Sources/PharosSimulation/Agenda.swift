@@ -58,3 +58,53 @@ package struct Agenda<Entry: Sendable>: Sendable {
     }
   }
 }
+
+/// Whose turn is next: a binary heap of times, each with the number of the one that it belongs to.
+///
+/// One word an entry, so that a drill of dozens of subjects spends a few nanoseconds on keeping their order.
+struct DrillQueue: Sendable {
+  /// How many low bits of an entry hold the number: as many as ``Drill/mostSubjects`` takes.
+  private static let numberBits: UInt64 = 12
+  private var entries: [UInt64] = []
+
+  /// The earliest time and whose it is, or nil if there is none.
+  var first: (time: Int64, number: Int)? {
+    guard let entry = entries.first else { return nil }
+    return (
+      Int64(entry >> DrillQueue.numberBits), Int(entry & (1 << DrillQueue.numberBits - 1))
+    )
+  }
+
+  /// Adds a time, in nanoseconds since the drill began.
+  mutating func insert(time: Int64, number: Int) {
+    var place = entries.count
+    let entry = DrillQueue.entry(time, number)
+    entries.append(entry)
+    while place > 0, entries[(place - 1) / 2] > entry {
+      entries[place] = entries[(place - 1) / 2]
+      place = (place - 1) / 2
+    }
+    entries[place] = entry
+  }
+
+  /// Puts a time in the place of the earliest one.
+  mutating func replaceFirst(time: Int64, number: Int) {
+    let entry = DrillQueue.entry(time, number)
+    entries.withUnsafeMutableBufferPointer { heap in
+      var place = 0
+      while true {
+        var child = 2 * place + 1
+        guard child < heap.count else { break }
+        if child + 1 < heap.count, heap[child + 1] < heap[child] { child += 1 }
+        guard heap[child] < entry else { break }
+        heap[place] = heap[child]
+        place = child
+      }
+      heap[place] = entry
+    }
+  }
+
+  private static func entry(_ time: Int64, _ number: Int) -> UInt64 {
+    UInt64(max(0, time)) << numberBits | UInt64(number)
+  }
+}

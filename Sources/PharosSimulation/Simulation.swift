@@ -1,4 +1,5 @@
-import PharosReports
+import PharosPlaces
+package import PharosReports
 
 /// A scene as it is played: what the server receives and what truly happens, in order of time.
 ///
@@ -95,6 +96,341 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
     case .fail(let observer, let fault): fail(observer: observer, fault: fault, at: time)
     case .recover(let observer, let fault): recover(observer: observer, fault: fault, at: time)
     case .observeTruth(let tick): observeTruth(tick: tick, at: time)
+    }
+  }
+}
+
+/// A datagram as it reaches the server, ready to be encoded.
+package struct SimulatedDatagram: Equatable, Sendable {
+  /// When it is received.
+  package var received: Timestamp
+  /// The host that it comes from, as text.
+  package var sourceAddress: String
+  /// The UDP port that it comes from.
+  package var sourcePort: UInt16
+  /// Who sends it.
+  package var observer: ObserverID
+  /// Its head: boot id, sequence number and up-time of the sender.
+  package var head: Transmission
+  /// Its reports in order, all of ``observer``, each with its receive time and an age of whole milliseconds.
+  ///
+  /// The head is not among them: an encoder writes it from ``head``.
+  package var reports: ReportBatch
+}
+
+/// One thing that comes out of a simulation.
+package enum SimulationItem: Equatable, Sendable {
+  /// What the server receives.
+  case datagram(SimulatedDatagram)
+  /// What truly happens.
+  case truth(TruthEvent)
+
+  /// When it is received or happens.
+  package var time: Timestamp {
+    switch self {
+    case .datagram(let datagram): datagram.received
+    case .truth(let event): event.time
+    }
+  }
+}
+
+/// What a transmitter has done so far.
+struct TransmitterState: Sendable {
+  var random: RandomStream
+  /// How many adverts it has sent: which payload is next.
+  var advertsSent = 0
+
+  init(seed: UInt64, index: Int) { random = RandomStream(seed: seed, 2, UInt64(index)) }
+}
+
+extension Simulation {
+  /// Sends one advert on its three channels to every observer that is scanning, and schedules the next one.
+  mutating func advertise(transmitter index: Int, at time: TimeSpan) {
+    let transmitter = scene.transmitters[index]
+    guard time < transmitter.onAir.until else { return }
+    let payload = transmitters[index].advertsSent % transmitter.payloads.count
+    transmitters[index].advertsSent += 1
+    let place = transmitter.path.position(at: time)
+    for observer in scene.observers.indices {
+      let heard = receive(transmitter: transmitter, index, at: place, observer: observer, time: time)
+      guard let (level, channel) = heard else { continue }
+      let sighting = Sighting(
+        time: time,
+        transmitter: index,
+        payload: payload,
+        level: level,
+        channel: channel
+      )
+      note(sighting, observer: observer)
+    }
+    let delay = transmitter.advertDelay * transmitters[index].random.uniform()
+    agenda.add(.advertise(transmitter: index), at: transmitter.nextAdvert(after: time) + delay)
+  }
+
+  private mutating func receive(
+    transmitter: Scene.Transmitter,
+    _ transmitterIndex: Int,
+    at place: Point,
+    observer index: Int,
+    time: TimeSpan
+  ) -> (level: Int8, channel: UInt8)? {
+    guard observers[index].isPowered, let channel = channel(observer: index, at: time) else { return nil }
+    let observer = scene.observers[index]
+    guard !observer.has(.radio, at: time) else { return nil }
+    let listener = observer.path.position(at: time)
+    let ends = Link.Ends(
+      transmitter: place,
+      observer: listener,
+      power: transmitter.power + observer.gain
+        - transmitter.bodyLoss * shade(from: place, facing: transmitter.path.heading(at: time), to: listener)
+        - observer.bodyLoss * shade(from: listener, facing: observer.path.heading(at: time), to: place),
+      sensitivity: observer.sensitivity
+    )
+    let link = transmitterIndex * scene.observers.count + index
+    guard let level = links[link].receive(at: time, channel: channel, ends: ends, scene: scene) else {
+      return nil
+    }
+    return (reported(level, observer: index, noise: observer.noise), channel)
+  }
+
+  /// The level as the radio reports it: with an error, in whole dB, and never one of the values for "none".
+  private mutating func reported(_ level: Double, observer: Int, noise: Double) -> Int8 {
+    let read = (level + noise * observers[observer].random.normal()).rounded()
+    return Int8(Swift.min(-1, Swift.max(-126, read)))
+  }
+
+  /// The channel that an observer listens on at a time, or nil between its windows.
+  private func channel(observer index: Int, at time: TimeSpan) -> UInt8? {
+    let scan = scene.observers[index].scan
+    let local = time.nanoseconds &+ observers[index].scanPhase.nanoseconds
+    guard local % scan.interval.nanoseconds < scan.window.nanoseconds else { return nil }
+    return 37 + UInt8(local / scan.interval.nanoseconds % 3)
+  }
+
+  /// How much a body stands in the way: 0 in front of its carrier, 1 behind, between them a cosine.
+  private func shade(from place: Point, facing heading: Point?, to other: Point) -> Double {
+    guard let heading, let direction = (other - place).direction else { return 0 }
+    return (1 - heading.dot(direction)) / 2
+  }
+}
+
+/// An advert that an observer has heard and not yet told.
+struct Sighting: Sendable {
+  let time: TimeSpan
+  let transmitter: Int
+  let payload: Int
+  let level: Int8
+  let channel: UInt8
+}
+
+/// What an observer has done so far.
+struct ObserverState: Sendable {
+  /// How many adverts wait to be sent at most; more are dropped and counted, as a gateway's memory is small.
+  static let capacity = 4_096
+
+  var random: RandomStream
+  /// Where in its scan pattern the observer is when the scene begins.
+  let scanPhase: TimeSpan
+  var bootID: UInt32
+  var sequence: UInt32 = 0
+  var bootedAt = TimeSpan.zero
+  /// How many faults keep it without power.
+  var powerFaults = 0
+  var isPowered: Bool { powerFaults == 0 }
+  /// What it has heard and not yet told, in order of time.
+  var pending: [Sighting] = []
+  var advertsHeard: UInt32 = 0
+  var dropped: UInt32 = 0
+
+  init(seed: UInt64, index: Int, in scene: Scene) {
+    random = RandomStream(seed: seed, 3, UInt64(index))
+    scanPhase = scene.observers[index].scan.interval * (3 * random.uniform())
+    bootID = scene.observers[index].bootID
+  }
+
+  mutating func forgetWhatItHeard() {
+    pending.removeAll(keepingCapacity: true)
+    advertsHeard = 0
+    dropped = 0
+  }
+}
+
+extension Simulation {
+  /// Starts an observer: its periods begin at a random phase, and it tells its scan state.
+  mutating func boot(observer index: Int, at time: TimeSpan) {
+    let observer = scene.observers[index]
+    observers[index].bootedAt = time
+    observers[index].sequence = 0
+    observers[index].forgetWhatItHeard()
+    let bootID = observers[index].bootID
+    if let state = observer.scanState {
+      var writer = DatagramWriter(observer: observer.id)
+      writer.append(.scanState(state), age: .zero)
+      send(writer, observer: index, at: time)
+    }
+    if observer.batchPeriod > .zero {
+      let phase = observer.batchPeriod * observers[index].random.uniform()
+      agenda.add(.send(observer: index, bootID: bootID), at: time + phase)
+    }
+    if let heartbeats = observer.heartbeats {
+      let phase = heartbeats.period * observers[index].random.uniform()
+      agenda.add(.heartbeat(observer: index, bootID: bootID), at: time + phase)
+    }
+  }
+
+  /// Keeps an advert until the next datagram, or sends it at once.
+  mutating func note(_ sighting: Sighting, observer index: Int) {
+    observers[index].advertsHeard &+= 1
+    guard observers[index].pending.count < ObserverState.capacity else {
+      observers[index].dropped &+= 1
+      return
+    }
+    observers[index].pending.append(sighting)
+    if scene.observers[index].batchPeriod == .zero { sendPending(observer: index, at: sighting.time) }
+  }
+
+  /// Sends what is pending, and comes back a period later.
+  mutating func sendBatch(observer index: Int, bootID: UInt32, at time: TimeSpan) {
+    guard observers[index].bootID == bootID, observers[index].isPowered else { return }
+    sendPending(observer: index, at: time)
+    let period = scene.observers[index].batchPeriod
+    agenda.add(.send(observer: index, bootID: bootID), at: time + period)
+  }
+
+  /// Sends a sign of life, and comes back a period later.
+  mutating func heartbeat(observer index: Int, bootID: UInt32, at time: TimeSpan) {
+    guard observers[index].bootID == bootID, observers[index].isPowered else { return }
+    guard let heartbeats = scene.observers[index].heartbeats else { return }
+    let state = observers[index]
+    let heartbeat =
+      heartbeats.tellsStatistics
+      ? Heartbeat(
+        advertsHeard: state.advertsHeard,
+        scanDuty: Float(scene.observers[index].scan.duty),
+        dropped: state.dropped
+      ) : Heartbeat()
+    observers[index].advertsHeard = 0
+    observers[index].dropped = 0
+    var writer = DatagramWriter(observer: scene.observers[index].id)
+    writer.append(.heartbeat(heartbeat), age: .zero)
+    send(writer, observer: index, at: time)
+    agenda.add(.heartbeat(observer: index, bootID: bootID), at: time + heartbeats.period)
+  }
+
+  /// Tells that the display was turned on.
+  mutating func displayOn(observer index: Int, at time: TimeSpan) {
+    guard observers[index].isPowered else { return }
+    var writer = DatagramWriter(observer: scene.observers[index].id)
+    writer.append(.displayOn, age: .zero)
+    send(writer, observer: index, at: time)
+  }
+
+  /// Lets a fault begin.
+  mutating func fail(observer index: Int, fault: Int, at time: TimeSpan) {
+    let observer = scene.observers[index]
+    let kind = observer.faults[fault].kind
+    tell(.fails(kind), observer: observer, at: time)
+    guard kind == .power else { return }
+    observers[index].powerFaults += 1
+    observers[index].forgetWhatItHeard()
+  }
+
+  /// Ends a fault; the observer restarts at the end of its last power fault.
+  mutating func recover(observer index: Int, fault: Int, at time: TimeSpan) {
+    let observer = scene.observers[index]
+    let kind = observer.faults[fault].kind
+    tell(.recovers(kind), observer: observer, at: time)
+    guard kind == .power else { return }
+    observers[index].powerFaults -= 1
+    guard observers[index].isPowered else { return }
+    observers[index].bootID &+= 1
+    boot(observer: index, at: time)
+  }
+}
+
+extension Simulation {
+  /// Sends what an observer has heard since its last datagram, if anything.
+  mutating func sendPending(observer index: Int, at time: TimeSpan) {
+    guard !observers[index].pending.isEmpty else { return }
+    let observer = scene.observers[index]
+    var writer = DatagramWriter(observer: observer.id)
+    switch observer.reporting {
+    case .adverts: writeAdverts(observer: index, at: time, to: &writer)
+    case .rangedBeacons: writeRangedBeacons(observer: index, at: time, to: &writer)
+    }
+    observers[index].pending.removeAll(keepingCapacity: true)
+    send(writer, observer: index, at: time)
+  }
+
+  private func writeAdverts(observer index: Int, at time: TimeSpan, to writer: inout DatagramWriter) {
+    for sighting in observers[index].pending {
+      let transmitter = scene.transmitters[sighting.transmitter]
+      let advert = Advert(
+        address: transmitter.address,
+        rssi: RSSI(dBm: sighting.level),
+        pdu: transmitter.pdu,
+        channel: sighting.channel,
+        payload: 0..<0
+      )
+      writer.append(
+        advert,
+        payload: transmitter.payloads[sighting.payload],
+        age: (time - sighting.time).counted(drift: scene.observers[index].clockDrift)
+      )
+    }
+  }
+
+  /// Writes one ranged beacon for each beacon heard, with the mean of its levels, in the order first heard.
+  ///
+  /// Distances have the precision of the datagram format, so that the decoded distance equals the written one.
+  private func writeRangedBeacons(observer index: Int, at time: TimeSpan, to writer: inout DatagramWriter) {
+    var heard: [(transmitter: Int, sum: Int, count: Int)] = []
+    for sighting in observers[index].pending {
+      if let known = heard.firstIndex(where: { $0.transmitter == sighting.transmitter }) {
+        heard[known].sum += Int(sighting.level)
+        heard[known].count += 1
+      } else {
+        heard.append((sighting.transmitter, Int(sighting.level), 1))
+      }
+    }
+    for entry in heard {
+      let transmitter = scene.transmitters[entry.transmitter]
+      guard transmitter.beacon.kind == .proximity, let claimed = transmitter.measuredPower else { continue }
+      let mean = Double(entry.sum) / Double(entry.count)
+      let ranged = RangedBeacon(
+        beacon: transmitter.beacon,
+        rssi: RSSI(dBm: Int8(mean.rounded())),
+        accuracy: Meters(Double(Float(Radio.ideal.distance(pathLoss: Double(claimed) - mean))))
+      )
+      writer.append(.rangedBeacon(ranged), age: .zero)
+    }
+  }
+
+  /// Numbers the datagrams and puts them on their way, unless the observer has no network.
+  mutating func send(_ writer: DatagramWriter, observer index: Int, at time: TimeSpan) {
+    let observer = scene.observers[index]
+    for reports in writer.batches {
+      let state = observers[index]
+      let head = Transmission(
+        bootID: state.bootID,
+        sequence: state.sequence,
+        uptime: (time - state.bootedAt).counted(drift: observer.clockDrift)
+      )
+      observers[index].sequence &+= 1
+      let arrivals = observer.network.arrivals(sentAt: time, random: &observers[index].random)
+      guard !observer.has(.network, at: time) else { continue }
+      for arrival in arrivals {
+        let received = scene.start + arrival
+        let datagram = SimulatedDatagram(
+          received: received,
+          sourceAddress: observer.sourceAddress,
+          sourcePort: observer.sourcePort,
+          observer: observer.id,
+          head: head,
+          reports: reports.received(at: received)
+        )
+        underway.add(datagram, at: arrival)
+      }
     }
   }
 }

@@ -22,3 +22,70 @@ package enum PlainText {
     }
   }
 }
+
+/// Finds the word that somebody probably meant.
+package enum Spelling {
+  /// The candidate nearest to a word, or nil if none is near enough to be meant.
+  ///
+  /// Near enough is one slip in three letters: `majr` is `major`, `foo` is nothing.
+  package static func nearest(to word: String, among candidates: [String]) -> String? {
+    let ranked = candidates.map { (name: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+    guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
+    return best.distance <= max(1, min(word.count, best.name.count) / 3) ? best.name : nil
+  }
+
+  /// How many letters must be added, left out, replaced or swapped with their neighbour.
+  ///
+  /// - Complexity: O(n·m); the words are keys of a file, cut to 40 letters.
+  /// - Source: the restricted Damerau–Levenshtein distance.
+  package static func distance(_ left: String, _ right: String) -> Int {
+    let left = Array(left.prefix(40))
+    let right = Array(right.prefix(40))
+    guard !left.isEmpty, !right.isEmpty else { return max(left.count, right.count) }
+    var beforeLast = [Int](repeating: 0, count: right.count + 1)
+    var last = Array(0...right.count)
+    for i in 1...left.count {
+      var row = [i] + [Int](repeating: 0, count: right.count)
+      for j in 1...right.count {
+        let replaced = last[j - 1] + (left[i - 1] == right[j - 1] ? 0 : 1)
+        row[j] = min(last[j] + 1, row[j - 1] + 1, replaced)
+        if i > 1, j > 1, left[i - 1] == right[j - 2], left[i - 2] == right[j - 1] {
+          row[j] = min(row[j], beforeLast[j - 2] + 1)
+        }
+      }
+      beforeLast = last
+      last = row
+    }
+    return last[right.count]
+  }
+}
+
+/// Sizes as people write them.
+package enum ByteCount {
+  /// The units, the longest name first; thousands as disks are sold, powers of two where the name says so.
+  private static let units: [(name: String, bytes: Double)] = [
+    ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
+    ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
+    ("B", 1),
+  ]
+
+  /// Reads a number and its unit, as in `500MB`, `1.5GB`, `10GiB` or `512B`; nil if it is none.
+  ///
+  /// - Returns: bytes, at most an exabyte.
+  package static func read(_ text: some StringProtocol) -> Int64? {
+    guard let unit = units.first(where: { text.hasSuffix($0.name) }) else { return nil }
+    let number = text.dropLast(unit.name.count)
+    guard number.first?.isNumber == true, number.last?.isNumber == true else { return nil }
+    guard number.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }) else { return nil }
+    guard let count = Double(number), count * unit.bytes <= 1e18 else { return nil }
+    return Int64((count * unit.bytes).rounded())
+  }
+
+  /// A size in the largest unit that leaves a number of at least one, as in `1.5 GB`.
+  package static func text(_ bytes: Int64) -> String {
+    let decimal = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]
+    guard let unit = decimal.first(where: { Double(bytes) >= $0.1 }) else { return "\(bytes) bytes" }
+    let tenths = (Double(bytes) / unit.1 * 10).rounded() / 10
+    return "\(SiteFields.plain(tenths)) \(unit.0)"
+  }
+}

@@ -125,3 +125,266 @@ extension ObserverID {
     }
   }
 }
+
+extension SiteReading {
+  private static let listenKeys = ["udp", "http", "allowedOrigins", "allowedHosts"]
+
+  /// Where datagrams and requests arrive, and with which certificate.
+  func readListen(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+    if let listen = fields.fields("listen", known: SiteReading.listenKeys) {
+      readUDP(listen, into: &configuration)
+      configuration.http = listen["http"].flatMap { node in
+        address(node, "listen.http", listen.path(of: "http"), listen, example: "\"127.0.0.1:8080\"")
+      }
+      configuration.allowedOrigins = texts(
+        listen,
+        "allowedOrigins",
+        expected: "an origin without a path, as in \"https://floor.example.org\"",
+        SiteReading.isOrigin
+      )
+      configuration.allowedHosts = texts(
+        listen,
+        "allowedHosts",
+        expected: "a host name without port, as in \"pharos.local\"",
+        SiteReading.isHostName
+      )
+    }
+    guard let tls = fields.fields("tls", known: ["certificate", "key"]) else { return }
+    let certificate = tls.requiredText("certificate", expected: "the path of a PEM file")
+    let key = tls.requiredText("key", expected: "the path of a PEM file")
+    if let certificate, let key { configuration.tls = TLSFiles(certificate: certificate, key: key) }
+    if configuration.http == nil {
+      fields.warning("tls", "tls stands without listen.http: it is used only where --http gives the address")
+    }
+  }
+
+  private func texts(
+    _ listen: SiteFields,
+    _ key: String,
+    expected: String,
+    _ isGood: (String) -> Bool
+  ) -> [String] {
+    listen.list(key, of: "texts").compactMap { entry in
+      if let text = entry.node.scalar?.string, isGood(text) { return text }
+      problems.mistake(
+        "listen.\(key): \(entry.node.sketch) is none",
+        line: entry.node.mark?.line ?? listen.line,
+        field: entry.path,
+        expected: expected
+      )
+      return nil
+    }
+  }
+
+  /// Whether a text is what browsers send as `Origin`: a scheme and a host, maybe a port, and nothing behind.
+  private static func isOrigin(_ text: String) -> Bool {
+    for scheme in ["https://", "http://"] where text.hasPrefix(scheme) {
+      let host = text.dropFirst(scheme.count)
+      return !host.isEmpty && !host.contains { "/?#@ \t".contains($0) }
+    }
+    return false
+  }
+
+  private static func isHostName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= 253 && !text.contains { "/?#@: \t".contains($0) }
+  }
+
+  func address(
+    _ node: Node,
+    _ name: String,
+    _ path: String,
+    _ fields: SiteFields,
+    example: String
+  ) -> HostPort? {
+    if let address = node.scalar.flatMap({ HostPort($0.string) }) { return address }
+    problems.mistake(
+      "\(name): \(node.sketch) is no address",
+      line: node.mark?.line ?? fields.line,
+      field: path,
+      expected: "HOST:PORT, as in \(example)"
+    )
+    return nil
+  }
+
+  /// Where the journal is and what it keeps.
+  func readJournal(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+    configuration.data = fields.filledText("data", expected: "the path of a folder")
+    guard let journal = fields.fields("journal", known: ["retention"]) else { return }
+    guard let retention = journal.fields("retention", known: ["age", "size"]) else { return }
+    configuration.retention.age = retention.time("age")
+    configuration.retention.size = retention.parsed("size", expected: "a size, as in 500MB or 10GB") { text in
+      ByteCount.read(text).flatMap { $0 > 0 ? $0 : nil }
+    }
+    guard configuration.data == nil else { return }
+    fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
+  }
+
+  /// Returns the tree without the keys that a site file cannot set, and notes a mistake for each of them.
+  func withoutHTTPKeys(_ root: Node) -> Node {
+    guard let mapping = root.mapping else { return root }
+    let reasons = [
+      "webhooks": "webhooks carry secrets and are made over HTTP: POST /v1/webhooks",
+      "tokens": "tokens are made by pharos token create",
+      "notifications": "notification rules are made over HTTP: "
+        + "PUT /v1/applications/{application}/notifications/{id}",
+    ]
+    let kept = mapping.filter { key, _ in
+      guard let name = key.scalar?.string, let reason = reasons[name] else { return true }
+      problems.mistake("site: \(reason)", line: key.mark?.line ?? 1, field: name, expected: "no such key")
+      return false
+    }
+    return .mapping(Node.Mapping(kept.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
+  }
+
+  /// Somebody marked as a person can be asked only by an application that says what for.
+  func checkAccess(_ fields: SiteFields, _ configuration: SiteConfiguration) {
+    guard configuration.access.hasPersons else { return }
+    for application in configuration.site.applications
+    where configuration.access.purposes[application.identifier] == nil {
+      fields.warning(
+        "applications",
+        "application \"\(application.identifier)\" has no purpose, so it cannot be authorised to learn "
+          + "about persons",
+        expected: "a purpose: \(SiteReading.purposeExpected)"
+      )
+    }
+  }
+
+  /// Returns the folders of the venues, which the caller opens and reads.
+  func venues(_ fields: SiteFields) -> [String] {
+    let entries = fields.list("venues", of: "venue folders")
+    return entries.compactMap { _, path, venue -> String? in
+      if let folder = venue.scalar?.string, folder.contains(where: { !$0.isWhitespace }) { return folder }
+      problems.mistake(
+        "venues: \(venue.sketch) is no folder",
+        line: venue.mark?.line ?? fields.line(of: "venues"),
+        field: path,
+        expected: "the path of a venue's folder"
+      )
+      return nil
+    }
+  }
+}
+
+extension SiteReading {
+  /// Where datagrams arrive: `HOST:PORT` each, or a mapping with an address and a policy of its own.
+  func readUDP(_ listen: SiteFields, into configuration: inout SiteConfiguration) {
+    guard let udp = listen["udp"] else { return }
+    let nodes = udp.sequence.map(Array.init) ?? [udp]
+    configuration.listen = nodes.enumerated().compactMap { index, node in
+      let path = udp.sequence == nil ? listen.path(of: "udp") : listen.path(of: "udp", index)
+      let example = "\"127.0.0.1:50001\" or \"[::]:50001\""
+      guard node.mapping != nil else { return address(node, "listen.udp", path, listen, example: example) }
+      let fields = SiteFields(
+        node,
+        place: "listen.udp",
+        path: path,
+        known: ["address", "policy"],
+        problems: problems
+      )
+      guard let fields else { return nil }
+      guard let place = fields["address"] else {
+        fields.mistake("address", "address is missing", expected: "HOST:PORT, as in \(example)")
+        return nil
+      }
+      let address = address(place, "listen.udp", fields.path(of: "address"), fields, example: example)
+      if let address, let policy = policy(fields) { configuration.listenerPolicies[address] = policy }
+      return address
+    }
+  }
+
+  /// Whose datagrams are taken where a listener does not say so itself.
+  func readPolicy(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+    if let ingest = fields.fields("ingest", known: ["policy"]) {
+      configuration.policy = policy(ingest) ?? .open
+      if configuration.policy == .allowlist, !fields.has("observers") {
+        ingest.warning(
+          "policy",
+          "policy allowlist, and no observer is listed: each is quarantined until it is accepted",
+          expected: "observers, or pharos observer accept for each"
+        )
+      }
+    }
+    let policies = configuration.listen.map { configuration.policy(of: $0) }
+    // Where anybody may send to some listener, the others look after their lists themselves.
+    configuration.site.admission = policies.contains(.open) ? .open : .listed
+    warnOfKeys(fields, configuration, policies)
+  }
+
+  private func policy(_ fields: SiteFields) -> IngestPolicy? {
+    guard let text = fields.text("policy") else { return nil }
+    if let policy = IngestPolicy(rawValue: text) { return policy }
+    let hint = Spelling.nearest(to: text, among: IngestPolicy.allCases.map(\.rawValue))
+    let question = hint.map { "; did you mean \"\($0)\"?" } ?? ""
+    fields.mistake("policy", "unknown policy \"\(text)\"\(question)", expected: "open, allowlist or signed")
+    return nil
+  }
+
+  private func warnOfKeys(
+    _ fields: SiteFields,
+    _ configuration: SiteConfiguration,
+    _ policies: [IngestPolicy]
+  ) {
+    guard policies.contains(.signed) else { return }
+    let key = configuration.policy == .signed && configuration.listenerPolicies.isEmpty ? "ingest" : "listen"
+    if configuration.data == nil {
+      fields.warning(
+        key,
+        "signatures are asked for, and there is no data folder to keep keys in: every gateway is refused unless --data "
+          + "gives one",
+        expected: "data, and pharos observer add for each gateway"
+      )
+    }
+    for (address, policy) in zip(configuration.listen, policies) where policy == .open && !address.isLoopback
+    {
+      fields.warning(
+        "listen",
+        "\(address) takes anybody's datagrams, also such as name observers that sign elsewhere",
+        expected: "policy: allowlist or signed there, or an address of this machine alone"
+      )
+    }
+  }
+}
+
+extension HostPort {
+  /// Whether only this machine can send there.
+  var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+}
+
+extension SiteReading {
+  private static let positioningKeys = ["interval", "lag", "particles", "tags"]
+
+  /// How handsets and tags are located in the venues.
+  func positioning(_ fields: SiteFields) -> PositioningSettings {
+    var settings = PositioningSettings()
+    let known = SiteReading.positioningKeys
+    guard let entry = fields.fields("positioning", known: known) else { return settings }
+    if let interval = time("interval", in: PositioningSettings.intervals, of: entry) {
+      settings.interval = interval
+    }
+    if let lag = time("lag", in: PositioningSettings.lags, of: entry) { settings.lag = lag }
+    settings.particles = entry.integer("particles", in: PositioningSettings.particleCounts)
+    settings.tags = entry.list("tags", of: "constraints").compactMap { index, path, node in
+      let place = "\(entry.place): tag \(index + 1)"
+      return SiteFields(node, place: place, path: path, known: SiteIdentity.keys, problems: problems)
+        .flatMap { identity($0)?.constraint }
+    }
+    if !fields.has("venues") {
+      fields.warning("positioning", "positioning stands without venues: nothing is located")
+    }
+    return settings
+  }
+
+  private func time(_ key: String, in range: ClosedRange<TimeSpan>, of entry: SiteFields) -> TimeSpan? {
+    guard let time = entry.time(key, allowingZero: range.lowerBound == .zero) else { return nil }
+    guard range.contains(time) else {
+      entry.mistake(
+        key,
+        "\(key) is \(time.written)",
+        expected: "\(range.lowerBound.written) to \(range.upperBound.written)"
+      )
+      return nil
+    }
+    return time
+  }
+}

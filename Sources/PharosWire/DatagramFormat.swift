@@ -28,3 +28,57 @@ public protocol DatagramFormat {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal)
 }
+
+/// A datagram format that Pharos understands.
+public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
+  /// reelyActive's radio decoding, binary: the open convention on UDP 50001.
+  case raddec
+  /// The Pharos datagram, version 1.
+  case pharos
+  /// JSON: an object, an array of objects, or objects one behind the other.
+  case json
+  /// Ingics gateways: lines that begin with `$`.
+  case ingics
+  /// Huawei access points.
+  case huawei
+  /// Minew gateways, binary.
+  case minew
+
+  /// The name in metrics, logs and site files.
+  public var name: String {
+    switch self {
+    case .raddec: "raddec"
+    case .pharos: "pharos"
+    case .json: "json"
+    case .ingics: "ingics"
+    case .huawei: "huawei"
+    case .minew: "minew"
+    }
+  }
+
+  /// Which format a datagram is in, judged by its first bytes, or nil if it is in none of them.
+  ///
+  /// No two formats begin alike, so the order of the questions does not matter.
+  public init?(recognising datagram: RawSpan) {
+    if RaddecFormat.recognises(datagram) {
+      self = .raddec
+    } else if PharosFormat.recognises(datagram) {
+      self = .pharos
+    } else if JSONFormat.recognises(datagram) {
+      self = .json
+    } else if IngicsFormat.recognises(datagram) {
+      self = .ingics
+    } else if HuaweiFormat.recognises(datagram) {
+      self = .huawei
+    } else if MinewFormat.recognises(datagram) {
+      self = .minew
+    } else {
+      return nil
+    }
+  }
+}
+
+extension WireFormat: CustomStringConvertible {
+  /// The name.
+  public var description: String { name }
+}

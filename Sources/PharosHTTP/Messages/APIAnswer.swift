@@ -69,3 +69,53 @@ package struct APIAnswer: Sendable {
     headers.append((name, value))
   }
 }
+
+/// Entity tags: what tells a client that what it has is still what there is.
+///
+/// - Source: RFC 9110, 8.8.3 and 13.1.2.
+package enum EntityTag {
+  /// The weak tag of some bytes.
+  ///
+  /// FNV-1a in 64 bits and the length: it need not withstand anybody, only differ when the bytes do.
+  static func tag(of bytes: [UInt8]) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return "W/\"\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))\""
+  }
+
+  /// Whether a field `If-None-Match` names a tag, compared weakly as for GET.
+  package static func matches(_ field: String, _ tag: String) -> Bool {
+    field.split(separator: ",").contains { part in
+      let candidate = trimmed(part)
+      return candidate == "*" || opaque(candidate) == opaque(tag[...])
+    }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text
+    while text.first == " " || text.first == "\t" { text.removeFirst() }
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return text
+  }
+
+  private static func opaque(_ tag: Substring) -> Substring {
+    tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
+  }
+}
+
+extension APIAnswer {
+  /// Adds the tag of the body, and says 304 without it where the client has that very body.
+  func conditional(for request: APIRequest) -> APIAnswer {
+    guard status == 200, case .bytes(let bytes) = body else { return self }
+    let tag = header("ETag") ?? EntityTag.tag(of: bytes)
+    var answer = self
+    answer.setHeader("ETag", tag)
+    guard let known = request[header: "if-none-match"], EntityTag.matches(known, tag) else {
+      return answer
+    }
+    answer.status = 304
+    answer.headers.removeAll { $0.name == "Content-Type" }
+    answer.body = .none
+    return answer
+  }
+}

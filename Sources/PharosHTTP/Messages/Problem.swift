@@ -1,4 +1,11 @@
+import PharosAccess
+import PharosDelivery
+import PharosIngest
+import PharosJournal
+import PharosMonitoring
 import PharosReports
+import PharosSite
+import PharosWebhooks
 
 /// The reason why a request was not carried out, for its client: RFC 9457 problem details with the fields in error.
 ///
@@ -70,5 +77,170 @@ extension Problem.Field {
     json.member("message", message)
     json.member("expected", ifPresent: expected)
     json.closeObject()
+  }
+}
+
+extension Problem {
+  /// The request cannot be understood.
+  static func badRequest(_ detail: String, errors: [Field] = []) -> Problem {
+    Problem(
+      "badRequest",
+      "The request cannot be understood",
+      status: 400,
+      detail: detail,
+      errors: errors
+    )
+  }
+
+  /// Parameters of the query are wrong.
+  static func badQuery(_ errors: [Field]) -> Problem {
+    let names = errors.map(\.field).joined(separator: ", ")
+    return Problem(
+      "badQuery",
+      "Parameters of the query are wrong",
+      status: 400,
+      detail: "Correct or leave out: \(names).",
+      errors: errors
+    )
+  }
+
+  /// Fields of the body are wrong.
+  static func invalidBody(_ errors: [Field]) -> Problem {
+    let names = errors.map(\.field).joined(separator: ", ")
+    return Problem(
+      "invalidBody",
+      "Fields of the body are wrong",
+      status: 422,
+      detail: "Nothing was changed. Correct: \(names).",
+      errors: errors
+    )
+  }
+
+  /// The body is no JSON.
+  static func notJSON(_ detail: String) -> Problem {
+    Problem("notJSON", "The body is no valid JSON", status: 400, detail: detail)
+  }
+
+  /// There is no such thing.
+  static func notFound(_ detail: String) -> Problem {
+    Problem("notFound", "There is no such thing here", status: 404, detail: detail)
+  }
+
+  /// The path exists, but not for this method.
+  static func methodNotAllowed(_ method: String, allowed: [String]) -> Problem {
+    var problem = Problem(
+      "methodNotAllowed",
+      "The method is not allowed here",
+      status: 405,
+      detail: "\(method) is not allowed here; use \(allowed.joined(separator: ", "))."
+    )
+    problem.headers["Allow"] = allowed.joined(separator: ", ")
+    return problem
+  }
+
+  /// The request contradicts what is.
+  static func conflict(_ name: String, _ detail: String) -> Problem {
+    Problem(name, "The request contradicts what is already there", status: 409, detail: detail)
+  }
+
+  /// The body is longer than is taken.
+  static func tooLarge(limit: Int) -> Problem {
+    Problem(
+      "bodyTooLarge",
+      "The body is too long",
+      status: 413,
+      detail: "At most \(limit) bytes are taken; send less at a time."
+    )
+  }
+
+  /// Returns the problem of a request without a valid token.
+  static func unauthorized(_ detail: String) -> Problem {
+    var problem = Problem("unauthorized", "A valid token is needed", status: 401, detail: detail)
+    problem.headers["WWW-Authenticate"] = "Bearer realm=\"pharos\""
+    return problem
+  }
+
+  /// Who asks may not.
+  static func forbidden(_ detail: String) -> Problem {
+    Problem("forbidden", "This is not allowed to you", status: 403, detail: detail)
+  }
+
+  /// The server cannot do it now.
+  static func unavailable(_ detail: String) -> Problem {
+    var problem = Problem("unavailable", "Pharos cannot do this now", status: 503, detail: detail)
+    problem.headers["Retry-After"] = "5"
+    return problem
+  }
+
+  /// The problem of an unexpected error, which is in the log and not in the answer.
+  static var unexpected: Problem {
+    Problem(
+      "internal",
+      "Pharos made a mistake",
+      status: 500,
+      detail: "The log of the server says what happened. Please report it."
+    )
+  }
+}
+
+extension Problem {
+  /// Creates the problem that a client receives for an error; nil for an unexpected one.
+  init?(_ error: any Error) {
+    switch error {
+    case let problem as Problem: self = problem
+    case let refusal as RegionRefusal: self.init(refusal)
+    case let error as SiteFileError: self.init(error)
+    case let error as AccessError: self.init(error)
+    case let error as WebhookError: self.init(error)
+    case let error as JournalError: self = .unavailable("The journal cannot be used: \(error)")
+    case let refusal as FeedRefusal: self = .unavailable("\(refusal)")
+    case IngestError.stopped, is CancellationError:
+      self = .unavailable("The server is stopping; try again in a moment.")
+    case let error as IngestError: self = .unavailable("\(error)")
+    default: return nil
+    }
+  }
+
+  private init(_ refusal: RegionRefusal) {
+    switch refusal {
+    case .regionLimitExceeded(let limit, let application, let identifier):
+      self = .regionLimit(limit, application: application, region: identifier)
+    case .unknownRegion: self = .notFound("\(refusal)")
+    case .duplicateIdentifier, .duplicateApplication: self = .conflict("duplicate", "\(refusal)")
+    case .emptyApplication, .emptyIdentifier, .crossedLevels, .crossedDistances:
+      self = .invalidBody([Field("", "\(refusal)")])
+    }
+  }
+
+  private init(_ error: SiteFileError) {
+    let mistakes = error.problems.filter { $0.severity == .mistake }
+    self = .invalidBody(mistakes.map { Field($0.field, $0.message, expected: $0.expected) })
+    guard mistakes.count == 1,
+      mistakes[0].message.hasPrefix("not JSON") || mistakes[0].message == "not UTF-8"
+    else { return }
+    self = .notJSON("Line \(mistakes[0].line): \(mistakes[0].message).")
+  }
+
+  private init(_ error: AccessError) {
+    switch error {
+    case .badName(let field, _): self = .invalidBody([Field(field, "\(error)")])
+    case .badPurpose, .purposeMissing: self = .invalidBody([Field("purpose", "\(error)")])
+    case .noSubject: self = .invalidBody([Field("subject", "\(error)")])
+    case .expired: self = .invalidBody([Field("expiresAt", "\(error)")])
+    case .operatorOnly: self = .forbidden("\(error)")
+    case .tooMany, .tooManyKeys: self = .conflict("tooMany", "\(error)")
+    case .notARadio: self = .invalidBody([Field("radios", "\(error)")])
+    case .damaged, .store: self = .unavailable("\(error)")
+    }
+  }
+
+  private init(_ error: WebhookError) {
+    switch error {
+    case .invalid(let problems):
+      self = .invalidBody(problems.map { Field($0.field, $0.message, expected: $0.expected) })
+    case .unknown: self = .notFound("\(error)")
+    case .tooMany: self = .conflict("tooMany", "\(error)")
+    case .journal: self = .unavailable("\(error)")
+    }
   }
 }

@@ -1,4 +1,5 @@
 import PharosEvents
+import PharosPlaces
 import PharosReports
 
 extension Locator {
@@ -77,5 +78,189 @@ extension Locator {
     let rate = !isSeen ? rules.blindWalk : gait.rests ? rules.drift / 4 : rules.drift
     cloud.spread(rate * seconds.squareRoot(), &noise)
     leak(seconds)
+  }
+}
+
+/// How the subject moves, as far as its sensors tell.
+struct LocatorGait: Sendable, Hashable {
+  /// When the belief was last spread.
+  var spread = Timestamp.distantPast
+  /// The last movement of any kind.
+  var moved = Timestamp.distantPast
+  /// Since when motion has been sensed without a gap: what was heard before is of an unknown place.
+  var seenSince = Timestamp.distantPast
+  /// What headings are measured from; nil before the first one.
+  var reference: Heading.Reference?
+  /// The last direction of the sensors in radians; 0 where they never told any.
+  var heading: Float = 0
+  /// Whether the subject rested when it was last heard of.
+  var rests = false
+  /// Its speed in m/s over the last steps, and the direction of the sensors in east and north.
+  var speed: Float = 0
+  var east: Float = 0
+  var north: Float = 0
+  /// The time of the last step.
+  var step = Timestamp.distantPast
+
+  /// How much of the speed a step renews: about four steps.
+  private static let renewal: Float = 0.3
+
+  /// Notes a step.
+  mutating func walk(length: Float, east: Float, north: Float, at time: Timestamp) {
+    let seconds = Float((time - step).seconds)
+    let isOn = seconds < 2 && seconds > 0.1
+    let latest = isOn ? length / seconds : speed > 0 ? speed : length / 0.55
+    speed += (latest - speed) * (speed > 0 ? LocatorGait.renewal : 1)
+    if !isOn { (self.east, self.north) = (0, 0) }
+    self.east += (east - self.east) * LocatorGait.renewal
+    self.north += (north - self.north) * LocatorGait.renewal
+    step = time
+    rests = false
+  }
+
+  /// Notes a rest.
+  mutating func rest() {
+    rests = true
+    (speed, east, north) = (0, 0, 0)
+  }
+}
+
+/// How far and where to a subject was carried in the last while, in the directions of its own sensors.
+///
+/// What a phone heard seconds ago says where it was then. The way since is the same for all particles but for each one's own
+/// turn and stretch, so one trail serves them all.
+struct WalkedTrail: Sendable, Hashable {
+  private struct Mark: Hashable {
+    var time: Timestamp
+    var east: Float
+    var north: Float
+  }
+
+  /// How many steps are remembered: about 30 s of walking.
+  static let capacity = 64
+
+  private var marks: [Mark] = []
+  private var next = 0
+  /// The whole way so far, in metres.
+  private(set) var east: Float = 0
+  private(set) var north: Float = 0
+
+  init() { marks.reserveCapacity(WalkedTrail.capacity) }
+
+  /// Adds a step.
+  mutating func walk(east: Float, north: Float, at time: Timestamp) {
+    let mark = Mark(time: time, east: self.east, north: self.north)
+    if marks.count < WalkedTrail.capacity { marks.append(mark) } else { marks[next] = mark }
+    next = (next + 1) % WalkedTrail.capacity
+    self.east += east
+    self.north += north
+  }
+
+  /// Forgets the way, as when directions get another reference.
+  mutating func removeAll() {
+    marks.removeAll(keepingCapacity: true)
+    next = 0
+    (east, north) = (0, 0)
+  }
+
+  /// The way since a time: all steps that ended after it.
+  func way(since time: Timestamp) -> (east: Float, north: Float) {
+    var found: (east: Float, north: Float) = (0, 0)
+    var place = next
+    for _ in 0..<marks.count {
+      place = place == 0 ? marks.count - 1 : place - 1
+      guard marks[place].time > time else { break }
+      found = (east - marks[place].east, north - marks[place].north)
+    }
+    return found
+  }
+}
+
+extension Locator {
+  /// Lets some of the belief change floors: near stairs, lifts and escalators, or anywhere in a venue that knows none.
+  mutating func leak(_ seconds: Float) {
+    guard content.hasConnectors else { return leakAnywhere(seconds) }
+    let chance = min(0.5, rules.connectorRate * seconds)
+    for index in 0..<cloud.count {
+      let floor = content.floors[Int(cloud.floor[index])]
+      guard !floor.exits.isEmpty,
+        floor.raster.cell(east: cloud.east[index], north: cloud.north[index]).contains(.connected),
+        noise.share() < chance
+      else { continue }
+      let near = floor.exits.filter { reach(of: index, to: $0) <= rules.connectorReach }
+      guard !near.isEmpty else { continue }
+      leave(index, by: near[Int(noise.next() % UInt64(near.count))])
+    }
+  }
+
+  private mutating func leakAnywhere(_ seconds: Float) {
+    let chance = rules.leakRate * seconds
+    for index in 0..<cloud.count {
+      let neighbours = content.neighbours[Int(cloud.floor[index])]
+      guard !neighbours.isEmpty, noise.share() < chance else { continue }
+      let neighbour = neighbours[Int(noise.next() % UInt64(neighbours.count))]
+      (cloud.east[index], cloud.north[index]) = neighbour.change(cloud.east[index], cloud.north[index])
+      cloud.floor[index] = UInt8(truncatingIfNeeded: neighbour.floor)
+    }
+  }
+
+  private func reach(of index: Int, to exit: GroundFloor.Exit) -> Float {
+    let east = Float(exit.point.x) - cloud.east[index]
+    let north = Float(exit.point.y) - cloud.north[index]
+    return (east * east + north * north).squareRoot()
+  }
+
+  private mutating func leave(_ index: Int, by exit: GroundFloor.Exit) {
+    cloud.east[index] = Float(exit.arrival.x) + Locator.arrivalSpread * noise.normal()
+    cloud.north[index] = Float(exit.arrival.y) + Locator.arrivalSpread * noise.normal()
+    cloud.floor[index] = UInt8(truncatingIfNeeded: exit.floor)
+  }
+
+  /// How far from a connector's end one is when it is over.
+  ///
+  /// - Units: metres.
+  private static let arrivalSpread: Float = 1.5
+  /// How far from a connector a climb may begin for the map's and the belief's own errors.
+  ///
+  /// - Units: metres.
+  private static let climbReach: Float = 15
+
+  /// Takes what the air pressure says: a way up or down as high as a storey or more.
+  mutating func change(floorsBy climb: Climb) {
+    guard climb.meters.isFinite, climb.meters.magnitude > rules.storey / 2, !cloud.isEmpty else { return }
+    let rise = Int((climb.meters / rules.storey).rounded())
+    let storeys = rise == 0 ? (climb.meters > 0 ? 1 : -1) : rise
+    evidence.sources.insert(.motion)
+    for index in 0..<cloud.count {
+      let floor = content.floors[Int(cloud.floor[index])]
+      let fitting = floor.exits.filter {
+        ($0.rise - storeys).magnitude <= 1 && ($0.rise > 0) == (storeys > 0)
+      }
+      let nearest = fitting.min {
+        (reach(of: index, to: $0), abs($0.rise - storeys)) < (
+          reach(of: index, to: $1), abs($1.rise - storeys)
+        )
+      }
+      if let nearest {
+        let distance = reach(of: index, to: nearest)
+        // A place far from every way up is no likely one to have climbed from.
+        cloud.weight[index] -= max(0, distance - Locator.climbReach) * 0.2
+        let there = fitting.filter { reach(of: index, to: $0) <= distance + 1 }
+        let best = there.min { abs($0.rise - storeys) < abs($1.rise - storeys) } ?? nearest
+        leave(index, by: best)
+      } else if !content.hasConnectors {
+        for _ in 0..<abs(storeys) {
+          let here = content.floors[Int(cloud.floor[index])].id.level
+          let neighbours = content.neighbours[Int(cloud.floor[index])]
+          let next = neighbours.first { (content.floors[$0.floor].id.level > here) == (storeys > 0) }
+          guard let next else { break }
+          (cloud.east[index], cloud.north[index]) = next.change(cloud.east[index], cloud.north[index])
+          cloud.floor[index] = UInt8(truncatingIfNeeded: next.floor)
+        }
+      } else {
+        cloud.weight[index] -= 3
+      }
+    }
+    cloud.resample(rules, &noise)
   }
 }

@@ -1,6 +1,6 @@
 import PharosEvents
 import PharosPlaces
-import PharosReports
+package import PharosReports
 
 extension Locator {
   /// Weighs the readings whose time has come.
@@ -215,5 +215,261 @@ extension Locator {
     guard residuals.count >= Locator.fewestTelling else { return }
     residuals.sort()
     offset.learn(residuals[residuals.count / 2])
+  }
+}
+
+extension Locator {
+  /// How much each of some readings counts.
+  ///
+  /// Radios of one box err together, and so do all readings of a look: bodies stand in the way of many at once. The more there
+  /// are, the less each one says.
+  func worths(of readings: [RadioReading], at time: Timestamp) -> [Float] {
+    var members: [Int32: Float] = [:]
+    for reading in readings where reading.kind == .accessPoint {
+      members[content.radio.groups[Int(reading.emitter)], default: 0] += 1
+    }
+    var worths: [Float] = []
+    worths.reserveCapacity(readings.count)
+    var sum: Float = 0
+    for reading in readings {
+      let group = content.radio.groups[Int(reading.emitter)]
+      guard reading.kind == .accessPoint else {
+        worths.append(rules.beaconShare)
+        continue
+      }
+      // Old readings err together by the way since: many of them say no more than few, and take nothing from new ones.
+      let (stale, noise) = (staleness(of: reading, at: time), Locator.freshNoise)
+      let newness = noise * noise / (noise * noise + stale * stale)
+      let worth = Locator.share(of: members[group] ?? 1, rules) * newness
+      worths.append(worth)
+      sum += worth
+    }
+    let factor = min(1, rules.mostWorth / (rules.halfWorth + sum))
+    for index in worths.indices where readings[index].kind == .accessPoint { worths[index] *= factor }
+    return worths
+  }
+
+  /// How much it says of each reading's place that its emitter was heard at all; nil where scans tell more.
+  ///
+  /// The first reading of each beacon says it: that it was heard again says little more.
+  package func surprises(of readings: [RadioReading]) -> [Float]? {
+    let beacons = Set(readings.lazy.filter { $0.kind == .beacon }.map(\.emitter))
+    guard !beacons.isEmpty, !readings.contains(where: { $0.kind == .accessPoint }) else { return nil }
+    let surprise = min(rules.beaconSurprise, rules.mostBeaconSurprise / Float(beacons.count))
+    var met: Set<Int32> = []
+    return readings.map { reading in
+      reading.kind == .beacon && met.insert(reading.emitter).inserted ? surprise : 0
+    }
+  }
+
+  /// Returns the noise that a reading's age adds to it.
+  ///
+  /// A walk's first scans list what was heard up to 30 s before it, and no steps show where that was.
+  ///
+  /// - Units: dB.
+  func staleness(of reading: RadioReading, at time: Timestamp) -> Float {
+    let seen = seesMotion(at: time) ? min(time, max(reading.heard, gait.seenSince)) : time
+    return rules.staleNoise * Float((time - seen).seconds)
+      + rules.staleNoiseBlind * Float((seen - reading.heard).seconds)
+  }
+
+  /// How far a reading scatters that has just been heard.
+  ///
+  /// - Units: dB. What ``SurveyRules/readingNoise`` and the map's deviation come to.
+  private static let freshNoise: Float = 6
+
+  private static func share(of members: Float, _ rules: FusionRules) -> Float {
+    Float(RadioMath.power(Double(members), -Double(rules.groupShare)))
+  }
+
+  /// Readings that were heard at about the same place, and the way that was walked since.
+  struct Bunch {
+    var readings: Range<Int>
+    var way: (east: Float, north: Float)
+  }
+
+  /// Readings are taken together while the subject walked less than this.
+  ///
+  /// - Units: metres.
+  static let bunchWay: Float = 0.8
+
+  /// Readings, in order of time, by where they were heard.
+  func bunches(of readings: [RadioReading], apart limit: Float, at time: Timestamp) -> [Bunch] {
+    var bunches: [Bunch] = []
+    for index in readings.indices {
+      let way = way(since: readings[index], at: time)
+      if let last = bunches.last, (way.east - last.way.east).magnitude < limit,
+        (way.north - last.way.north).magnitude < limit
+      {
+        bunches[bunches.count - 1].readings = last.readings.lowerBound..<index + 1
+      } else {
+        bunches.append(Bunch(readings: index..<index + 1, way: way))
+      }
+    }
+    return bunches
+  }
+
+  /// The way from where a reading tells of to where the subject is now: backwards where it tells of what lies ahead.
+  private func way(since reading: RadioReading, at time: Timestamp) -> (east: Float, north: Float) {
+    let told = reading.heard + (reading.kind == .accessPoint ? rules.scanLead : rules.beaconLead)
+    guard told > time else { return trail.way(since: told) }
+    guard time - gait.step < .seconds(1.5) else { return (0, 0) }
+    let ahead = -gait.speed * Float((told - time).seconds)
+    return (ahead * gait.east, ahead * gait.north)
+  }
+
+  /// Readings made ready to be summed: their levels corrected, their noise grown with age.
+  func terms(
+    _ readings: [RadioReading],
+    _ range: Range<Int>,
+    _ worths: [Float],
+    surprises: [Float]? = nil,
+    louder offset: Float,
+    at time: Timestamp
+  ) -> [RadioTerm] {
+    range.map { index in
+      let reading = readings[index]
+      let stale = staleness(of: reading, at: time)
+      let noise = content.radio.noises[Int(reading.emitter)]
+      return RadioTerm(
+        emitter: reading.emitter,
+        level: Int32(RadioMap.byte(level: reading.level - offset)),
+        noise: Int32(LevelTable.number(ofNoise: (noise * noise + stale * stale).squareRoot())),
+        worth: worths[index],
+        surprise: surprises?[index] ?? 0
+      )
+    }
+  }
+}
+
+/// A level that waits to be weighed.
+package struct RadioReading: Sendable, Hashable {
+  /// When the emitter was really heard.
+  var heard: Timestamp
+  /// The level in dBm, before any offset.
+  var level: Float
+  /// The emitter, and in the two upper bits the kind: hundreds of readings are kept for each subject.
+  private var code: UInt32
+
+  /// What kind of evidence a reading is.
+  package enum Kind: UInt32, Sendable {
+    case accessPoint, beacon, observer
+  }
+
+  /// Makes a reading.
+  package init(heard: Timestamp, emitter: Int32, level: Float, kind: Kind) {
+    self.heard = heard
+    self.level = level
+    code = UInt32(bitPattern: emitter) & 0x3FFF_FFFF | kind.rawValue << 30
+  }
+
+  /// The emitter, as its place in the radio map.
+  var emitter: Int32 { Int32(bitPattern: code & 0x3FFF_FFFF) }
+  /// What kind of evidence it is.
+  var kind: Kind { Kind(rawValue: code >> 30) ?? .accessPoint }
+}
+
+/// When each emitter was last heard, so that a scan's repetitions are not taken for news.
+///
+/// - Shape: open addressing in 1,024 places of 12 bytes; when it is three quarters full, what is oldest goes.
+struct HeardTable: Sendable, Hashable {
+  private static let places = 1_024
+  private static let most = 768
+
+  private var emitters: [Int32] = []
+  private var times: [Int64] = []
+  private var count = 0
+
+  /// How many bytes it takes.
+  var bytes: Int { emitters.count * 12 }
+
+  /// Notes that an emitter was heard.
+  ///
+  /// - Returns: whether that is news: later than all that was noted of it by more than a millisecond, the grain of some
+  ///   platforms' clocks.
+  mutating func note(_ emitter: Int32, at time: Timestamp) -> Bool {
+    if emitters.isEmpty {
+      emitters = [Int32](repeating: -1, count: HeardTable.places)
+      times = [Int64](repeating: 0, count: HeardTable.places)
+    }
+    var place = Int((UInt32(bitPattern: emitter) &* 2_654_435_769) >> 22)
+    while emitters[place] >= 0, emitters[place] != emitter { place = (place + 1) & (HeardTable.places - 1) }
+    if emitters[place] == emitter {
+      guard time.nanoseconds > times[place] + 1_000_000 else { return false }
+      times[place] = time.nanoseconds
+      return true
+    }
+    emitters[place] = emitter
+    times[place] = time.nanoseconds
+    count += 1
+    if count > HeardTable.most { shrink() }
+    return true
+  }
+
+  /// The emitters that were heard after a time.
+  func emitters(since time: Timestamp) -> [Int32] {
+    emitters.indices.compactMap { place in
+      emitters[place] >= 0 && times[place] > time.nanoseconds ? emitters[place] : nil
+    }
+  }
+
+  /// Forgets the older half.
+  private mutating func shrink() {
+    let kept = zip(emitters, times).filter { $0.0 >= 0 }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }
+    emitters = []
+    count = 0
+    for (emitter, time) in kept.prefix(HeardTable.most / 2) {
+      _ = note(emitter, at: Timestamp(nanoseconds: time))
+    }
+  }
+}
+
+/// How much louder than the survey's the subject's receiver hears, or a tag sends: one number for all levels, learned slowly.
+package struct LevelOffset: Sendable, Hashable {
+  /// What is to be taken from every level.
+  ///
+  /// - Units: dB.
+  private(set) var decibels: Float = 0
+  /// The uncertainty of that in dB².
+  private var variance: Float
+  private var isSender = false
+
+  /// The uncertainty of one look: its readings err together by the subject's body, the crowd, and an error of the place.
+  ///
+  /// - Units: dB².
+  private static let lookVariance: Float = 36
+  /// How fast the offset may change: a phone goes into a pocket.
+  ///
+  /// - Units: dB² a look.
+  private static let wander: Float = 0.02
+
+  /// Starts with no offset.
+  init(deviation: Float) { variance = deviation * deviation }
+
+  /// Starts with what tags differ by, if the subject turns out to be one.
+  mutating func expectSender(deviation: Float) {
+    guard !isSender else { return }
+    isSender = true
+    variance = deviation * deviation
+  }
+
+  /// Offsets to try while nothing was learned: none, and one standard deviation either way, with the logarithms of how
+  /// probable they are.
+  package var trials: [(decibels: Float, prior: Float)] {
+    guard variance > 0.25 else { return [(0, 0)] }
+    let deviation = variance.squareRoot()
+    return [(-deviation, -0.5), (0, 0), (deviation, -0.5)]
+  }
+
+  /// Takes what the trials came to; how certain that is, the looks that follow tell.
+  mutating func guess(_ decibels: Float) { self.decibels = decibels }
+
+  /// Learns from the median of how much louder readings were than expected where the subject is believed to be.
+  mutating func learn(_ residual: Float) {
+    guard residual.isFinite else { return }
+    let variance = self.variance + LevelOffset.wander
+    let gain = variance / (variance + LevelOffset.lookVariance)
+    decibels = min(25, max(-25, decibels + gain * (residual - decibels)))
+    self.variance = variance * (1 - gain)
   }
 }

@@ -1,3 +1,4 @@
+package import PharosEvents
 import PharosPlaces
 package import PharosReports
 
@@ -108,4 +109,255 @@ extension Locator {
       + pool.count * MemoryLayout<RadioReading>.stride + inbox.bytes + heard.bytes + WalkedTrail.capacity * 16
       + 8_192
   }
+}
+
+extension Locator {
+  /// Takes what the subject's handset sensed.
+  package mutating func take(_ sensing: Sensing) {
+    // What was received before this one is complete: the result must not depend on when anybody asked for time to run on.
+    process(through: sensing.decidedAt - rules.lag)
+    switch sensing.body {
+    case .accessPoints(let points):
+      for point in points { take(point, told: sensing.time) }
+    case .beacon(let beacon, let address, let rssi, accuracy: _):
+      guard let emitter = content.emitter(ofBeacon: beacon, address: address) else {
+        counters.unknown += 1
+        return
+      }
+      let reading = RadioReading(
+        heard: sensing.time,
+        emitter: emitter,
+        level: Float(rssi.dBm),
+        kind: .beacon
+      )
+      add(reading, told: sensing.time)
+    case .motion(let samples):
+      for sample in samples { tracker.take(sample, at: sensing.time - sample.age) }
+      newestInput = max(newestInput, sensing.time)
+    case .outside(let fix):
+      take(fix, told: sensing.time)
+    }
+  }
+
+  /// Takes how a fixed observer heard the subject, a tag, in a second.
+  ///
+  /// - Parameters:
+  ///   - observer: Who heard it.
+  ///   - level: The mean level in dBm.
+  ///   - time: When it was last heard in that second.
+  ///   - decidedAt: When that was known.
+  package mutating func hear(
+    _ observer: ObserverID,
+    level: Double,
+    heard time: Timestamp,
+    decidedAt: Timestamp
+  ) {
+    process(through: decidedAt - rules.lag)
+    guard let emitter = content.emitter(.observer(observer)) else {
+      counters.unknown += 1
+      return
+    }
+    offset.expectSender(deviation: rules.senderDeviation)
+    add(RadioReading(heard: time, emitter: emitter, level: Float(level), kind: .observer), told: time)
+  }
+
+  private mutating func take(_ point: AccessPoint, told time: Timestamp) {
+    guard let rssi = point.rssi else { return }
+    guard let emitter = content.emitter(.accessPoint(point.bssid)) else {
+      counters.unknown += 1
+      return
+    }
+    guard point.lastHeard <= rules.oldestReading else {
+      counters.repeated += 1
+      return
+    }
+    let age = max(.zero, point.lastHeard)
+    let reading = RadioReading(
+      heard: time - age,
+      emitter: emitter,
+      level: Float(rssi.dBm),
+      kind: .accessPoint
+    )
+    add(reading, told: time)
+  }
+
+  private mutating func take(_ fix: OutsideFix, told time: Timestamp) {
+    let radius = fix.horizontalAccuracy.value
+    guard radius.isFinite, radius > 0, Coordinate(latitude: fix.latitude, longitude: fix.longitude) != nil
+    else {
+      counters.senseless += 1
+      return
+    }
+    guard time > now else {
+      counters.late += 1
+      return
+    }
+    newestInput = max(newestInput, time)
+    if !inbox.add(fix, told: time) { counters.crowded += 1 }
+  }
+
+  private mutating func add(_ reading: RadioReading, told time: Timestamp) {
+    guard time > now else {
+      counters.late += 1
+      return
+    }
+    newestInput = max(newestInput, time)
+    if !inbox.add(reading, told: time) { counters.crowded += 1 }
+  }
+}
+
+/// What waits for its time, in order of event time; what shares an instant stays in order of arrival.
+struct LocatorInbox: Sendable {
+  /// A reading and the event time of its report.
+  struct Entry: Sendable {
+    var time: Timestamp
+    var reading: RadioReading
+  }
+
+  /// How many readings wait at most: two scans of a mall, where phones hear 250 to 560 access points.
+  static let most = 1_024
+
+  private var readings: [Entry] = []
+  private var first = 0
+  private var outside: [(time: Timestamp, fix: OutsideFix)] = []
+
+  /// How many locations from outside wait at most; one a second is usual.
+  private static let mostOutside = 16
+
+  /// How many bytes wait.
+  var bytes: Int { readings.count * MemoryLayout<Entry>.stride + outside.count * 64 }
+
+  /// The time of what comes next.
+  var nextTime: Timestamp? {
+    switch (first < readings.count ? readings[first].time : nil, outside.first?.time) {
+    case (let reading?, let fix?): min(reading, fix)
+    case (let reading?, nil): reading
+    case (nil, let fix): fix
+    }
+  }
+
+  /// Adds a reading.
+  ///
+  /// - Returns: whether there was room.
+  mutating func add(_ reading: RadioReading, told time: Timestamp) -> Bool {
+    guard readings.count - first < LocatorInbox.most else { return false }
+    var place = readings.count
+    while place > first, readings[place - 1].time > time { place -= 1 }
+    readings.insert(Entry(time: time, reading: reading), at: place)
+    return true
+  }
+
+  /// Adds a location from outside.
+  ///
+  /// - Returns: whether there was room.
+  mutating func add(_ fix: OutsideFix, told time: Timestamp) -> Bool {
+    guard outside.count < LocatorInbox.mostOutside else { return false }
+    let place = outside.firstIndex { $0.time > time } ?? outside.endIndex
+    outside.insert((time, fix), at: place)
+    return true
+  }
+
+  /// Takes the next reading of exactly a time.
+  mutating func reading(at time: Timestamp) -> RadioReading? {
+    guard first < readings.count, readings[first].time == time else { return nil }
+    defer {
+      first += 1
+      if first == readings.count {
+        readings = []
+        first = 0
+      } else if first >= 512 {
+        readings.removeFirst(first)
+        first = 0
+      }
+    }
+    return readings[first].reading
+  }
+
+  /// Takes the next location from outside of exactly a time.
+  mutating func outsideFix(at time: Timestamp) -> OutsideFix? {
+    guard let found = outside.first, found.time == time else { return nil }
+    return outside.removeFirst().fix
+  }
+}
+
+extension Locator {
+  /// Weighs everything up to a time in its order, and makes the fixes that fall due.
+  mutating func process(through time: Timestamp) {
+    guard time > now else { return }
+    while true {
+      let input = inbox.nextTime
+      let due = next
+      if let input, input <= time, input <= due ?? .distantFuture {
+        move(through: input)
+        take(at: input)
+      } else if let due, due <= time {
+        move(through: due)
+        weigh(at: due)
+        finish(at: due)
+      } else {
+        break
+      }
+    }
+    move(through: time)
+    now = time
+  }
+
+  /// Takes every input of a time.
+  private mutating func take(at time: Timestamp) {
+    while let reading = inbox.reading(at: time) {
+      if reading.kind != .observer, !heard.note(reading.emitter, at: reading.heard) {
+        counters.repeated += 1
+        continue
+      }
+      pool.append(reading)
+      if next == nil { next = time }
+      if pool.count >= Locator.mostPooled { weigh(at: time) }
+    }
+    while let fix = inbox.outsideFix(at: time) {
+      look(at: fix, time)
+      if next == nil { next = time }
+    }
+  }
+
+  /// How many readings are weighed together at most.
+  static let mostPooled = 600
+
+  /// Makes the fix that is due, and sets the time of the next one.
+  private mutating func finish(at due: Timestamp) {
+    if let fix = estimate(at: due) { emit(fix) }
+    let following = due + max(rules.interval, .milliseconds(50))
+    next = following - newestInput > rules.silence ? nil : following
+  }
+
+  /// Moves the belief by everything that the motion sensors told up to a time.
+  private mutating func move(through time: Timestamp) {
+    let before = tracker.sensedThrough ?? .distantPast
+    while let movement = tracker.next(through: time) { apply(movement) }
+    if let sensed = tracker.sensedThrough, sensed - before > rules.motionSilence { gait.seenSince = sensed }
+  }
+}
+
+/// What the belief was made from lately.
+struct LocatorEvidence: Sendable, Hashable {
+  /// What was used since the last fix.
+  var sources: FixSources = []
+  /// The newest reading of a radio, or location from outside.
+  var newest = Timestamp.distantPast
+  /// When the last scan was weighed.
+  var scanned = Timestamp.distantPast
+  /// The floor that the last fix told.
+  var toldFloor: Int?
+  /// When the belief was last compared with everywhere else.
+  var audited = Timestamp.distantPast
+  /// How badly readings fit the map where the belief is: the mean of squared deviations from what is expected there, each in
+  /// its own standard deviations; begins with what is usual.
+  var misfit = LocatorEvidence.usualMisfit
+
+  /// The misfit where all is well: half of the fixes of walks held back have less than 0.7, for a look's readings err together.
+  static let usualMisfit: Float = 0.85
+  /// How much of the misfit a look renews: five looks, or 10 s.
+  private static let renewal: Float = 0.2
+
+  /// Takes the misfit of a look.
+  mutating func learn(misfit: Float) { self.misfit += (misfit - self.misfit) * LocatorEvidence.renewal }
 }

@@ -186,3 +186,74 @@ struct Compass: Hashable, Sendable {
     last != .distantPast && time - last <= rules.sampleLife
   }
 }
+
+/// How usual a magnetic field is where it is measured: iron in walls, escalators and cars bends it.
+struct FieldWatch: Hashable, Sendable {
+  /// The mean strength, and the mean part that points down, of the fields of the last half minute.
+  ///
+  /// - Units: µT.
+  private var strength: Float = 0
+  private var down: Float = 0
+
+  /// Over how long the means are taken.
+  ///
+  /// - Units: seconds.
+  private static let memory: Float = 30
+  /// The weakest and the strongest field of the Earth, with a margin for a case of steel.
+  ///
+  /// - Units: µT.
+  /// - Source: World Magnetic Model 2020: 22 to 67 µT at the surface.
+  private static let natural: ClosedRange<Float> = 18...80
+  /// By how much, as a share of its strength, a field may differ until its heading is as wrong again as it is anyway.
+  private static let usual: Float = 0.1
+
+  /// How odd a field is: 0 for a usual one, 1 where its heading is twice as uncertain, and so on.
+  mutating func oddity(of field: SIMD3<Float>, up: SIMD3<Float>, after passed: Float) -> Float {
+    let size = field.square.squareRoot()
+    let depth = -field.dot(up)
+    guard strength > 0 else {
+      (strength, down) = (size, depth)
+      return FieldWatch.natural.contains(size) ? 0 : 10
+    }
+    let difference = (size - strength).magnitude + (depth - down).magnitude
+    let oddity = difference / max(1, strength) / FieldWatch.usual
+    let share = passed / (FieldWatch.memory + passed)
+    strength += share * (size - strength)
+    down += share * (depth - down)
+    return FieldWatch.natural.contains(size) ? min(10, oddity) : 10
+  }
+}
+
+/// Where the handset pointed since the last step, the last moments first.
+struct Pointing: Hashable, Sendable {
+  private var east: Float = 0
+  private var north: Float = 0
+  private var looks: Float = 0
+  /// The time of the last look.
+  private(set) var time = Timestamp.distantPast
+
+  /// Takes a look; one that shows straight up or down has no length and so no weight.
+  mutating func add(_ look: (east: Float, north: Float), at time: Timestamp, window: Float) {
+    // Who stood and turned before the step walks where the turn ended.
+    let kept = looks > 0 ? window / (window + Float((time - self.time).seconds)) : 0
+    east *= kept
+    north *= kept
+    looks *= kept
+    self.time = time
+    let length = (look.east * look.east + look.north * look.north).squareRoot()
+    guard length > 0.05 else { return }
+    east += look.east / length
+    north += look.north / length
+    looks += 1
+  }
+
+  /// The mean direction.
+  var bearing: Float { Bearing.of(east: east, north: north) }
+
+  /// How much the looks differ, in radians: the deviation of the wrapped normal distribution with their mean's length, to second order.
+  var spread: Float {
+    guard looks > 0 else { return Compass.anyDirection }
+    let share = min(1, (east * east + north * north).squareRoot() / looks)
+    return min(Compass.anyDirection, (2 * (1 - share)).squareRoot())
+  }
+}

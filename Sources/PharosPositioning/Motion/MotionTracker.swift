@@ -157,3 +157,157 @@ extension Timestamp {
     self != .distantPast && self - other >= span
   }
 }
+
+extension MotionTracker {
+  /// Whether a sensor can have said so.
+  static func isSensible(_ sample: MotionSample) -> Bool {
+    switch sample.kind {
+    case .accelerometer: isWithin(160, sample)
+    case .gyroscope: isWithin(160, sample)
+    case .magnetometer: isWithin(5_000, sample)
+    case .rotationVector: isWithin(1.01, sample)
+    case .barometer: sample.x >= 300 && sample.x <= 1_100
+    // Length and heading may be unknown, but a length that is given must be possible for a step.
+    case .step: !(sample.x < 0) && !(sample.x > 3) && !(sample.y.magnitude > 100)
+    }
+  }
+
+  private static func isWithin(_ limit: Float, _ sample: MotionSample) -> Bool {
+    sample.x.magnitude <= limit && sample.y.magnitude <= limit && sample.z.magnitude <= limit
+  }
+
+  /// Takes the sample whose turn it is.
+  mutating func process(_ entry: MotionLane.Entry, of kind: MotionSample.Kind) {
+    let vector = SIMD3(entry.x, entry.y, entry.z)
+    switch kind {
+    case .rotationVector: compass.take(rotationVector: vector, at: entry.time, rules: rules)
+    case .gyroscope:
+      let isResting = rest.isResting(at: entry.time, rules: rules)
+      compass.take(turnRate: vector, at: entry.time, isResting: isResting, rules: rules)
+    case .magnetometer: compass.take(field: vector, at: entry.time, rules: rules)
+    case .accelerometer: process(acceleration: vector, at: entry.time)
+    case .barometer:
+      if let climb = heights.take(entry.x, at: entry.time, rules: rules) { tell(.climbed(climb)) }
+    case .step:
+      sensedThrough = entry.time
+      let heading = compass.heading(at: entry.time, rules: rules)
+      rest.wake()
+      tell(.step(gait.take(length: entry.x, heading: entry.y, own: heading, at: entry.time, rules: rules)))
+    }
+  }
+
+  private mutating func process(acceleration: SIMD3<Float>, at time: Timestamp) {
+    sensedThrough = time
+    compass.take(acceleration: acceleration, at: time, rules: rules)
+    let strength = acceleration.square.squareRoot()
+    if gait.takes(strength, at: time, rules: rules) {
+      rest.wake()
+      let heading = compass.heading(at: time, rules: rules)
+      if let step = gait.step(heading: heading, at: time, rules: rules) { tell(.step(step)) }
+    }
+    if let still = rest.take(strength, at: time, rules: rules) { tell(still) }
+  }
+}
+
+/// The samples of one kind that wait for their turn, in order of their times; a ring that grows up to a bound.
+package struct MotionLane: Hashable, Sendable {
+  /// One sample.
+  package struct Entry: Hashable, Sendable {
+    /// When it was sampled.
+    var time: Timestamp
+    /// The first value.
+    var x: Float
+    /// The second value.
+    var y: Float
+    /// The third value.
+    var z: Float
+  }
+
+  /// How many samples the ring may hold.
+  let limit: Int
+  /// The least time between two samples that are kept.
+  let spacing: TimeSpan
+  private var ring: [Entry] = []
+  private var head = 0
+  private(set) var count = 0
+  /// The time of the last sample that came, kept or not.
+  private(set) var latest = Timestamp.distantPast
+  private var kept = Timestamp.distantPast
+
+  /// Makes a lane for a number of samples at a distance.
+  init(limit: Int, spacing: TimeSpan) {
+    self.limit = limit
+    self.spacing = spacing
+  }
+
+  /// The sample whose turn it is.
+  var first: Entry? { count > 0 ? ring[head] : nil }
+
+  /// Whether there is no room for another one.
+  var isFull: Bool { count == limit }
+
+  /// Notes that a sample came, and says whether it is far enough from the last one that was kept.
+  mutating func admits(_ time: Timestamp) -> Bool {
+    latest = time
+    guard kept == .distantPast || time - kept >= spacing else { return false }
+    kept = time
+    return true
+  }
+
+  /// Adds a sample, for which there is room.
+  mutating func append(_ entry: Entry) {
+    if count == ring.count { grow() }
+    ring[(head + count) % ring.count] = entry
+    count += 1
+  }
+
+  /// Takes out the sample whose turn it is.
+  mutating func popFirst() -> Entry? {
+    guard count > 0 else { return nil }
+    let entry = ring[head]
+    head = (head + 1) % ring.count
+    count -= 1
+    return entry
+  }
+
+  /// Forgets what waits from a time on, and takes that time for the latest: the clock was set back.
+  mutating func rewind(to time: Timestamp) -> Int {
+    let before = count
+    while count > 0, ring[(head + count - 1) % ring.count].time >= time { count -= 1 }
+    latest = count > 0 ? ring[(head + count - 1) % ring.count].time : .distantPast
+    kept = latest
+    return before - count
+  }
+
+  private mutating func grow() {
+    var wider: [Entry] = []
+    let size = min(limit, max(8, 2 * ring.count))
+    wider.reserveCapacity(size)
+    for index in 0..<count { wider.append(ring[(head + index) % ring.count]) }
+    let blank = Entry(time: .distantPast, x: 0, y: 0, z: 0)
+    while wider.count < size { wider.append(blank) }
+    ring = wider
+    head = 0
+  }
+}
+
+/// What a tracker did not use, and why.
+package struct MotionCounters: Hashable, Sendable {
+  /// Samples that were taken.
+  package var taken: UInt64 = 0
+  /// Samples that are no number, or no value that a sensor can have.
+  package var senseless: UInt64 = 0
+  /// Samples not later than the one before of their kind.
+  package var unordered: UInt64 = 0
+  /// Samples that arrived after the movements up to their time had been determined.
+  package var late: UInt64 = 0
+  /// Samples left out since their kind comes more often than anything needs it.
+  package var thinned: UInt64 = 0
+  /// Samples that were processed before the caller asked for their time, because a queue was full.
+  package var hurried: UInt64 = 0
+  /// Movements that were dropped because the caller did not fetch them in time.
+  package var forgotten: UInt64 = 0
+
+  /// Nothing yet.
+  package init() {}
+}

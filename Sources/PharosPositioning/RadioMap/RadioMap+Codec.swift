@@ -1,5 +1,5 @@
 import PharosPlaces
-import PharosReports
+public import PharosReports
 
 extension RadioMap {
   /// "PHRM".
@@ -129,5 +129,221 @@ extension RadioMap {
     }
     if held > 0 { mix(word) }
     return sum
+  }
+}
+
+/// Reads a radio map's fields and checks that they fit each other.
+struct RadioMapReading {
+  private var parts = RadioMapParts()
+  /// How many cells the patches have so far.
+  private var cells = 0
+
+  /// How far on a floor's plane a place may lie.
+  ///
+  /// - Units: metres.
+  private static let farthest = 1e6
+
+  /// Reads all fields.
+  init(_ reader: inout FieldReader) throws(FieldError) {
+    try readFloors(&reader)
+    let count = try reader.count(ofAtLeast: 16)
+    for _ in 0..<count { try readEmitter(&reader) }
+    try readAnchors(&reader)
+    var block = try reader.block()
+    parts.levels = try NibblePacking.unpacked(&block, count: cells)
+    block = try reader.block()
+    parts.deviations = try NibblePacking.unpacked(&block, count: cells)
+  }
+
+  /// The map.
+  func map() -> RadioMap { RadioMap(parts) }
+
+  private mutating func readFloors(_ reader: inout FieldReader) throws(FieldError) {
+    let count = try reader.count(ofAtLeast: 37)
+    var seen: Set<FloorID> = []
+    for number in 0..<count {
+      let building = try reader.text()
+      let floor = FloorID(building: building, level: Int(try reader.number(Int32.self)))
+      guard seen.insert(floor).inserted else { throw reader.failure(.outOfRange(field: "a floor")) }
+      let corner = Point(x: try reader.double(), y: try reader.double())
+      let cell = try reader.float()
+      let columns = Int(try reader.number(UInt32.self))
+      let rows = Int(try reader.number(UInt32.self))
+      guard corner.x.magnitude <= RadioMapReading.farthest, corner.y.magnitude <= RadioMapReading.farthest,
+        let grid = RadioGrid(corner: corner, cell: cell, columns: columns, rows: rows)
+      else { throw reader.failure(.outOfRange(field: "a floor's grid")) }
+      parts.floors.append(floor)
+      parts.grids.append(grid)
+      let isWalked = try reader.flag()
+      guard number == 0 || isWalked == !parts.walked.isEmpty else {
+        throw reader.failure(.outOfRange(field: "what was walked"))
+      }
+      guard isWalked else { continue }
+      var block = try reader.block()
+      parts.walked.append(try NibblePacking.unpacked(&block, count: grid.count))
+    }
+  }
+
+  private mutating func readEmitter(_ reader: inout FieldReader) throws(FieldError) {
+    let emitter: Emitter
+    switch try reader.byte() {
+    case 0: emitter = .accessPoint(try DeviceAddress(from: &reader))
+    case 1: emitter = .beacon(try BeaconID(from: &reader))
+    case 2: emitter = .observer(try ObserverID(from: &reader))
+    case let tag: throw reader.failure(.unknownTag(field: "an emitter's kind", tag: tag))
+    }
+    guard emitter == emitter.plain, parts.emitters.last.map({ $0 < emitter }) ?? true else {
+      throw reader.failure(.outOfRange(field: "the order of emitters"))
+    }
+    let group = try reader.number(Int32.self)
+    let noise = try reader.float()
+    guard group >= 0, (0...50).contains(noise) else { throw reader.failure(.outOfRange(field: "an emitter")) }
+    let number = parts.add(emitter, group: group, noise: noise)
+    var last: Int32 = -1
+    for _ in 0..<(try reader.count(ofAtLeast: 12)) {
+      let floor = try reader.number(Int32.self)
+      guard floor > last, floor < Int32(parts.floors.count) else {
+        throw reader.failure(.outOfRange(field: "a patch's floor"))
+      }
+      last = floor
+      try readPatch(of: number, on: floor, &reader)
+    }
+  }
+
+  private mutating func readPatch(
+    of emitter: Int32,
+    on floor: Int32,
+    _ reader: inout FieldReader
+  ) throws(FieldError) {
+    let column = Int(try reader.number(UInt16.self))
+    let row = Int(try reader.number(UInt16.self))
+    let columns = Int(try reader.number(UInt16.self))
+    let rows = Int(try reader.number(UInt16.self))
+    let grid = parts.grids[Int(floor)]
+    guard columns > 0, rows > 0, column + columns <= grid.columns, row + rows <= grid.rows,
+      cells + columns * rows <= RadioMap.mostCells
+    else { throw reader.failure(.outOfRange(field: "a patch")) }
+    parts.patches.append(
+      RadioPatch(
+        emitter: emitter,
+        floor: floor,
+        column: Int32(column),
+        row: Int32(row),
+        columns: Int32(columns),
+        rows: Int32(rows),
+        offset: Int32(cells)
+      )
+    )
+    cells += columns * rows
+  }
+
+  private mutating func readAnchors(_ reader: inout FieldReader) throws(FieldError) {
+    for _ in 0..<(try reader.count(ofAtLeast: 28)) {
+      let emitter = try reader.number(Int32.self)
+      let floor = try reader.number(Int32.self)
+      let point = Point(x: try reader.double(), y: try reader.double())
+      let deviation = try reader.float()
+      let farthest = RadioMapReading.farthest
+      guard (0..<Int32(parts.emitters.count)).contains(emitter),
+        (0..<Int32(parts.floors.count)).contains(floor),
+        parts.anchors.last.map({ $0.emitter < emitter }) ?? true, point.x.magnitude <= farthest,
+        point.y.magnitude <= farthest, (0...1e4).contains(deviation)
+      else { throw reader.failure(.outOfRange(field: "an anchor")) }
+      parts.anchors.append(RadioAnchor(emitter: emitter, floor: floor, point: point, deviation: deviation))
+    }
+  }
+}
+
+/// A coding that halves the size of bytes that change little from one to the next.
+///
+/// Each byte is coded by its difference from the one before. A difference from −7 to 7 takes four bits; any other byte
+/// is coded as the bits 1111 followed by its own eight bits. Levels in steps of half a decibel and deviations that grow
+/// slowly nearly always fit into four bits.
+package enum NibblePacking {
+  private static let escape: UInt8 = 15
+
+  /// Packs bytes.
+  package static func packed(_ values: [UInt8]) -> [UInt8] {
+    var nibbles = NibbleWriter()
+    var last: UInt8 = 0
+    for value in values {
+      let difference = Int(value) - Int(last)
+      if (-7...7).contains(difference) {
+        nibbles.write(UInt8(difference + 7))
+      } else {
+        nibbles.write(escape)
+        nibbles.write(value >> 4)
+        nibbles.write(value & 15)
+      }
+      last = value
+    }
+    return nibbles.bytes
+  }
+
+  /// Unpacks exactly so many bytes.
+  ///
+  /// - Throws: that there are fewer or more, or that a difference leads beyond what a byte holds.
+  package static func unpacked(_ reader: inout FieldReader, count: Int) throws(FieldError) -> [UInt8] {
+    let packed = try reader.raw(reader.remaining)
+    guard count <= packed.count * 2 else { throw reader.failure(.cut) }
+    var values: [UInt8] = []
+    values.reserveCapacity(count)
+    var place = 0
+    func next() -> UInt8? {
+      guard place / 2 < packed.count else { return nil }
+      defer { place += 1 }
+      return place % 2 == 0 ? packed[place / 2] >> 4 : packed[place / 2] & 15
+    }
+    var last = 0
+    for _ in 0..<count {
+      guard let nibble = next() else { throw reader.failure(.cut) }
+      if nibble == escape {
+        guard let high = next(), let low = next() else { throw reader.failure(.cut) }
+        last = Int(high) << 4 | Int(low)
+      } else {
+        last += Int(nibble) - 7
+      }
+      guard (0...255).contains(last) else { throw reader.failure(.outOfRange(field: "a cell")) }
+      values.append(UInt8(last))
+    }
+    if place % 2 == 1, next() != 0 { throw reader.failure(.outOfRange(field: "the last half byte")) }
+    guard place == packed.count * 2 else { throw reader.failure(.surplus(bytes: packed.count - place / 2)) }
+    return values
+  }
+}
+
+/// Half bytes, one after the other, the higher half first.
+private struct NibbleWriter {
+  var bytes: [UInt8] = []
+  private var isHalf = false
+
+  mutating func write(_ nibble: UInt8) {
+    if isHalf {
+      bytes[bytes.count - 1] |= nibble
+    } else {
+      bytes.append(nibble << 4)
+    }
+    isHalf.toggle()
+  }
+}
+
+/// Why bytes are no radio map.
+public enum RadioMapError: Error, Hashable, Sendable {
+  /// They are something else.
+  case notARadioMap
+  /// They were changed since they were written.
+  case damaged
+  /// They were written by another version of the program, or hold what none writes.
+  case unreadable(FieldError)
+}
+
+extension RadioMapError: CustomStringConvertible {
+  /// What is wrong.
+  public var description: String {
+    switch self {
+    case .notARadioMap: return "this is no radio map: its first bytes are not PHRM"
+    case .damaged: return "the radio map is damaged: its checksum is another one"
+    case .unreadable(let error): return "the radio map cannot be read, \(error)"
+    }
   }
 }

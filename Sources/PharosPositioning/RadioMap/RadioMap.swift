@@ -139,3 +139,101 @@ package struct RadioAnchor: Hashable, Sendable {
     self.deviation = deviation
   }
 }
+
+/// What a radio map tells the levels of: something at rest that is heard at many places, or that hears there.
+package enum Emitter: Hashable, Sendable {
+  /// A radio of a Wi-Fi access point, by the address that its network is known by.
+  case accessPoint(DeviceAddress)
+  /// A beacon; with its address where many share the rest of the identity.
+  case beacon(BeaconID)
+  /// A fixed observer, heard the other way round: the level at which it hears a tag at a place.
+  case observer(ObserverID)
+
+  /// The same emitter without what formats tell of it or not: whether an address is public or random.
+  package var plain: Emitter {
+    guard case .accessPoint(let address) = self else { return self }
+    return .accessPoint(DeviceAddress(bits: address.bits, kind: .unknown))
+  }
+}
+
+extension Emitter: Comparable {
+  private var rank: Int {
+    switch self {
+    case .accessPoint: 0
+    case .beacon: 1
+    case .observer: 2
+    }
+  }
+
+  /// Orders access points before beacons before observers, each by their identity.
+  package static func < (left: Emitter, right: Emitter) -> Bool {
+    switch (left, right) {
+    case (.accessPoint(let left), .accessPoint(let right)): left < right
+    case (.beacon(let left), .beacon(let right)): left < right
+    case (.observer(let left), .observer(let right)): left.description < right.description
+    case (.accessPoint, _), (.beacon, _), (.observer, _): left.rank < right.rank
+    }
+  }
+}
+
+extension Emitter: CustomStringConvertible {
+  /// The kind and the identity, as in `access point ac:23:3f:a0:00:01`.
+  package var description: String {
+    switch self {
+    case .accessPoint(let address): "access point \(address)"
+    case .beacon(let beacon): "beacon \(beacon)"
+    case .observer(let observer): "observer \(observer)"
+    }
+  }
+}
+
+/// The parts of a radio map, emitter by emitter, before they are put together.
+///
+/// The code that fills them ensures ascending order: ``RadioMapDraft`` sorts, and ``RadioMapReading`` rejects unsorted
+/// input.
+struct RadioMapParts {
+  var floors: [FloorID] = []
+  var grids: [RadioGrid] = []
+  var walked: [[UInt8]] = []
+  var emitters: [Emitter] = []
+  var groups: [Int32] = []
+  var noises: [Float] = []
+  var patches: [RadioPatch] = []
+  var levels: [UInt8] = []
+  var deviations: [UInt8] = []
+  var anchors: [RadioAnchor] = []
+
+  /// Adds the next emitter.
+  ///
+  /// - Returns: its number.
+  mutating func add(_ emitter: Emitter, group: Int32, noise: Float) -> Int32 {
+    emitters.append(emitter)
+    groups.append(group)
+    noises.append(noise)
+    return Int32(emitters.count - 1)
+  }
+}
+
+extension RadioMap {
+  /// Puts a map together from parts that fit each other.
+  init(_ parts: RadioMapParts) {
+    floors = parts.floors
+    grids = parts.grids
+    emitters = parts.emitters
+    groups = parts.groups
+    noises = parts.noises
+    patches = parts.patches
+    levels = parts.levels
+    deviations = parts.deviations
+    walked = parts.walked
+    anchors = parts.anchors
+    var firstPatches = [Int32](repeating: 0, count: parts.emitters.count + 1)
+    for patch in parts.patches { firstPatches[Int(patch.emitter) + 1] += 1 }
+    for number in parts.emitters.indices { firstPatches[number + 1] += firstPatches[number] }
+    self.firstPatches = firstPatches
+    var numbers: [Emitter: Int32] = [:]
+    numbers.reserveCapacity(parts.emitters.count)
+    for (number, emitter) in parts.emitters.enumerated() { numbers[emitter] = Int32(number) }
+    self.numbers = numbers
+  }
+}

@@ -131,3 +131,147 @@ struct SquareKey: Hashable, Comparable {
     (left.row, left.column) < (right.row, right.column)
   }
 }
+
+/// Tells the emitters that stay where they are from those that move or were met once.
+struct EmitterCensus {
+  /// Those that stay, in ascending order.
+  private(set) var kept: [(emitter: Emitter, readings: EmitterReadings)] = []
+  /// How many were left out, by reason.
+  private(set) var leftOut: [SurveyReport.Reason: Int] = [:]
+
+  /// How far below its strongest an emitter's readings still tell where it is.
+  ///
+  /// - Units: dB.
+  static let strongSpan: Float = 10
+  /// How far apart such readings of one beacon may lie.
+  ///
+  /// - Units: metres. Of 67 identities on the surveyed malls 60 stay within 57 m; the others, of several beacons or of phones, spread
+  ///   over 63 to 225 m.
+  static let strongSpread: Float = 60
+  /// How near another walk must have come to such a reading to be a witness.
+  ///
+  /// - Units: metres.
+  static let witnessReach: Float = 3
+  /// The share of the witnesses that must have heard it too.
+  ///
+  /// Fixed access points were heard by nine of ten, phones by hardly any but the first.
+  static let witnessShare = 0.3
+  /// The fewest witnesses that settle the matter.
+  static let fewestWitnesses = 3
+  /// How far apart the loud readings of a thing at rest may lie.
+  ///
+  /// - Units: metres. At −70 dBm a radio of 20 dBm is within 40 m even along a corridor.
+  static let loudSpread: Float = 90
+  /// From which level on a reading is loud.
+  ///
+  /// - Units: dBm.
+  static let loudLevel: Float = -68
+
+  /// Looks through all emitters, the identities being known that several beacons share.
+  init(
+    _ found: [Emitter: EmitterReadings],
+    shared: Set<BeaconID>,
+    floors: [FloorSurvey],
+    rules: SurveyRules
+  ) {
+    let witnesses = floors.map { WitnessGrid($0) }
+    let merged = EmitterCensus.merged(found, shared, witnesses, rules)
+    for (emitter, readings) in merged.sorted(by: { $0.key < $1.key }) {
+      if let reason = EmitterCensus.reason(emitter, readings, witnesses, rules) {
+        leftOut[reason, default: 0] += 1
+      } else if kept.count >= rules.mostEmitters {
+        leftOut[.tooMany, default: 0] += 1
+      } else {
+        kept.append((emitter, readings))
+      }
+    }
+  }
+
+  /// The same emitters, with those beacons under their identity alone that are one under whatever address.
+  ///
+  /// An address tells several beacons of one identity from each other. Where there is one, it tells nothing, and where
+  /// that one changes it, each address would be another beacon, and a stranger when the next walk meets it: on the surveyed malls 29
+  /// of 67 identities were heard in one place under two to seven addresses.
+  private static func merged(
+    _ found: [Emitter: EmitterReadings],
+    _ shared: Set<BeaconID>,
+    _ witnesses: [WitnessGrid],
+    _ rules: SurveyRules
+  ) -> [Emitter: EmitterReadings] {
+    var names: [BeaconID: [Emitter]] = [:]
+    for emitter in found.keys.sorted() {
+      guard case .beacon(let beacon) = emitter, beacon.kind != .address,
+        !shared.contains(beacon.unkeyed)
+      else { continue }
+      names[beacon.unkeyed, default: []].append(emitter)
+    }
+    var merged = found
+    for (identity, names) in names {
+      var all = EmitterReadings()
+      for name in names { all.add(found[name] ?? EmitterReadings()) }
+      let emitter = Emitter.beacon(identity)
+      guard isInOnePlace(all), reason(emitter, all, witnesses, rules) == nil else { continue }
+      for name in names { merged[name] = nil }
+      merged[emitter] = all
+    }
+    return merged
+  }
+
+  /// Whether nothing tells that readings come from more than one place.
+  private static func isInOnePlace(_ readings: EmitterReadings) -> Bool {
+    let strongest = readings.readings.map(\.level).max() ?? 0
+    let strong = readings.readings.filter { $0.level >= strongest - strongSpan }
+    return spread(of: strong) <= strongSpread
+  }
+
+  /// How far apart readings lie, from west to east or from south to north.
+  private static func spread(of readings: [EmitterReadings.Reading]) -> Float {
+    guard let west = readings.map(\.x).min(), let east = readings.map(\.x).max(),
+      let south = readings.map(\.y).min(), let north = readings.map(\.y).max()
+    else { return 0 }
+    return max(east - west, north - south)
+  }
+
+  /// Why an emitter is left out; nil if it is kept.
+  private static func reason(
+    _ emitter: Emitter,
+    _ readings: EmitterReadings,
+    _ witnesses: [WitnessGrid],
+    _ rules: SurveyRules
+  ) -> SurveyReport.Reason? {
+    let all = readings.readings
+    guard all.count >= rules.fewestReadings, let strongest = all.map(\.level).max() else { return .tooFew }
+    let loud = all.filter { $0.level >= loudLevel }
+    for floor in Set(loud.map(\.floor)).sorted() {
+      if spread(of: loud.filter { $0.floor == floor }) > loudSpread { return .moving }
+    }
+    let strong = all.filter { $0.level >= strongest - strongSpan }
+    var near: Set<Int32> = []
+    for reading in strong { witnesses[Int(reading.floor)].note(reading.x, reading.y, into: &near) }
+    let hearers = Set(all.map(\.walk))
+    near.formUnion(strong.map(\.walk))
+    let agreeing = near.count { hearers.contains($0) }
+    if near.count >= fewestWitnesses, Double(agreeing) < witnessShare * Double(near.count) {
+      return hearers.count == 1 ? .fleeting : .moving
+    }
+    return nil
+  }
+}
+
+/// Which walks came through which square of a floor, so that witnesses are found at once.
+struct WitnessGrid {
+  private var walks: [SquareKey: [Int32]] = [:]
+
+  /// Sorts a floor's scans and listenings into squares.
+  init(_ floor: FloorSurvey) {
+    for place in floor.scans + floor.listenings {
+      let key = SquareKey(place.x, place.y, side: EmitterCensus.witnessReach)
+      if walks[key]?.last != place.walk { walks[key, default: []].append(place.walk) }
+    }
+  }
+
+  /// Adds the walks that came through the square of a place.
+  func note(_ x: Float, _ y: Float, into found: inout Set<Int32>) {
+    found.formUnion(walks[SquareKey(x, y, side: EmitterCensus.witnessReach)] ?? [])
+  }
+}

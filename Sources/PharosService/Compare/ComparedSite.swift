@@ -100,3 +100,224 @@ extension PresencePolicy {
     if case .fixed = silence { true } else { false }
   }
 }
+
+/// Finds the rows that an advert belongs to, by the rules by which the engine matches regions.
+///
+/// Worked out once for each pair of an observer and an identity; after that it is one lookup an advert.
+struct RowFinder {
+  /// What an advert of one identity at one observer belongs to.
+  struct Match {
+    /// The rows.
+    var rows: [Int] = []
+    /// The beacon's number among those that rooms are decided for, if its rooms are.
+    var roomBeacon: Int?
+  }
+
+  /// The rows, in the order in which they were first heard.
+  private(set) var rows: [ComparedRow] = []
+  /// How many rows there would be beyond the bound.
+  private(set) var overflow = 0
+  /// How many beacons rooms are decided for.
+  private(set) var roomBeacons: [BeaconID: Int] = [:]
+
+  /// The most rows.
+  static let mostRows = 20_000
+
+  private struct Pair: Hashable {
+    let observer: ObserverID
+    let beacon: BeaconID
+  }
+
+  private struct Key: Hashable {
+    let application: String
+    let region: String
+    let subject: SubjectID
+  }
+
+  private let compared: ComparedSite
+  private let rules: Int
+  private let hasKeys: Bool
+  private var places: [Pair: Int] = [:]
+  private var matches: [Match] = []
+  private var numbers: [Key: Int] = [:]
+
+  /// Makes a finder for a site, with a standing for each of so many rules in every row.
+  init(compared: ComparedSite, rules: Int) {
+    self.compared = compared
+    self.rules = rules
+    let regions = compared.site.applications.flatMap(\.regions)
+    hasKeys =
+      compared.site.beacons.contains(where: \.keyedByAddress) || regions.contains(where: \.keyedByAddress)
+  }
+
+  /// Whether some region asks about addresses.
+  var takesAddresses: Bool {
+    compared.site.applications.flatMap(\.regions).contains { region in
+      if case .address = region.constraint { true } else { false }
+    }
+  }
+
+  /// What an advert of an identity belongs to.
+  mutating func match(_ beacon: BeaconID, address: DeviceAddress?, observer: ObserverID) -> Match {
+    let isKeyable = hasKeys && beacon.kind != .address
+    let keyed = isKeyable ? address.map { beacon.keyed(by: $0) } : nil
+    let pair = Pair(observer: observer, beacon: keyed ?? beacon)
+    if let place = places[pair] { return matches[place] }
+    let match = makeMatch(plain: beacon, keyed: keyed, observer: observer)
+    places[pair] = matches.count
+    matches.append(match)
+    return match
+  }
+
+  /// The row of a decision of the engine, if it is compared.
+  func row(application: String, region: String, subject: SubjectID) -> Int? {
+    numbers[Key(application: application, region: region, subject: subject)]
+  }
+
+  /// Changes a row in its place.
+  mutating func withRow<Result>(_ row: Int, _ change: (inout ComparedRow) -> Result) -> Result {
+    change(&rows[row])
+  }
+
+  private mutating func makeMatch(plain: BeaconID, keyed: BeaconID?, observer: ObserverID) -> Match {
+    var match = Match()
+    let isForced =
+      keyed != nil && compared.site.beacons.contains { $0.keyedByAddress && $0.constraint.matches(plain) }
+    var placed: BeaconID?
+    for application in compared.site.applications {
+      for region in application.regions where region.constraint.matches(plain) {
+        let isKeyed = region.keyedByAddress || isForced
+        guard let beacon = isKeyed && plain.kind != .address ? keyed : plain else { continue }
+        switch region.subject {
+        case .observer:
+          add(region, of: application, .observer(observer), to: &match)
+        case .beacon(let observers):
+          guard observers?.contains(observer) ?? true else { continue }
+          add(region, of: application, .beacon(beacon), to: &match)
+        }
+        placed = placed ?? beacon
+      }
+    }
+    if placed == nil, compared.site.zones.contains(where: { $0.beacons.contains { $0.matches(plain) } }) {
+      placed = isForced ? keyed : plain
+    }
+    if let placed, compared.roomNumbers[observer] != nil {
+      match.roomBeacon = roomBeacons[placed] ?? roomBeacons.count
+      roomBeacons[placed] = match.roomBeacon
+    }
+    return match
+  }
+
+  private mutating func add(
+    _ region: Region,
+    of application: Application,
+    _ subject: SubjectID,
+    to match: inout Match
+  ) {
+    let key = Key(application: application.identifier, region: region.identifier, subject: subject)
+    if let row = numbers[key] {
+      match.rows.append(row)
+    } else if rows.count < RowFinder.mostRows {
+      numbers[key] = rows.count
+      match.rows.append(rows.count)
+      rows.append(
+        ComparedRow(
+          application: application.identifier,
+          region: region.identifier,
+          subject: subject,
+          rules: rules
+        )
+      )
+    } else {
+      overflow += 1
+    }
+  }
+}
+
+/// One thing that every rule decides about: a region and a subject.
+struct ComparedRow {
+  /// What a rule says about it at some time.
+  enum State: UInt8 {
+    /// It is not here.
+    case outside
+    /// It is here.
+    case inside
+    /// Unmonitored: no observer can tell whether the subject is inside.
+    case unmonitored
+  }
+
+  /// A rule's change of mind.
+  struct Change {
+    /// The time at which the rule reported the change.
+    var time: Timestamp
+    /// The state from that time on.
+    var state: State
+    /// For an exit that the rule took back within ten minutes, how soon.
+    var cameBackAfter: TimeSpan?
+  }
+
+  /// What one rule makes of the row.
+  struct Standing {
+    /// Whether a visit is open.
+    var isInside = false
+    /// When the last visit was said to end.
+    var leftAt: Timestamp?
+    /// How many exits it told.
+    var exits = 0
+    /// How many of them it took back within ten minutes.
+    var returns = 0
+    /// What was said when, as far as it is drawn.
+    var changes: [Change] = []
+    /// Whether more was said than is kept.
+    var isCut = false
+  }
+
+  /// The application whose region it is.
+  let application: String
+  /// The region's identifier.
+  let region: String
+  /// Whom it is about.
+  let subject: SubjectID
+  /// How many adverts there were.
+  var adverts = 0
+  /// The R of the last one.
+  var lastHeard: Timestamp?
+  /// What each rule makes of it; Pharos is the first.
+  var standings: [Standing]
+  /// In which columns of a picture there is an advert.
+  var columns: ColumnSet
+
+  /// The most changes of mind that are kept for drawing, for each rule.
+  static let mostChanges = 2_000
+
+  /// Makes a row of which nothing was heard yet.
+  init(application: String, region: String, subject: SubjectID, rules: Int) {
+    self.application = application
+    self.region = region
+    self.subject = subject
+    standings = Array(repeating: Standing(), count: rules)
+    columns = ColumnSet()
+  }
+
+  /// How much it flaps: the exits that were taken back, all rules together.
+  var flaps: Int { standings.reduce(0) { $0 + $1.returns } }
+  /// How many exits there were, all rules together.
+  var exits: Int { standings.reduce(0) { $0 + $1.exits } }
+}
+
+/// Which columns of a picture have something in them.
+struct ColumnSet {
+  /// How many columns there are.
+  static let count = 1_024
+
+  private var words = [UInt64](repeating: 0, count: ColumnSet.count / 64)
+
+  /// Marks the column at a share of the width from 0 to 1.
+  mutating func mark(at share: Double) {
+    let column = min(ColumnSet.count - 1, max(0, Int(share * Double(ColumnSet.count))))
+    words[column / 64] |= 1 << UInt64(column % 64)
+  }
+
+  /// The marked columns in their order.
+  var marked: [Int] { (0..<ColumnSet.count).filter { words[$0 / 64] >> UInt64($0 % 64) & 1 == 1 } }
+}

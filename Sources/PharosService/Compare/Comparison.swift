@@ -258,3 +258,110 @@ extension TimeSpan {
     return "\(number) \(unit == "m" ? "min" : unit)"
   }
 }
+
+/// How one rule of presence did, over all rows.
+struct PresenceTally {
+  /// What it is called.
+  let name: String
+  /// How many enters it told.
+  private(set) var enters = 0
+  /// How many exits it told.
+  private(set) var exits = 0
+  /// How many of them it took back within a minute.
+  private(set) var returnsWithinMinute = 0
+  /// How many of them it took back within ten minutes.
+  private(set) var returns = 0
+  /// The number of times that the rule reported the state unmonitored.
+  private(set) var unmonitored = 0
+  /// From the last advert to the exit.
+  private(set) var delays = LatenessHistogram()
+
+  /// The most changes of mind that are kept for drawing, over all rows.
+  static let mostKept = 200_000
+  /// A return within this time was most likely no departure.
+  static let minute = TimeSpan.minutes(1)
+  /// A return within this time is counted at all.
+  static let tenMinutes = TimeSpan.minutes(10)
+
+  private var kept = 0
+
+  init(name: String) { self.name = name }
+
+  /// Records a change of state that this rule reports for a row.
+  ///
+  /// - Parameters:
+  ///   - state: The new state.
+  ///   - time: The time at which the rule reported it.
+  ///   - row: The row, which holds the region and the subject.
+  ///   - rule: The index of the rule among the row's standings.
+  mutating func note(_ state: ComparedRow.State, at time: Timestamp, of row: inout ComparedRow, rule: Int) {
+    switch state {
+    case .inside:
+      if !row.standings[rule].isInside { enter(at: time, &row.standings[rule]) }
+    case .outside:
+      guard row.standings[rule].isInside else { break }
+      exits += 1
+      if let heard = row.lastHeard { delays.record(time - heard) }
+      row.standings[rule].isInside = false
+      row.standings[rule].leftAt = time
+      row.standings[rule].exits += 1
+    case .unmonitored:
+      unmonitored += 1
+    }
+    guard kept < PresenceTally.mostKept, row.standings[rule].changes.count < ComparedRow.mostChanges else {
+      row.standings[rule].isCut = true
+      return
+    }
+    kept += 1
+    row.standings[rule].changes.append(ComparedRow.Change(time: time, state: state))
+  }
+
+  private mutating func enter(at time: Timestamp, _ standing: inout ComparedRow.Standing) {
+    enters += 1
+    standing.isInside = true
+    guard let left = standing.leftAt else { return }
+    standing.leftAt = nil
+    guard time - left <= PresenceTally.tenMinutes else { return }
+    returns += 1
+    standing.returns += 1
+    if time - left <= PresenceTally.minute { returnsWithinMinute += 1 }
+    if let last = standing.changes.last, last.time == left {
+      standing.changes[standing.changes.count - 1].cameBackAfter = time - left
+    }
+  }
+}
+
+/// How one rule of rooms did, over all beacons.
+struct RoomTally {
+  /// What it is called.
+  let name: String
+  /// How often a beacon was said to be in another room than before.
+  private(set) var changes = 0
+  /// How many of them led back, within a minute, to the room before.
+  private(set) var returns = 0
+
+  private struct Place {
+    var room: Int32?
+    var before: Int32?
+    var since = Timestamp.distantPast
+  }
+
+  private var places: [Place] = []
+
+  init(name: String) { self.name = name }
+
+  /// Records the room that the rule assigns to a beacon from `time` on.
+  ///
+  /// A room of nil means no room. It does not count as a change of room.
+  mutating func note(_ room: Int32?, of beacon: Int, at time: Timestamp) {
+    while places.count <= beacon { places.append(Place()) }
+    guard let room, room != places[beacon].room else { return }
+    if let last = places[beacon].room {
+      changes += 1
+      if places[beacon].before == room, time - places[beacon].since <= PresenceTally.minute { returns += 1 }
+      places[beacon].before = last
+    }
+    places[beacon].room = room
+    places[beacon].since = time
+  }
+}

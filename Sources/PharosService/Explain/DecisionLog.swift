@@ -146,3 +146,220 @@ struct DecisionLog {
     decisions.append(decision)
   }
 }
+
+/// One decision as it is explained: an event, or several that say the same of different regions.
+struct Decision {
+  /// What was decided.
+  enum Kind: String {
+    /// A subject came into a region.
+    case enter
+    /// A subject left a region.
+    case exit
+    /// A state that is neither.
+    case state
+    /// A region became unmonitored: no observer can tell whether the subject is inside.
+    case unmonitored
+    /// Unmonitored for longer than the region allows.
+    case holdExceeded = "held long"
+    /// A beacon changed zones.
+    case zone
+    /// An observer is heard, or heard again.
+    case online
+    /// An observer fell silent.
+    case offline
+    /// An observer restarted.
+    case restarted
+    /// An observer was heard that is neither in the site file nor accepted.
+    case quarantined
+    /// A region was refused.
+    case refused
+    /// The server's clock was set.
+    case clock = "clock set"
+  }
+
+  var kind: Kind
+  /// When it happened.
+  var time: Timestamp
+  /// When it was decided.
+  var decidedAt: Timestamp
+  /// The application, or an empty string.
+  var application: String
+  /// The regions, all with the same reason; for a zone decision the zone left and the zone entered.
+  var regions: [String]
+  /// Whom it is about.
+  var subject: SubjectID
+  /// Whose hearing settled it.
+  var observer: ObserverID?
+  /// Which beacon settled it.
+  var beacon: BeaconID?
+  /// Whether an event told it beside the change of state.
+  var isAnnounced: Bool
+  /// What the event says.
+  var detail: EventDetail
+  /// The rules of the region.
+  var rules: PresencePolicy?
+
+  /// The track that settled it, if one did.
+  var track: TrackKey? {
+    guard let observer, let beacon else { return nil }
+    return TrackKey(observer: observer, beacon: beacon)
+  }
+
+  /// The transition, if it is about a region.
+  var transition: RegionTransition? {
+    guard case .region(let transition) = detail else { return nil }
+    return transition
+  }
+
+  /// The rows that it is about.
+  var rows: [RowKey] {
+    guard transition != nil else { return [] }
+    return regions.map { RowKey(region: RegionKey(application: application, region: $0), subject: subject) }
+  }
+
+  /// Whether another decision says the same of another region, for the same reason.
+  func says(theSameAs other: Decision) -> Bool {
+    guard let mine = transition, let theirs = other.transition else { return false }
+    return kind == other.kind && time == other.time && decidedAt == other.decidedAt
+      && application == other.application && subject == other.subject && observer == other.observer
+      && beacon == other.beacon && isAnnounced == other.isAnnounced && rules == other.rules
+      && mine.from == theirs.from && mine.to == theirs.to && mine.enteredAt == theirs.enteredAt
+      && mine.evidence == theirs.evidence
+  }
+}
+
+/// What happened to one subject and one region: the states that Pharos told, and what fixed rules would have told of
+/// the same adverts.
+package struct RowStory {
+  /// A state, and since when.
+  struct Turn: Hashable {
+    var time: Timestamp
+    var state: RegionState
+  }
+
+  /// The rules by which the region debounces, as they were last.
+  var rules: PresencePolicy?
+  /// Pharos' states, in order.
+  private(set) var turns: [Turn] = []
+  /// The fixed rules, told every advert that any observer which counts has heard.
+  package private(set) var fixed = FixedRule.timeouts.map(FixedRule.init)
+
+  package init() {}
+
+  /// An advert was heard.
+  package mutating func hear(at time: Timestamp) {
+    for index in fixed.indices { fixed[index].hear(at: time) }
+  }
+
+  /// Pharos told a state.
+  package mutating func turn(to state: RegionState, at time: Timestamp) {
+    turns.append(Turn(time: time, state: state))
+  }
+
+  /// Time ends.
+  package mutating func finish(at time: Timestamp) {
+    for index in fixed.indices { fixed[index].finish(at: time) }
+  }
+
+  /// Returns the state at an instant: that of the last change up to then.
+  func state(at time: Timestamp) -> RegionState { turns.last { $0.time <= time }?.state ?? .unknown }
+
+  /// Returns the last state before a turn other than unmonitored; unknown if there is none.
+  package func known(before turn: Int) -> RegionState {
+    turns[..<turn].last { $0.state != .unmonitored }?.state ?? .unknown
+  }
+
+  /// Whether Pharos says that the subject stayed all the time: inside, or not monitored and inside again afterwards.
+  package func isStay(_ range: ClosedRange<Timestamp>) -> Bool {
+    guard state(at: range.lowerBound) == .inside, state(at: range.upperBound) == .inside else { return false }
+    return !turns.contains { $0.state == .outside && range.contains($0.time) }
+  }
+
+  /// The time after an exit within which an enter takes the exit back.
+  ///
+  /// One minute, because a person who leaves a house stays away for longer.
+  static let returnSpan = TimeSpan.minutes(1)
+
+  /// How many of Pharos' own exits an enter took back.
+  package var returns: Int {
+    let visits = visits
+    return zip(visits, visits.dropFirst()).count { visit, next in
+      visit.left.map { next.entered - $0 <= RowStory.returnSpan } ?? false
+    }
+  }
+
+  /// The stays, as Pharos tells them; the last one may go on.
+  package var visits: [(entered: Timestamp, left: Timestamp?)] {
+    var visits: [(entered: Timestamp, left: Timestamp?)] = []
+    for (index, turn) in turns.enumerated() {
+      switch turn.state {
+      case .inside where visits.last.map { $0.left != nil } ?? true:
+        visits.append((turn.time, nil))
+      case .outside where visits.last.map { $0.left == nil } ?? false:
+        visits[visits.count - 1].left = turns[index].time
+      case .inside, .outside, .unknown, .unmonitored: break
+      }
+    }
+    return visits
+  }
+}
+
+/// What the rule that most peers use would have said of the same adverts: here from the first advert on, gone after a
+/// fixed time of silence.
+///
+/// - Source: AltBeacon's region exit period and Core Location's usual exit after 30 s; AltBeacon's sample applications
+///   and Bermuda's area age use 10 s.
+package struct FixedRule {
+  /// One stay, as the rule sees it.
+  package struct Visit: Hashable {
+    /// The first advert.
+    var entered: Timestamp
+    /// The last advert.
+    var lastHeard: Timestamp
+    /// When the rule said that it is gone; nil if it had not when time ended.
+    package var left: Timestamp?
+
+    package init(entered: Timestamp, lastHeard: Timestamp, left: Timestamp? = nil) {
+      self.entered = entered
+      self.lastHeard = lastHeard
+      self.left = left
+    }
+  }
+
+  /// The time-outs that decisions are compared with.
+  static let timeouts: [TimeSpan] = [.seconds(10), .seconds(30)]
+
+  /// The time-out.
+  package let timeout: TimeSpan
+  /// Its stays, in order.
+  package private(set) var visits: [Visit] = []
+
+  package init(timeout: TimeSpan) { self.timeout = timeout }
+
+  /// An advert was heard; one that is older than the last changes nothing.
+  package mutating func hear(at time: Timestamp) {
+    guard let last = visits.last, time <= last.lastHeard + timeout else {
+      finish(at: time)
+      visits.append(Visit(entered: time, lastHeard: time))
+      return
+    }
+    visits[visits.count - 1].lastHeard = max(last.lastHeard, time)
+  }
+
+  /// Time ends, or has come so far.
+  package mutating func finish(at time: Timestamp) {
+    guard let last = visits.last, last.left == nil, time > last.lastHeard + timeout else { return }
+    visits[visits.count - 1].left = last.lastHeard + timeout
+  }
+
+  /// The stay that an instant belongs to: the last one that began by then.
+  func visit(at time: Timestamp) -> Visit? { visits.last { $0.entered <= time } }
+
+  /// The exits that were taken back: the beacon was heard again, and by Pharos' own word it had been there throughout.
+  package func falseExits(_ isStaying: (ClosedRange<Timestamp>) -> Bool) -> [Timestamp] {
+    zip(visits, visits.dropFirst()).compactMap { visit, next in
+      guard let left = visit.left, isStaying(visit.lastHeard...next.entered) else { return nil }
+      return left
+    }
+  }
+}

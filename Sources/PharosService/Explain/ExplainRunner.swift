@@ -134,3 +134,184 @@ package struct ExplainRunner: Sendable {
     console.say("\(path): \(Wording.count(panels.count, "track")) drawn.\(more)")
   }
 }
+
+/// Which decisions are explained: those about one observer, one beacon, one region, or what any of these leave.
+struct ExplainFilter {
+  /// The observer, if one was named.
+  private(set) var observer: ObserverID?
+  /// The beacon, if one was named.
+  private(set) var beacon: BeaconID?
+  /// The region or zone, if one was named.
+  private(set) var region: String?
+
+  private let zonesOfObserver: Set<String>
+  private let deaf: Set<RegionKey>
+  private let tracks: [TrackKey]
+
+  /// Finds what the words of the command line mean among all that the captures hold.
+  ///
+  /// - Throws: a failure that lists the nearest matches of a word that means nothing here.
+  init(_ options: ExplainRunner.Options, in findings: Findings) throws(CommandFailure) {
+    let names = Vocabulary(findings)
+    observer = try options.observerFilter.map { (text) throws(CommandFailure) in try names.observer(text) }
+    beacon = try options.beacon.map { (text) throws(CommandFailure) in try names.beacon(text) }
+    region = try options.region.map { (text) throws(CommandFailure) in try names.region(text) }
+    var zones: Set<String> = []
+    var deaf: Set<RegionKey> = []
+    if let observer {
+      zones = Set(findings.site.zones.filter { $0.observers.contains(observer) }.map(\.identifier))
+      for application in findings.site.applications {
+        for region in application.regions {
+          guard case .beacon(let observers?) = region.subject, !observers.contains(observer) else { continue }
+          deaf.insert(RegionKey(application: application.identifier, region: region.identifier))
+        }
+      }
+    }
+    zonesOfObserver = zones
+    self.deaf = deaf
+    tracks = findings.tracks.keys.filter { [observer, beacon] key in
+      (observer ?? key.observer) == key.observer && (beacon ?? key.beacon) == key.beacon
+    }
+    .sorted()
+  }
+
+  /// Whether nothing was named.
+  var isOpen: Bool { observer == nil && beacon == nil && region == nil }
+
+  /// The tracks that are left, in order.
+  func tracks(in findings: Findings) -> [TrackKey] {
+    guard let region else { return tracks }
+    return tracks.filter { key in
+      findings.tracks[key]?.regions.keys.contains { $0.region == region } ?? false
+    }
+  }
+
+  /// Whether a decision is left.
+  func takes(_ decision: Decision) -> Bool {
+    switch decision.kind {
+    case .online, .offline, .restarted, .quarantined:
+      guard let who = decision.observer, region == nil || beacon != nil else { return region == nil }
+      return tracks.contains { $0.observer == who } || (beacon == nil && observer == who) || isOpen
+    case .clock, .refused:
+      return true
+    case .zone:
+      guard beacon == nil || decision.beacon == beacon else { return false }
+      guard region.map(decision.regions.contains) ?? true else { return false }
+      return observer == nil || decision.regions.contains(where: zonesOfObserver.contains)
+    case .enter, .exit, .state, .unmonitored, .holdExceeded:
+      guard beacon == nil || decision.beacon == beacon else { return false }
+      guard region.map(decision.regions.contains) ?? true else { return false }
+      return observer == nil || isHeard(decision)
+    }
+  }
+
+  /// Whether the observer has a say in a decision: it is about the observer, or the observer counts for the region.
+  private func isHeard(_ decision: Decision) -> Bool {
+    if case .observer(let subject) = decision.subject { return subject == observer }
+    return decision.observer == observer || decision.rows.contains { !deaf.contains($0.region) }
+  }
+}
+
+/// What people may call observers, beacons and regions on the command line, and what they probably meant.
+struct Vocabulary {
+  private let findings: Findings
+  private let narrator: Narrator
+
+  /// How many names an error lists.
+  private static let most = 6
+
+  init(_ findings: Findings) {
+    self.findings = findings
+    narrator = Narrator(findings)
+  }
+
+  /// An observer by its identity or its name in the site file.
+  func observer(_ text: String) throws(CommandFailure) -> ObserverID {
+    let known = findings.observers
+    let named = findings.site.observers.first { $0.name?.lowercased() == text.lowercased() }?.id
+    let wanted = named ?? ObserverID(text)
+    if let wanted, known.contains(wanted) { return wanted }
+    let names = known.flatMap { [$0.description, narrator.name($0)] }
+    throw failure("observer", text, "was heard", among: names, listing: known.map { label($0) })
+  }
+
+  /// A beacon by its identity, its name in the site file, or the end of its identity, as in `20/2`.
+  func beacon(_ text: String) throws(CommandFailure) -> BeaconID {
+    let known = findings.beacons
+    if let exact = BeaconID(text), known.contains(exact) { return exact }
+    let lowered = text.lowercased()
+    let matches = known.filter { beacon in
+      let identity = beacon.description.lowercased()
+      return narrator.name(beacon).lowercased() == lowered || identity == lowered
+        || identity.hasSuffix("/" + lowered) || identity.hasSuffix("@" + lowered)
+        || identity == "mac:" + lowered
+    }
+    if matches.count == 1, let match = matches.first { return match }
+    if matches.count > 1 {
+      throw CommandFailure(
+        "--beacon \(text) means \(matches.count) beacons: \(Vocabulary.shortened(matches.map(\.description))). "
+          + "Give more of the identity.",
+        status: .usage
+      )
+    }
+    let names = known.flatMap { [$0.description, narrator.name($0), Vocabulary.ending(of: $0)] }
+    throw failure("beacon", text, "has a track", among: names, listing: known.map { label($0) })
+  }
+
+  /// A region or a zone by its identifier.
+  func region(_ text: String) throws(CommandFailure) -> String {
+    let declared = findings.site.applications.flatMap { $0.regions.map(\.identifier) }
+    let known = Set(
+      findings.regions.map(\.region) + declared + findings.site.zones.map(\.identifier)
+        + findings.decisions.flatMap(\.regions)
+    )
+    .sorted()
+    if known.contains(text) { return text }
+    throw failure("region or zone", text, "is known", among: known, listing: known)
+  }
+
+  private func failure(
+    _ what: String,
+    _ text: String,
+    _ verb: String,
+    among names: [String],
+    listing all: [String]
+  ) -> CommandFailure {
+    let guess = Spelling.nearest(to: text, among: names).map { " Did you mean \($0)?" } ?? ""
+    let ranked = all.sorted { left, right in
+      let (near, far) = (Vocabulary.distance(text, left), Vocabulary.distance(text, right))
+      return near == far ? left < right : near < far
+    }
+    let list =
+      all.isEmpty
+      ? " There is none in these captures."
+      : " There \(all.count == 1 ? "is" : "are"): \(Vocabulary.shortened(ranked))."
+    return CommandFailure("No \(what) called \(text) \(verb).\(guess)\(list)", status: .usage)
+  }
+
+  /// How far a word is from a label: that of its nearest part.
+  private static func distance(_ word: String, _ label: String) -> Int {
+    let parts = label.split { " ()".contains($0) }.map(String.init) + [label]
+    return parts.map { Spelling.distance(word.lowercased(), $0.lowercased()) }.min() ?? .max
+  }
+
+  private func label(_ observer: ObserverID) -> String {
+    let name = narrator.name(observer)
+    return name == observer.description ? name : "\(name) (\(observer))"
+  }
+
+  private func label(_ beacon: BeaconID) -> String {
+    let name = narrator.name(beacon)
+    return name.contains("…") || name == beacon.description ? beacon.description : "\(name) (\(beacon))"
+  }
+
+  /// The end of a beacon's identity: its numbers without the UUID.
+  static func ending(of beacon: BeaconID) -> String {
+    beacon.description.split(separator: "/").dropFirst().joined(separator: "/")
+  }
+
+  private static func shortened(_ names: [String]) -> String {
+    let shown = names.prefix(most).joined(separator: ", ")
+    return names.count > most ? "\(shown) and \(names.count - most) more" : shown
+  }
+}

@@ -1,3 +1,5 @@
+import PharosPlaces
+import PharosPositioning
 import PharosReports
 package import PharosSite
 
@@ -84,4 +86,131 @@ package struct CheckRunner: Sendable {
 
   /// A count with its noun: `1 mistake`, `2 mistakes`.
   static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}
+
+/// `pharos check` of a venue's folder: every mistake at once, then what the venue holds and what looks wrong in it.
+package struct VenueCheckRunner: Sendable {
+  private let folder: String
+  private let files: @Sendable (String) -> VenueFiles
+
+  /// Checks a folder on the disk, or files that come from elsewhere.
+  ///
+  /// - Parameters:
+  ///   - folder: the folder, as messages call it.
+  ///   - files: opens a folder; nil for the disk.
+  package init(folder: String, files: (@Sendable (String) -> VenueFiles)? = nil) {
+    self.folder = folder
+    self.files = files ?? { VenueFiles.disk($0) }
+  }
+
+  /// Prints problems on the output, or what the venue holds if there are no mistakes.
+  ///
+  /// - Returns: 0, or 78 if the folder cannot be used.
+  package func run(on console: Console) -> CommandStatus {
+    console.run {
+      do {
+        let (venue, warnings) = try VenueFolder.read(folder, files: files(folder))
+        let radio = try VenueContents.radioMap(of: venue, in: folder, files(folder))
+        for line in VenueReport(venue, folder: folder).lines { try console.print(PlainText.clean(line)) }
+        if let radio {
+          let emitters = CheckRunner.count(radio.emitters.count, "emitter")
+          let floors = CheckRunner.count(radio.floors.count, "floor")
+          try console.print("  radio map: \(emitters) on \(floors)")
+        }
+        for warning in warnings { try print(warning, on: console) }
+        let findings = VenueCheck(venue).findings
+        for finding in findings {
+          let line = "\(folder): warning: \(finding)"
+          try console.print(console.outputStyle.paint(PlainText.clean(line), .yellow))
+        }
+        let count = warnings.count + findings.count
+        let warned = count > 0 ? ", \(CheckRunner.count(count, "warning"))" : ""
+        try console.print("\(folder): No mistakes\(warned).")
+        return .success
+      } catch let error as VenueFolderError {
+        for problem in error.problems { try print(problem, on: console) }
+        let count = error.problems.count { $0.severity == .mistake }
+        console.say("\(folder): \(CheckRunner.count(count, "mistake")).")
+        return .configuration
+      }
+    }
+  }
+
+  private func print(_ problem: VenueProblem, on console: Console) throws(OutputError) {
+    let color = problem.severity == .mistake ? TerminalStyle.Color.red : .yellow
+    try console.print(console.outputStyle.paint(problem.text(in: folder), color))
+  }
+}
+
+/// A summary of what a venue holds, in lines of text for its author.
+struct VenueReport {
+  private let venue: Venue
+  private let folder: String
+
+  init(_ venue: Venue, folder: String) {
+    self.venue = venue
+    self.folder = folder
+  }
+
+  /// What the venue holds, then each floor with its plan, then each connector.
+  var lines: [String] {
+    let floors = venue.floors
+    let name = venue.name == venue.identifier ? "" : " (\(venue.name))"
+    let parts = [
+      CheckRunner.count(venue.buildings.count, "building"),
+      CheckRunner.count(floors.count, "floor"),
+      CheckRunner.count(venue.connectors.count, "connector"),
+      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.entrances.count }, "entrance"),
+      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.beacons.count }, "beacon"),
+      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.observers.count }, "observer"),
+      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.accessPoints.count }, "access point"),
+    ]
+    return ["\(folder): venue \"\(venue.identifier)\"\(name): \(parts.joined(separator: ", "))"]
+      + floors.flatMap { self.lines(of: $0.floor, $0.id) } + venue.connectors.map(line)
+  }
+
+  private func lines(of floor: Floor, _ id: FloorID) -> [String] {
+    let names = floor.names.isEmpty ? "" : " \"\(floor.names.joined(separator: "\", \""))\""
+    let size = floor.extent.map { "\(Self.text($0.width)) × \(Self.text($0.height)) m" } ?? "nothing drawn"
+    let walkable = floor.walkable.reduce(0) { $0 + $1.size }
+    let walls = floor.walls.all.reduce(0) { $0 + $1.segment.length }
+    let parts = [
+      size,
+      "\(CheckRunner.count(floor.walkable.count, "walkable area")) (\(Self.text(walkable)) m²)",
+      CheckRunner.count(floor.obstacles.count, "obstacle"),
+      "\(CheckRunner.count(floor.walls.all.count, "wall")) (\(Self.text(walls)) m)",
+    ]
+    return ["  floor \(id)\(names): \(parts.joined(separator: ", "))"]
+      + (floor.plan.map { [line(of: $0)] } ?? [])
+  }
+
+  private func line(of plan: FloorPlan) -> String {
+    let alignment = plan.alignment
+    let bearing = Self.text(alignment.bearing)
+    var parts = [
+      "\(plan.width) × \(plan.height) pixels",
+      "\(Self.text(alignment.metersPerPixel, decimals: 4)) m a pixel",
+      "upper edge faces \(bearing == "360" ? "0" : bearing)°",
+      CheckRunner.count(alignment.anchors.count, "anchor"),
+    ]
+    if alignment.anchors.count > PlanAlignment.fewestAnchors {
+      let residuals = alignment.residuals.map { Self.text($0, decimals: 2) }.joined(separator: ", ")
+      parts.append(
+        "off by \(residuals) m (root mean square \(Self.text(alignment.rootMeanSquare, decimals: 2)) m)"
+      )
+    }
+    return "    plan \(plan.image): \(parts.joined(separator: ", "))"
+  }
+
+  private func line(of connector: Connector) -> String {
+    let floors = connector.stops.map(\.floor.description).joined(separator: ", ")
+    return "  \(connector.kind.rawValue) \"\(connector.identifier)\": \(floors.isEmpty ? "no stop" : floors)"
+  }
+
+  /// A number with so many decimals at most.
+  private static func text(_ number: Double, decimals: Int = 1) -> String {
+    let scale = (0..<decimals).reduce(1.0) { scale, _ in scale * 10 }
+    let rounded = (number * scale).rounded() / scale
+    return rounded == rounded.rounded() && rounded.magnitude < 1e15 ? "\(Int(rounded))" : "\(rounded)"
+  }
 }

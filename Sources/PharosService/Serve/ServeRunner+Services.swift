@@ -1,10 +1,14 @@
 import Logging
+import NIOPosix
 import Pharos
+import PharosCaptures
 import PharosHTTP
+import PharosIngest
+import PharosJournal
 import PharosReports
 import PharosSimulation
 import PharosSite
-import ServiceLifecycle
+package import ServiceLifecycle
 import UnixSignals
 
 #if canImport(Glibc)
@@ -102,5 +106,102 @@ extension ServeRunner {
     )
     configuration.maximumGracefulShutdownDuration = ServeRunner.longestDrain
     return configuration
+  }
+}
+
+/// A service that describes itself by the name of its type.
+///
+/// A `ServiceGroup` reads the description of each service when it is created. The default description of a structure
+/// lists all stored values by reflection: with a surveyed venue, this takes half a minute before the server listens.
+package struct NamedService: Service, CustomStringConvertible {
+  private let service: any Service
+
+  package init(_ service: any Service) { self.service = service }
+
+  package var description: String { "\(type(of: service))" }
+
+  package func run() async throws { try await service.run() }
+}
+
+/// Keeps the journal within its bounds: once a minute what is too old or too much is dropped.
+struct JournalService: Service {
+  let journal: Journal
+  let logger: Logger
+  var period: Duration = .seconds(60)
+
+  func run() async throws {
+    await cancelWhenGracefulShutdown {
+      var isFailing = false
+      while !Task.isCancelled {
+        do {
+          // Dropping blocks on the disk, which no task may do.
+          let pruned = try await NIOThreadPool.singleton.runIfActive { [journal] in
+            try journal.prune(now: .wallClock)
+          }
+          if pruned.events > 0 {
+            logger.debug("old events were dropped", metadata: [LogKey.count: "\(pruned.events)"])
+          }
+          isFailing = false
+        } catch {
+          if !isFailing {
+            logger.error("old events cannot be dropped", metadata: [LogKey.reason: "\(error)"])
+          }
+          isFailing = true
+        }
+        guard (try? await Task.sleep(for: period)) != nil else { return }
+      }
+    }
+  }
+}
+
+/// Plays a scene to a server's own socket, as gateways on the same machine would.
+package struct DemoService: Service {
+  private let server: PharosServer
+  private let scene: Scene
+
+  /// The seed of the demo: any would do; this one always looks the same.
+  package static let seed: UInt64 = 1
+
+  /// Plays a scene without end.
+  init(server: PharosServer, scene: Scene) {
+    self.server = server
+    var scene = scene
+    scene.duration = .forever
+    self.scene = scene
+  }
+
+  package func run() async throws {
+    guard var destination = try await server.addresses().first else { return }
+    destination = destination.reachable
+    let simulation = try Simulation(scene, seed: DemoService.seed)
+    let endpoint = destination
+    try await cancelWhenGracefulShutdown {
+      await DemoService.play(simulation, scene: scene, with: try SocketSender(to: endpoint))
+    }
+  }
+
+  private static func play(_ simulation: Simulation, scene: Scene, with sender: SocketSender) async {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let encoder = SceneEncoder()
+    for item in simulation {
+      guard case .datagram(let datagram) = item else { continue }
+      let due = start + .nanoseconds((datagram.received - scene.start).nanoseconds)
+      guard (try? await clock.sleep(until: due)) != nil else { return }
+      let bytes = encoder.bytes(of: datagram)
+      // A datagram that the system does not take is lost, as on any network.
+      _ = try? sender.send(bytes, ranges: [0..<bytes.count][...])
+    }
+  }
+}
+
+extension Endpoint {
+  /// The address of a socket that listens everywhere, as a sender on the same machine reaches it.
+  fileprivate var reachable: Endpoint {
+    switch address.description {
+    case "0.0.0.0": Endpoint(IPAddress(v4: 0x7F00_0001), port: port)
+    case "::": Endpoint(IPAddress(v6: 0, 1), port: port)
+    default: self
+    }
   }
 }

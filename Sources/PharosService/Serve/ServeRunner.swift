@@ -6,7 +6,7 @@ import PharosEvents
 import PharosHTTP
 import PharosIngest
 import PharosJournal
-import PharosReports
+package import PharosReports
 import PharosSimulation
 import PharosSite
 import ServiceLifecycle
@@ -257,5 +257,67 @@ package struct ServeRunner: Sendable {
       style: console.outputStyle
     )
     return EventOutputService(server: server, sink: sink, writer: writer, tally: tally, logger: logger)
+  }
+}
+
+/// A handle to a running server for the code that started it: its addresses, and a way to stop it.
+package struct Serving: Sendable {
+  /// Where it receives datagrams.
+  package let addresses: [HostPort]
+  /// Where it serves HTTP, if it does.
+  package let http: HostPort?
+  /// Makes it drain and end, as SIGTERM does.
+  package let stop: @Sendable () -> Void
+
+  package init(addresses: [HostPort], http: HostPort?, stop: @escaping @Sendable () -> Void) {
+    self.addresses = addresses
+    self.http = http
+    self.stop = stop
+  }
+}
+
+/// Ends its group gracefully once somebody asks for it.
+struct StopService: Service {
+  // One request is enough: further ones replace it.
+  private let asked = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+  /// Asks for the end.
+  func request() { asked.continuation.yield() }
+
+  func run() async throws {
+    for await _ in asked.stream.cancelOnGracefulShutdown() { break }
+  }
+}
+
+/// Where the demo's dashboard is: at the usual port, or at any other that is free.
+enum FreePort {
+  /// The address that the demo serves HTTP at.
+  static func http(_ console: Console) -> HostPort {
+    let usual = HostPort(host: "127.0.0.1", port: 8_080)
+    guard !isFree(usual.port) else { return usual }
+    console.say("Port \(usual.port) is in use; the dashboard takes another one.")
+    return HostPort(host: usual.host, port: 0)
+  }
+
+  /// Whether a TCP port of this machine can be listened at now.
+  static func isFree(_ port: UInt16) -> Bool {
+    #if canImport(Glibc)
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+    let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var reuse: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &reuse, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor, address, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
   }
 }

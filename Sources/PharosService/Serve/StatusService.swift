@@ -5,6 +5,7 @@ package import PharosDelivery
 import PharosHTTP
 package import PharosIngest
 import PharosMonitoring
+import PharosPositioning
 import PharosReports
 import PharosSite
 import PharosWire
@@ -94,5 +95,166 @@ package struct StatusService: Service {
       parts.append("\(count) \(what)")
     }
     return "\(EventTable.clock(now.time).prefix(8))  \(parts.joined(separator: ", "))"
+  }
+}
+
+/// What a server says when it listens: where, with what, what is missing, and what to try next.
+package struct Banner {
+  let settings: ServeSettings
+  let isDemo: Bool
+  let configuration: SiteConfiguration
+
+  package init(settings: ServeSettings, isDemo: Bool, configuration: SiteConfiguration) {
+    self.settings = settings
+    self.isDemo = isDemo
+    self.configuration = configuration
+  }
+
+  package func lines(_ addresses: [HostPort], http: HostPort?) -> [String] {
+    let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
+    var lines = ["Pharos is listening on \(places). Ctrl-C ends."]
+    lines.append(row("site", site))
+    if let http {
+      let scheme = settings.tls == nil ? "http" : "https"
+      let place = HostPort(host: Banner.reachable(http.host), port: http.port)
+      lines.append(row("dashboard", "\(scheme)://\(place)/"))
+    }
+    if let data = settings.data { lines.append(row("journal", data)) }
+    if let output = settings.output {
+      lines.append(row("events", output == "-" ? "on standard output" : output))
+    }
+    if let record = settings.record { lines.append(row("recording", record)) }
+    lines += missing(addresses).map { row("not yet", $0) }
+    lines.append(row("try next", next(addresses)))
+    return lines.map(PlainText.clean)
+  }
+
+  private func row(_ name: String, _ value: String) -> String { "  \(name.padded(to: 11))\(value)" }
+
+  private var site: String {
+    let site = configuration.site
+    let regions = site.applications.reduce(0) { $0 + $1.regions.count }
+    let name = settings.site ?? (isDemo ? "the demo's own" : "none")
+    let parts = [
+      CheckRunner.count(regions, "region"), CheckRunner.count(site.zones.count, "zone"),
+      CheckRunner.count(site.observers.count, "observer"),
+    ]
+    return "\(name): \(parts.joined(separator: ", "))"
+  }
+
+  private func missing(_ addresses: [HostPort]) -> [String] {
+    var missing: [String] = []
+    let site = configuration.site
+    if site.applications.allSatisfy({ $0.regions.isEmpty && $0.ranging.isEmpty && $0.rotation.isEmpty }) {
+      missing.append("no region to enter: pharos init writes a site file to start from")
+    }
+    if settings.output == nil, settings.http == nil, !isDemo {
+      missing.append("events go nowhere: add --http 127.0.0.1:8080 or --output events.jsonl")
+    }
+    if settings.data == nil, !isDemo {
+      missing.append("nothing survives a restart: --data pharos-data keeps states and events")
+    }
+    if !isDemo, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
+      missing.append("only this machine is heard: --udp 0.0.0.0:50001 hears the network")
+    }
+    return missing
+  }
+
+  private func next(_ addresses: [HostPort]) -> String {
+    guard !isDemo else { return "pharos init, then pharos serve --site site.yaml --output -" }
+    let to = addresses.first.map { HostPort(host: Banner.reachable($0.host), port: $0.port) }
+    return
+      "pharos replay Captures/museum-visit/capture.pcapng --to \(to.map { "\($0)" } ?? "127.0.0.1:50001")"
+  }
+
+  /// An address that a sender on this machine can use for one that means all of the machine's.
+  private static func reachable(_ host: String) -> String {
+    switch host {
+    case "0.0.0.0": "127.0.0.1"
+    case "::": "::1"
+    default: host
+    }
+  }
+}
+
+/// A watch over bounded tables and queues that reports each limit when it is first reached.
+///
+/// Metrics count every entry that a limit removes. A limit is reported again only after ``quiet`` looks in which it was
+/// not reached.
+package struct LimitWatch {
+  /// A limit that was reached.
+  package struct Finding: Equatable {
+    /// Its name in the log, and the metric that counts it.
+    package var limit: String
+    package var metric: String
+    /// How often it was reached since the last look.
+    package var count: UInt64
+    /// What it means and what to do.
+    var explanation: String
+  }
+
+  /// What is watched: a name, the metric that counts it, and what it means.
+  private static let watched: [(limit: String, metric: MetricFamily, explanation: String)] = [
+    (
+      "tracks", .evictions,
+      "an observer hears more beacons that somebody asks about than are kept; its stalest give way, those of others stay"
+    ),
+    (
+      "observers", .evictions,
+      "more observers report than are kept; the stalest give way. Accept only known ones: ingest: { policy: allowlist }"
+    ),
+    (
+      "tables of what is heard and of who is refused", .tableEvictions,
+      "more devices or senders than are shown; the stalest are forgotten, decisions are not touched"
+    ),
+    (
+      "beacons compared", .tagEvictions,
+      "more beacons than are kept to compare observers; the stalest are forgotten"
+    ),
+    (
+      "events waiting in live streams", .feedsDropped,
+      "slow live streams missed readings; each stream reports to its client how many"
+    ),
+  ]
+
+  /// For so many looks a limit must not have been reached before it is named again: an hour of looks a minute.
+  package static let quiet = 60
+
+  private var counts: [UInt64] = Array(repeating: 0, count: LimitWatch.watched.count)
+  private var looksSince: [Int?] = Array(repeating: nil, count: LimitWatch.watched.count)
+
+  package init() {}
+
+  /// Looks at what was counted; gives what is to be told now.
+  mutating func look(_ snapshot: IngestSnapshot, _ feeds: FeedStatistics) -> [Finding] {
+    look([
+      snapshot.monitoring.trackEvictions, snapshot.monitoring.observerEvictions, snapshot.tableEvictions,
+      snapshot.positioning.evictions, feeds.dropped,
+    ])
+  }
+
+  /// The same with the counts themselves, in the order of what is watched.
+  package mutating func look(_ now: [UInt64]) -> [Finding] {
+    var findings: [Finding] = []
+    for (place, watched) in LimitWatch.watched.enumerated() {
+      let grown = now[place] - min(now[place], counts[place])
+      counts[place] = now[place]
+      guard grown > 0 else {
+        looksSince[place] = looksSince[place].map { $0 + 1 }
+        continue
+      }
+      if looksSince[place].map({ $0 >= LimitWatch.quiet }) ?? true {
+        findings.append(
+          Finding(
+            limit: watched.limit,
+            metric: watched.metric.name,
+            count: grown,
+            explanation: watched.explanation
+          )
+        )
+      }
+      looksSince[place] = 0
+    }
+    return findings
   }
 }

@@ -1,5 +1,6 @@
 import PharosCaptures
 import PharosPlaces
+import PharosReports
 import PharosSite
 
 /// `pharos survey score`: how far fixes are from the truth that traces hold.
@@ -113,5 +114,275 @@ package struct SurveyScoreRunner: Sendable {
       let many = Wording.count(score.strangers, "trace")
       console.say("\(options.fixes): fixes of \(many) that are not among those scored were passed over.")
     }
+  }
+}
+
+/// What became of one waypoint: the truth, and the fix that stood when the surveyor was there.
+struct ScoredWaypoint: Sendable {
+  /// Which trace.
+  var trace: String
+  /// The site's name, as the trace tells it.
+  var site: String
+  /// The floor's name, as the trace tells it.
+  var floor: String
+  /// When.
+  var time: Timestamp
+  /// Where the surveyor stood.
+  var truth: Point
+  /// Whether it is the first of its trace, before which few methods have a fix.
+  var isFirst: Bool
+  /// The latest fix that is no later; nil if there was none yet.
+  var fix: FixTable.Row?
+  /// Whether the fix was on the right floor.
+  var isFloorRight: Bool
+  /// True if the survey passed within ``SurveyCoverage/reach``; nil if coverage was not requested.
+  var isCovered: Bool?
+
+  /// How far the fix was from the truth in metres, whatever its floor.
+  var error: Double? { fix.map { truth.distance(to: Point(x: $0.x, y: $0.y)) } }
+}
+
+/// A scorer of fixes at the waypoints of traces, by the rule of the data set.
+///
+/// The fix of a waypoint is the latest one that is no later than the waypoint, whatever its age. A waypoint before the
+/// first fix is missed: it has no error, and the score reports the share of such waypoints. Floors and errors are over
+/// the same waypoints.
+enum TraceScore {
+  /// The waypoints of a trace in order of time.
+  ///
+  /// - Throws: that the trace names no floor, or one that is none.
+  static func waypoints(
+    of file: TraceFile,
+    _ trace: IndoorTrace,
+    fixes: [FixTable.Row]
+  ) throws(CommandFailure) -> [ScoredWaypoint] {
+    let floor = FloorWord.trimmed(trace.header.floor ?? "")
+    guard let level = FloorWord.level(floor) else {
+      let what = floor.isEmpty ? "the header has no FloorName" : "FloorName is \"\(floor)\""
+      throw CommandFailure(
+        "\(file.path): \(what) (expected F1, B1 or a whole number): nothing tells the truth."
+      )
+    }
+    return trace.waypoints.enumerated().map { index, waypoint in
+      let fix = latest(in: fixes, at: waypoint.time)
+      return ScoredWaypoint(
+        trace: file.identifier,
+        site: trace.header.siteName ?? "",
+        floor: floor,
+        time: waypoint.time,
+        truth: Point(x: waypoint.x, y: waypoint.y),
+        isFirst: index == 0,
+        fix: fix,
+        isFloorRight: fix?.level == level
+      )
+    }
+  }
+
+  /// The last fix that is no later than a time.
+  static func latest(in fixes: [FixTable.Row], at time: Timestamp) -> FixTable.Row? {
+    var low = 0
+    var high = fixes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if fixes[middle].time <= time { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? fixes[low - 1] : nil
+  }
+}
+
+/// The figures of some waypoints.
+struct ScoreSummary: Hashable, Sendable {
+  /// How many waypoints there are.
+  let waypoints: Int
+  /// How many had a fix.
+  let scored: Int
+  /// How many of the others were the first of their trace.
+  let missedFirst: Int
+  /// The mean error in metres; nil without a fix, as all that follows.
+  let mean: Double?
+  /// The errors in metres that half, three quarters and nine in ten stay below.
+  let (median, p75, p90): (Double?, Double?, Double?)
+  /// The share of fixes on the right floor.
+  let floors: Double?
+  /// The share of truths within the accuracy that the fix claimed, and within twice it; nil if no fix claimed any.
+  let (within, withinTwice): (Double?, Double?)
+  /// The median of the accuracies claimed in metres.
+  let claimed: Double?
+
+  /// Sums waypoints up.
+  init(_ rows: [ScoredWaypoint]) {
+    let hits = rows.filter { $0.fix != nil }
+    let errors = hits.compactMap(\.error)
+    waypoints = rows.count
+    scored = errors.count
+    missedFirst = rows.count { $0.isFirst && $0.fix == nil }
+    mean = errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count)
+    let sorted = errors.sorted()
+    median = ScoreSummary.percentile(50, of: sorted)
+    p75 = ScoreSummary.percentile(75, of: sorted)
+    p90 = ScoreSummary.percentile(90, of: sorted)
+    floors = ScoreSummary.share(hits.count { $0.isFloorRight }, of: hits.count)
+    let claims = hits.compactMap { row in row.fix?.accuracy.map { (error: row.error ?? 0, radius: $0) } }
+    within = ScoreSummary.share(claims.count { $0.error <= $0.radius }, of: claims.count)
+    withinTwice = ScoreSummary.share(claims.count { $0.error <= 2 * $0.radius }, of: claims.count)
+    claimed = ScoreSummary.percentile(50, of: claims.map(\.radius).sorted())
+  }
+
+  /// The share of waypoints that had no fix.
+  var missed: Double? { ScoreSummary.share(waypoints - scored, of: waypoints) }
+
+  /// The value below which so many percent lie, on a straight line between the two around it; nil without any.
+  static func percentile(_ percent: Double, of sorted: [Double]) -> Double? {
+    guard let last = sorted.last else { return nil }
+    let place = Double(sorted.count - 1) * percent / 100
+    let low = Int(place)
+    guard low + 1 < sorted.count else { return last }
+    return sorted[low] + (sorted[low + 1] - sorted[low]) * (place - Double(low))
+  }
+
+  private static func share(_ count: Int, of all: Int) -> Double? {
+    all > 0 ? Double(count) / Double(all) : nil
+  }
+}
+
+/// The score of a table of fixes.
+struct SurveyScore: Sendable {
+  /// Every waypoint of every trace.
+  var rows: [ScoredWaypoint] = []
+  /// How many traces were scored.
+  var traces = 0
+  /// How many traces of the table were not scored, for want of the trace.
+  var strangers = 0
+
+  private static let table = TextTable([
+    .init("WAYPOINTS", width: 19), .init("N", width: 5, alignment: .right),
+    .init("MISSED", width: 6, alignment: .right), .init("MEAN", width: 6, alignment: .right),
+    .init("MEDIAN", width: 6, alignment: .right), .init("P75", width: 5, alignment: .right),
+    .init("P90", width: 5, alignment: .right), .init("FLOOR", width: 6, alignment: .right),
+    .init("IN R", width: 5, alignment: .right), .init("IN 2R", width: 5, alignment: .right),
+  ])
+
+  /// Returns the groups of waypoints, each with its name and figures; groups without a waypoint are left out.
+  func groups(byFloor: Bool) -> [(name: String, summary: ScoreSummary)] {
+    var groups = [("all", rows)]
+    if rows.contains(where: { $0.isCovered != nil }) {
+      groups.append(("covered", rows.filter { $0.isCovered == true }))
+      groups.append(("not covered", rows.filter { $0.isCovered == false }))
+    }
+    if byFloor {
+      for site in Set(rows.map(\.site)).sorted() {
+        let some = rows.filter { $0.site == site }
+        groups.append((site.isEmpty ? "(no site)" : site, some))
+        for floor in Set(some.map(\.floor)).sorted() {
+          groups.append(("  \(site) \(floor)", some.filter { $0.floor == floor }))
+        }
+      }
+    }
+    return groups.filter { !$0.1.isEmpty }.map { ($0.0, ScoreSummary($0.1)) }
+  }
+
+  /// Everything for people, line by line.
+  func lines(byFloor: Bool) -> [String] {
+    var lines = [SurveyScore.table.header]
+    for (name, summary) in groups(byFloor: byFloor) {
+      lines.append(
+        SurveyScore.table.line([
+          name, "\(summary.waypoints)", SurveyScore.percent(summary.missed),
+          SurveyScore.meters(summary.mean), SurveyScore.meters(summary.median),
+          SurveyScore.meters(summary.p75), SurveyScore.meters(summary.p90),
+          SurveyScore.percent(summary.floors, places: 2), SurveyScore.percent(summary.within),
+          SurveyScore.percent(summary.withinTwice),
+        ])
+      )
+    }
+    let all = ScoreSummary(rows)
+    lines.append("")
+    lines.append(
+      "Errors in metres, all else in percent: \(Wording.count(traces, "trace")), the latest fix at each"
+    )
+    lines.append(
+      "waypoint. MISSED: no fix yet (the first of their trace: \(all.missedFirst) of \(all.waypoints - all.scored))."
+    )
+    if let claimed = all.claimed {
+      lines.append(
+        "IN R: truths within the accuracy that the fix claimed (68 is meant; median \(Wording.meters(claimed))),"
+      )
+      lines.append("IN 2R: within twice it.")
+    }
+    return lines
+  }
+
+  /// One JSON object: an object of figures for each group.
+  func json(byFloor: Bool) -> String {
+    var json = JSONText()
+    json.openObject()
+    json.member("traces", traces)
+    json.openArray("groups")
+    for (name, summary) in groups(byFloor: byFloor) {
+      json.openObject()
+      json.member("name", FloorWord.trimmed(name))
+      json.member("waypoints", summary.waypoints)
+      json.member("scored", summary.scored)
+      json.member("missedFirst", summary.missedFirst)
+      // What there is no number for is null.
+      json.member("missed", summary.missed ?? .nan, decimals: 6)
+      json.member("mean", summary.mean ?? .nan, decimals: 6)
+      json.member("median", summary.median ?? .nan, decimals: 6)
+      json.member("p75", summary.p75 ?? .nan, decimals: 6)
+      json.member("p90", summary.p90 ?? .nan, decimals: 6)
+      json.member("floor", summary.floors ?? .nan, decimals: 6)
+      json.member("withinAccuracy", summary.within ?? .nan, decimals: 6)
+      json.member("withinTwiceAccuracy", summary.withinTwice ?? .nan, decimals: 6)
+      json.member("accuracy", summary.claimed ?? .nan, decimals: 6)
+      json.closeObject()
+    }
+    json.closeArray()
+    json.closeObject()
+    return json.text
+  }
+
+  private static func meters(_ value: Double?) -> String {
+    value.map { Wording.decimal($0, places: 2) } ?? ""
+  }
+
+  private static func percent(_ share: Double?, places: Int = 1) -> String {
+    share.map { Wording.decimal($0 * 100, places: places) } ?? ""
+  }
+}
+
+/// The paths of a survey: straight lines between consecutive waypoints, floor by floor.
+///
+/// Waypoints away from these paths are scored separately: their errors are a limit of the survey, not of a method.
+struct SurveyCoverage: Sendable {
+  private struct Place: Hashable {
+    var site: String
+    var floor: String
+  }
+
+  private var segments: [Place: [Segment]] = [:]
+
+  /// How near a walk must pass for a place to count as covered.
+  ///
+  /// - Units: metres.
+  static let reach = 1.5
+
+  /// Adds a walk.
+  mutating func add(_ trace: IndoorTrace) {
+    let points = trace.waypoints.map { Point(x: $0.x, y: $0.y) }
+    let place = Place(
+      site: trace.header.siteName ?? "",
+      floor: FloorWord.trimmed(trace.header.floor ?? "")
+    )
+    let walked =
+      points.count == 1
+      ? [Segment(from: points[0], to: points[0])]
+      : zip(points, points.dropFirst()).map { Segment(from: $0, to: $1) }
+    segments[place, default: []] += walked
+  }
+
+  /// Whether a place was walked past.
+  func covers(_ row: ScoredWaypoint) -> Bool {
+    segments[Place(site: row.site, floor: row.floor)]?
+      .contains { $0.distance(to: row.truth) <= SurveyCoverage.reach } ?? false
   }
 }

@@ -168,3 +168,241 @@ struct DrillSubject: Sendable {
     )
   }
 }
+
+/// One stay of a subject: from when to when it is within range, and the level that it has without chance.
+struct DrillStay: Sendable {
+  /// How fast the level of somebody who comes or leaves on foot changes.
+  ///
+  /// - Units: dB a second: 1.4 m/s past furniture and a door or two.
+  private static let walkingSlope = (1.5, 4.0)
+  /// How fast the level of somebody who passes by far off changes.
+  ///
+  /// - Units: dB a second: 1.2 m/s at 12 to 35 m.
+  private static let passingSlope = (0.4, 1.2)
+
+  /// When it begins and ends, in nanoseconds since the drill began.
+  let from: Int64
+  let until: Int64
+  /// The level while it is there, in dBm; of one who passes by the highest.
+  let level: Double
+  /// How fast the level rises and falls at both ends, in dB a second; 0 where it comes and goes at once.
+  let slope: Double
+
+  /// How far the slow noise of the drill may carry it, in dB.
+  private let reach: Double
+
+  init(
+    from: Int64,
+    length: Int64,
+    motion: Drill.Motion,
+    noise: Drill.Noise,
+    random: inout RandomStream
+  ) {
+    reach = 3 * noise.slow
+    self.from = from
+    until = from + length
+    switch motion {
+    case .still:
+      level = random.uniform(-75, -55)
+      slope = 0
+    case .shadowed:
+      level = random.uniform(-78, -62)
+      slope = 0
+    case .walking:
+      level = random.uniform(-76, -62)
+      slope = random.uniform(DrillStay.walkingSlope.0, DrillStay.walkingSlope.1)
+    case .passing:
+      level = random.uniform(-88, -78)
+      slope = random.uniform(DrillStay.passingSlope.0, DrillStay.passingSlope.1)
+    }
+  }
+
+  /// From when on any advert may be the last one within range.
+  var goingFrom: Int64 {
+    guard slope > 0 else { return until }
+    return max(from + (until - from) / 2, until - Int64(reach / slope * 1e9))
+  }
+
+  /// When not even chance can bring an advert any more.
+  var silentFrom: Int64 {
+    slope > 0 ? until + Int64((DrillAir.edge + reach) / slope * 1e9) : until
+  }
+
+  /// The level without chance at a time, in dBm.
+  func level(at time: Int64) -> Double {
+    guard slope > 0 else { return level }
+    let ramp = min(Double(time - from), Double(until - time)) / 1e9
+    return min(level, DrillAir.sensitivity + slope * ramp)
+  }
+}
+
+/// When a subject advertises: its interval, what its motion does to that, and the delay that each advert has by rule.
+struct DrillClockwork: Sendable {
+  /// The greatest delay that is added to each interval.
+  private static let delay = 10_000_000.0
+  /// How long it rests, how long it is moved in between, and how long it moves while it comes and leaves.
+  ///
+  /// - Units: seconds.
+  private static let meanRest = 900.0
+  private static let meanMotion = 30.0
+  private static let coming = 20.0
+
+  private let fast: Int64
+  private let slow: Int64
+  private var isMoving = true
+  private var changes = Int64.max
+  private var leavesFrom = Int64.max
+  /// The interval that led to the last time given.
+  private(set) var interval: Int64
+
+  init(_ interval: Drill.Interval) {
+    switch interval {
+    case .steady(let span):
+      fast = span.nanoseconds
+      slow = fast
+    case .triggered(let moving, let still):
+      fast = moving.nanoseconds
+      slow = still.nanoseconds
+    }
+    self.interval = fast
+  }
+
+  /// The time of the first advert of a stay.
+  mutating func begin(_ stay: DrillStay, random: inout RandomStream) -> Int64 {
+    isMoving = true
+    interval = fast
+    if slow > fast {
+      changes = stay.from + Int64(DrillClockwork.coming * 1e9)
+      leavesFrom = stay.until - Int64(DrillClockwork.coming * 1e9)
+    }
+    return stay.from + Int64(random.uniform() * Double(fast))
+  }
+
+  /// The time of the next advert.
+  mutating func next(after time: Int64, random: inout RandomStream) -> Int64 {
+    let delay = Int64(random.uniform() * DrillClockwork.delay)
+    if slow > fast, time >= changes, time < leavesFrom { turn(at: time, random: &random) }
+    if isMoving || slow == fast {
+      interval = fast
+      return time + fast + delay
+    }
+    // A tag that is picked up says so at once.
+    let wakes = min(changes, leavesFrom)
+    interval = slow
+    guard time + slow > wakes else { return time + slow + delay }
+    if wakes == leavesFrom { isMoving = true }
+    return max(time, wakes) + delay
+  }
+
+  private mutating func turn(at time: Int64, random: inout RandomStream) {
+    isMoving.toggle()
+    let mean = isMoving ? DrillClockwork.meanMotion : DrillClockwork.meanRest
+    changes = time + Int64(random.exponential(mean: mean) * 1e9)
+  }
+}
+
+/// The air between one subject and the observer: what scatters, hides and loses its adverts.
+struct DrillAir: Sendable {
+  /// The level at which every second advert is received.
+  ///
+  /// - Units: dBm. Common gateways stop receiving at −92 to −97.
+  static let sensitivity = -94.0
+  /// How soft the edge of reception is: 0.73 one softness above the sensitivity.
+  ///
+  /// - Units: dB.
+  static let softness = 1.5
+  /// How far above or below the sensitivity reception is certain or hopeless.
+  ///
+  /// - Units: dB. Six softnesses: one advert in 400.
+  static let edge = 9.0
+  /// How often a body steps in the way, how long it stays and what it takes.
+  private static let meanBetweenBodies = 600.0
+  private static let bodyTime = (2.0, 10.0)
+  private static let bodyLoss = (10.0, 20.0)
+
+  private let loss: Drill.Loss
+  private let noise: Drill.Noise
+  private let isShadowed: Bool
+  /// The chances that an advert is lost after one that was received, and after one that was lost.
+  private let lossAfter: (received: Double, lost: Double)
+  private var wasLost = false
+  private var slow = 0.0
+  private var memory = 1.0
+  private var innovation = 0.0
+  private var memoryInterval: Int64 = 0
+  private var body: (from: Int64, until: Int64, loss: Double) = (0, 0, 0)
+
+  init(_ drill: borrowing Drill, random: inout RandomStream) {
+    loss = drill.loss
+    noise = drill.effectiveNoise
+    isShadowed = drill.motion == .shadowed
+    if let run = drill.loss.meanRun, drill.loss.share > 0 {
+      lossAfter = (min(1, loss.share / ((1 - loss.share) * max(1, run))), 1 - 1 / max(1, run))
+    } else {
+      lossAfter = (drill.loss.share, drill.loss.share)
+    }
+    if isShadowed { body = DrillAir.nextBody(after: 0, random: &random) }
+  }
+
+  /// A subject comes: the air has forgotten how it was.
+  mutating func begin(random: inout RandomStream) {
+    slow = noise.slow * random.bell()
+    wasLost = random.chance(loss.share)
+  }
+
+  /// Lets an advert pass, or loses it.
+  ///
+  /// - Parameters:
+  ///   - time: When it is sent, in nanoseconds since the drill began; never before the last one.
+  ///   - mean: The level without chance, in dBm.
+  ///   - interval: How long after the last one it is sent, to within the advDelay.
+  ///   - random: Where chance comes from.
+  /// - Returns: The level at which it is received, in dBm, or nil if it is lost.
+  mutating func receive(
+    at time: Int64,
+    mean: Double,
+    interval: Int64,
+    random: inout RandomStream
+  ) -> Double? {
+    if interval != memoryInterval { remember(interval) }
+    slow = slow * memory + innovation * random.bell()
+    wasLost = random.chance(wasLost ? lossAfter.lost : lossAfter.received)
+    guard !wasLost else { return nil }
+    var level = mean + slow + noise.fast * random.bell()
+    if isShadowed { level -= shadow(at: time, random: &random) }
+    return DrillAir.isReceived(level, random: &random) ? level : nil
+  }
+
+  /// Whether the last advert was within range, loss and the noise of the single advert apart.
+  func isInRange(mean: Double) -> Bool { mean + slow >= DrillAir.sensitivity }
+
+  /// Whether a level is enough this time.
+  static func isReceived(_ level: Double, random: inout RandomStream) -> Bool {
+    let above = level - sensitivity
+    if above >= edge { return true }
+    if above <= -edge { return false }
+    return random.chance(1 / (1 + RadioMath.exponential(-above / softness)))
+  }
+
+  private mutating func remember(_ interval: Int64) {
+    memoryInterval = interval
+    memory = RadioMath.exponential(-Double(interval) / Double(max(1, noise.time.nanoseconds)))
+    innovation = noise.slow * (1 - memory * memory).squareRoot()
+  }
+
+  private mutating func shadow(at time: Int64, random: inout RandomStream) -> Double {
+    guard time >= body.from else { return 0 }
+    while time >= body.until { body = DrillAir.nextBody(after: body.until, random: &random) }
+    return time >= body.from ? body.loss : 0
+  }
+
+  private static func nextBody(
+    after time: Int64,
+    random: inout RandomStream
+  ) -> (from: Int64, until: Int64, loss: Double) {
+    let from = time + Int64(random.exponential(mean: meanBetweenBodies) * 1e9)
+    return (
+      from, from + random.span(bodyTime.0, bodyTime.1), random.uniform(bodyLoss.0, bodyLoss.1)
+    )
+  }
+}

@@ -1,5 +1,6 @@
-import PharosPlaces
-import PharosReports
+import PharosAdvertising
+package import PharosPlaces
+package import PharosReports
 
 /// The house of a scene with all that hangs in it, made ready for playing.
 struct IndoorHouse: Sendable {
@@ -71,5 +72,200 @@ struct IndoorHouse: Sendable {
     guard let direction = (station.point - place.point).direction else { return power - loss }
     // The body takes nothing from what is before it, all from what is behind it, between them a cosine.
     return power - loss - bodyLoss * (1 - heading.dot(direction)) / 2
+  }
+}
+
+/// The air of a house between what hangs in it and those who walk about in it.
+///
+/// - Complexity: a level costs a look at the walls between two places.
+package struct IndoorAir: Sendable {
+  /// One end that does not move.
+  package struct Station: Hashable, Sendable {
+    /// The floor it hangs on.
+    package var floor: FloorID
+    /// Where it hangs.
+    package var point: Point
+
+    /// Hangs it up.
+    package init(floor: FloorID, point: Point) {
+      self.floor = floor
+      self.point = point
+    }
+  }
+
+  /// How radio spreads.
+  package let radio: IndoorRadio
+  private let seed: UInt64
+  private let storey: Double
+  private let spaces: [FloorID: FloorSpace]
+
+  /// Fills a venue with air.
+  ///
+  /// - Parameters:
+  ///   - venue: the house.
+  ///   - radio: how radio spreads in it.
+  ///   - storey: how high its storeys are, in metres.
+  ///   - seed: what the shadows are drawn from.
+  package init(in venue: Venue, radio: IndoorRadio, storey: Double = 4.5, seed: UInt64) {
+    self.radio = radio
+    self.storey = storey
+    self.seed = seed
+    spaces = Dictionary(uniqueKeysWithValues: venue.floors.map { ($0.id, FloorSpace($0.floor)) })
+  }
+
+  /// How far a hand holds a handset below what hangs overhead.
+  ///
+  /// - Units: metres.
+  private static let overhead = 1.5
+
+  /// What is lost on the way between a station and a place, by distance, walls, floors and shadows; readings scatter
+  /// around it by ``IndoorRadio/fading``.
+  ///
+  /// Between buildings nothing is heard.
+  ///
+  /// - Units: dB against the level at one metre.
+  package func loss(between station: Station, number: Int, and place: Journey.Place) -> Double? {
+    guard station.floor.building == place.floor.building else { return nil }
+    let across = station.point.distance(to: place.point)
+    let up = Double(station.floor.level) * storey - place.height + IndoorAir.overhead
+    let distance = max(Radio.nearestDistance, (across * across + up * up).squareRoot())
+    var loss = 10 * radio.pathLossExponent * RadioMath.decadicLog(distance)
+    let floors = (station.floor.level - place.floor.level).magnitude
+    if floors == 0 {
+      loss += spaces[place.floor]?.attenuation(between: station.point, and: place.point) ?? 0
+    } else {
+      loss += radio.floorLoss + Double(floors - 1) * radio.furtherFloorLoss
+    }
+    guard radio.shadowing > 0 else { return loss }
+    let field = NoiseField(seed: seed, UInt64(number), length: radio.shadowLength)
+    return loss + radio.shadowing * field.value(at: place.point, layer: place.floor.level)
+  }
+
+  /// One reading of a level, or nil where the frame is lost.
+  func reading(of level: Double, _ random: inout RandomStream) -> Double? {
+    let read = level + (radio.fading > 0 ? radio.fading * random.normal() : 0)
+    guard radio.softness > 0 else { return read >= radio.sensitivity ? read : nil }
+    let chance = 1 / (1 + RadioMath.exponential((radio.sensitivity - read) / radio.softness))
+    return random.chance(chance) ? read : nil
+  }
+}
+
+/// How radio spreads through a house of several floors.
+package struct IndoorRadio: Hashable, Sendable {
+  /// How fast level falls with distance: 10 × this many dB for each tenfold distance.
+  package var pathLossExponent: Double
+  /// What the first floor between two places takes, in dB.
+  ///
+  /// - Source: ITU-R P.1238-10, table 3: 15 + 4 (n − 1) dB in offices at 2.4 GHz; malls with atria less.
+  package var floorLoss: Double
+  /// What each further floor takes, in dB.
+  package var furtherFloorLoss: Double
+  /// How far levels lie from what distance and walls say, by what stands around; the same at each visit.
+  ///
+  /// - Units: dB, one standard deviation.
+  package var shadowing: Double
+  /// Within which distance that is alike.
+  ///
+  /// - Units: metres. What surveyed levels of malls show.
+  package var shadowLength: Double
+  /// How far single readings lie from the mean at one place: fading, and the error of the radio that reads.
+  ///
+  /// - Units: dB, one standard deviation.
+  package var fading: Double
+  /// The level at which every second frame is received, and how soft that edge is.
+  ///
+  /// - Units: dBm and dB, as in ``Radio/softness``.
+  package var sensitivity: Double
+  /// See ``sensitivity``.
+  package var softness: Double
+
+  /// Makes a radio; the defaults are those of a mall or a museum.
+  package init(
+    pathLossExponent: Double = 2.6,
+    floorLoss: Double = 15,
+    furtherFloorLoss: Double = 10,
+    shadowing: Double = 4,
+    shadowLength: Double = 7,
+    fading: Double = 4,
+    sensitivity: Double = -92,
+    softness: Double = 2
+  ) {
+    self.pathLossExponent = pathLossExponent
+    self.floorLoss = floorLoss
+    self.furtherFloorLoss = furtherFloorLoss
+    self.shadowing = shadowing
+    self.shadowLength = shadowLength
+    self.fading = fading
+    self.sensitivity = sensitivity
+    self.softness = softness
+  }
+
+  /// Distance, walls and floors alone decide.
+  package static let ideal = IndoorRadio(pathLossExponent: 2, shadowing: 0, fading: 0, softness: 0)
+}
+
+/// What a beacon or a tag sends: always the same frame from the same address.
+package struct AirFrame: Sendable {
+  let beacon: BeaconID
+  package let address: DeviceAddress
+  let payload: [UInt8]
+
+  /// The frame of an identity that claims a level at one metre; what has no frame of its own sends a maker's data.
+  package init(_ beacon: BeaconID, power: Double) {
+    self.beacon = beacon
+    let claimed = Int8(max(-127, min(20, power.rounded())))
+    let words = beacon.words
+    // Static random addresses begin with two ones.
+    let made = 0xC000_0000_0000 | (words.high ^ words.low ^ words.tail &* 0x9E37_79B9) & 0x3FFF_FFFF_FFFF
+    address =
+      beacon.address.map { DeviceAddress(bits: $0.bits, kind: .random) }
+      ?? DeviceAddress(bits: made, kind: .random)
+    if let uuid = beacon.uuid, let major = beacon.major, let minor = beacon.minor {
+      let frame = IBeacon(uuid: uuid, major: major, minor: minor, measuredPower: claimed)
+      payload = Frame.iBeacon(frame).legacyPayload
+    } else if let namespace = beacon.namespace, let instance = beacon.instance {
+      // Eddystone claims the level at no distance, 41 dB above that at a metre.
+      let frame = EddystoneUID(
+        namespace: namespace,
+        instance: instance,
+        transmitPower: Int8(max(-100, min(20, power.rounded() + 41)))
+      )
+      payload = Frame.eddystoneUID(frame).legacyPayload
+    } else {
+      payload = [0x05, 0xFF, 0xFF, 0xFF, 0x01, 0x00]
+    }
+  }
+}
+
+/// When something advertises: every interval, each time a little late by chance.
+package struct AdvertRhythm: Sendable {
+  private let interval: TimeSpan
+  private let phase: TimeSpan
+  private let delays: NoiseField
+
+  /// Half of the longest random delay of 10 ms.
+  ///
+  /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.1.
+  private static let delay = TimeSpan.milliseconds(5)
+
+  package init(interval: TimeSpan, seed: UInt64, number: Int) {
+    var random = RandomStream(seed: seed, 22, UInt64(number))
+    self.interval = interval
+    phase = interval * random.uniform()
+    delays = NoiseField(seed: random.next(), 0, length: 1)
+  }
+
+  /// The times of the adverts from one time until another, the end left out.
+  package func times(from start: TimeSpan, until end: TimeSpan) -> [TimeSpan] {
+    var found: [TimeSpan] = []
+    var number = max(0, (start - phase).nanoseconds / max(1, interval.nanoseconds) - 1)
+    while true {
+      let nominal = phase + TimeSpan(nanoseconds: number * interval.nanoseconds)
+      if nominal >= end { return found }
+      let late = AdvertRhythm.delay * max(0, min(2, 1 + delays.value(at: Double(number)) / 2))
+      let time = nominal + late
+      if time >= start, time < end { found.append(time) }
+      number += 1
+    }
   }
 }

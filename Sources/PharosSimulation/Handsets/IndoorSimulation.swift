@@ -1,4 +1,4 @@
-import PharosPlaces
+package import PharosPlaces
 package import PharosReports
 
 /// An indoor scene as it is played: what the server receives and where everybody truly is, in order of time.
@@ -93,5 +93,171 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
     truths =
       (scene.handsets.map { truth(of: .observer($0.id), $0.journey) }
       + scene.tags.map { truth(of: .beacon($0.beacon), $0.journey) }).reversed()
+  }
+}
+
+/// Where a subject truly is at a time.
+package struct IndoorTruth: Hashable, Sendable {
+  /// When.
+  package var time: Timestamp
+  /// Who: a handset as an observer, a tag as a beacon.
+  package var subject: SubjectID
+  /// Where, and how it moves.
+  package var place: Journey.Place
+  /// The same place on the Earth; nil beyond the reach of the floor's plane.
+  package var coordinate: Coordinate?
+
+  /// Writes it as one line of JSON.
+  ///
+  /// Members: `time` (RFC 3339), `kind` (`place`), `subject`, `building`, `level`, `x`, `y` (m), `outdoors`, and
+  /// `latitude` and `longitude` where they are known.
+  package func write(to json: inout JSONText) {
+    json.openObject()
+    json.member("time", time.rfc3339)
+    json.member("kind", "place")
+    json.member("subject", subject.description)
+    json.member("building", place.floor.building)
+    json.member("level", place.floor.level)
+    json.member("x", place.point.x, decimals: 3)
+    json.member("y", place.point.y, decimals: 3)
+    json.member("outdoors", place.isOutdoors)
+    if let coordinate {
+      json.member("latitude", coordinate.latitude, decimals: 8)
+      json.member("longitude", coordinate.longitude, decimals: 8)
+    }
+    json.closeObject()
+    json.newLine()
+  }
+}
+
+/// One thing that comes out of an ``IndoorSimulation``.
+package enum IndoorItem: Equatable, Sendable {
+  /// What the server receives.
+  case datagram(SimulatedDatagram)
+  /// Where somebody truly is.
+  case truth(IndoorTruth)
+
+  /// When it is received or true.
+  package var time: Timestamp {
+    switch self {
+    case .datagram(let datagram): datagram.received
+    case .truth(let truth): truth.time
+    }
+  }
+}
+
+/// What an observer that hangs in the house has done so far.
+struct StationState: Sendable {
+  /// How often an observer sends what it heard.
+  static let period = TimeSpan.milliseconds(200)
+  /// Every how many periods it says that it lives: every five seconds.
+  private static let heartbeatEvery: UInt64 = 25
+
+  private let number: Int
+  private let tags: [(frame: AirFrame, rhythm: AdvertRhythm)]
+  private var random: RandomStream
+  private var sender: IndoorSender
+  private var periods: UInt64 = 0
+
+  init(number: Int, in house: IndoorHouse, scene: IndoorScene, seed: UInt64) {
+    self.number = number
+    tags = scene.tags.enumerated().map { index, tag in
+      (
+        AirFrame(tag.beacon, power: tag.power),
+        AdvertRhythm(interval: tag.interval, seed: seed ^ 0x7A67, number: index)
+      )
+    }
+    random = RandomStream(seed: seed, 52, UInt64(number))
+    sender = IndoorSender(
+      observer: house.observers[number].id,
+      sourceAddress: "192.0.2.\(100 + number % 100)"
+    )
+  }
+
+  /// What it sends at the end of a period.
+  mutating func datagrams(
+    from start: TimeSpan,
+    until end: TimeSpan,
+    in house: IndoorHouse
+  ) -> [SimulatedDatagram] {
+    let observer = house.observers[number]
+    var writer = DatagramWriter(observer: observer.id)
+    var heard: [(time: TimeSpan, tag: Int, level: Double)] = []
+    for (index, tag) in house.scene.tags.enumerated() {
+      for time in tags[index].rhythm.times(from: start, until: end) {
+        let level = house.level(
+          from: observer.station,
+          number: observer.number,
+          power: tag.power,
+          at: tag.journey.place(at: time),
+          facing: tag.journey.heading(at: time),
+          bodyLoss: tag.bodyLoss
+        )
+        guard let level, let read = house.air.reading(of: level, &random) else { continue }
+        heard.append((time, index, max(-126, min(-1, read.rounded()))))
+      }
+    }
+    heard.sort { ($0.time, $0.tag) < ($1.time, $1.tag) }
+    for entry in heard {
+      let frame = tags[entry.tag].frame
+      let advert = Advert(
+        address: frame.address,
+        rssi: RSSI(dBm: Int8(entry.level)),
+        pdu: .nonConnectable,
+        payload: 0..<0
+      )
+      writer.append(advert, payload: frame.payload, age: end - entry.time)
+    }
+    if periods % StationState.heartbeatEvery == 0 { writer.append(.heartbeat(Heartbeat()), age: .zero) }
+    periods += 1
+    return sender.send(writer, at: end, of: house.scene, &random)
+  }
+}
+
+/// How the datagrams of one handset or one observer leave it and reach the server.
+struct IndoorSender: Sendable {
+  /// The UDP port that all of them send from.
+  private static let port: UInt16 = 50_001
+
+  private let observer: ObserverID
+  private let sourceAddress: String
+  private let network: Network
+  private var sequence: UInt32 = 0
+
+  init(observer: ObserverID, sourceAddress: String, network: Network = Network()) {
+    self.observer = observer
+    self.sourceAddress = sourceAddress
+    self.network = network
+  }
+
+  /// What arrives of the reports that are sent at a time of a scene.
+  mutating func send(
+    _ writer: DatagramWriter,
+    at time: TimeSpan,
+    of scene: IndoorScene,
+    _ random: inout RandomStream
+  ) -> [SimulatedDatagram] {
+    var sent: [SimulatedDatagram] = []
+    var last = TimeSpan.zero
+    for reports in writer.batches {
+      let head = Transmission(bootID: 1, sequence: sequence, uptime: time.counted(drift: 0))
+      sequence &+= 1
+      for arrival in network.arrivals(sentAt: time, random: &random) {
+        // What is sent together queues up together; only a detour lets one overtake another.
+        last = network.reordering > 0 ? arrival : max(last, arrival)
+        let received = scene.start + last
+        sent.append(
+          SimulatedDatagram(
+            received: received,
+            sourceAddress: sourceAddress,
+            sourcePort: IndoorSender.port,
+            observer: observer,
+            head: head,
+            reports: reports.received(at: received)
+          )
+        )
+      }
+    }
+    return sent
   }
 }

@@ -116,3 +116,186 @@ extension Journey.Stage {
     }
   }
 }
+
+extension Journey {
+  /// Where one is at a time since the journey began; before it one stands at its begin, behind it at its end.
+  ///
+  /// - Complexity: O(log stages), without allocation.
+  package func place(at time: TimeSpan) -> Place {
+    let stage = stage(at: time)
+    let share = Journey.share(of: stage, at: time)
+    return Place(
+      floor: stage.from.floor,
+      point: stage.from.point.interpolated(to: stage.to.point, share: share),
+      height: stage.from.height + (stage.to.height - stage.from.height) * Journey.rise(stage.rise, share),
+      isOutdoors: stage.isOutdoors,
+      manner: share < 1 ? stage.manner : .standing
+    )
+  }
+
+  /// How many steps one has taken by a time, with the part of the one under way.
+  package func steps(at time: TimeSpan) -> Double {
+    let stage = stage(at: time)
+    return stage.stepsBefore + stage.steps * Journey.share(of: stage, at: time)
+  }
+
+  /// The direction one faces, as a vector of length one: that of the present way, at a stop that of the way that led there
+  /// until one turns to leave.
+  package func heading(at time: TimeSpan) -> Point {
+    let direction = Trigonometry.sineAndCosine(turns.bearing(at: time))
+    return Point(x: direction.sine, y: direction.cosine)
+  }
+
+  private func stage(at time: TimeSpan) -> Stage { stages[max(0, index(at: time))] }
+
+  /// The last stage begun by a time, or −1 before the first.
+  private func index(at time: TimeSpan) -> Int {
+    var low = 0
+    var high = stages.count
+    while low < high {
+      let middle = (low + high) / 2
+      if stages[middle].starts <= time { low = middle + 1 } else { high = middle }
+    }
+    return low - 1
+  }
+
+  private static func share(of stage: Stage, at time: TimeSpan) -> Double {
+    guard time > stage.starts else { return 0 }
+    guard time < stage.ends else { return 1 }
+    return (time - stage.starts) / (stage.ends - stage.starts)
+  }
+
+  /// How much of a stage's height is gained by a share of its time.
+  ///
+  /// A gentle way as a whole follows 3u² − 2u³, the shortest polynomial that begins and ends at rest.
+  private static func rise(_ rise: Stage.Rise, _ share: Double) -> Double {
+    func gentle(_ u: Double) -> Double { u * u * (3 - 2 * u) }
+    return switch rise {
+    case .steady: share
+    case .gentleStart: 2 * gentle(share / 2)
+    case .gentleEnd: 2 * gentle(0.5 + share / 2) - 1
+    }
+  }
+}
+
+/// How somebody turns on a journey: never at once, and at a stop just before leaving it.
+///
+/// The bearing at a time is that of the first way, and all turns since, the present one in part: so it never leaps, however short
+/// the ways between turns are.
+struct JourneyTurns: Hashable, Sendable {
+  private struct Turn: Hashable, Sendable {
+    /// When half of it is done.
+    let time: TimeSpan
+    /// How long each half takes.
+    let half: TimeSpan
+    /// By how much one turns, clockwise.
+    let angle: Double
+    /// The bearing before, had all earlier turns ended.
+    let before: Double
+  }
+
+  private var first = 0.0
+  private var turns: [Turn] = []
+
+  /// How long half of a slight turn takes, and how much longer half of a turn about takes.
+  ///
+  /// A quarter turn takes 0.85 s, a turn about 1.2 s, as surveyors turn at the corners of their walks.
+  private static let slight = 0.25, about = 0.35
+  /// How long before leaving a stop one turns.
+  private static let leaving = TimeSpan.milliseconds(500)
+  /// The longest half of a turn.
+  private static let longest = TimeSpan.milliseconds(600)
+
+  /// Finds the turns between the stages that lead somewhere.
+  init(of stages: [Journey.Stage]) {
+    var last: (bearing: Double, end: TimeSpan)?
+    for stage in stages {
+      let way = stage.to.point - stage.from.point
+      guard way.length > 0 else { continue }
+      let bearing = Trigonometry.angle(y: way.x, x: way.y)
+      if let last {
+        let angle = JourneyTurns.wrapped(bearing - last.bearing)
+        if angle != 0 {
+          turns.append(
+            Turn(
+              time: last.end == stage.starts
+                ? stage.starts : max(last.end, stage.starts - JourneyTurns.leaving),
+              half: .seconds(JourneyTurns.slight + JourneyTurns.about * angle.magnitude / .pi),
+              angle: angle,
+              before: turns.last.map { $0.before + $0.angle } ?? first
+            )
+          )
+        }
+      } else {
+        first = bearing
+      }
+      last = (bearing, stage.ends)
+    }
+  }
+
+  /// Where one faces: radians from north, clockwise, turns added up.
+  func bearing(at time: TimeSpan) -> Double {
+    var low = 0
+    var high = turns.count
+    // The first turn that is not over for certain.
+    while low < high {
+      let middle = (low + high) / 2
+      if turns[middle].time + JourneyTurns.longest <= time { low = middle + 1 } else { high = middle }
+    }
+    var bearing = low < turns.count ? turns[low].before : turns.last.map { $0.before + $0.angle } ?? first
+    for turn in turns[low...] {
+      guard turn.time - JourneyTurns.longest < time else { break }
+      let share = max(0, min(1, ((time - turn.time) / turn.half + 1) / 2))
+      bearing += turn.angle * share * share * (3 - 2 * share)
+    }
+    return bearing
+  }
+
+  /// The same direction between −π and π.
+  static func wrapped(_ angle: Double) -> Double { angle - 2 * .pi * (angle / (2 * .pi)).rounded() }
+}
+
+/// How somebody walks.
+package struct Gait: Hashable, Sendable {
+  /// How fast one walks.
+  ///
+  /// - Units: m/s. Visitors of a museum walk at about 0.8, people in a corridor at 1.3.
+  package var speed: Double
+  /// How long a step is.
+  ///
+  /// - Units: metres.
+  package var stepLength: Double
+  /// How far steps lie from their mean length, and from their mean strength.
+  ///
+  /// - Units: a share of the mean, one standard deviation.
+  package var unevenness: Double
+
+  /// How much longer a step is for each step a second more.
+  ///
+  /// - Units: metres a hertz.
+  /// - Source: the walk ratio of adults, 0.0064 m a step a minute: Sekiya and others, Journal of Human Movement Studies 30
+  ///   (1996).
+  static let walkRatio = 0.39
+
+  /// Makes a gait.
+  ///
+  /// - Parameters:
+  ///   - speed: how fast one walks, in m/s.
+  ///   - stepLength: how long a step is, in metres; nil for what people of that speed have.
+  ///   - unevenness: how far steps lie from their mean, as a share of it.
+  package init(speed: Double = 1.3, stepLength: Double? = nil, unevenness: Double = 0.04) {
+    self.speed = speed
+    self.stepLength = stepLength ?? (Gait.walkRatio * max(0, speed)).squareRoot()
+    self.unevenness = unevenness
+  }
+
+  /// How high a step of a stair is.
+  ///
+  /// - Units: metres.
+  /// - Source: ISO 21542 allows 0.15 to 0.18.
+  static let stairRise = 0.17
+  /// How many steps one takes on stairs.
+  ///
+  /// - Units: a second. With ``stairRise`` one gains 0.27 m a second.
+  static let stairRate = 1.6
+}

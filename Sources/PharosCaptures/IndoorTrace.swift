@@ -1,0 +1,331 @@
+package import PharosReports
+
+/// What a surveyor's phone recorded on one walk through a floor, with the truth about where it was.
+///
+/// The traces of the Indoor Location Competition 2.0 are text: one record a line, columns parted by tabs, the time in
+/// column 1 and the type in column 2. Here they become records in order of time. Nothing is thrown at damage: a line
+/// that cannot be read is counted by reason, and all others are kept.
+///
+/// - Source: github.com/location-competition/indoor-location-competition-20.
+package struct IndoorTrace: Equatable, Sendable {
+  /// What the trace says of itself.
+  package internal(set) var header = Header()
+  /// Where the surveyor said to be, in order of time: the truth.
+  package internal(set) var waypoints: [Waypoint] = []
+  /// The beacons heard, in order of time.
+  package internal(set) var beacons: [BeaconHeard] = []
+  /// The access points of all Wi-Fi scans, in order of the scans' time.
+  package internal(set) var accessPoints: [AccessPointHeard] = []
+  /// What the motion sensors read, in order of time.
+  package internal(set) var motion: [MotionRead] = []
+  /// How much was read, and what was passed over.
+  package internal(set) var counters = Counters()
+  /// The time of the last record read.
+  var latest = Timestamp.distantPast
+
+  /// Reads a whole trace from the bytes of its file, unpacked.
+  package init(parsing bytes: RawSpan) {
+    var fields = TraceFields()
+    var start = 0
+    while start < bytes.byteCount {
+      let end = TraceFields.endOfLine(in: bytes, from: start)
+      fields.split(bytes, start..<end)
+      take(fields, of: bytes, isWhole: end < bytes.byteCount)
+      start = end + 1
+    }
+    sort()
+  }
+
+  /// Reads a whole trace from the bytes of its file, unpacked.
+  package init(parsing bytes: [UInt8]) { unsafe self.init(parsing: bytes.span.bytes) }
+
+  /// Reads the header and the waypoints alone: the truth that fixes are scored by.
+  ///
+  /// Lines of all other types are passed over unread, and counted as lines.
+  package init(truthIn bytes: [UInt8]) {
+    var fields = TraceFields()
+    var start = 0
+    let bytes = unsafe bytes.span.bytes
+    while start < bytes.byteCount {
+      let end = TraceFields.endOfLine(in: bytes, from: start)
+      if TraceFields.mayHoldTruth(bytes, start..<end) {
+        fields.split(bytes, start..<end)
+        take(fields, of: bytes, isWhole: end < bytes.byteCount)
+      } else if end > start {
+        counters.lines += 1
+      }
+      start = end + 1
+    }
+    sort()
+  }
+
+  /// Puts every list in order of time; what shares an instant stays in the order of its lines.
+  private mutating func sort() {
+    IndoorTrace.sort(&waypoints, by: \.time)
+    IndoorTrace.sort(&beacons, by: \.time)
+    IndoorTrace.sort(&accessPoints, by: \.time)
+    IndoorTrace.sort(&motion, by: \.time)
+  }
+
+  private static func sort<Record>(_ records: inout [Record], by time: KeyPath<Record, Timestamp>) {
+    let isSorted = zip(records, records.dropFirst()).allSatisfy { $0[keyPath: time] <= $1[keyPath: time] }
+    guard !isSorted else { return }
+    records = records.enumerated()
+      .sorted { ($0.element[keyPath: time], $0.offset) < ($1.element[keyPath: time], $1.offset) }
+      .map(\.element)
+  }
+}
+
+extension IndoorTrace {
+  /// What the lines that begin with `#` say.
+  package struct Header: Equatable, Sendable {
+    /// When the recording began.
+    package var start: Timestamp?
+    /// When it ended.
+    package var end: Timestamp?
+    /// The site's identifier.
+    package var site: String?
+    /// The site's name.
+    package var siteName: String?
+    /// The floor's name, as `F1` or `B1`: truth, which nothing that is measured may read.
+    package var floor: String?
+    /// The phone's model.
+    package var model: String?
+
+    init() {}
+  }
+
+  /// How much was read, and what was passed over and why.
+  package struct Counters: Equatable, Sendable {
+    /// Lines, empty ones not counted.
+    package var lines = 0
+    /// Lines of the header.
+    package var headerLines = 0
+    /// Lines of a type that is not read, as the uncalibrated sensors are.
+    package var otherTypes = 0
+    /// Lines with fewer or more columns than their type has: two that ran together, or one cut short.
+    package var wrongColumns = 0
+    /// Lines with a column that is no number, or none in the range of what it measures.
+    package var wrongNumbers = 0
+    /// Lines with a UUID or an address that is none.
+    package var wrongIdentities = 0
+    /// Last lines without an end, whose last number may lack digits.
+    package var cutShort = 0
+    /// Records whose time lies before that of the line before, of the same type or not.
+    package var outOfOrder = 0
+
+    /// Lines that should have been records and are not.
+    package var damaged: Int { wrongColumns + wrongNumbers + wrongIdentities + cutShort }
+
+    init() {}
+  }
+}
+
+extension IndoorTrace {
+  /// A point of the floor that the surveyor tapped on the map when standing there.
+  package struct Waypoint: Equatable, Sendable {
+    /// When.
+    package var time: Timestamp
+    /// Metres east of the lower left corner of the floor's picture.
+    package var x: Double
+    /// Metres north of it.
+    package var y: Double
+
+    /// Makes a waypoint.
+    package init(time: Timestamp, x: Double, y: Double) {
+      self.time = time
+      self.x = x
+      self.y = y
+    }
+  }
+
+  /// An iBeacon that the phone heard.
+  package struct BeaconHeard: Equatable, Sendable {
+    /// When.
+    package var time: Timestamp
+    /// UUID, major and minor.
+    ///
+    /// In one of the sites they are the same for 337 fixed beacons, which only ``address`` tells apart.
+    package var beacon: BeaconID
+    /// Its address, whose kind the trace does not tell.
+    package var address: DeviceAddress
+    /// The level, or nil if the phone had none.
+    package var rssi: RSSI?
+    /// The level at one metre that the beacon claims, in dBm; some claim nonsense.
+    package var txPower: Int8
+    /// The distance that the phone's own formula made of both.
+    package var distance: Meters
+
+    /// Makes a record.
+    package init(
+      time: Timestamp,
+      beacon: BeaconID,
+      address: DeviceAddress,
+      rssi: RSSI?,
+      txPower: Int8,
+      distance: Meters
+    ) {
+      self.time = time
+      self.beacon = beacon
+      self.address = address
+      self.rssi = rssi
+      self.txPower = txPower
+      self.distance = distance
+    }
+  }
+
+  /// An access point in a Wi-Fi scan.
+  ///
+  /// A scan repeats what earlier ones found: a pair of address and ``lastHeard`` seen before is no new measurement.
+  package struct AccessPointHeard: Equatable, Sendable {
+    /// When the scan was delivered.
+    package var time: Timestamp
+    /// Its address.
+    package var bssid: DeviceAddress
+    /// The level, or nil if the phone had none.
+    package var rssi: RSSI?
+    /// The centre frequency in MHz.
+    package var frequency: UInt16
+    /// When it was really heard.
+    package var lastHeard: Timestamp
+
+    /// Makes a record.
+    package init(time: Timestamp, bssid: DeviceAddress, rssi: RSSI?, frequency: UInt16, lastHeard: Timestamp)
+    {
+      self.time = time
+      self.bssid = bssid
+      self.rssi = rssi
+      self.frequency = frequency
+      self.lastHeard = lastHeard
+    }
+  }
+
+  /// What one motion sensor read once, in the axes of the phone.
+  package struct MotionRead: Equatable, Sendable {
+    /// When.
+    package var time: Timestamp
+    /// Which sensor, and with it the unit.
+    package var kind: MotionSample.Kind
+    /// The first value.
+    package var x: Float
+    /// The second value.
+    package var y: Float
+    /// The third value.
+    package var z: Float
+    /// How well the sensor is calibrated, from 0 (not at all) to 3 (well).
+    package var accuracy: UInt8
+
+    /// Makes a record.
+    package init(time: Timestamp, kind: MotionSample.Kind, x: Float, y: Float, z: Float, accuracy: UInt8) {
+      self.time = time
+      self.kind = kind
+      self.x = x
+      self.y = y
+      self.z = z
+      self.accuracy = accuracy
+    }
+  }
+}
+
+extension IndoorTrace {
+  /// Takes one line that was split into its columns.
+  mutating func take(_ fields: borrowing TraceFields, of bytes: RawSpan, isWhole: Bool) {
+    guard fields.hasText else { return }
+    counters.lines += 1
+    if fields.startsWithHash(bytes) {
+      counters.headerLines += 1
+      for column in 0..<fields.count { header.take(fields.text(column, of: bytes)) }
+      return
+    }
+    guard isWhole else {
+      counters.cutShort += 1
+      return
+    }
+    do throws(TraceRecord.Damage) {
+      try takeRecord(fields, of: bytes)
+    } catch {
+      counters.count(error)
+    }
+  }
+
+  private mutating func takeRecord(
+    _ fields: borrowing TraceFields,
+    of bytes: RawSpan
+  ) throws(TraceRecord.Damage) {
+    guard fields.count >= 2 else { throw .columns }
+    let time = try fields.time(0, of: bytes)
+    let type = fields.text(1, of: bytes)
+    if type == "TYPE_WAYPOINT" {
+      waypoints.append(try waypoint(at: time, fields, bytes))
+    } else if let kind = TraceRecord.Kind(type) {
+      switch try TraceRecord(kind, fields, bytes) {
+      case .beacon(let heard): beacons.append(heard)
+      case .accessPoint(let heard): accessPoints.append(heard)
+      case .motion(let read): motion.append(read)
+      }
+    } else {
+      counters.otherTypes += 1
+      return
+    }
+    if time < latest { counters.outOfOrder += 1 }
+    latest = time
+  }
+
+  private func waypoint(
+    at time: Timestamp,
+    _ fields: borrowing TraceFields,
+    _ bytes: RawSpan
+  ) throws(TraceRecord.Damage) -> Waypoint {
+    guard fields.count == 4 else { throw .columns }
+    return Waypoint(time: time, x: try fields.measure(2, of: bytes), y: try fields.measure(3, of: bytes))
+  }
+}
+
+extension IndoorTrace.Header {
+  /// Takes one `key:value` of a header line; the keys that say nothing about the walk are passed over.
+  mutating func take(_ text: String) {
+    let text = text.drop { $0 == "#" || $0 == " " }
+    guard let colon = text.firstIndex(of: ":") else { return }
+    let value = String(text[text.index(after: colon)...])
+    switch text[..<colon] {
+    case "startTime": start = IndoorTrace.Header.time(value)
+    case "endTime": end = IndoorTrace.Header.time(value)
+    case "SiteID": site = value
+    case "SiteName": siteName = value
+    case "FloorName": floor = value
+    case "Model": model = value
+    default: break
+    }
+  }
+
+  private static func time(_ text: String) -> Timestamp? {
+    guard let milliseconds = Int64(text), (0...9_000_000_000_000).contains(milliseconds) else { return nil }
+    return Timestamp(nanoseconds: milliseconds * 1_000_000)
+  }
+}
+
+extension IndoorTrace {
+  /// The span that the waypoints cover: only within it is the truth known.
+  package var walk: ClosedRange<Timestamp>? {
+    guard let first = waypoints.first, let last = waypoints.last else { return nil }
+    return first.time...last.time
+  }
+
+  /// Returns the surveyor's position: on a straight line between two waypoints, at an even pace.
+  ///
+  /// The waypoints lie at turns and stops, so that the line is the path. The true pace is not even: a surveyor who
+  /// pauses for two seconds between two waypoints is placed up to a metre or two off. Nil outside ``walk``.
+  package func position(at time: Timestamp) -> (x: Double, y: Double)? {
+    guard let walk, walk.contains(time) else { return nil }
+    var low = 0
+    var high = waypoints.count - 1
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if waypoints[middle].time <= time { low = middle } else { high = middle }
+    }
+    let (before, after) = (waypoints[low], waypoints[high])
+    let span = after.time - before.time
+    let share = span == .zero ? 0 : (time - before.time) / span
+    return (before.x + share * (after.x - before.x), before.y + share * (after.y - before.y))
+  }
+}

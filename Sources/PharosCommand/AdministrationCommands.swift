@@ -1,0 +1,262 @@
+import ArgumentParser
+import PharosService
+
+/// `pharos token`.
+struct TokenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "token",
+    abstract: "Make, list and revoke the tokens that open the HTTP interface.",
+    discussion: """
+      pharos token create --operator --data /var/lib/pharos
+          before the first start: may see and change everything.
+      pharos token create --application gallery --url http://127.0.0.1:8080
+          on a server that runs: sees and changes what belongs to gallery.
+
+      A token's secret is printed once, alone on standard output; only its hash is kept.
+      """,
+    subcommands: [Create.self, List.self, Revoke.self]
+  )
+
+  /// `pharos token create`.
+  struct Create: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Make a token and print its secret, once.")
+
+    @Flag(help: "It may see and change everything.")
+    var `operator` = false
+
+    @Option(
+      help: ArgumentHelp("It sees and changes what belongs to this application.", valueName: "id")
+    )
+    var application: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "What to call it in lists. (default: operator, or the application)",
+        valueName: "name"
+      )
+    )
+    var name: String?
+
+    @Option(help: ArgumentHelp("How long it opens, such as 90d. (default: until revoked)", valueName: "time"))
+    var expires: TimeSpan?
+
+    @OptionGroup var server: ServerOptions
+
+    func validate() throws {
+      guard `operator` != (application != nil) else {
+        throw ValidationError("Whom does it stand for? Give --operator, or --application <id>.")
+      }
+      guard expires.map({ $0 > .zero }) ?? true else {
+        throw ValidationError("--expires is no time from now.")
+      }
+    }
+
+    func run() async throws {
+      let role = application.map { TokenRunner.Role.application($0) } ?? .operator
+      try await TokenRunner(server.access())
+        .create(role, name: name ?? application ?? "operator", lifetime: expires, on: .standard())
+        .leave()
+    }
+  }
+
+  /// `pharos token list`.
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the tokens, without their secrets.")
+
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+      try await TokenRunner(server.access()).list(on: .standard()).leave()
+    }
+  }
+
+  /// `pharos token revoke`.
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Revoke a token: it opens nothing any more.")
+
+    @Argument(help: ArgumentHelp("The token, as the list names it.", valueName: "id"))
+    var id: String
+
+    @OptionGroup var server: ServerOptions
+
+    func run() async throws {
+      try await TokenRunner(server.access()).revoke(id, on: .standard()).leave()
+    }
+  }
+}
+
+/// `pharos observer`.
+struct ObserverCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "observer",
+    abstract: "Let observers out of quarantine, and give them keys to sign with.",
+    subcommands: [Add.self, List.self, Revoke.self, Forget.self, Accept.self]
+  )
+
+  /// `pharos observer add`.
+  struct Add: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make a key for an observer, accept it, and print the key, this once.",
+      discussion: """
+        Where the site file says `ingest: { policy: signed }`, only datagrams are taken that are \
+        signed with a key of the observer that sends them. Keys that it has stay good for the \
+        overlap, so that the gateway can be given the new one in the meantime.
+
+        pharos observer add ac:23:3f:a0:00:01 --url http://127.0.0.1:8080 > gateway.key
+        """
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @Option(
+      help: ArgumentHelp(
+        "A further observer whose records it sends, as of a radio of its own; once for each.",
+        valueName: "id"
+      )
+    )
+    var radio: [ObserverID] = []
+
+    @Option(help: ArgumentHelp("How long its older keys stay good.", valueName: "time"))
+    var overlap = TimeSpan.minutes(7 * 24 * 60)
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      let runner = ObserverRunner(try server.access())
+      let logger = try log.settings().logger()
+      try await runner.add(id, radios: radio, overlap: overlap, on: .standard(), logger: logger).leave()
+    }
+  }
+
+  /// `pharos observer list`.
+  struct List: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show who has which keys: fingerprints and how long they are good, never the keys."
+    )
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      try await ObserverRunner(server.access()).list(on: .standard(), logger: log.settings().logger()).leave()
+    }
+  }
+
+  /// `pharos observer revoke`.
+  struct Revoke: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Revoke a key of an observer: nothing signed with it is taken from then on.",
+      discussion: """
+        An observer without any key left still has to sign, and so is not heard until it has a \
+        new one or is forgotten.
+        """
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @Argument(help: ArgumentHelp("The key's id, as pharos observer list shows it.", valueName: "keyid"))
+    var key: KeyID
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      let runner = ObserverRunner(try server.access())
+      let logger = try log.settings().logger()
+      try await runner.revoke(key.value, of: id, on: .standard(), logger: logger).leave()
+    }
+  }
+
+  /// `pharos observer forget`.
+  struct Forget: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Forget all keys of an observer, so that it need not sign any more."
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      try await ObserverRunner(server.access()).forget(id, on: .standard(), logger: log.settings().logger())
+        .leave()
+    }
+  }
+
+  /// `pharos observer accept`.
+  struct Accept: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Take what an observer reports from now on, and after every restart.",
+      discussion: """
+        Where the site file says `ingest: { policy: allowlist }`, what observers that are \
+        neither listed nor accepted report changes nothing. An event and the dashboard name \
+        each of them.
+
+        pharos observer accept ac:23:3f:a0:00:01 --url http://127.0.0.1:8080
+        """
+    )
+
+    @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
+    var id: ObserverID
+
+    @OptionGroup var server: ServerOptions
+
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      try await ObserverRunner(server.access()).accept(id, on: .standard(), logger: log.settings().logger())
+        .leave()
+    }
+  }
+}
+
+/// The id of a key, in hexadecimal.
+struct KeyID: ExpressibleByArgument {
+  let value: UInt32
+
+  init?(argument: String) {
+    guard (1...8).contains(argument.utf8.count), argument.allSatisfy(\.isHexDigit) else { return nil }
+    guard let value = UInt32(argument, radix: 16), value != 0 else { return nil }
+    self.value = value
+  }
+}
+
+/// `pharos erase`.
+struct EraseCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "erase",
+    abstract: "Remove every trace of a subject, and say what was removed.",
+    discussion: """
+      Events, states, checkpoints, deliveries, authorisations: all that the server keeps of an \
+      observer or a beacon goes, and the bytes that held it are overwritten. The places of its \
+      events in the sequence stay, empty, so that streams resume as ever.
+
+      pharos erase --subject ac:23:3f:00:00:01 --data /var/lib/pharos
+      pharos erase --subject ac:23:3f:00:00:01 --url http://127.0.0.1:8080
+
+      Recordings, event files and backups are the operator's own and are not touched. What is \
+      heard of the subject afterwards is kept again.
+      """
+  )
+
+  @Option(help: ArgumentHelp("The observer or beacon, as events write it.", valueName: "subject"))
+  var subject: String
+
+  @OptionGroup var server: ServerOptions
+
+  @OptionGroup var log: LogOptions
+
+  func run() async throws {
+    try await EraseRunner(server.access()).run(subject, on: .standard(), logger: log.settings().logger())
+      .leave()
+  }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import PharosService
+
+/// `pharos serve`.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Listen, decide, keep and tell until told to stop.",
+    usage: "pharos serve [--site <file>] [--http <host:port>] [--data <dir>] [--demo] [options]",
+    discussion: """
+      pharos serve --demo
+          plays a small shop to itself: enters, exits and distances within seconds, and a \
+      dashboard at http://127.0.0.1:8080.
+      pharos serve --site site.yaml --data pharos-data
+          listens where site.yaml says, keeps states and events in a folder, and goes on \
+      from there after a restart.
+      pharos serve --site site.yaml --output - --record run.pharos
+          writes events as JSON lines and records all inputs, so that `pharos process \
+      run.pharos` gives the same events again, byte for byte.
+
+      Flags go before the environment (PHAROS_SITE, PHAROS_UDP, PHAROS_HTTP, PHAROS_DATA, \
+      PHAROS_LOG_LEVEL …) before the site file. SIGHUP reads the site file again. SIGTERM \
+      and Ctrl-C drain: what was received is decided, kept and told first.
+      """
+  )
+
+  @Option(help: ArgumentHelp("The site file; see `pharos init`.", valueName: "file"))
+  var site: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where to listen instead of where the site says; may be repeated.",
+      valueName: "host:port"
+    )
+  )
+  var udp: [HostPort] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Where the dashboard and the HTTP interface are served; beyond this machine a token is needed.",
+      valueName: "host:port"
+    )
+  )
+  var http: HostPort?
+
+  @Option(
+    help: ArgumentHelp(
+      "The folder where states and events are kept. (default: in memory)",
+      valueName: "dir"
+    )
+  )
+  var data: String?
+
+  @Flag(help: "Ask for a token even where only this machine can reach the HTTP interface.")
+  var requireToken = false
+
+  @Flag(help: "Play a bundled scene to the server's own socket.")
+  var demo = false
+
+  @Option(
+    help: ArgumentHelp("Add events as JSON lines to a file; - is standard output.", valueName: "file")
+  )
+  var output: String?
+
+  @Option(help: ArgumentHelp(KindSelection.help, valueName: "kinds"))
+  var kinds: KindSelection = .usual
+
+  @Option(help: ArgumentHelp("Record all inputs to a file, overwriting it.", valueName: "file"))
+  var record: String?
+
+  @Option(
+    help: ArgumentHelp("On how many loops to read and decide. (default: one a core, up to 4)", valueName: "n")
+  )
+  var loops: Int?
+
+  @OptionGroup var log: LogOptions
+
+  func validate() throws {
+    guard loops.map({ (1...16).contains($0) }) ?? true else {
+      throw ValidationError("--loops is \(loops ?? 0); expected 1 to 16.")
+    }
+  }
+
+  func run() async throws {
+    let options = ServeRunner.Options(
+      site: site,
+      udp: udp,
+      http: http,
+      data: data,
+      isDemo: demo,
+      output: output,
+      selection: kinds,
+      record: record,
+      loops: loops,
+      requiresToken: requireToken,
+      environment: ProcessEnvironment.variables()
+    )
+    try await ServeRunner(options, logger: log.settings().logger()).run(on: .standard()).leave()
+  }
+}
+
+/// `pharos listen`.
+struct ListenCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "listen",
+    abstract: "Show all that is heard, configured or not: the first minute with a new gateway.",
+    usage: "pharos listen [--udp <host:port> ...] [options]",
+    discussion: """
+      pharos listen --udp 0.0.0.0:50001
+          shows every observer and every transmitter that it hears, with level and rate.
+      pharos listen --udp 0.0.0.0:50001 | head -3
+          prints one JSON line for each as it is heard first.
+
+      What does not decode is named with its sender and the reason.
+      """
+  )
+
+  @Option(
+    help: ArgumentHelp("Where to listen; may be repeated. (default: 127.0.0.1:50001)", valueName: "host:port")
+  )
+  var udp: [HostPort] = []
+
+  @Option(help: ArgumentHelp("A site file, for the names in it.", valueName: "file"))
+  var site: String?
+
+  @Option(name: [.customLong("for")], help: ArgumentHelp("End after a time, such as 30s.", valueName: "time"))
+  var duration: TimeSpan?
+
+  @OptionGroup var log: LogOptions
+
+  func run() async throws {
+    let runner = ListenRunner(site: site, udp: udp, duration: duration)
+    try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
+  }
+}
+
+/// `pharos systemd-unit`.
+struct SystemdUnitCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "systemd-unit",
+    abstract: "Print a hardened unit for systemd, or that of its socket.",
+    discussion: """
+      pharos systemd-unit > /etc/systemd/system/pharos.service
+          a user of its own, the system read-only, /var/lib/pharos for data, a restart when \
+      it shows no sign of life; `systemctl reload pharos` reads the site file again.
+      pharos systemd-unit --socket > /etc/systemd/system/pharos.socket
+          systemd opens the port, so that no datagram is lost while the service restarts.
+      """
+  )
+
+  @Flag(help: "Print the unit of the socket.")
+  var socket = false
+
+  @Option(help: ArgumentHelp("Where the program is.", valueName: "path"))
+  var program = SystemdUnit.Options().program
+
+  @Option(help: ArgumentHelp("Where the site file is.", valueName: "file"))
+  var site = SystemdUnit.Options().site
+
+  @Option(help: ArgumentHelp("Where the socket listens; may be repeated.", valueName: "host:port"))
+  var udp: [HostPort] = []
+
+  func run() throws {
+    var options = SystemdUnit.Options(program: program, site: site)
+    if !udp.isEmpty { options.udp = udp.map(\.description) }
+    let console = Console.standard()
+    try console.run {
+      try console.print(socket ? SystemdUnit.socket(options) : SystemdUnit.service(options))
+      return .success
+    }
+    .leave()
+  }
+}

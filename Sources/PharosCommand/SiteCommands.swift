@@ -1,0 +1,58 @@
+import ArgumentParser
+import PharosService
+
+/// `pharos init`.
+struct InitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Write a commented site file to start from.",
+    usage: "pharos init [<dir>] [--listen <time>] [options]",
+    discussion: """
+      pharos init
+          writes site.yaml here; one that is there already is left as it is.
+      pharos init hall --listen 30s --udp 0.0.0.0:50001
+          listens for half a minute first, and adds the observers and beacons it heard.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The folder to write site.yaml into.", valueName: "dir"))
+  var folder = "."
+
+  @Option(help: ArgumentHelp("Listen so long first, such as 30s.", valueName: "time"))
+  var listen: TimeSpan?
+
+  @Option(
+    help: ArgumentHelp("Where to listen; may be repeated. (default: 127.0.0.1:50001)", valueName: "host:port")
+  )
+  var udp: [HostPort] = []
+
+  @OptionGroup var log: LogOptions
+
+  func run() async throws {
+    let runner = InitRunner(folder: folder, listening: listen, udp: udp)
+    try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
+  }
+}
+
+/// `pharos check`.
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Tell every mistake of a site file or a venue's folder at once, with line numbers.",
+    discussion: """
+      pharos check site.yaml
+          prints `site.yaml:14: message (expected …)` for each mistake and ends with 78 \
+      if there is one; the venues that the site names are checked with it.
+      pharos check venues/museum/
+          the same for a venue's folder, and what it holds: floors with their sizes, how well \
+      plans fit their anchors, what cannot be walked to, what hangs outside of its floor.
+      """
+  )
+
+  @Argument(help: ArgumentHelp("The site file, or a venue's folder.", valueName: "site.yaml|venue/"))
+  var site: String
+
+  func run() throws {
+    try CheckRunner.run(path: site, console: .standard()).leave()
+  }
+}

@@ -1,0 +1,108 @@
+package import PharosCaptures
+package import PharosReports
+
+/// How a gateway's run went.
+package struct GatewayReport: Sendable {
+  /// What it has done.
+  package let counters: GatewayCounters
+  /// What was found in the input.
+  package let capture: CaptureCounters
+  /// Indicates whether a stop was requested, as by SIGTERM.
+  package let wasStopped: Bool
+  /// What was wrong with the input, if anything was.
+  package let damage: String?
+  /// Why the server could not be reached at the end, if it could not.
+  package let trouble: LinkTrouble?
+
+  /// Whether all went well: all that was read was sent, or somebody wanted it to end.
+  package var isSuccess: Bool { wasStopped || damage == nil && counters.unsent == 0 && !holdsNothing }
+
+  /// Whether the input had packets, and none that can hold an advert.
+  var holdsNothing: Bool { capture.packets > 0 && capture.packets == capture.unsupportedLinkType }
+
+  /// What was sent in one line, then a line for each thing that went wrong.
+  package func lines(input: String, destination: HostPort) -> [String] {
+    var lines = [
+      "sent \(counters.sent) adverts and \(counters.heartbeats) heartbeats in \(counters.datagrams - counters.repeats) "
+        + "datagrams to \(destination); dropped \(counters.dropped)."
+    ]
+    if counters.shortened > 0 {
+      lines.append(
+        "\(counters.shortened) adverts were longer than a datagram: their last AD structures were left out."
+      )
+    }
+    if counters.unsent > 0 {
+      let reason = trouble.map { ": \($0)" } ?? " in time"
+      lines.append("\(counters.unsent) adverts could not be sent\(reason).")
+    }
+    if holdsNothing {
+      lines.append(
+        "\(name(of: input)) holds no Bluetooth packets. pharos replay sends captures of datagrams; pharos inspect shows "
+          + "what is in it."
+      )
+    }
+    if let damage { lines.append("\(name(of: input)): \(damage)") }
+    return lines
+  }
+
+  private func name(of input: String) -> String { input == "-" ? "standard input" : input }
+}
+
+/// What a gateway has done since it started.
+///
+/// At the end, heard = sent + dropped + unsent.
+package struct GatewayCounters: Hashable, Sendable {
+  /// Adverts that were read.
+  package var heard: UInt64 = 0
+  /// Adverts in datagrams that the system accepted and for which it reported no failure.
+  package var sent: UInt64 = 0
+  /// Adverts that the ring had no room for any more.
+  ///
+  /// Some of them may have arrived: those whose datagram was taken back when the server failed just after it was sent.
+  package var dropped: UInt64 = 0
+  /// Adverts whose data were longer than a datagram holds: only the first AD structures were sent.
+  package var shortened: UInt64 = 0
+  /// Datagrams that the system took.
+  package var datagrams: UInt64 = 0
+  /// Datagrams that were sent again, under their own numbers, after the system reported a failure.
+  package var repeats: UInt64 = 0
+  /// Heartbeats sent.
+  package var heartbeats: UInt64 = 0
+  /// How often the server could not be reached any more.
+  package var outages: UInt64 = 0
+
+  /// Counts nothing.
+  package init() {}
+
+  /// Adverts that wait, or were still waiting when the gateway ended.
+  package var unsent: UInt64 { heard - sent - dropped }
+}
+
+/// A change in a gateway's state that its operator should know of.
+package enum GatewayNotice: Hashable, Sendable {
+  /// The server cannot be reached; told once, not at every try.
+  case lost(LinkTrouble)
+  /// It cannot be reached for another reason than the one told before.
+  case stillLost(LinkTrouble)
+  /// The server is reached again after a time; so many adverts were kept meanwhile, so many dropped.
+  case reached(after: TimeSpan, kept: UInt64, dropped: UInt64)
+  /// The ring is full: the oldest adverts are dropped from now on.
+  case dropping
+}
+
+extension GatewayNotice {
+  /// A line for the log.
+  package func text(destination: String) -> String {
+    switch self {
+    case .lost(let trouble):
+      "cannot reach \(destination): \(trouble). What is heard is kept as long as there is room; trying again."
+    case .stillLost(let trouble):
+      "still cannot reach \(destination): \(trouble)."
+    case .reached(let time, let kept, let dropped):
+      "\(destination) is reached again after \(TimeSpan.seconds(time.seconds.rounded()).written): "
+        + "\(kept) adverts were kept and are sent now, \(dropped) were dropped."
+    case .dropping:
+      "the ring is full: from now on the oldest adverts are dropped, and the next heartbeat says how many."
+    }
+  }
+}

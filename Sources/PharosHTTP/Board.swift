@@ -1,0 +1,298 @@
+package import PharosAccess
+package import PharosEvents
+package import PharosJournal
+package import PharosPublishing
+package import PharosReports
+import Synchronization
+
+/// How many subjects stand where towards one region.
+package struct StateCounts: Hashable, Sendable {
+  package var inside = 0
+  package var outside = 0
+  package var unmonitored = 0
+
+  package init() {}
+}
+
+/// The current states, rangings and fixes, as they were published: a value without locks and tasks.
+///
+/// A board takes published events only, so it never contradicts what clients received. States come from the journal's
+/// rows at the start and after a gap, and from published events in between. Of rangings and fixes the board holds the
+/// last ones only; it evicts the stalest when there are too many.
+package struct Board: Sendable {
+  /// What a ranging is about.
+  struct RangingKey: Hashable, Sendable {
+    var application: String
+    var observer: ObserverID
+    var constraint: BeaconConstraint
+  }
+
+  /// What was ranged last.
+  struct RangingWord: Hashable, Sendable {
+    var key: RangingKey
+    var time: Timestamp
+    var beacons: [RangedReading]
+  }
+
+  /// What one observer last ranged of one beacon, for whomever.
+  struct Reading: Hashable, Sendable {
+    var time: Timestamp
+    var reading: RangedReading
+  }
+
+  /// How many fixes are kept: three times the 5,000 subjects that a core locates once a second.
+  package static let mostFixes = 16_384
+  /// How many rangings are kept: a thousand observers of four constraints each.
+  static let mostRangings = 4_096
+
+  /// Where subjects stand towards regions, and in which zones beacons are.
+  package private(set) var told = LastTold()
+  private var rangings: [RangingKey: RangingWord] = [:]
+  private var lastFixes: [SubjectID: Event] = [:]
+
+  package init() {}
+
+  /// Starts from what the journal's rows say; rangings and fixes stay.
+  mutating func reset(to told: LastTold) { self.told = told }
+
+  /// Updates the board with a published event.
+  package mutating func note(_ event: Event) {
+    if event.kind == .fix { return note(fix: event) }
+    guard case .ranging(let constraint, let beacons) = event.detail else {
+      told.note(event)
+      return
+    }
+    guard case .observer(let observer) = event.subject else { return }
+    let key = RangingKey(application: event.application, observer: observer, constraint: constraint)
+    if rangings[key] == nil, rangings.count >= Board.mostRangings { evict() }
+    rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
+  }
+
+  /// Removes the fixes and rangings of a subject; its states go when the journal's rows are read again.
+  mutating func forget(_ traces: SubjectTraces) {
+    lastFixes = lastFixes.filter { !traces.contains($0.key) }
+    rangings = rangings.filter { key, word in
+      !traces.contains(key.observer) && !word.beacons.contains { traces.contains($0.beacon) }
+    }
+  }
+
+  /// The last fix of each subject, in no order.
+  package var fixes: [Event] { Array(lastFixes.values) }
+
+  /// The last fix of a subject, or nil if it has none or it gave way to others.
+  package func fix(of subject: SubjectID) -> Event? { lastFixes[subject] }
+
+  /// What was ranged last, by application, observer and constraint.
+  var ranging: [RangingWord] {
+    rangings.values.sorted { left, right in
+      if left.key.application != right.key.application {
+        return left.key.application < right.key.application
+      }
+      if left.key.observer != right.key.observer { return left.key.observer < right.key.observer }
+      return left.key.constraint.description < right.key.constraint.description
+    }
+  }
+
+  /// What an application's rangings last said of beacons at one observer.
+  func readings(of application: String) -> [ObserverID: [BeaconID: Reading]] {
+    var readings: [ObserverID: [BeaconID: Reading]] = [:]
+    for word in rangings.values where word.key.application == application {
+      for beacon in word.beacons {
+        let known = readings[word.key.observer]?[beacon.beacon]
+        guard known.map({ $0.time < word.time }) ?? true else { continue }
+        readings[word.key.observer, default: [:]][beacon.beacon] = Reading(
+          time: word.time,
+          reading: beacon
+        )
+      }
+    }
+    return readings
+  }
+
+  /// The rows of one application, by region and subject.
+  package func rows(of application: String) -> ArraySlice<LastTold.RegionWord> {
+    let rows = told.regions
+    let start = Board.first(in: rows) {
+      !$0.application.utf8.lexicographicallyPrecedes(application.utf8)
+    }
+    let end = Board.first(in: rows) {
+      application.utf8.lexicographicallyPrecedes($0.application.utf8)
+    }
+    return rows[start..<max(start, end)]
+  }
+
+  /// How many subjects stand where, by region.
+  package func counts(of application: String, isShown: (SubjectID) -> Bool) -> [String: StateCounts] {
+    var counts: [String: StateCounts] = [:]
+    for word in rows(of: application) where isShown(word.subject) {
+      switch word.state {
+      case .inside: counts[word.region, default: StateCounts()].inside += 1
+      case .outside: counts[word.region, default: StateCounts()].outside += 1
+      case .unmonitored: counts[word.region, default: StateCounts()].unmonitored += 1
+      case .unknown: break
+      }
+    }
+    return counts
+  }
+
+  /// The first place in an array from which on a condition holds.
+  private static func first(
+    in rows: [LastTold.RegionWord],
+    where holds: (LastTold.RegionWord) -> Bool
+  ) -> Int {
+    var (low, high) = (0, rows.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if holds(rows[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  private mutating func note(fix event: Event) {
+    if lastFixes[event.subject] == nil, lastFixes.count >= Board.mostFixes {
+      let stalest = lastFixes.values.sorted { $0.time < $1.time }.prefix(Board.mostFixes / 8)
+      for fix in stalest { lastFixes[fix.subject] = nil }
+    }
+    lastFixes[event.subject] = event
+  }
+
+  private mutating func evict() {
+    let stalest = rangings.values.sorted { $0.time < $1.time }.prefix(Board.mostRangings / 8)
+    for word in stalest { rangings[word.key] = nil }
+  }
+}
+
+/// The board that the interface reads: filled from the journal's rows, then updated with published events.
+///
+/// Withheld events are not published, so the board learns nothing about a subject while its authorisation is withdrawn.
+/// After a change of authorisations the board is therefore filled from the rows again before the next read.
+package final class LiveBoard: Sendable {
+  private struct State {
+    var board = Board()
+    /// Whether the rows have to be read before the board is.
+    var isStale = true
+    /// The events that were published while the rows are being read; nil while no read is under way.
+    var pending: [Event]?
+  }
+
+  private let rows: @Sendable () throws(JournalError) -> LastTold
+  private let authorisations: @Sendable () -> AuthorisationView
+  private let inUse: @Sendable () -> Set<String>
+  private let state = Mutex(State())
+  private let turns = Turns()
+
+  /// Makes a board that is filled when it is first read.
+  ///
+  /// - Parameters:
+  ///   - told: where told events come out.
+  ///   - rows: reads the journal's rows.
+  ///   - authorisations: says who may be seen.
+  ///   - inUse: says which applications have a live stream open.
+  package init(
+    told: ToldHub,
+    rows: @escaping @Sendable () throws(JournalError) -> LastTold,
+    authorisations: @escaping @Sendable () -> AuthorisationView,
+    inUse: @escaping @Sendable () -> Set<String>
+  ) {
+    self.rows = rows
+    self.authorisations = authorisations
+    self.inUse = inUse
+    told.tap { [weak self] batch in self?.take(batch) }
+  }
+
+  /// Looks at the board as it stands, after all that has been told.
+  ///
+  /// - Parameter look: takes what it needs; it holds up who tells, so it must be quick.
+  /// - Returns: what it took.
+  /// - Throws: why the journal's rows cannot be read.
+  package func read<Value: Sendable>(_ look: (borrowing Board) -> Value) async throws(JournalError) -> Value {
+    if state.withLock({ $0.isStale }) { try await refill() }
+    return state.withLock { look($0.board) }
+  }
+
+  /// Forgets a subject, once it is gone from the journal.
+  func forget(_ traces: SubjectTraces) {
+    state.withLock { state in
+      state.board.forget(traces)
+      state.isStale = true
+    }
+  }
+
+  /// How many subjects stand where, by region of an application.
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - principal: who asks.
+  /// - Returns: the counts of those regions that have any.
+  /// - Throws: why the journal's rows cannot be read.
+  func counts(
+    of application: String,
+    for principal: Principal
+  ) async throws(JournalError) -> [String: StateCounts] {
+    let isShown = visibility(of: application, to: principal)
+    return try await read { $0.counts(of: application, isShown: isShown) }
+  }
+
+  /// Whether a subject's whereabouts in an application's regions may be shown to somebody.
+  ///
+  /// A subject that may be told of while the application is in use is shown to that application, as long as it has a
+  /// live stream open.
+  func visibility(of application: String, to principal: Principal) -> (SubjectID) -> Bool {
+    let view = authorisations()
+    guard !view.isOpen else { return { _ in true } }
+    let isInUse = principal.application == application && inUse().contains(application)
+    return { subject in
+      switch view.state(application: application, subject: subject) {
+      case .always: true
+      case .whenInUse: isInUse
+      case .notDetermined, .restricted, .denied: false
+      }
+    }
+  }
+
+  /// Whether a fix may be shown to somebody.
+  ///
+  /// Fixes are for all applications, each as far as it may learn of the subject: about a person only one that is granted it
+  /// by name, while in use as long as it has a live stream open. The operator sees what any application may always learn.
+  func visibility(ofFixesTo principal: Principal) -> (Event) -> Bool {
+    let view = authorisations()
+    guard !view.isOpen else { return { _ in true } }
+    let isLive = principal.application.map(inUse().contains) ?? false
+    return { view.allows($0, to: principal.application, isLive: isLive) }
+  }
+
+  private func take(_ batch: [ToldEvent]) {
+    state.withLock { state in
+      for told in batch {
+        if told.event.kind == .authorisationChanged { state.isStale = true }
+        state.board.note(told.event)
+        state.pending?.append(told.event)
+      }
+    }
+  }
+
+  private func refill() async throws(JournalError) {
+    try await turns.take { () async throws(JournalError) in
+      guard state.withLock({ $0.isStale }) else { return }
+      state.withLock { state in
+        state.isStale = false
+        state.pending = []
+      }
+      do throws(JournalError) {
+        let told = try rows()
+        state.withLock { state in
+          state.board.reset(to: told)
+          // The rows may already hold events that were published meanwhile; applying them again is harmless.
+          for event in state.pending ?? [] { state.board.note(event) }
+          state.pending = nil
+        }
+      } catch {
+        state.withLock { state in
+          state.isStale = true
+          state.pending = nil
+        }
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,359 @@
+package import Logging
+package import PharosAccess
+package import PharosJournal
+package import PharosReports
+package import PharosSite
+
+/// What the site file declares and what was made over HTTP, merged: a value, so that a change can be tried first.
+///
+/// The site file wins: what it declares hides what was made over HTTP under the same name, which comes back when the
+/// file no longer declares it.
+package struct Register: Hashable, Sendable {
+  /// What the site file declares.
+  package var declared: Site
+  /// What was made over HTTP, by application.
+  package var made: [String: MadeApplication] = [:]
+  /// Observers that were accepted over HTTP.
+  package var accepted: Set<ObserverID> = []
+
+  package init(declared: Site, made: [String: MadeApplication] = [:], accepted: Set<ObserverID> = []) {
+    self.declared = declared
+    self.made = made
+    self.accepted = accepted
+  }
+
+  /// The merged site, which the engine adopts.
+  package var site: Site {
+    var site = declared
+    site.applications = applications.map { shown in
+      shown.application(declared: declared.applications.first { $0.identifier == shown.identifier })
+    }
+    let listed = Set(declared.observers.map(\.id))
+    site.observers += accepted.subtracting(listed).sorted().map { ObserverEntry(id: $0) }
+    return site
+  }
+
+  /// The applications: those of the site file in its order, then those made over HTTP by identifier.
+  var applications: [RegisteredApplication] {
+    let names = Set(declared.applications.map(\.identifier))
+    return declared.applications.map { merged($0, with: made[$0.identifier]) }
+      + made.keys.filter { !names.contains($0) }.sorted().map {
+        merged(nil, with: made[$0], named: $0)
+      }
+  }
+
+  /// One application, or nil.
+  package func application(_ name: String) -> RegisteredApplication? {
+    let declared = declared.applications.first { $0.identifier == name }
+    guard declared != nil || made[name] != nil else { return nil }
+    return merged(declared, with: made[name], named: name)
+  }
+
+  /// What was made over HTTP and is not in effect, and why, for the log.
+  package var conflicts: [String] {
+    var conflicts: [String] = []
+    for declared in declared.applications {
+      guard let made = made[declared.identifier] else { continue }
+      let name = declared.identifier
+      if made.document != nil {
+        conflicts.append(
+          "application \"\(name)\" was made over HTTP; the site file's takes its place"
+        )
+      }
+      for identifier in made.regions.keys.sorted()
+      where Register.declares(declared, region: identifier) {
+        conflicts.append(
+          "region \"\(identifier)\" of application \"\(name)\" was made over HTTP; the site file's takes its place"
+        )
+      }
+    }
+    for shown in applications {
+      let wanted = made[shown.identifier].map { Array($0.regions.keys) } ?? []
+      let left = Set(wanted).subtracting(shown.regions.map(\.region.identifier)).sorted()
+      let declared = declared.applications.first { $0.identifier == shown.identifier }
+      for identifier in left
+      where declared.map({ !Register.declares($0, region: identifier) }) ?? true {
+        conflicts.append(
+          "region \"\(identifier)\" of application \"\(shown.identifier)\" was made over HTTP and is left out: the "
+            + "application may hold \(shown.regionLimit) regions; remove one or raise regionLimit"
+        )
+      }
+    }
+    return conflicts
+  }
+
+  /// Whether the site file declares a region, in the list or in the rotation.
+  static func declares(_ application: Application, region identifier: String) -> Bool {
+    func holds(_ node: RegionNode) -> Bool {
+      node.region.identifier == identifier || node.children.contains(where: holds)
+    }
+    return application.regions.contains { $0.identifier == identifier }
+      || application.rotation.contains(where: holds)
+  }
+
+  private func merged(
+    _ declared: Application?,
+    with made: MadeApplication?,
+    named name: String = ""
+  ) -> RegisteredApplication {
+    let limit =
+      declared?.regionLimit ?? made?.document?.regionLimit ?? Application.defaultRegionLimit
+    var regions = (declared?.regions ?? []).map {
+      RegisteredApplication.RegisteredRegion(region: $0, source: .site)
+    }
+    for (identifier, region) in (made?.regions ?? [:]).sorted(by: { $0.key < $1.key }) {
+      guard regions.count < limit else { break }
+      guard declared.map({ !Register.declares($0, region: identifier) }) ?? true else { continue }
+      regions.append(RegisteredApplication.RegisteredRegion(region: region, source: .http))
+    }
+    var ranging = (declared?.ranging ?? []).map {
+      RegisteredApplication.RegisteredRanging(name: "\($0.constraint)", request: $0, source: .site)
+    }
+    for (name, request) in (made?.ranging ?? [:]).sorted(by: { $0.key < $1.key }) {
+      guard
+        !ranging.contains(where: { $0.request.constraint == request.constraint || $0.name == name })
+      else {
+        continue
+      }
+      ranging.append(
+        RegisteredApplication.RegisteredRanging(name: name, request: request, source: .http)
+      )
+    }
+    return RegisteredApplication(
+      identifier: declared?.identifier ?? name,
+      source: declared == nil ? .http : .site,
+      regionLimit: limit,
+      regions: regions,
+      ranging: ranging,
+      rotated: (declared?.rotation ?? []).reduce(0) { $0 + Register.count($1) }
+    )
+  }
+
+  private static func count(_ node: RegionNode) -> Int {
+    1 + node.children.reduce(0) { $0 + count($1) }
+  }
+}
+
+/// Where an application, a region or a ranging request comes from.
+package enum Registration: String, Hashable, Sendable {
+  /// From the site file, which alone changes it.
+  case site
+  /// Over HTTP; it is kept in the journal and changed over HTTP.
+  case http
+}
+
+/// An application as the interface shows it: what the site file declares and what was added over HTTP.
+package struct RegisteredApplication: Hashable, Sendable {
+  /// A region and where it comes from.
+  package struct RegisteredRegion: Hashable, Sendable {
+    /// The region.
+    package var region: Region
+    /// Where it comes from.
+    package var source: Registration
+  }
+
+  /// A ranging request, its name and where it comes from.
+  package struct RegisteredRanging: Hashable, Sendable {
+    /// Its name; one of the site file, which has none, goes by what it ranges.
+    package var name: String
+    /// The request.
+    package var request: RangingRequest
+    /// Where it comes from.
+    package var source: Registration
+  }
+
+  /// The application's identifier.
+  package var identifier: String
+  /// Where it comes from.
+  package var source: Registration
+  /// How many regions it may hold.
+  package var regionLimit: Int
+  /// Its regions, by identifier.
+  package var regions: [RegisteredRegion]
+  /// What it ranges, by name.
+  package var ranging: [RegisteredRanging]
+  /// How many regions its rotation holds.
+  package var rotated: Int
+
+  /// Returns the application that the engine adopts.
+  ///
+  /// - Parameter declared: the site file's declaration of it, which holds its rotation.
+  /// - Returns: the application.
+  func application(declared: Application?) -> Application {
+    Application(
+      identifier: identifier,
+      regions: regions.map(\.region),
+      ranging: ranging.map(\.request),
+      rotation: declared?.rotation ?? [],
+      regionLimit: regionLimit
+    )
+  }
+}
+
+/// What was made over HTTP for one application.
+package struct MadeApplication: Hashable, Sendable {
+  /// What the application says of itself, if it was made over HTTP.
+  package var document: ApplicationDocument?
+  /// Its regions by identifier.
+  package var regions: [String: Region] = [:]
+  /// What it ranges, by name.
+  package var ranging: [String: RangingRequest] = [:]
+
+  package init(
+    document: ApplicationDocument? = nil,
+    regions: [String: Region] = [:],
+    ranging: [String: RangingRequest] = [:]
+  ) {
+    self.document = document
+    self.regions = regions
+    self.ranging = ranging
+  }
+
+  /// Whether nothing is left.
+  package var isEmpty: Bool { document == nil && regions.isEmpty && ranging.isEmpty }
+}
+
+/// What was registered over HTTP as documents of the journal: the very JSON that the interface takes.
+package enum RegistrarDocuments {
+  /// The kinds of documents.
+  private enum Kind {
+    /// An application; the key is its name.
+    static let application = "http.application"
+    /// A region; the key is the application's name and its identifier, encoded as in a path.
+    static let region = "http.region"
+    /// A ranging request; the key is the application's name and its own, encoded as in a path.
+    static let ranging = "http.ranging"
+    /// An accepted observer; the key is the observer.
+    static let accepted = "http.acceptedObserver"
+  }
+
+  /// Reads all documents; logs one that cannot be read, and leaves it in the store.
+  ///
+  /// - Parameters:
+  ///   - store: the store of the documents.
+  ///   - register: the register that they are added to.
+  ///   - logger: logs documents that cannot be read.
+  /// - Throws: the error of a store that cannot be read.
+  package static func read(
+    from store: any DocumentStore,
+    into register: inout Register,
+    logger: Logger
+  ) throws(JournalError) {
+    for (key, document) in try store.documents(kind: Kind.application) {
+      attempt(Kind.application, key, logger) {
+        register.made[key, default: MadeApplication()].document =
+          try ApplicationDocument(json: document, identifier: key)
+      }
+    }
+    for (key, document) in try store.documents(kind: Kind.region) {
+      attempt(Kind.region, key, logger) {
+        let (application, identifier) = try names(in: key)
+        register.made[application, default: MadeApplication()].regions[identifier] =
+          try RegionDocument.region(json: document, identifier: identifier)
+      }
+    }
+    for (key, document) in try store.documents(kind: Kind.ranging) {
+      attempt(Kind.ranging, key, logger) {
+        let (application, name) = try names(in: key)
+        register.made[application, default: MadeApplication()].ranging[name] =
+          try RangingDocument.request(json: document)
+      }
+    }
+    for (key, _) in try store.documents(kind: Kind.accepted) {
+      if let observer = ObserverID(key) { register.accepted.insert(observer) }
+    }
+  }
+
+  /// Keeps what one register has and another has not, and forgets what is gone.
+  ///
+  /// - Parameters:
+  ///   - register: what is to be kept.
+  ///   - former: what is kept so far.
+  ///   - store: where.
+  /// - Throws: why the store cannot be written.
+  package static func write(
+    _ register: Register,
+    replacing former: Register,
+    in store: any DocumentStore
+  ) throws(JournalError) {
+    for name in Set(register.made.keys).union(former.made.keys).sorted() {
+      let (new, old) = (
+        register.made[name] ?? MadeApplication(), former.made[name] ?? MadeApplication()
+      )
+      guard new != old else { continue }
+      if new.document != old.document {
+        let document = new.document.map { value in json { value.write(to: &$0) } }
+        try keep(document, Kind.application, name, store)
+      }
+      for identifier in Set(new.regions.keys).union(old.regions.keys).sorted()
+      where new.regions[identifier] != old.regions[identifier] {
+        let document = new.regions[identifier].map { region in
+          json { RegionDocument.write(region, to: &$0) }
+        }
+        try keep(document, Kind.region, key(name, identifier), store)
+      }
+      for ranging in Set(new.ranging.keys).union(old.ranging.keys).sorted()
+      where new.ranging[ranging] != old.ranging[ranging] {
+        let document = new.ranging[ranging].map { request in
+          json { RangingDocument.write(request, to: &$0) }
+        }
+        try keep(document, Kind.ranging, key(name, ranging), store)
+      }
+    }
+    for observer in register.accepted.subtracting(former.accepted).sorted() {
+      try keep(Array("{}".utf8), Kind.accepted, "\(observer)", store)
+    }
+    for observer in former.accepted.subtracting(register.accepted).sorted() {
+      try keep(nil, Kind.accepted, "\(observer)", store)
+    }
+  }
+
+  private static func keep(
+    _ document: [UInt8]?,
+    _ kind: String,
+    _ key: String,
+    _ store: any DocumentStore
+  ) throws(JournalError) {
+    if let document {
+      try store.put(document, kind: kind, key: key)
+    } else {
+      _ = try store.delete(kind: kind, key: key)
+    }
+  }
+
+  private static func json(_ write: (inout JSONText) -> Void) -> [UInt8] {
+    var json = JSONText()
+    json.openObject()
+    write(&json)
+    json.closeObject()
+    return json.utf8
+  }
+
+  private static func key(_ application: String, _ name: String) -> String {
+    PercentCoding.encode(segment: application) + "/" + PercentCoding.encode(segment: name)
+  }
+
+  private static func names(in key: String) throws(Problem) -> (application: String, name: String) {
+    let parts = key.split(separator: "/").map { PercentCoding.decode($0) }
+    guard parts.count == 2, let application = parts[0], let name = parts[1] else {
+      throw .badRequest("The key is none that Pharos wrote.")
+    }
+    return (application, name)
+  }
+
+  private static func attempt(
+    _ kind: String,
+    _ key: String,
+    _ logger: Logger,
+    _ body: () throws -> Void
+  ) {
+    do {
+      try body()
+    } catch {
+      logger.error(
+        "a registration that is kept cannot be read; it is left alone and not in effect",
+        metadata: ["document": "\(kind)/\(key)", LogKey.reason: "\(error)"]
+      )
+    }
+  }
+}

@@ -1,0 +1,448 @@
+package import Logging
+package import Pharos
+package import PharosAccess
+import PharosJournal
+package import PharosReports
+package import PharosSigning
+package import PharosSite
+import Synchronization
+
+/// Keeps what was registered over HTTP: applications, their regions and ranging, observers that were accepted, and keys.
+///
+/// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
+/// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
+/// site file's counts. Changes are made one after the other: kept first, then carried out; one that is refused is not
+/// kept.
+package final class Registrar: Sendable {
+  private let store: any DocumentStore
+  private let logger: Logger
+  private let register: Mutex<Register>
+  private let server = Mutex<PharosServer?>(nil)
+  private let turns = Turns()
+  /// The keys that observers sign with.
+  let keys: ObserverKeys
+
+  /// Reads the registrations and merges them with a site.
+  ///
+  /// - Parameters:
+  ///   - declared: the site that the site file declares.
+  ///   - store: the store of the registrations.
+  ///   - logger: logs registrations that the site file hides, and documents that cannot be read.
+  /// - Throws: the error of a journal that cannot be read.
+  package init(declared: Site, store: any DocumentStore, logger: Logger) throws(AccessError) {
+    self.store = store
+    self.logger = logger
+    keys = try ObserverKeys(store: store)
+    var register = Register(declared: declared)
+    do throws(JournalError) {
+      try RegistrarDocuments.read(from: store, into: &register, logger: logger)
+    } catch {
+      throw .store(error)
+    }
+    self.register = Mutex(register)
+    Registrar.tell(register.conflicts, logger)
+  }
+
+  /// The site that the engine adopts: the site file's declarations merged with the registrations over HTTP.
+  package var site: Site { register.withLock { $0.site } }
+
+  /// The applications: those of the site file in its order, then those made over HTTP by identifier.
+  package var applications: [RegisteredApplication] { register.withLock { $0.applications } }
+
+  /// One application, or nil.
+  package func application(_ name: String) -> RegisteredApplication? {
+    register.withLock { $0.application(name) }
+  }
+
+  /// Says which server carries out the changes; to be called once, before there are any.
+  package func attach(to server: PharosServer) { self.server.withLock { $0 = server } }
+
+  /// Takes an edited site file while the server runs: whole, or not at all.
+  ///
+  /// - Parameter declared: what the file says now.
+  /// - Throws: why the engine refuses it; everything is as before then.
+  package func reload(_ declared: Site) async throws {
+    try await turns.take {
+      var next = register.withLock { $0 }
+      next.declared = declared
+      try await server.withLock { $0 }?.adopt(next.site)
+      let settled = next
+      register.withLock { $0 = settled }
+      Registrar.tell(settled.conflicts, logger)
+    }
+  }
+
+  /// Changes the register: tried on a copy, kept in the journal, adopted by the engine; undone where that fails.
+  ///
+  /// - Parameters:
+  ///   - whileStopped: whether the change may also be made while there is no server, for the next start.
+  ///   - change: changes the copy; throws what stands against it.
+  /// - Returns: what the change gives.
+  /// - Throws: why it was not made.
+  func edit<Value>(
+    whileStopped: Bool = false,
+    _ change: (inout Register) throws -> Value
+  ) async throws -> Value {
+    try await turns.take {
+      let before = register.withLock { $0 }
+      var after = before
+      let value = try change(&after)
+      guard after != before else { return value }
+      let server = self.server.withLock { $0 }
+      guard server != nil || whileStopped else {
+        throw Problem.unavailable("The server is still starting; try again in a moment.")
+      }
+      try RegistrarDocuments.write(after, replacing: before, in: store)
+      do {
+        try await server?.adopt(after.site)
+      } catch {
+        try RegistrarDocuments.write(before, replacing: after, in: store)
+        throw error
+      }
+      let settled = after
+      register.withLock { $0 = settled }
+      return value
+    }
+  }
+
+  /// Changes keys: kept by the change itself, then adopted by the server.
+  ///
+  /// A server that is stopping adopts nothing; the next start does.
+  func changeKeys<Value>(
+    _ change: (ObserverKeys) throws(AccessError) -> Value
+  ) async throws -> Value {
+    try await turns.take {
+      let value = try change(keys)
+      try await server.withLock { $0 }?.adopt(keys: keys.list())
+      return value
+    }
+  }
+
+  /// Has the engine refuse a region, so that an event tells of it, as Core Location tells its delegate.
+  func refuse(_ region: Region, application: String) async throws {
+    try await server.withLock { $0 }?.apply(.startMonitoring(application: application, region))
+  }
+
+  private static func tell(_ conflicts: [String], _ logger: Logger) {
+    for conflict in conflicts { logger.warning("\(conflict)") }
+  }
+}
+
+extension Registrar {
+  /// The most applications that may be made over HTTP.
+  ///
+  /// A thousand, each of which may hold a thousand regions: far beyond any site that was heard of, and still bounded.
+  static let mostApplications = 1_000
+  /// The most ranging requests that an application may make over HTTP; Core Location has no limit, memory does.
+  static let mostRanging = 1_000
+
+  /// Makes an application, or changes what it says of itself.
+  ///
+  /// - Parameters:
+  ///   - name: its identifier.
+  ///   - document: what it says of itself.
+  /// - Returns: whether it is new.
+  /// - Throws: why not; nothing has changed then.
+  package func put(application name: String, _ document: ApplicationDocument) async throws -> Bool {
+    try await edit { register in
+      try Registrar.refuseDeclared(register, name)
+      let isNew = register.made[name] == nil
+      try Registrar.makeRoom(in: register, for: name)
+      let held = register.made[name]?.regions.count ?? 0
+      guard held <= document.regionLimit else {
+        throw Problem.conflict(
+          Problem.regionLimitExceeded,
+          "Application \"\(name)\" holds \(held) regions, more than the limit of \(document.regionLimit) that is asked "
+            + "for. Remove regions first."
+        )
+      }
+      register.made[name, default: MadeApplication()].document = document
+      return isNew
+    }
+  }
+
+  /// Removes an application that was made over HTTP, with its regions and what it ranges.
+  ///
+  /// - Parameter name: its identifier.
+  /// - Throws: why not; nothing has changed then.
+  package func delete(application name: String) async throws {
+    try await edit { register in
+      try Registrar.refuseDeclared(register, name)
+      guard register.made[name] != nil else {
+        throw Problem.notFound("There is no application \"\(name)\".")
+      }
+      register.made[name] = nil
+    }
+  }
+
+  /// Monitors a region, in place of one with the same identifier.
+  ///
+  /// - Parameters:
+  ///   - region: the region.
+  ///   - name: the application, which is made if it is not there.
+  /// - Returns: whether it is new.
+  /// - Throws: why not, as for the 21st region of an application; nothing has changed then.
+  package func put(region: Region, application name: String) async throws -> Bool {
+    do {
+      return try await keep(region, application: name)
+    } catch let problem as Problem where problem.name == Problem.regionLimitExceeded {
+      try await refuse(region, application: name)
+      throw problem
+    }
+  }
+
+  private func keep(_ region: Region, application name: String) async throws -> Bool {
+    try await edit { register in
+      let declared = register.declared.applications.first { $0.identifier == name }
+      if let declared, Register.declares(declared, region: region.identifier) {
+        throw Problem.conflict(
+          "declaredBySite",
+          "Region \"\(region.identifier)\" of application \"\(name)\" is declared by the site file; change it there."
+        )
+      }
+      if declared == nil { try Registrar.makeRoom(in: register, for: name) }
+      let isNew = register.made[name]?.regions[region.identifier] == nil
+      let limit = register.application(name)?.regionLimit ?? Application.defaultRegionLimit
+      let held = (declared?.regions.count ?? 0) + (register.made[name]?.regions.count ?? 0)
+      guard !isNew || held < limit else {
+        throw Problem.regionLimit(limit, application: name, region: region.identifier)
+      }
+      if declared == nil, register.made[name]?.document == nil {
+        register.made[name, default: MadeApplication()].document = ApplicationDocument()
+      }
+      register.made[name, default: MadeApplication()].regions[region.identifier] = region
+      return isNew
+    }
+  }
+
+  /// Stops monitoring a region that was registered over HTTP.
+  ///
+  /// - Parameters:
+  ///   - identifier: the region's identifier.
+  ///   - name: the application.
+  /// - Throws: why not; nothing has changed then.
+  package func delete(region identifier: String, application name: String) async throws {
+    try await edit { register in
+      let declared = register.declared.applications.first { $0.identifier == name }
+      if let declared, Register.declares(declared, region: identifier) {
+        throw Problem.conflict(
+          "declaredBySite",
+          "Region \"\(identifier)\" of application \"\(name)\" is declared by the site file; remove it there."
+        )
+      }
+      guard register.made[name]?.regions.removeValue(forKey: identifier) != nil else {
+        throw Problem.notFound("Application \"\(name)\" has no region \"\(identifier)\".")
+      }
+      if register.made[name]?.isEmpty == true { register.made[name] = nil }
+    }
+  }
+
+  /// Accepts an observer that is in quarantine, now and after every restart; also while there is no server.
+  ///
+  /// - Parameter observer: the observer.
+  /// - Throws: why not; nothing has changed then.
+  package func accept(_ observer: ObserverID) async throws {
+    try await edit(whileStopped: true) { register in _ = register.accepted.insert(observer) }
+  }
+
+  /// Forgets that an observer was let in.
+  ///
+  /// - Parameter observer: the observer.
+  /// - Returns: whether it was.
+  /// - Throws: why not; nothing has changed then.
+  package func forget(_ observer: ObserverID) async throws -> Bool {
+    try await edit(whileStopped: true) { register in register.accepted.remove(observer) != nil }
+  }
+
+  static func refuseDeclared(_ register: Register, _ name: String) throws {
+    guard register.declared.applications.contains(where: { $0.identifier == name }) else { return }
+    throw Problem.conflict(
+      "declaredBySite",
+      "Application \"\(name)\" is declared by the site file; change or remove it there."
+    )
+  }
+
+  static func makeRoom(in register: Register, for name: String) throws {
+    guard register.made[name] == nil, register.made.count >= mostApplications else { return }
+    throw Problem.conflict(
+      "tooManyApplications",
+      "\(mostApplications) applications were made over HTTP, as many as may be. Remove one first."
+    )
+  }
+}
+
+extension Problem {
+  /// The name of the problem that the limit of regions is.
+  static let regionLimitExceeded = "regionLimitExceeded"
+
+  /// The application holds as many regions as it may.
+  static func regionLimit(_ limit: Int, application: String, region: String) -> Problem {
+    .conflict(
+      regionLimitExceeded,
+      "Application \"\(application)\" may hold \(limit) regions and holds \(limit); region \"\(region)\" was refused. "
+        + "Remove another one, use a wider constraint, or raise regionLimit."
+    )
+  }
+}
+
+extension Registrar {
+  /// Ranges beacons, in place of what went by the same name.
+  ///
+  /// - Parameters:
+  ///   - request: what is ranged.
+  ///   - name: the request's name.
+  ///   - application: the application, which is made if it is not there.
+  /// - Returns: whether it is new.
+  /// - Throws: why not; nothing has changed then.
+  package func put(
+    ranging request: RangingRequest,
+    name: String,
+    application: String
+  ) async throws -> Bool {
+    try await edit { register in
+      let shown = register.application(application)
+      if let other = shown?.ranging.first(where: { $0.name == name && $0.source == .site }) {
+        throw Registrar.declared(other.name, application)
+      }
+      if let other = shown?.ranging.first(where: {
+        $0.request.constraint == request.constraint && $0.name != name
+      }) {
+        throw Problem.conflict(
+          "alreadyRanged",
+          "Application \"\(application)\" ranges \(request.constraint) already, as \"\(other.name)\"."
+        )
+      }
+      if shown == nil { try Registrar.makeRoom(in: register, for: application) }
+      let isNew = register.made[application]?.ranging[name] == nil
+      guard !isNew || (register.made[application]?.ranging.count ?? 0) < Registrar.mostRanging
+      else {
+        throw Problem.conflict(
+          "tooManyRangingRequests",
+          "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, as many as it may over HTTP."
+        )
+      }
+      register.made[application, default: MadeApplication()].ranging[name] = request
+      return isNew
+    }
+  }
+
+  /// Stops ranging what was asked for over HTTP.
+  ///
+  /// - Parameters:
+  ///   - name: the request's name.
+  ///   - application: the application.
+  /// - Throws: why not; nothing has changed then.
+  package func delete(ranging name: String, application: String) async throws {
+    try await edit { register in
+      let shown = register.application(application)?.ranging.first { $0.name == name }
+      if let shown, shown.source == .site { throw Registrar.declared(name, application) }
+      guard register.made[application]?.ranging.removeValue(forKey: name) != nil else {
+        throw Problem.notFound(
+          "Application \"\(application)\" ranges nothing by the name \"\(name)\"."
+        )
+      }
+      if register.made[application]?.isEmpty == true { register.made[application] = nil }
+    }
+  }
+
+  private static func declared(_ name: String, _ application: String) -> Problem {
+    .conflict(
+      "declaredBySite",
+      "What application \"\(application)\" ranges as \"\(name)\" is declared by the site file; change it there."
+    )
+  }
+}
+
+extension Registrar {
+  /// The observers with their keys, in order.
+  package var keyedObservers: [KeyedObserver] { keys.list() }
+
+  /// One observer with its keys, or nil if it never had any.
+  package func keyedObserver(_ id: ObserverID) -> KeyedObserver? { keys.observer(id) }
+
+  /// Makes a key for an observer, which counts from now on, and accepts it; also while there is no server.
+  ///
+  /// - Parameters:
+  ///   - observer: the observer.
+  ///   - radios: the further observers whose records it may send, in place of those it has; nil to leave them.
+  ///   - overlap: how long older keys stay good.
+  ///   - now: the present time.
+  /// - Returns: the key; this is the only time that its secret is given out.
+  /// - Throws: why not; no key was made then.
+  package func addKey(
+    for observer: ObserverID,
+    radios: [ObserverID]? = nil,
+    overlap: TimeSpan = ObserverKeys.overlap,
+    at now: Timestamp
+  ) async throws -> ObserverKey {
+    // Accepted first: an observer that counts and has no key yet is where it was before.
+    for observer in [observer] + (radios ?? []) { try await accept(observer) }
+    return try await changeKeys { keys throws(AccessError) in
+      try keys.add(observer, radios: radios, overlap: overlap, at: now)
+    }
+  }
+
+  /// Revokes a key: from now on it opens nothing; also while there is no server.
+  ///
+  /// - Parameters:
+  ///   - keyID: which key.
+  ///   - observer: whose key it is.
+  /// - Returns: whether there was one.
+  /// - Throws: why not; the key still opens then.
+  package func revokeKey(_ keyID: UInt32, of observer: ObserverID) async throws -> Bool {
+    try await changeKeys { keys throws(AccessError) in try keys.revoke(keyID, of: observer) }
+  }
+
+  /// Forgets all keys of an observer, so that it is one without any again; also while there is no server.
+  ///
+  /// - Parameter observer: the observer.
+  /// - Returns: whether it had, or had had, any.
+  /// - Throws: why not.
+  package func forgetKeys(of observer: ObserverID) async throws -> Bool {
+    try await changeKeys { keys throws(AccessError) in try keys.forget(observer) }
+  }
+}
+
+/// Lets asynchronous work happen one after the other, in the order in which it was asked for.
+final class Turns: Sendable {
+  private struct State {
+    var isTaken = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Runs some work after all work that was requested before it has ended.
+  ///
+  /// - Parameter work: the work; later callers wait until it has ended.
+  /// - Returns: the result of the work.
+  /// - Throws: the error of the work.
+  func take<Value, Failure: Error>(
+    _ work: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        guard state.isTaken else {
+          state.isTaken = true
+          return true
+        }
+        state.waiting.append(continuation)
+        return false
+      }
+      if isFree { continuation.resume() }
+    }
+    defer { pass() }
+    return try await work()
+  }
+
+  private func pass() {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard !state.waiting.isEmpty else {
+        state.isTaken = false
+        return nil
+      }
+      return state.waiting.removeFirst()
+    }
+    next?.resume()
+  }
+}

@@ -1,0 +1,137 @@
+import PharosAccess
+import PharosCaptures
+import PharosReports
+
+/// A guard that authenticates requests, and refuses those that a web page elsewhere makes a local browser send.
+///
+/// While no token is required, every client that can open a connection is the operator. Any page can make a browser on
+/// this machine open one: by a form or a script of the page (cross-site request forgery), or by a host name that first
+/// resolves to the page's server and then to this one (DNS rebinding). The guard detects the first by `Origin` and
+/// `Sec-Fetch-Site`, the second by `Host`. Where tokens are required neither attack works, since a browser does not add
+/// a token on its own.
+///
+/// - Source: Fetch Metadata (W3C), 2.4; RFC 6454, 7.
+struct RequestGuard: Sendable {
+  private let configuration: HTTPConfiguration
+  private let verify: @Sendable (String) -> Principal?
+
+  /// Makes a guard that asks `verify` whom a token belongs to.
+  init(configuration: HTTPConfiguration, verify: @escaping @Sendable (String) -> Principal?) {
+    self.configuration = configuration
+    self.verify = verify
+  }
+
+  /// Refuses what a page elsewhere made a browser send.
+  func checkOrigin(_ request: APIRequest) throws(Problem) {
+    guard !configuration.tokensRequired else { return }
+    guard let field = request[header: "host"], let host = HostName.host(of: field) else {
+      throw .badRequest("The field Host is missing or no host; HTTP/1.1 demands one.")
+    }
+    guard isOurs(host) else {
+      throw .forbidden(
+        "The request is for \"\(host.shortened)\", which is not this machine's name. Ask for localhost or the address "
+          + "it listens at, or list the name among the allowed hosts."
+      )
+    }
+    guard !request.method.isSafe else { return }
+    if let origin = request[header: "origin"], !isSame(origin, as: field), !isAllowed(origin) {
+      throw .forbidden(
+        "A page of \(origin.shortened) may not change anything here. List it among the allowed origins if it should."
+      )
+    }
+    guard let site = request[header: "sec-fetch-site"], request[header: "origin"] == nil else {
+      return
+    }
+    guard site == "same-origin" || site == "none" else {
+      throw .forbidden("A page elsewhere may not change anything here.")
+    }
+  }
+
+  /// Who asks; a token that is sent counts even where none is needed.
+  func principal(of request: APIRequest) throws(Problem) -> Principal {
+    guard let field = request[header: "authorization"] else {
+      guard configuration.tokensRequired else { return .local }
+      throw .unauthorized(
+        "Send a token: Authorization: Bearer pht_… (pharos token create makes one)."
+      )
+    }
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+      throw .unauthorized("Only bearer tokens are understood: Authorization: Bearer pht_….")
+    }
+    guard let principal = verify(String(parts[1].filter { $0 != " " })) else {
+      throw .unauthorized(
+        "The token is not known, was revoked, or has expired. Make a new one: pharos token create."
+      )
+    }
+    return principal
+  }
+
+  /// The fields that let a page of an allowed origin read the answer; none while CORS is off.
+  func crossOriginFields(_ request: APIRequest) -> [(name: String, value: String)] {
+    guard !configuration.allowedOrigins.isEmpty else { return [] }
+    var fields = [(name: "Vary", value: "Origin")]
+    guard let origin = request[header: "origin"], isAllowed(origin) else { return fields }
+    fields.append(("Access-Control-Allow-Origin", origin))
+    fields.append(("Access-Control-Expose-Headers", "ETag, Retry-After"))
+    return fields
+  }
+
+  /// The further fields that answer a browser's question whether it may send a request.
+  func preflightFields(_ request: APIRequest, methods: [String]) -> [(name: String, value: String)] {
+    guard let origin = request[header: "origin"], isAllowed(origin) else { return [] }
+    return [
+      ("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
+      ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Last-Event-ID"),
+      ("Access-Control-Max-Age", "600"),
+    ]
+  }
+
+  private func isOurs(_ host: String) -> Bool {
+    HostName.isLoopback(host) || host == configuration.address.host.lowercased()
+      || configuration.allowedHosts.contains { $0.lowercased() == host }
+  }
+
+  private func isAllowed(_ origin: String) -> Bool {
+    configuration.allowedOrigins.contains { $0.lowercased() == origin.lowercased() }
+  }
+
+  /// Whether a page of an origin is one that this server itself sent.
+  private func isSame(_ origin: String, as host: String) -> Bool {
+    let scheme = configuration.tls == nil ? "http" : "https"
+    return origin.lowercased() == "\(scheme)://\(host.lowercased())"
+  }
+}
+
+/// Names and addresses of hosts, as far as it matters which of them mean this very machine.
+package enum HostName {
+  /// Whether a name or an address, without brackets, is of this machine and reaches no other.
+  ///
+  /// - Source: RFC 6761, 6.3 (localhost and what ends in it); RFC 1122, 3.2.1.3 (127/8); RFC 4291, 2.5.3 (::1).
+  package static func isLoopback(_ host: some StringProtocol) -> Bool {
+    let name = host.lowercased()
+    if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") { return true }
+    guard let address = IPAddress(name) else { return false }
+    let text = address.description
+    return text == "::1" || text.hasPrefix("127.") || text.hasPrefix("::ffff:127.")
+  }
+
+  /// The host of a field `Host`, without its port and brackets; nil where it is none.
+  package static func host(of field: String) -> String? {
+    var host = field[...]
+    if host.first == "[" {
+      guard let end = host.firstIndex(of: "]") else { return nil }
+      let rest = host[host.index(after: end)...]
+      guard rest.isEmpty || isPort(rest) else { return nil }
+      host = host[host.index(after: host.startIndex)..<end]
+    } else if let colon = host.firstIndex(of: ":") {
+      guard isPort(host[colon...]) else { return nil }
+      host = host[..<colon]
+    }
+    return host.isEmpty ? nil : host.lowercased()
+  }
+
+  private static func isPort(_ text: Substring) -> Bool {
+    text.first == ":" && text.dropFirst().allSatisfy { ("0"..."9").contains($0) }
+  }
+}

@@ -1,0 +1,391 @@
+import HTTPTypes
+import Logging
+package import NIOCore
+import NIOHTTP1
+package import NIOHTTPTypes
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Stands between one connection and the server: lets no client keep what others need.
+///
+/// Sits behind the HTTP codec. Each wait for the client has an end, bodies have a longest length, and a connection that
+/// waits may give way to a new one.
+package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+  package typealias InboundIn = HTTPRequestPart
+  package typealias InboundOut = HTTPRequestPart
+  package typealias OutboundIn = HTTPResponsePart
+  package typealias OutboundOut = HTTPResponsePart
+
+  /// What all connections of a server share.
+  package struct Rules: Sendable {
+    let table: ConnectionTable
+    let tally: HTTPTally
+    /// How long a client may take for each.
+    let times: [ConnectionState.Wait: TimeAmount]
+    /// How long it may take nothing of what it is given.
+    let readTime: TimeAmount
+    /// The longest body that is passed on; the interface refuses those that are half as long.
+    let mostBytes: Int
+  }
+
+  /// How long a client that is turned away has to read why, before its connection is closed.
+  private static let farewell = TimeAmount.seconds(1)
+
+  private let rules: Rules
+  private var state = ConnectionState()
+  private var isOpen = false
+  private var isClosing = false
+  private var wait: ConnectionState.Wait?
+  private var waitTimer: Scheduled<Void>?
+  private var readTimer: Scheduled<Void>?
+  private var wasWaiting = true
+
+  init(_ rules: Rules) { self.rules = rules }
+
+  package func handlerAdded(context: ChannelHandlerContext) {
+    if context.channel.isActive { open(context) }
+  }
+
+  package func channelActive(context: ChannelHandlerContext) {
+    open(context)
+    context.fireChannelActive()
+  }
+
+  package func channelInactive(context: ChannelHandlerContext) {
+    waitTimer?.cancel()
+    readTimer?.cancel()
+    if isOpen {
+      rules.table.close(context.channel)
+      rules.tally.connected(-1)
+    }
+    isOpen = false
+    context.fireChannelInactive()
+  }
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard !isClosing else { return }
+    switch unwrapInboundIn(data) {
+    case .head: state.head()
+    case .body(let bytes): state.body(bytes.readableBytes)
+    case .end: state.end()
+    }
+    guard state.bodyBytes <= rules.mostBytes else {
+      return close(context, .bodySize, "\(rules.mostBytes / 2) B")
+    }
+    follow(context)
+    context.fireChannelRead(data)
+  }
+
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard !isClosing else {
+      promise?.fail(ChannelError.ioOnClosedChannel)
+      return
+    }
+    switch unwrapOutboundIn(data) {
+    case .head: state.answerBegins()
+    case .body: break
+    case .end: state.answerEnds()
+    }
+    follow(context)
+    context.write(data, promise: promise)
+  }
+
+  package func channelWritabilityChanged(context: ChannelHandlerContext) {
+    readTimer?.cancel()
+    readTimer = nil
+    if !context.channel.isWritable {
+      readTimer = schedule(rules.readTime, context) { guardian, context in
+        guardian.close(context, .readTime, "\(guardian.rules.readTime.nanoseconds / 1_000_000_000) s")
+      }
+    }
+    context.fireChannelWritabilityChanged()
+  }
+
+  package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
+    guard error == .headerOverflow, !state.hasAnswerBegun else {
+      rules.tally.noteMalformed()
+      return context.fireErrorCaught(error)
+    }
+    rules.tally.reached(.headSize, "\(HTTPServer.largestHead) B or \(HTTPServer.mostFields) fields")
+    turnAway(context, .requestHeaderFieldsTooLarge)
+  }
+
+  private func open(_ context: ChannelHandlerContext) {
+    guard !isOpen else { return }
+    isOpen = true
+    rules.tally.connected(1)
+    switch rules.table.open(
+      context.channel,
+      close: { [channel = context.channel] in channel.close(promise: nil) }
+    ) {
+    case .taken: follow(context)
+    case .takenInstead(of: let other):
+      rules.tally.reached(.connections, "\(rules.table.capacity)")
+      other()
+      follow(context)
+    case .refused:
+      rules.tally.reached(.connections, "\(rules.table.capacity)")
+      turnAway(context, .serviceUnavailable)
+    }
+  }
+
+  /// Lets the timers follow the state.
+  private func follow(_ context: ChannelHandlerContext) {
+    if wasWaiting != state.isWaiting {
+      wasWaiting = state.isWaiting
+      rules.table.update(context.channel, isWaiting: wasWaiting)
+    }
+    guard wait != state.wait else { return }
+    wait = state.wait
+    waitTimer?.cancel()
+    waitTimer = nil
+    guard let wait, let time = rules.times[wait] else { return }
+    waitTimer = schedule(time, context) { guardian, context in
+      guardian.close(context, wait.limit, "\(time.nanoseconds / 1_000_000_000) s")
+    }
+  }
+
+  /// Closes the connection because a limit was reached.
+  private func close(_ context: ChannelHandlerContext, _ limit: HTTPLimit, _ value: String) {
+    guard !isClosing else { return }
+    isClosing = true
+    rules.tally.reached(limit, value)
+    context.close(promise: nil)
+  }
+
+  /// Answers with a status alone and closes, leaving the client a moment to read it.
+  private func turnAway(_ context: ChannelHandlerContext, _ status: HTTPResponse.Status) {
+    guard !isClosing else { return }
+    isClosing = true
+    waitTimer?.cancel()
+    rules.tally.answered(status.code)
+    let fields: HTTPFields = [.connection: "close", .contentLength: "0"]
+    context.write(wrapOutboundOut(.head(HTTPResponse(status: status, headerFields: fields))), promise: nil)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+    context.close(mode: .output, promise: nil)
+    waitTimer = schedule(ConnectionGuard.farewell, context) { _, context in context.close(promise: nil) }
+  }
+
+  private func schedule(
+    _ time: TimeAmount,
+    _ context: ChannelHandlerContext,
+    _ body: @escaping @Sendable (ConnectionGuard, ChannelHandlerContext) -> Void
+  ) -> Scheduled<Void> {
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    return context.eventLoop.scheduleTask(in: time) { body(bound.value.0, bound.value.1) }
+  }
+}
+
+extension ConnectionGuard.Rules {
+  /// The rules of a server, as it is configured and as the system lets it.
+  init(_ configuration: HTTPConfiguration, tally: HTTPTally, logger: Logger) {
+    let allowed = ConnectionGuard.Rules.connections(
+      wanted: configuration.mostConnections,
+      descriptors: ConnectionGuard.Rules.descriptorLimit
+    )
+    if allowed < configuration.mostConnections {
+      logger.warning(
+        "the system allows fewer open files than the HTTP interface may have connections; raise them (ulimit -n, LimitNOFILE=)",
+        metadata: [
+          LogKey.limit: "\(HTTPLimit.connections.rawValue)",
+          LogKey.value: "\(allowed) instead of \(configuration.mostConnections)",
+        ]
+      )
+    }
+    self.init(
+      table: ConnectionTable(capacity: allowed),
+      tally: tally,
+      times: [
+        .head: .seconds(Int64(configuration.headSeconds)),
+        .body: .seconds(Int64(configuration.bodySeconds)),
+        .unreadBody: .seconds(Int64(configuration.unreadBodySeconds)),
+      ],
+      readTime: .seconds(Int64(configuration.readSeconds)),
+      mostBytes: configuration.largestBody * 2
+    )
+  }
+
+  /// How many connections there may be where so many descriptors may be open; some even where that is very few.
+  package static func connections(wanted: Int, descriptors: Int) -> Int {
+    let reserved = min(HTTPConfiguration.reservedDescriptors, descriptors / 2)
+    return max(1, min(wanted, descriptors - reserved))
+  }
+
+  private static var descriptorLimit: Int {
+    var limit = rlimit()
+    #if canImport(Glibc)
+    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    let kind = RLIMIT_NOFILE
+    #endif
+    return getrlimit(kind, &limit) == 0 ? Int(clamping: limit.rlim_cur) : .max
+  }
+}
+
+/// The state of one connection between a client and the server, and the limit on the time that the client may take.
+///
+/// A value without effects: its owner reports what happens on the connection, and reads from it which timer has to run.
+package struct ConnectionState: Equatable, Sendable {
+  /// What a connection is waiting for, which the client has to do in time.
+  package enum Wait: Hashable, Sendable, CaseIterable {
+    /// For the first request's head.
+    case head
+    /// For the rest of a body.
+    case body
+    /// For the rest of a body whose request has been answered.
+    case unreadBody
+
+    /// The limit that is reached when it takes too long.
+    var limit: HTTPLimit {
+      switch self {
+      case .head: .headTime
+      case .body: .bodyTime
+      case .unreadBody: .unreadBody
+      }
+    }
+  }
+
+  /// Requests whose heads came and whose answers have not all been given; a client may send the next before.
+  private var unanswered = 0
+  /// Whether the newest request's body is still coming.
+  private var isReceiving = false
+  /// Whether any request has come.
+  private var hasBegun = false
+  /// Whether a part of the answer that is due has been given.
+  private(set) var hasAnswerBegun = false
+  /// The bytes of the body that is coming.
+  package private(set) var bodyBytes = 0
+
+  package init() {}
+
+  /// What the client has to do in time; nil if it is our turn, or if it may take the time between two requests.
+  package var wait: Wait? {
+    if !hasBegun { return .head }
+    guard isReceiving else { return nil }
+    switch unanswered {
+    case 0: return .unreadBody
+    case 1: return .body
+    // The server is still answering an earlier request, so no handler reads this body yet.
+    default: return nil
+    }
+  }
+
+  /// Whether nothing is being done for the client, so that the connection may give way to another.
+  package var isWaiting: Bool { unanswered == 0 || (unanswered == 1 && isReceiving && !hasAnswerBegun) }
+
+  /// The head of a request came.
+  package mutating func head() {
+    hasBegun = true
+    unanswered += 1
+    isReceiving = true
+    bodyBytes = 0
+  }
+
+  /// A part of its body came.
+  package mutating func body(_ bytes: Int) { bodyBytes += bytes }
+
+  /// Its body has ended.
+  package mutating func end() { isReceiving = false }
+
+  /// The head of an answer is given.
+  package mutating func answerBegins() { hasAnswerBegun = true }
+
+  /// An answer has been given.
+  package mutating func answerEnds() {
+    unanswered = max(0, unanswered - 1)
+    hasAnswerBegun = false
+  }
+}
+
+/// The open connections up to a limit, and the choice of the one that is closed when a further one comes.
+///
+/// A client whose connection is closed while the server waits for it only has to connect again. The table therefore
+/// closes the connection that has waited longest. A client that opens connections and sends nothing, or one byte at a
+/// time, displaces its own connections, and a client that sends a whole request at once is served.
+package final class ConnectionTable: Sendable {
+  /// What becomes of a new connection.
+  package enum Admission {
+    /// It is taken.
+    case taken
+    /// It is taken in place of another one, which this closes.
+    case takenInstead(of: @Sendable () -> Void)
+    /// It is refused: all others are being served.
+    case refused
+  }
+
+  private struct Entry {
+    var close: @Sendable () -> Void
+    /// Since when it has waited for its client, as a number that grows; nil while something is done for it.
+    var waitingSince: UInt64?
+  }
+
+  private struct State {
+    var entries: [ObjectIdentifier: Entry] = [:]
+    var turn: UInt64 = 0
+  }
+
+  /// How many there may be.
+  let capacity: Int
+  private let state = Mutex(State())
+
+  package init(capacity: Int) { self.capacity = max(1, capacity) }
+
+  /// How many there are.
+  package var count: Int { state.withLock { $0.entries.count } }
+
+  /// A connection was opened.
+  ///
+  /// - Parameters:
+  ///   - connection: what tells it from others.
+  ///   - close: closes it, should it have to give way.
+  /// - Returns: what becomes of it.
+  package func open(_ connection: AnyObject, close: @escaping @Sendable () -> Void) -> Admission {
+    let name = ObjectIdentifier(connection)
+    return state.withLock { state in
+      state.turn += 1
+      var admission = Admission.taken
+      if state.entries.count >= capacity {
+        guard let longest = ConnectionTable.longestWaiting(in: state.entries) else { return .refused }
+        guard let entry = state.entries.removeValue(forKey: longest) else { return .refused }
+        admission = .takenInstead(of: entry.close)
+      }
+      state.entries[name] = Entry(close: close, waitingSince: state.turn)
+      return admission
+    }
+  }
+
+  /// A connection waits for its client, or does so no longer.
+  package func update(_ connection: AnyObject, isWaiting: Bool) {
+    let name = ObjectIdentifier(connection)
+    state.withLock { state in
+      state.turn += 1
+      state.entries[name]?.waitingSince = isWaiting ? state.turn : nil
+    }
+  }
+
+  /// A connection was closed; says whether it was still known.
+  @discardableResult
+  package func close(_ connection: AnyObject) -> Bool {
+    let name = ObjectIdentifier(connection)
+    return state.withLock { $0.entries.removeValue(forKey: name) != nil }
+  }
+
+  /// All are looked at, which at the usual limit takes some 20 µs: less than it takes to open a connection.
+  private static func longestWaiting(in entries: [ObjectIdentifier: Entry]) -> ObjectIdentifier? {
+    var longest: (key: ObjectIdentifier, since: UInt64)?
+    for (key, entry) in entries {
+      guard let since = entry.waitingSince else { continue }
+      if let longest, longest.since <= since { continue }
+      longest = (key, since)
+    }
+    return longest?.key
+  }
+}

@@ -1,0 +1,118 @@
+package import Logging
+package import NIOCore
+import Synchronization
+
+/// What the HTTP interface has done so far, and which of its limits were reached: each is named in the log once.
+package final class HTTPTally: Sendable {
+  private struct State {
+    var statistics = HTTPStatistics()
+    /// When each limit was last reached.
+    var reached: [HTTPLimit: NIODeadline] = [:]
+  }
+
+  /// The time for which a limit must not be reached before it is logged again: an attack of a day makes one line in the
+  /// log, and the next attack another.
+  static let quiet = TimeAmount.hours(1)
+
+  private let state = Mutex(State())
+  private let logger: Logger
+
+  /// Starts with nothing done.
+  ///
+  /// - Parameter logger: where limits are named when they are reached.
+  package init(logger: Logger) { self.logger = logger }
+
+  /// What was counted so far.
+  package var statistics: HTTPStatistics { state.withLock { $0.statistics } }
+
+  /// A limit was reached: counts it, and names it if it was not of late.
+  package func reached(_ limit: HTTPLimit, _ value: String, at now: NIODeadline = .now()) {
+    let isNews = state.withLock { state in
+      state.statistics.reached[limit, default: 0] += 1
+      defer { state.reached[limit] = now }
+      return state.reached[limit].map { now - $0 >= HTTPTally.quiet } ?? true
+    }
+    guard isNews else { return }
+    logger.warning(
+      "a limit of the HTTP interface was reached; it is counted from now on and not told again",
+      metadata: [
+        LogKey.limit: "\(limit.rawValue)", LogKey.value: "\(value)", LogKey.reason: "\(limit.explanation)",
+      ]
+    )
+  }
+
+  /// A request was answered.
+  func answered(_ status: Int) {
+    state.withLock { $0.statistics.answers[status, default: 0] += 1 }
+  }
+
+  /// Something came that is no HTTP.
+  func noteMalformed() {
+    state.withLock { $0.statistics.malformed += 1 }
+  }
+
+  /// A connection was opened, or closed.
+  func connected(_ change: Int) {
+    state.withLock { state in
+      state.statistics.connections += change
+      if change > 0 { state.statistics.connected += UInt64(change) }
+    }
+  }
+}
+
+/// What the HTTP interface has counted.
+package struct HTTPStatistics: Hashable, Sendable {
+  /// Connections open now.
+  package var connections = 0
+  /// Connections opened since the start.
+  package var connected: UInt64 = 0
+  /// Requests answered, by status code.
+  package var answers: [Int: UInt64] = [:]
+  /// Connections on which something came that is no HTTP.
+  package var malformed: UInt64 = 0
+  /// How often each limit was reached.
+  package var reached: [HTTPLimit: UInt64] = [:]
+
+  /// Nothing done yet.
+  package init() {}
+}
+
+/// A bound of the HTTP interface that a client may run into; what lies beyond it is refused, and others are served on.
+package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
+  /// As many connections are open as may be: one that waits for its client has made room, or the new one was refused.
+  case connections
+  /// A head did not come in time.
+  case headTime = "head_time"
+  /// A head, or a field of it, was too long.
+  case headSize = "head_size"
+  /// A body did not come in time.
+  case bodyTime = "body_time"
+  /// A body was too long.
+  case bodySize = "body_size"
+  /// A body went on after the answer had been given.
+  case unreadBody = "unread_body"
+  /// A client took nothing of what it had asked for.
+  case readTime = "read_time"
+  /// As many live streams are open as may be.
+  case streams
+  /// One client has as many live streams open as one may have.
+  case streamsOfOneClient = "streams_of_one_client"
+
+  /// What was reached and what to do about it, for the log.
+  var explanation: String {
+    switch self {
+    case .connections:
+      "as many connections are open as may be; those that wait for their clients give way. PHAROS_HTTP_CONNECTIONS raises it"
+    case .headTime: "the head of a request did not come in time; the connection was closed"
+    case .headSize: "the head of a request is longer than is taken; it was answered with 431"
+    case .bodyTime: "the body of a request did not come in time; the connection was closed"
+    case .bodySize: "the body of a request is longer than is taken; it was answered with 413"
+    case .unreadBody: "a body went on after it had been answered; the connection was closed"
+    case .readTime: "a client took nothing of its answer for too long; the connection was closed"
+    case .streams:
+      "as many live streams are open as may be; further ones are answered with 503. PHAROS_HTTP_STREAMS raises it"
+    case .streamsOfOneClient:
+      "one token has half of all live streams open, as many as one may have; further ones are answered with 503"
+    }
+  }
+}

@@ -1,0 +1,410 @@
+import Foundation
+import GRDB
+package import PharosEvents
+package import PharosReports
+
+/// How far the deliveries to one receiver have come: what is kept so that a restart goes on where it stopped.
+///
+/// The journal is the only queue. A receiver has a cursor, through which everything is settled, and a subject that is
+/// behind has a cursor of its own, so that its later events need not be listed.
+package struct DeliveryLedger: Hashable, Sendable {
+  /// Everything up to this sequence is settled, except what ``lanes`` say.
+  package var cursor: Int64
+  /// How many events were delivered.
+  package var delivered: Int64 = 0
+  /// Since when every attempt has failed, or nil while the receiver answers.
+  package var failingSince: Timestamp?
+  /// Whether it is switched off: then the journal keeps nothing for it.
+  package var isPaused = false
+  /// The subjects that are behind.
+  package var lanes: [Lane] = []
+
+  /// Makes a ledger that begins after a sequence.
+  package init(cursor: Int64) { self.cursor = cursor }
+
+  /// A subject that is behind the others, because its next event could not be delivered yet.
+  package struct Lane: Hashable, Sendable {
+    /// The subject.
+    package var subject: SubjectID
+    /// What was settled last of this subject.
+    package var after: Int64
+    /// The event that is to be delivered next, or 0 if it has not been looked up yet.
+    package var head: Int64
+    /// How often that was tried.
+    package var attempts: Int
+    /// When it was tried first.
+    package var firstTried: Timestamp?
+    /// When it is tried next.
+    package var nextAttempt: Timestamp
+
+    /// Makes a lane.
+    package init(
+      subject: SubjectID,
+      after: Int64,
+      head: Int64 = 0,
+      attempts: Int = 0,
+      firstTried: Timestamp? = nil,
+      nextAttempt: Timestamp = .distantPast
+    ) {
+      self.subject = subject
+      self.after = after
+      self.head = head
+      self.attempts = attempts
+      self.firstTried = firstTried
+      self.nextAttempt = nextAttempt
+    }
+  }
+}
+
+/// An event that was given up, kept so that it can be delivered after all.
+package struct DeadLetter: Hashable, Sendable {
+  /// Its sequence in the journal.
+  package var sequence: Int64
+  /// The event, which the journal itself may have dropped by now.
+  package var event: Event
+  /// When it was given up.
+  package var diedAt: Timestamp
+  /// How often it was tried.
+  package var attempts: Int
+  /// What went wrong at last.
+  package var reason: String
+  /// Whether it is being delivered once more.
+  package var isReplayed: Bool
+
+  /// Makes a dead letter.
+  package init(
+    sequence: Int64,
+    event: Event,
+    diedAt: Timestamp,
+    attempts: Int,
+    reason: String,
+    isReplayed: Bool = false
+  ) {
+    self.sequence = sequence
+    self.event = event
+    self.diedAt = diedAt
+    self.attempts = attempts
+    self.reason = reason
+    self.isReplayed = isReplayed
+  }
+}
+
+/// What has changed in one receiver's deliveries since the last time it was written down.
+package struct DeliveryUpdate: Hashable, Sendable {
+  /// The receiver.
+  package var receiver: String
+  /// Everything up to this sequence is settled, except what the lanes say.
+  package var cursor: Int64
+  /// How many events were delivered in all.
+  package var delivered: Int64
+  /// Since when every attempt has failed.
+  package var failingSince: Timestamp?
+  /// Whether it is switched off: then the journal keeps nothing for it.
+  package var isPaused = false
+  /// The subjects that are behind, as far as they changed.
+  package var lanes: [DeliveryLedger.Lane] = []
+  /// The subjects that are behind no longer.
+  package var caughtUp: [SubjectID] = []
+  /// The events that were given up.
+  package var dead: [DeadLetter] = []
+  /// The dead letters that were delivered after all, by sequence.
+  package var revived: [Int64] = []
+
+  /// Makes an update that says how far the receiver has come and nothing else.
+  package init(receiver: String, cursor: Int64, delivered: Int64, failingSince: Timestamp? = nil) {
+    self.receiver = receiver
+    self.cursor = cursor
+    self.delivered = delivered
+    self.failingSince = failingSince
+  }
+}
+
+extension Journal {
+  /// How far the deliveries to a receiver have come, or nil if nothing was written down yet.
+  package func deliveries(to receiver: String) throws(JournalError) -> DeliveryLedger? {
+    try read { database in
+      let row = try Row.fetchOne(
+        database,
+        sql: "SELECT * FROM receivers WHERE name = ?",
+        arguments: [receiver]
+      )
+      guard let row else { return nil }
+      var ledger = DeliveryLedger(cursor: row["cursor"])
+      ledger.delivered = row["delivered"]
+      ledger.failingSince = (row["failing_since"] as Int64?).map(Timestamp.init(nanoseconds:))
+      ledger.isPaused = row["paused"]
+      ledger.lanes = try Row.fetchAll(
+        database,
+        sql: "SELECT * FROM receiver_lanes WHERE receiver = ?",
+        arguments: [receiver]
+      ).map(Deliveries.lane)
+      ledger.lanes.sort { $0.subject < $1.subject }
+      return ledger
+    }
+  }
+
+  /// The receivers that something is written down about.
+  package func receivers() throws(JournalError) -> [String] {
+    try read { try String.fetchAll($0, sql: "SELECT name FROM receivers ORDER BY name") }
+  }
+
+  /// Writes down what has changed in deliveries: all of it or nothing.
+  ///
+  /// - Parameters:
+  ///   - updates: what has changed.
+  ///   - deadLimit: how many dead letters a receiver keeps; the oldest give way.
+  /// - Throws: ``JournalError`` if nothing could be written.
+  package func save(_ updates: [DeliveryUpdate], deadLimit: Int) throws(JournalError) {
+    try write { database in
+      for update in updates { try Deliveries.save(update, deadLimit: deadLimit, in: database) }
+    }
+  }
+
+  /// Forgets all that is written down about a receiver, its dead letters too.
+  package func forgetDeliveries(to receiver: String) throws(JournalError) {
+    try write { database in
+      for table in ["receiver_lanes", "dead_letters"] {
+        try database.execute(sql: "DELETE FROM \(table) WHERE receiver = ?", arguments: [receiver])
+      }
+      try database.execute(sql: "DELETE FROM receivers WHERE name = ?", arguments: [receiver])
+    }
+  }
+
+  /// What was given up for a receiver, the newest first.
+  ///
+  /// - Parameters:
+  ///   - receiver: the receiver.
+  ///   - before: the sequence below which to begin, or nil for the newest.
+  ///   - limit: how many at most.
+  /// - Returns: dead letters.
+  /// - Throws: ``JournalError`` if they cannot be read.
+  package func deadLetters(
+    of receiver: String,
+    before: Int64? = nil,
+    limit: Int
+  ) throws(JournalError) -> [DeadLetter] {
+    try read { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          SELECT * FROM dead_letters WHERE receiver = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?
+          """,
+        arguments: [receiver, before ?? .max, limit]
+      ).map(Deliveries.letter)
+    }
+  }
+
+  /// How many dead letters a receiver has.
+  package func deadLetterCount(of receiver: String) throws(JournalError) -> Int {
+    try read { database in
+      try Int.fetchOne(
+        database,
+        sql: "SELECT count(*) FROM dead_letters WHERE receiver = ?",
+        arguments: [receiver]
+      ) ?? 0
+    }
+  }
+
+  /// Marks dead letters to be delivered once more.
+  ///
+  /// - Parameters:
+  ///   - receiver: the receiver.
+  ///   - sequences: which, or nil for all.
+  /// - Returns: how many there are, and the subjects they are about.
+  /// - Throws: ``JournalError`` if they cannot be marked.
+  package func replayDeadLetters(
+    of receiver: String,
+    sequences: [Int64]? = nil
+  ) throws(JournalError) -> (count: Int, subjects: [SubjectID]) {
+    try write { database in
+      var count = 0
+      if let sequences {
+        for sequence in sequences {
+          try database.execute(
+            sql: "UPDATE dead_letters SET replayed = 1 WHERE receiver = ? AND sequence = ? AND replayed = 0",
+            arguments: [receiver, sequence]
+          )
+          count += database.changesCount
+        }
+      } else {
+        try database.execute(
+          sql: "UPDATE dead_letters SET replayed = 1 WHERE receiver = ? AND replayed = 0",
+          arguments: [receiver]
+        )
+        count = database.changesCount
+      }
+      return (count, try Deliveries.replayedSubjects(of: receiver, in: database))
+    }
+  }
+
+  /// The subjects whose dead letters are to be delivered once more.
+  package func replayedSubjects(of receiver: String) throws(JournalError) -> [SubjectID] {
+    try read { try Deliveries.replayedSubjects(of: receiver, in: $0) }
+  }
+
+  /// The dead letters of a subject that are to be delivered once more, in order.
+  package func replayedLetters(
+    of receiver: String,
+    subject: SubjectID,
+    limit: Int
+  ) throws(JournalError) -> [JournaledEvent] {
+    let key = Data(Deliveries.key(subject))
+    return try read { database in
+      try Row.fetchAll(
+        database,
+        sql: """
+          SELECT * FROM dead_letters WHERE receiver = ? AND subject = ? AND replayed = 1
+          ORDER BY sequence LIMIT ?
+          """,
+        arguments: [receiver, key, limit]
+      ).map { row in
+        let letter = try Deliveries.letter(row)
+        return JournaledEvent(sequence: letter.sequence, event: letter.event)
+      }
+    }
+  }
+}
+
+extension Deliveries {
+  fileprivate static func replayedSubjects(of receiver: String, in database: Database) throws -> [SubjectID] {
+    try Row.fetchAll(
+      database,
+      sql: "SELECT DISTINCT subject FROM dead_letters WHERE receiver = ? AND replayed = 1",
+      arguments: [receiver]
+    ).map(subject).sorted()
+  }
+
+  fileprivate static func save(_ update: DeliveryUpdate, deadLimit: Int, in database: Database) throws {
+    try database.cachedStatement(
+      sql:
+        "INSERT OR REPLACE INTO receivers (name, cursor, delivered, failing_since, paused) VALUES (?, ?, ?, ?, ?)"
+    ).execute(arguments: [
+      update.receiver, update.cursor, update.delivered, update.failingSince?.nanoseconds, update.isPaused,
+    ])
+    for lane in update.lanes {
+      try database.cachedStatement(
+        sql: """
+          INSERT OR REPLACE INTO receiver_lanes
+          (receiver, subject, after, head, attempts, first_tried, next_attempt) VALUES (?, ?, ?, ?, ?, ?, ?)
+          """
+      ).execute(arguments: [
+        update.receiver, Data(key(lane.subject)), lane.after, lane.head, lane.attempts,
+        lane.firstTried?.nanoseconds, lane.nextAttempt.nanoseconds,
+      ])
+    }
+    for subject in update.caughtUp {
+      try database.cachedStatement(sql: "DELETE FROM receiver_lanes WHERE receiver = ? AND subject = ?")
+        .execute(arguments: [update.receiver, Data(key(subject))])
+    }
+    for sequence in update.revived {
+      try database.cachedStatement(sql: "DELETE FROM dead_letters WHERE receiver = ? AND sequence = ?")
+        .execute(arguments: [update.receiver, sequence])
+    }
+    guard !update.dead.isEmpty else { return }
+    for letter in update.dead {
+      try database.cachedStatement(
+        sql: """
+          INSERT OR REPLACE INTO dead_letters
+          (receiver, sequence, subject, replayed, died, attempts, reason, event) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+          """
+      ).execute(arguments: [
+        update.receiver, letter.sequence, Data(key(letter.event.subject)), letter.isReplayed,
+        letter.diedAt.nanoseconds, letter.attempts, letter.reason,
+        Data(bytes { letter.event.write(to: &$0) }),
+      ])
+    }
+    try database.execute(
+      sql: """
+        DELETE FROM dead_letters WHERE receiver = ?1 AND sequence <= (
+          SELECT sequence FROM dead_letters WHERE receiver = ?1 ORDER BY sequence DESC LIMIT 1 OFFSET ?2)
+        """,
+      arguments: [update.receiver, deadLimit]
+    )
+  }
+}
+
+/// The tables of deliveries: how far each receiver has come, which subjects are behind, what was given up.
+package enum Deliveries {
+  /// Registers the steps of these tables, after those of the journal; each stays as it is for ever.
+  static func migrate(_ migrator: inout DatabaseMigrator) {
+    migrator.registerMigration("deliveries 1") { database in
+      for table in first { try database.execute(sql: table) }
+    }
+  }
+
+  private static let first = [
+    """
+    CREATE TABLE receivers (
+      name TEXT PRIMARY KEY NOT NULL, cursor INTEGER NOT NULL, delivered INTEGER NOT NULL,
+      failing_since INTEGER, paused INTEGER NOT NULL) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE receiver_lanes (
+      receiver TEXT NOT NULL, subject BLOB NOT NULL, after INTEGER NOT NULL, head INTEGER NOT NULL,
+      attempts INTEGER NOT NULL, first_tried INTEGER, next_attempt INTEGER NOT NULL,
+      PRIMARY KEY (receiver, subject)) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE dead_letters (
+      receiver TEXT NOT NULL, sequence INTEGER NOT NULL, subject BLOB NOT NULL, replayed INTEGER NOT NULL,
+      died INTEGER NOT NULL, attempts INTEGER NOT NULL, reason TEXT NOT NULL, event BLOB NOT NULL,
+      PRIMARY KEY (receiver, sequence)) WITHOUT ROWID
+    """,
+    """
+    CREATE INDEX replayed_letters ON dead_letters (receiver, subject, sequence) WHERE replayed = 1
+    """,
+  ]
+
+  /// The lowest sequence that a receiver still needs, or nil if none needs any: what is pruned stays below it.
+  static func floor(_ database: Database) throws -> Int64? {
+    let lowest = try Int64.fetchOne(
+      database,
+      sql: """
+        SELECT min(cursor) FROM (
+          SELECT cursor FROM receivers WHERE paused = 0
+          UNION ALL
+          SELECT after FROM receiver_lanes JOIN receivers ON name = receiver WHERE paused = 0)
+        """
+    )
+    return lowest.map { $0 + 1 }
+  }
+
+  /// The key of a subject: its bytes.
+  static func key(_ subject: SubjectID) -> [UInt8] { bytes { subject.write(to: &$0) } }
+
+  package static func bytes(_ write: (inout FieldWriter) -> Void) -> [UInt8] {
+    var writer = FieldWriter()
+    write(&writer)
+    return writer.bytes
+  }
+
+  static func subject(_ row: Row) throws -> SubjectID {
+    let bytes: [UInt8] = Array(row["subject"] as Data)
+    var reader = FieldReader(bytes[...])
+    return try SubjectID(from: &reader)
+  }
+
+  static func letter(_ row: Row) throws -> DeadLetter {
+    let bytes: [UInt8] = Array(row["event"] as Data)
+    var reader = FieldReader(bytes[...])
+    return DeadLetter(
+      sequence: row["sequence"],
+      event: try Event(from: &reader),
+      diedAt: Timestamp(nanoseconds: row["died"]),
+      attempts: row["attempts"],
+      reason: row["reason"],
+      isReplayed: row["replayed"]
+    )
+  }
+
+  static func lane(_ row: Row) throws -> DeliveryLedger.Lane {
+    DeliveryLedger.Lane(
+      subject: try subject(row),
+      after: row["after"],
+      head: row["head"],
+      attempts: row["attempts"],
+      firstTried: (row["first_tried"] as Int64?).map(Timestamp.init(nanoseconds:)),
+      nextAttempt: Timestamp(nanoseconds: row["next_attempt"])
+    )
+  }
+}

@@ -1,0 +1,165 @@
+import GRDB
+package import PharosReports
+import Synchronization
+
+/// A checkpoint as the journal kept it.
+package struct StoredCheckpoint: Hashable, Sendable {
+  /// What was saved.
+  package let bytes: [UInt8]
+  /// When it was taken.
+  package let instant: Timestamp
+  /// The last sequence whose event it knows of.
+  package let through: Int64
+
+  /// Makes a checkpoint.
+  package init(bytes: [UInt8], instant: Timestamp, through: Int64) {
+    self.bytes = bytes
+    self.instant = instant
+    self.through = through
+  }
+}
+
+extension Journal {
+  /// The length of the parts in which a checkpoint is written.
+  ///
+  /// 512 KiB: a part takes a disk a few milliseconds, for which a group of events may have to wait.
+  static let checkpointPart = 512 << 10
+
+  /// Saves a checkpoint, part by part, so that events can be written in between; the one before it is kept as well.
+  ///
+  /// - Parameters:
+  ///   - bytes: what to save.
+  ///   - instant: when it was taken.
+  ///   - sequence: the last sequence whose event it knows of.
+  /// - Throws: ``JournalError``; the checkpoints before are there as they were.
+  package func save(
+    checkpoint bytes: [UInt8],
+    instant: Timestamp,
+    through sequence: Int64
+  ) throws(JournalError) {
+    let parts = (bytes.count + Journal.checkpointPart - 1) / Journal.checkpointPart
+    let id = try write { database in
+      try database.execute(
+        sql: """
+          INSERT INTO checkpoints (instant, through, parts, digest, complete) VALUES (?, ?, ?, ?, 0)
+          """,
+        arguments: [instant.nanoseconds, sequence, parts, Journal.digest(bytes)]
+      )
+      return database.lastInsertedRowID
+    }
+    do {
+      for part in 0..<parts {
+        let start = part * Journal.checkpointPart
+        let piece = Array(bytes[start..<min(start + Journal.checkpointPart, bytes.count)])
+        try write { database in
+          let insert = try PreparedStatement(
+            cachedBy: database,
+            "INSERT INTO checkpoint_parts (checkpoint, part, bytes) VALUES (?, ?, ?)"
+          )
+          insert.bind(id, at: 1)
+          insert.bind(Int64(part), at: 2)
+          try insert.run(binding: piece, at: 3)
+        }
+      }
+      try write { database in
+        try database.execute(sql: "UPDATE checkpoints SET complete = 1 WHERE id = ?", arguments: [id])
+      }
+    } catch {
+      try? dropCheckpoints("id = \(id)")
+      throw error
+    }
+    shared.withLock { $0.statistics.lastCheckpoint = instant }
+    try dropCheckpoints("id NOT IN (SELECT id FROM checkpoints WHERE complete ORDER BY id DESC LIMIT 2)")
+  }
+
+  /// The newest checkpoint that is whole, or nil if there is none.
+  ///
+  /// One that was damaged on the disk is passed over for the one before it.
+  ///
+  /// - Throws: ``JournalError``.
+  package func latestCheckpoint() throws(JournalError) -> StoredCheckpoint? {
+    try read { database in
+      let rows = try PreparedStatement(
+        cachedBy: database,
+        "SELECT id, instant, through, parts, digest FROM checkpoints WHERE complete ORDER BY id DESC"
+      )
+      defer { rows.reset() }
+      let pieces = try PreparedStatement(
+        cachedBy: database,
+        "SELECT bytes FROM checkpoint_parts WHERE checkpoint = ? ORDER BY part"
+      )
+      defer { pieces.reset() }
+      while try rows.next() {
+        pieces.reset()
+        pieces.bind(rows.number(0), at: 1)
+        var bytes: [UInt8] = []
+        var count: Int64 = 0
+        while try pieces.next() {
+          bytes.append(contentsOf: pieces.bytes(0))
+          count += 1
+        }
+        guard count == rows.number(3), Journal.digest(bytes) == rows.number(4) else { continue }
+        let instant = Timestamp(nanoseconds: rows.number(1))
+        return StoredCheckpoint(bytes: bytes, instant: instant, through: rows.number(2))
+      }
+      return nil
+    }
+  }
+
+  /// Drops checkpoints and their parts, a few parts at a time.
+  private func dropCheckpoints(_ condition: String) throws(JournalError) {
+    let ids = try write { database in
+      let ids = try Int64.fetchAll(database, sql: "SELECT id FROM checkpoints WHERE \(condition)")
+      try database.execute(sql: "DELETE FROM checkpoints WHERE \(condition)")
+      return ids
+    }
+    for id in ids { try dropParts("checkpoint = \(id)") }
+  }
+
+  /// Drops checkpoints that were taken before an instant; nil drops all.
+  ///
+  /// - Returns: how many there were.
+  func dropCheckpoints(before instant: Timestamp?) throws(JournalError) -> Int {
+    let condition = instant.map { "instant < \($0.nanoseconds)" } ?? "1"
+    let count = try read { database in
+      try Int.fetchOne(database, sql: "SELECT count(*) FROM checkpoints WHERE \(condition)") ?? 0
+    }
+    try dropCheckpoints(condition)
+    return count
+  }
+
+  /// Drops what a save that was cut short has left behind.
+  func dropUnfinishedCheckpoints() throws(JournalError) {
+    try dropCheckpoints("NOT complete")
+    try dropParts("checkpoint NOT IN (SELECT id FROM checkpoints)")
+  }
+
+  private func dropParts(_ condition: String) throws(JournalError) {
+    while try write({ database in
+      try database.execute(
+        sql: """
+          DELETE FROM checkpoint_parts WHERE rowid IN
+            (SELECT rowid FROM checkpoint_parts WHERE \(condition) LIMIT 16)
+          """
+      )
+      return database.changesCount
+    }) > 0 {}
+  }
+
+  /// Tells damaged bytes from whole ones.
+  ///
+  /// - Source: FNV-1a with 64 bits (Fowler, Noll, Vo), over words of 8 bytes, then over what is left.
+  static func digest(_ bytes: [UInt8]) -> Int64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    let whole = bytes.count & ~7
+    bytes.withUnsafeBytes { buffer in
+      for offset in stride(from: 0, to: whole, by: 8) {
+        let word = UInt64(littleEndian: buffer.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        hash = (hash ^ word) &* 0x100_0000_01B3
+        hash ^= hash >> 29
+      }
+      for offset in whole..<bytes.count { hash = (hash ^ UInt64(buffer[offset])) &* 0x100_0000_01B3 }
+    }
+    return Int64(bitPattern: hash)
+  }
+}

@@ -1,0 +1,250 @@
+package import PharosCaptures
+package import PharosReports
+
+/// An input of a server that is no datagram, as a recording carries it: the content of one local-use block.
+package enum RecordedInput: Hashable, Sendable {
+  /// The site that the server started with; the first input of every recording.
+  case site(Site)
+  /// The server had all inputs up to here: the last input of a recording that was ended in order.
+  case tick(through: Timestamp)
+  /// The regions changed.
+  case change(RegionChange, at: Timestamp)
+  /// The wall clock was set by so much.
+  case clockStep(TimeSpan, at: Timestamp)
+  /// An edited site took the place of the one before.
+  case adoption(Site, at: Timestamp)
+  /// A part of what the server went on from when it started again; the parts follow each other right behind the site.
+  case restored(RestorationPart, at: Timestamp)
+
+  /// The server stood still from an instant to a later one.
+  case pause(through: Timestamp, at: Timestamp)
+
+  /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
+  package static let blockType: UInt32 = 0x8050_4852
+
+  /// The version of the content's layout: 3 since sites say whom they admit, and recordings may begin with a checkpoint.
+  package static let version: UInt8 = 3
+
+  /// The content of the block.
+  ///
+  /// - Shape: 0 version; 1 kind; 2 zeros; 4 receive time, i64 nanoseconds; 12 the kind's own fields. Big-endian.
+  package var encoded: [UInt8] {
+    var writer = FieldWriter()
+    writer.write(RecordedInput.version)
+    switch self {
+    case .site(let site):
+      RecordedInput.writeHead(kind: 0, at: Timestamp(nanoseconds: 0), to: &writer)
+      site.write(to: &writer)
+    case .tick(let instant): RecordedInput.writeHead(kind: 1, at: instant, to: &writer)
+    case .change(let change, let instant):
+      RecordedInput.writeHead(kind: 2, at: instant, to: &writer)
+      change.write(to: &writer)
+    case .clockStep(let span, let instant):
+      RecordedInput.writeHead(kind: 3, at: instant, to: &writer)
+      span.write(to: &writer)
+    case .adoption(let site, let instant):
+      RecordedInput.writeHead(kind: 4, at: instant, to: &writer)
+      site.write(to: &writer)
+    case .restored(let part, let instant):
+      RecordedInput.writeHead(kind: 5, at: instant, to: &writer)
+      part.write(to: &writer)
+    case .pause(through: let end, at: let instant):
+      RecordedInput.writeHead(kind: 6, at: instant, to: &writer)
+      end.write(to: &writer)
+    }
+    return writer.bytes
+  }
+
+  /// Reads the content of a block.
+  package init(decoding content: ArraySlice<UInt8>) throws(FieldError) {
+    var reader = FieldReader(content)
+    let version = try reader.byte()
+    guard version == RecordedInput.version else {
+      throw reader.failure(.version(version, expected: RecordedInput.version))
+    }
+    let kind = try reader.byte()
+    guard try reader.number(UInt16.self) == 0 else {
+      throw reader.failure(.version(version, expected: RecordedInput.version))
+    }
+    let instant = try Timestamp(from: &reader)
+    switch kind {
+    case 0: self = .site(try Site(from: &reader))
+    case 1: self = .tick(through: instant)
+    case 2: self = .change(try RegionChange(from: &reader), at: instant)
+    case 3: self = .clockStep(try TimeSpan(from: &reader), at: instant)
+    case 4: self = .adoption(try Site(from: &reader), at: instant)
+    case 5: self = .restored(try RestorationPart(from: &reader), at: instant)
+    case 6: self = .pause(through: try Timestamp(from: &reader), at: instant)
+    default: throw reader.failure(.kind(kind))
+    }
+    try reader.finish()
+  }
+
+  private static func writeHead(kind: UInt8, at instant: Timestamp, to writer: inout FieldWriter) {
+    writer.write(kind)
+    writer.write(0 as UInt16)
+    instant.write(to: &writer)
+  }
+}
+
+/// Writes a recording: every input of a server in its total order, in a pcapng that Wireshark opens.
+///
+/// Datagrams are packets with made-up IP and UDP headers, stamped with R; all other inputs lie in blocks for local use.
+/// The site stands first, so that a recording needs no other file to be processed. The bytes gather here until the caller
+/// takes them; whatever was taken is a whole capture, so that a recording that was cut off is good up to there.
+///
+/// The caller gives the inputs in the order in which the engines took them, and ends with ``finish(through:)``.
+package struct RecordingWriter: Sendable {
+  /// How many datagrams were written.
+  package private(set) var datagrams: UInt64 = 0
+  /// How many other inputs were written, the site among them.
+  package private(set) var otherInputs: UInt64 = 0
+
+  private var capture: CaptureWriter
+
+  /// Starts a recording with the site that the server runs with.
+  ///
+  /// - Throws: that the site is larger than a block that is read back, 1 MiB.
+  package init(site: Site, application: String = "pharos") throws(CaptureError) {
+    capture = CaptureWriter(
+      comment: "Pharos recording of stream \(site.stream): all inputs in order",
+      application: application
+    )
+    try write(.site(site))
+  }
+
+  /// How many bytes wait to be taken.
+  package var pendingCount: Int { capture.pendingCount }
+
+  /// Hands over what was written since the last time and forgets it.
+  package mutating func takeBytes() -> [UInt8] { capture.takeBytes() }
+
+  /// Writes a datagram as it was received, whether it decodes or not.
+  ///
+  /// - Throws: that it is longer than a datagram can be.
+  package mutating func write(
+    datagram payload: RawSpan,
+    from source: Endpoint,
+    to destination: Endpoint,
+    received: Timestamp
+  ) throws(CaptureError) {
+    try capture.write(payload: payload, from: source, to: destination, at: received)
+    datagrams &+= 1
+  }
+
+  /// Writes an input that is no datagram.
+  ///
+  /// - Throws: that it is larger than a block that is read back, 1 MiB.
+  package mutating func write(_ input: RecordedInput) throws(CaptureError) {
+    try capture.write(block: RecordedInput.blockType, content: input.encoded.span.bytes)
+    otherInputs &+= 1
+  }
+
+  /// Writes a region change.
+  ///
+  /// - Throws: that it is larger than a block that is read back, 1 MiB.
+  package mutating func write(_ change: RegionChange, at instant: Timestamp) throws(CaptureError) {
+    try write(.change(change, at: instant))
+  }
+
+  /// Writes what the server went on from when it started again, in as many blocks as it takes.
+  ///
+  /// It comes right behind the site, before all other inputs.
+  ///
+  /// - Throws: nothing in practice; the parts are smaller than a block that is read back.
+  package mutating func write(_ restoration: Restoration, at instant: Timestamp) throws(CaptureError) {
+    for part in RestorationPart.parts(of: restoration) { try write(.restored(part, at: instant)) }
+  }
+
+  /// Ends the recording: the server had all inputs up to this instant, and decided all that was due by then.
+  ///
+  /// - Throws: nothing in practice; a tick is small.
+  package mutating func finish(through instant: Timestamp) throws(CaptureError) {
+    try write(.tick(through: instant))
+  }
+}
+
+/// A part of a ``Restoration`` as a recording carries it, since a block of a capture is no larger than 1 MiB.
+package struct RestorationPart: Hashable, Sendable {
+  /// How long a part is at most.
+  ///
+  /// Half of the largest block that is read back.
+  ///
+  /// - Units: bytes.
+  package static let longest = 512 << 10
+  /// How many parts there are at most: enough for 4 GiB, several times what all tables of a server hold.
+  package static let most: UInt32 = 8_192
+
+  /// Which part, from 0.
+  package let index: UInt32
+  /// How many there are.
+  package let count: UInt32
+  /// Its bytes.
+  package let bytes: [UInt8]
+
+  /// Cuts a restoration into parts; at least one.
+  package static func parts(of restoration: Restoration) -> [RestorationPart] {
+    var writer = FieldWriter()
+    restoration.write(to: &writer)
+    let all = writer.bytes
+    let starts = Array(stride(from: 0, to: all.count, by: longest))
+    return starts.enumerated().map { index, start in
+      RestorationPart(
+        index: UInt32(index),
+        count: UInt32(starts.count),
+        bytes: Array(all[start..<min(start + longest, all.count)])
+      )
+    }
+  }
+
+  private init(index: UInt32, count: UInt32, bytes: [UInt8]) {
+    self.index = index
+    self.count = count
+    self.bytes = bytes
+  }
+}
+
+extension RestorationPart: FieldCodable {
+  /// Writes the value.
+  package func write(to writer: inout FieldWriter) {
+    writer.write(index)
+    writer.write(count)
+    writer.write(UInt32(bytes.count))
+    writer.write(raw: bytes)
+  }
+
+  /// Reads the value.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    index = try reader.number(UInt32.self)
+    count = try reader.number(UInt32.self)
+    guard index < count, count <= RestorationPart.most else { throw reader.failure(.badIdentity) }
+    bytes = try reader.raw(Int(try reader.number(UInt32.self)))
+  }
+}
+
+/// Puts the parts of a restoration together.
+struct RestorationAssembly: Sendable {
+  private var bytes: [UInt8] = []
+  private var next: UInt32 = 0
+  private var count: UInt32 = 0
+
+  /// Takes the next part; gives the whole with the last one.
+  ///
+  /// - Throws: that a part is missing, or that the whole cannot be read.
+  mutating func add(_ part: RestorationPart) throws(FieldError) -> Restoration? {
+    guard part.index == next, next == 0 || part.count == count else {
+      throw FieldError(.missingPart(next), at: 0)
+    }
+    if next == 0 { bytes.removeAll() }
+    count = part.count
+    next += 1
+    bytes += part.bytes
+    guard next == count else { return nil }
+    next = 0
+    var reader = FieldReader(bytes[...])
+    bytes = []
+    let restoration = try Restoration(from: &reader)
+    try reader.finish()
+    return restoration
+  }
+}

@@ -1,0 +1,159 @@
+/// A place on a floor: metres east and north of the floor's origin.
+///
+/// Also the difference between two places, since a plane needs no second type for it.
+///
+/// - Units: metres.
+public struct Point: Hashable, Sendable {
+  /// Metres towards the east.
+  public var x: Double
+  /// Metres towards the north.
+  public var y: Double
+
+  /// Makes a point.
+  public init(x: Double, y: Double) {
+    self.x = x
+    self.y = y
+  }
+
+  /// The place that floors are measured from.
+  public static let origin = Point(x: 0, y: 0)
+
+  /// The length of the way from the origin: that of a difference.
+  public var length: Double { (x * x + y * y).squareRoot() }
+
+  /// The distance to another place in metres.
+  public func distance(to other: Point) -> Double { (other - self).length }
+
+  /// The place at a share of the straight way to another: 0 is here, 1 is there.
+  public func interpolated(to other: Point, share: Double) -> Point {
+    Point(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
+  }
+
+  /// The same direction with a length of one, or nil where there is no direction.
+  public var direction: Point? {
+    let length = length
+    guard length > 0, length.isFinite else { return nil }
+    return Point(x: x / length, y: y / length)
+  }
+
+  /// The scalar product: for two directions, the cosine of the angle between them.
+  public func dot(_ other: Point) -> Double { x * other.x + y * other.y }
+
+  /// The third component of the vector product: positive where `other` lies to the left.
+  public func cross(_ other: Point) -> Double { x * other.y - y * other.x }
+
+  /// The sum of two differences, or a place moved by one.
+  public static func + (left: Point, right: Point) -> Point {
+    Point(x: left.x + right.x, y: left.y + right.y)
+  }
+
+  /// The difference that leads from `right` to `left`.
+  public static func - (left: Point, right: Point) -> Point {
+    Point(x: left.x - right.x, y: left.y - right.y)
+  }
+
+  /// A difference made longer or shorter.
+  public static func * (point: Point, factor: Double) -> Point {
+    Point(x: point.x * factor, y: point.y * factor)
+  }
+}
+
+extension Point: CustomStringConvertible {
+  /// East and north in metres, as in `(3.5, -2.0)`.
+  public var description: String { "(\(x), \(y))" }
+}
+
+/// A straight line from one place to another.
+public struct Segment: Hashable, Sendable {
+  /// Where it begins.
+  public var start: Point
+  /// Where it ends.
+  public var end: Point
+
+  /// Makes a segment.
+  public init(from start: Point, to end: Point) {
+    self.start = start
+    self.end = end
+  }
+
+  /// Its length in metres.
+  public var length: Double { start.distance(to: end) }
+
+  /// Whether two segments cross each other.
+  ///
+  /// Half-open, so that a chain of segments is crossed once where two of them meet: a segment holds the places
+  /// that lie on it and to its left, not its far side. Segments along one line do not cross, and one without
+  /// length crosses nothing.
+  public func crosses(_ other: Segment) -> Bool {
+    let along = end - start
+    let across = other.end - other.start
+    let startsLeft = along.cross(other.start - start) >= 0
+    let endsLeft = along.cross(other.end - start) >= 0
+    guard startsLeft != endsLeft else { return false }
+    return (across.cross(start - other.start) >= 0) != (across.cross(end - other.start) >= 0)
+  }
+
+  /// The place where two segments cross, or nil if they do not.
+  public func crossing(with other: Segment) -> Point? {
+    guard crosses(other) else { return nil }
+    let along = end - start
+    let across = other.end - other.start
+    let share = (other.start - start).cross(across) / along.cross(across)
+    return start.interpolated(to: end, share: share)
+  }
+
+  /// The distance of a place from the nearest place on the segment in metres.
+  public func distance(to point: Point) -> Double {
+    let along = end - start
+    let square = along.dot(along)
+    guard square > 0 else { return start.distance(to: point) }
+    let share = min(1, max(0, (point - start).dot(along) / square))
+    return start.interpolated(to: end, share: share).distance(to: point)
+  }
+}
+
+/// A piece of a floor with straight sides.
+public struct Polygon: Hashable, Sendable {
+  /// The corners in order, either way around; the last one is joined to the first.
+  public var corners: [Point]
+
+  /// Makes a polygon; with fewer than three corners it holds nothing.
+  public init(_ corners: [Point]) { self.corners = corners }
+
+  /// Makes a rectangle from two corners that lie opposite each other.
+  public init(rectangleFrom corner: Point, to opposite: Point) {
+    corners = [
+      corner, Point(x: opposite.x, y: corner.y), opposite, Point(x: corner.x, y: opposite.y),
+    ]
+  }
+
+  /// Whether a place lies in it.
+  ///
+  /// Half-open: of two polygons that share a side, a place on that side lies in exactly one.
+  ///
+  /// - Complexity: O(corners), without allocation.
+  /// - Source: the crossing-number test, Shimrat, Communications of the ACM 5 (1962), algorithm 112.
+  public func contains(_ point: Point) -> Bool {
+    guard var previous = corners.last, corners.count >= 3 else { return false }
+    var isInside = false
+    for corner in corners {
+      if (corner.y > point.y) != (previous.y > point.y) {
+        let share = (point.y - corner.y) / (previous.y - corner.y)
+        if point.x < corner.x + (previous.x - corner.x) * share { isInside.toggle() }
+      }
+      previous = corner
+    }
+    return isInside
+  }
+
+  /// Its area in square metres.
+  public var area: Double {
+    guard var previous = corners.last, corners.count >= 3 else { return 0 }
+    var twice = 0.0
+    for corner in corners {
+      twice += previous.cross(corner)
+      previous = corner
+    }
+    return twice.magnitude / 2
+  }
+}

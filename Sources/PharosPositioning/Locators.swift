@@ -1,0 +1,365 @@
+package import PharosEvents
+import PharosPlaces
+package import PharosReports
+
+/// The subjects that are being located: one ``Locator`` for each handset, and for each tag that fixed observers hear.
+///
+/// A fix depends only on the subject's own inputs and on a random seed made from the names of the stream and the
+/// subject. So neither batching, nor sharding, nor other subjects change a fix. Positions are not part of the
+/// written state: after a restart each subject is located from scratch, within a scan or two.
+package struct Locators: Sendable {
+  /// The venues made ready.
+  let grounds: [Ground]
+  let stream: String
+  let limit: Int
+  /// The beacons that hang at known places: they are no tags.
+  private let fixedBeacons: Set<BeaconID>
+  /// What the site asks for.
+  var settings: PositioningSettings
+  var subjects: [LocatedSubject] = []
+  var free: [Int] = []
+  var places: [SubjectID: Int] = [:]
+  private var deadlines = DeadlineQueue()
+  var generation: UInt32 = 0
+  /// What was counted, that of locators that are still at work left out.
+  var counted = LocatingCounters()
+
+  /// How long a subject is kept without any input.
+  ///
+  /// 10 min: a handset in a pocket may sleep that long; its fixes end earlier, after ``FusionRules/silence``.
+  static let memory = TimeSpan.minutes(10)
+  /// How long the fix of a tag waits at least.
+  ///
+  /// 3 s: an observer tells of a tag once a second, at its own phase, and its lag of half a second or more later.
+  static let leastTagLag = TimeSpan.seconds(3)
+
+  /// Creates a collection without subjects.
+  package init(grounds: [Ground], site: Site, limit: Int) {
+    self.grounds = grounds
+    self.limit = limit
+    stream = site.stream
+    settings = site.positioning
+    fixedBeacons = Set(grounds.flatMap { $0.venue.floors.flatMap { $0.floor.beacons.map(\.beacon) } })
+  }
+
+  /// What all subjects have counted, those that are gone among them.
+  ///
+  /// - Complexity: linear in the number of subjects; meant for a copy, or for once a second.
+  var counters: LocatingCounters {
+    var sum = counted
+    for place in subjects.indices {
+      var subject = subjects[place]
+      sum.add(subject.counters())
+    }
+    sum.subjects = places.count
+    return sum
+  }
+
+  // MARK: Inputs
+
+  /// Takes what a handset sensed.
+  package mutating func take(_ sensing: Sensing, into events: inout [Event]) {
+    let reach = GroundReach(sensing.body, grounds)
+    let place = place(of: .observer(sensing.observer), reach, at: sensing.decidedAt, into: &events)
+    subjects[place].take(sensing)
+    tell(place, into: &events)
+    arm(place)
+  }
+
+  /// Takes how a fixed observer heard its beacons in one second: those that hang nowhere are tags.
+  mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
+    let reach = GroundReach(second.observer, grounds)
+    guard reach.mostKnown > 0 else { return }
+    for summary in second.beacons where !fixedBeacons.contains(summary.beacon) {
+      let place = place(of: .beacon(summary.beacon), reach, at: second.decidedAt, into: &events)
+      subjects[place].hear(second.observer, summary, decidedAt: second.decidedAt)
+      tell(place, into: &events)
+      arm(place)
+    }
+  }
+
+  /// Makes every fix that is due by an instant, given that every input up to it has been taken.
+  package mutating func advance(to instant: Timestamp, into events: inout [Event]) {
+    while let entry = deadlines.pop(through: instant) {
+      guard subjects[entry.slot].isLive, subjects[entry.slot].generation == entry.generation,
+        subjects[entry.slot].wake == entry.due
+      else { continue }
+      subjects[entry.slot].wake = .distantFuture
+      let end = subjects[entry.slot].touched + Locators.memory
+      run(entry.slot, through: min(instant, end), into: &events)
+      if end <= instant { forget(entry.slot) } else { arm(entry.slot) }
+    }
+  }
+
+  /// Applies the settings of an edited site.
+  ///
+  /// If any of them but `tags` has changed, all subjects are located from scratch.
+  mutating func adopt(_ next: PositioningSettings, at instant: Timestamp, into events: inout [Event]) {
+    var like = next
+    like.tags = settings.tags
+    advance(to: instant - .oneNanosecond, into: &events)
+    if like != settings { forgetAll() }
+    settings = next
+  }
+
+  /// Forgets everybody.
+  mutating func forgetAll() {
+    for place in subjects.indices where subjects[place].isLive { forget(place) }
+    deadlines = DeadlineQueue()
+  }
+
+  /// Forgets one subject.
+  mutating func forget(_ traces: SubjectTraces) {
+    for place in subjects.indices where subjects[place].isLive && traces.contains(subjects[place].id) {
+      forget(place)
+    }
+  }
+
+  // MARK: Fixes
+
+  /// Makes the fixes of a subject one after the other, however far time has run on.
+  mutating func run(_ place: Int, through instant: Timestamp, into events: inout [Event]) {
+    // What is due lies beyond what was advanced to, or at the end of time, where nothing is.
+    var due = subjects[place].nextDue()
+    while due <= instant, due < .distantFuture {
+      subjects[place].advance(to: due)
+      tell(place, into: &events)
+      due = subjects[place].nextDue()
+    }
+  }
+
+  /// Has the queue bring a subject up when a fix is due or it is to be forgotten, unless it does so earlier.
+  private mutating func arm(_ place: Int) {
+    let due = min(subjects[place].nextDue(), subjects[place].touched + Locators.memory)
+    guard due < subjects[place].wake else { return }
+    subjects[place].wake = due
+    let generation = subjects[place].generation
+    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
+  }
+
+  /// Makes events of the fixes that a subject has ready.
+  private mutating func tell(_ place: Int, into events: inout [Event]) {
+    while let (fix, number, decidedAt) = subjects[place].nextFix() {
+      counted.fixes &+= 1
+      events.append(
+        Event(
+          stream: stream,
+          kind: .fix,
+          time: fix.time,
+          decidedAt: decidedAt,
+          stage: 2,
+          subject: subjects[place].id,
+          counter: number,
+          ordinal: number,
+          detail: .fix(FixDetail(fix, in: grounds[subjects[place].ground].venue))
+        )
+      )
+    }
+  }
+}
+
+extension Locators {
+  /// The place of a subject, made if it is missing and if need be by forgetting others.
+  mutating func place(
+    of id: SubjectID,
+    _ reach: GroundReach,
+    at instant: Timestamp,
+    into events: inout [Event]
+  ) -> Int {
+    // A subject that has been silent for too long is forgotten as of its own deadline, whether time has run on or not.
+    if let place = places[id], subjects[place].touched + Locators.memory < instant {
+      run(place, through: subjects[place].touched + Locators.memory, into: &events)
+      forget(place)
+    }
+    if let place = places[id] {
+      if reach.isTelling, subjects[place].note(reach) {
+        run(place, through: instant - .oneNanosecond, into: &events)
+        counted.add(subjects[place].counters())
+        subjects[place].move(to: reach.best, locator: locator(of: id, on: reach.best))
+      }
+      return place
+    }
+    if places.count >= limit {
+      // Those who go have had their fixes up to here.
+      advance(to: instant - .oneNanosecond, into: &events)
+      evict()
+    }
+    generation &+= 1
+    let subject = LocatedSubject(
+      id,
+      generation: generation,
+      on: reach.best,
+      isAtHome: reach.mostKnown > 0,
+      locator: locator(of: id, on: reach.best),
+      at: instant
+    )
+    let place = free.popLast() ?? subjects.count
+    if place == subjects.count { subjects.append(subject) } else { subjects[place] = subject }
+    places[id] = place
+    return place
+  }
+
+  private func locator(of id: SubjectID, on ground: Int) -> Locator {
+    var rules = grounds[ground].rules
+    rules.interval = settings.interval
+    rules.lag = settings.lag
+    if case .beacon = id { rules.lag = max(rules.lag, Locators.leastTagLag) }
+    if let particles = settings.particles { rules.particles = particles }
+    return Locator(ground: grounds[ground], rules: rules, seed: seed(of: id))
+  }
+
+  /// A number that the stream and the subject alone decide: FNV-1a over both names, a zero between them.
+  private func seed(of id: SubjectID) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in stream.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    hash = hash &* 0x100_0000_01B3
+    for byte in id.description.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return hash
+  }
+
+  /// Forgets a sixteenth of the subjects, those that were silent longest, if there are too many.
+  private mutating func evict() {
+    guard places.count >= limit else { return }
+    let stalest = subjects.indices
+      .filter { subjects[$0].isLive }
+      .map { (place: $0, touched: subjects[$0].touched, id: subjects[$0].id) }
+      .sorted { ($0.touched, $0.id) < ($1.touched, $1.id) }
+      .prefix(max(1, limit / 16))
+    for entry in stalest {
+      counted.evictions &+= 1
+      forget(entry.place)
+    }
+  }
+
+  /// Frees the place of a subject.
+  mutating func forget(_ place: Int) {
+    counted.add(subjects[place].counters())
+    places[subjects[place].id] = nil
+    subjects[place].leave()
+    free.append(place)
+  }
+}
+
+/// How many of the things that somebody heard each ground knows: where to look for them.
+struct GroundReach {
+  /// For each ground how many it knows.
+  let known: [Int]
+  /// The ground that knows most; the first of equals.
+  let best: Int
+  /// Whether anything was heard that a ground could know.
+  let isTelling: Bool
+
+  /// The only ground: wherever somebody is, it is looked for there.
+  private static let sole = GroundReach(known: [1], isTelling: false)
+
+  /// How many the best ground knows.
+  var mostKnown: Int { known[best] }
+
+  /// The distance from the floors of a venue within which a location from outside counts for the venue.
+  ///
+  /// 1 km: the walk from the station, so that a subject is assigned to the venue before it reaches the first door.
+  ///
+  /// - Units: metres.
+  static let approach = 1_000.0
+
+  /// How many access points of a scan are looked up at most, where there are several grounds.
+  ///
+  /// 64: a scan in a mall has hundreds, and any few of them tell the house.
+  static let mostLookedUp = 64
+
+  /// What a sensing tells; where there is one ground only, nothing is asked.
+  init(_ body: Sensing.Body, _ grounds: [Ground]) {
+    guard grounds.count > 1 else {
+      self = GroundReach.sole
+      return
+    }
+    switch body {
+    case .accessPoints(let points):
+      let some = points.prefix(GroundReach.mostLookedUp)
+      self.init(
+        known: grounds.map { ground in
+          some.count { ground.content.emitter(.accessPoint($0.bssid)) != nil }
+        },
+        isTelling: true
+      )
+    case .beacon(let beacon, let address, rssi: _, accuracy: _):
+      self.init(
+        known: grounds.map { $0.content.emitter(ofBeacon: beacon, address: address) == nil ? 0 : 1 },
+        isTelling: true
+      )
+    case .outside(let fix):
+      let place = Coordinate(latitude: fix.latitude, longitude: fix.longitude)
+      self.init(
+        known: grounds.map { ground in
+          place.map { ground.isNear($0, within: GroundReach.approach) } == true ? 1 : 0
+        },
+        isTelling: true
+      )
+    case .motion:
+      self.init(known: grounds.map { _ in 0 }, isTelling: false)
+    }
+  }
+
+  /// Which grounds know a fixed observer.
+  init(_ observer: ObserverID, _ grounds: [Ground]) {
+    self.init(
+      known: grounds.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
+      isTelling: grounds.count > 1
+    )
+  }
+
+  private init(known: [Int], isTelling: Bool) {
+    self.known = known
+    self.isTelling = isTelling
+    var best = 0
+    for ground in known.indices where known[ground] > known[best] { best = ground }
+    self.best = best
+  }
+}
+
+extension Ground {
+  /// Whether a place is within so many metres of what is drawn of any floor that is bound to the Earth.
+  fileprivate func isNear(_ place: Coordinate, within meters: Double) -> Bool {
+    venue.floors.contains { _, floor in
+      guard let point = floor.plane.point(of: place), let extent = floor.extent else { return false }
+      return point.x >= extent.southWest.x - meters && point.x <= extent.northEast.x + meters
+        && point.y >= extent.southWest.y - meters && point.y <= extent.northEast.y + meters
+    }
+  }
+}
+
+/// What locating has done so far, all subjects together.
+package struct LocatingCounters: Hashable, Sendable {
+  /// How many subjects are looked for now.
+  package var subjects = 0
+  /// Subjects forgotten because there were too many.
+  package var evictions: UInt64 = 0
+  /// Fixes told.
+  package var fixes: UInt64 = 0
+  /// Readings and locations that came later than a fix waits, and count for nothing.
+  package var late: UInt64 = 0
+  /// Readings of emitters that no radio map knows.
+  package var unknown: UInt64 = 0
+  /// Entries of scans that repeat what was weighed already, or are too old.
+  package var repeated: UInt64 = 0
+  /// Readings beyond what is held back at a time.
+  package var crowded: UInt64 = 0
+  /// Locations from outside that are none.
+  package var senseless: UInt64 = 0
+  /// Times that another place explained a subject's readings much better than the belief, and part of the belief moved
+  /// there.
+  package var recoveries: UInt64 = 0
+
+  /// Starts at zero.
+  package init() {}
+
+  /// Adds what one locator has counted.
+  mutating func add(_ counters: Locator.Counters) {
+    late &+= counters.late
+    unknown &+= counters.unknown
+    repeated &+= counters.repeated
+    crowded &+= counters.crowded
+    senseless &+= counters.senseless
+    recoveries &+= counters.recoveries
+  }
+}

@@ -1,0 +1,341 @@
+package import PharosEvents
+package import PharosReports
+
+extension StageTwo {
+  /// The version of the bytes that ``writeState(to:)`` writes.
+  package static let stateVersion: UInt8 = 1
+
+  /// Writes all that decisions to come depend on, so that an engine that reads it back decides the same.
+  ///
+  /// Regions go by application and identifier, zones and observers by what the site calls them, so that it may be read back
+  /// by an engine whose site has been edited since. What has been counted is not kept: counts are since the start. Called
+  /// behind ``advance(to:into:)``.
+  ///
+  /// - Parameter writer: what it is written to.
+  /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
+  package func writeState(to writer: inout FieldWriter) {
+    writer.write(StageTwo.stateVersion)
+    now.write(to: &writer)
+    regions.writeState(to: &writer)
+    writer.write(site.zones)
+    for proof in around.proofs { proof.write(to: &writer) }
+    around.offsets.writeState(to: &writer)
+    gaps.writeState(to: &writer)
+    writer.write(place: live.count)
+    for (observer, since) in live.sorted(by: { $0.key < $1.key }) {
+      observer.write(to: &writer)
+      since.write(to: &writer)
+    }
+    writeTags(to: &writer)
+    writer.write(place: dirty.count)
+    for place in dirty { writer.write(place: place) }
+  }
+
+  /// Restores a state into this stage, which must not have taken any input yet.
+  ///
+  /// Rows, zones and observers that the site no longer declares are dropped, and no event is published for them. A
+  /// region whose definition has changed starts without state.
+  ///
+  /// - Parameter reader: A reader at the beginning of the state.
+  /// - Throws: A `FieldError` if the bytes are not a valid state. The stage is then unchanged.
+  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
+    var restored = self
+    try restored.restore(from: &reader)
+    self = restored
+  }
+
+  private mutating func restore(from reader: inout FieldReader) throws(FieldError) {
+    let version = try reader.byte()
+    guard version == StageTwo.stateVersion else {
+      throw reader.failure(.version(version, expected: StageTwo.stateVersion))
+    }
+    now = try Timestamp(from: &reader)
+    let known = try RestoredRegions(from: &reader)
+    let places = regions.restore(known.entries, at: now)
+    let zones = try reader.list(Zone.self)
+    let plan = ZonePlan(site: Site(zones: zones))
+    var proofs: [Timestamp] = []
+    for _ in plan.observers { proofs.append(try Timestamp(from: &reader)) }
+    let offsets = try OffsetTable(restoring: &reader, observers: plan.observers.count, around.rules)
+    gaps = try LevelGaps(restoring: &reader, observers: plan.observers.count)
+    for _ in 0..<(try reader.count(ofAtLeast: 9)) {
+      let observer = try ObserverID(from: &reader)
+      live[observer] = try Timestamp(from: &reader)
+    }
+    try readTags(from: &reader, known, plan)
+    for place in tags.slots where tags.isTaken(place) { tags.store[place].translateRows(by: places) }
+    for _ in 0..<(try reader.count(ofAtLeast: 4)) {
+      let place = try reader.place(below: tags.store.count)
+      guard tags.isTaken(place), !tags.store[place].isDirty else { throw reader.failure(.badIdentity) }
+      tags.store[place].isDirty = true
+      dirty.append(place)
+    }
+    let present = around.plan
+    around = ZoneTrack.Surroundings(plan: plan, rules: around.rules, proofs: proofs, offsets: offsets)
+    if zones != site.zones { replan(to: present) }
+    counted.tags = tags.count
+    expected = []
+    rebuildDeadlines()
+  }
+
+  // MARK: Beacons
+
+  /// Writes the beacons, and before them the few different answers to which zones place one.
+  private func writeTags(to writer: inout FieldWriter) {
+    var numbers: [[Bool]: Int] = [:]
+    var answers: [[Bool]] = []
+    for tag in tags.store where tag.isLive && numbers[tag.zone.placing] == nil {
+      numbers[tag.zone.placing] = answers.count
+      answers.append(tag.zone.placing)
+    }
+    writer.write(place: answers.count)
+    for answer in answers {
+      writer.write(place: answer.count)
+      for isPlacing in answer { writer.write(isPlacing) }
+    }
+    tags.writeState(to: &writer) { tag, writer in
+      writer.write(place: numbers[tag.zone.placing] ?? 0)
+      writer.write(tag.zone.placingEpoch == regions.epoch)
+      tag.writeState(to: &writer)
+    }
+  }
+
+  private mutating func readTags(
+    from reader: inout FieldReader,
+    _ known: RestoredRegions,
+    _ plan: ZonePlan
+  ) throws(FieldError) {
+    var answers: [[Bool]] = []
+    for _ in 0..<(try reader.count(ofAtLeast: 4)) {
+      var answer: [Bool] = []
+      for _ in 0..<(try reader.place(below: plan.zones.count + 1)) { answer.append(try reader.flag()) }
+      answers.append(answer)
+    }
+    let (numbers, epoch) = (answers, regions.epoch)
+    tags = try TagTable(restoring: &reader) { (reader) throws(FieldError) in
+      let number = try reader.place(below: numbers.count)
+      let isCurrent = try reader.flag()
+      var tag = try Tag(
+        restoring: &reader,
+        regions: known.entries.count,
+        zones: plan.zones.count,
+        observers: plan.observers.count
+      )
+      tag.zone.placing = numbers[number]
+      tag.zone.placingEpoch = isCurrent ? epoch : nil
+      return tag
+    }
+  }
+
+  /// Has the queue bring every beacon up when it wants to be; its order hangs on nothing but that.
+  mutating func rebuildDeadlines() {
+    deadlines = DeadlineQueue()
+    for place in tags.slots where tags.isTaken(place) {
+      let tag = tags.store[place]
+      guard tag.wake != .distantFuture else { continue }
+      deadlines.insert(DeadlineQueue.Entry(due: tag.wake, slot: place, generation: tag.generation))
+    }
+  }
+
+  /// Puts another plan of the zones in the place of the present one; what they have in common keeps its state.
+  mutating func replan(to plan: ZonePlan) {
+    let translation = PlanTranslation(from: around.plan, to: plan)
+    var proofs = Array(repeating: Timestamp.distantFuture, count: plan.observers.count)
+    for (old, proof) in around.proofs.enumerated() {
+      if let new = translation.observers[old] { proofs[new] = proof }
+    }
+    gaps = gaps.translated(by: translation, observers: plan.observers.count)
+    around = ZoneTrack.Surroundings(
+      plan: plan,
+      rules: around.rules,
+      proofs: proofs,
+      offsets: around.offsets.translated(by: translation, observers: plan.observers.count, around.rules)
+    )
+    expected = []
+    for place in tags.slots where tags.isTaken(place) {
+      tags.store[place].zone.translate(by: translation)
+      tags.store[place].zone.placing = plan.placing(
+        tags.store[place].beacon,
+        isAskedAbout: regions.asks(about: tags.store[place].beacon)
+      )
+      tags.store[place].zone.placingEpoch = regions.epoch
+    }
+  }
+}
+
+extension StageTwo {
+  /// Resumes after a restart.
+  ///
+  /// The time since the state was written, or all earlier time if there is no state, is downtime. Decisions that fell
+  /// due during the downtime are not made, and silence during it is no evidence: levels, holds and assumptions count
+  /// from `instant`. Where an event is newer than the state, the event wins. An observer's silence does not count
+  /// before stage one has reported that the observer is up.
+  ///
+  /// - Parameters:
+  ///   - instant: The time at which inputs begin again, later than the time of the state.
+  ///   - lastTold: The last states from the events since the state was written, or from all events if there is no
+  ///     state.
+  ///   - events: Receives the resulting events, such as those of tags that become unmonitored because their observer is
+  ///     down.
+  package mutating func resume(at instant: Timestamp, lastTold: LastTold, into events: inout [Event]) {
+    let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
+    now = max(now, instant)
+    live.removeAll()
+    for place in tags.slots where tags.isTaken(place) {
+      tags.store[place].zone.resume(at: now, after: downtime, around.rules)
+      for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
+    }
+    take(lastTold.regions, into: &events)
+    take(lastTold)
+    take(lastTold.observers)
+    // Counters of the state may have been used already by decisions that it does not know of.
+    let floor = UInt64(clamping: now.nanoseconds)
+    tags.retired = max(tags.retired, floor)
+    deadlines = DeadlineQueue()
+    for place in tags.slots where tags.isTaken(place) {
+      tags.store[place].raiseCounters(to: floor)
+      tags.store[place].wake = .distantFuture
+      touch(place)
+    }
+    counted.tags = tags.count
+  }
+
+  /// Skips the time from one instant to a later one, during which no input was received: silence in it is no evidence.
+  package mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
+    complete(before: instant, into: &events)
+    resume(at: end, lastTold: LastTold(), into: &events)
+  }
+
+  /// Restores states towards regions from events.
+  ///
+  /// Beacons that are inside or unmonitored come first, so that they get a place before the limit is reached.
+  private mutating func take(_ words: [LastTold.RegionWord], into events: inout [Event]) {
+    let isSomewhere = { (word: LastTold.RegionWord) in word.state == .inside || word.state == .unmonitored }
+    for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
+      let key = BeaconRegions.Key(application: word.application, identifier: word.region)
+      guard case .beacon(let beacon) = word.subject, let region = regions.place(of: key),
+        let entry = regions.entries[region], case .beacon = entry.region.subject,
+        let place = roomFor(beacon)
+      else { continue }
+      let now = now
+      _ = tags.update(place) { tag in
+        let row = tag.row(of: region, assuming: .unknown, since: entry.since)
+        tag.rows[row].take(word, at: now, entry.region)
+      }
+    }
+  }
+
+  /// Restores the zones of beacons from events.
+  private mutating func take(_ lastTold: LastTold) {
+    let down = Set(lastTold.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) })
+    let zones = Dictionary(around.plan.zones.enumerated().map { ($1.identifier, $0) }) { first, _ in first }
+    let words = lastTold.zones.filter { $0.zone != nil } + lastTold.zones.filter { $0.zone == nil }
+    for word in words {
+      let zone = word.zone.flatMap { zones[$0] }
+      guard word.zone == nil || zone != nil, let place = roomFor(word.beacon) else { continue }
+      tags.store[place].zone.take(
+        zone,
+        since: word.time,
+        at: now,
+        isHeardInTheDark: tags.store[place].zone.levels.contains { down.contains($0.observer) },
+        around.rules
+      )
+      guard tags.store[place].zone.placing.isEmpty else { continue }
+      tags.store[place].zone.placing = around.plan.placing(
+        word.beacon,
+        isAskedAbout: regions.asks(about: word.beacon)
+      )
+      tags.store[place].zone.placingEpoch = regions.epoch
+    }
+  }
+
+  /// Restores the states of observers from events, after those of regions and zones.
+  private mutating func take(_ words: [LastTold.ObserverWord]) {
+    for word in words {
+      let change = ObserverChange(
+        observer: word.observer,
+        isUp: word.isUp,
+        time: word.time,
+        decidedAt: now,
+        ordinal: 0
+      )
+      // Who was up by the last word has still to show that it is.
+      if word.isUp { recover(change) } else { goDark(change) }
+      live[word.observer] = nil
+    }
+  }
+
+  /// The place of a beacon, made if there is room for one more.
+  private mutating func roomFor(_ beacon: BeaconID) -> Int? {
+    if let place = tags.place(of: beacon) { return place }
+    return tags.count < limits.tags ? tags.place(adding: beacon, at: now) : nil
+  }
+
+  /// Takes a site that was edited: what it declares alike keeps its state, what it no longer declares is forgotten without
+  /// a word, and what is new begins now.
+  ///
+  /// A site that is no different changes nothing.
+  package mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
+    let changes = site.regionChanges(to: next)
+    for change in changes { apply(change, at: instant, into: &events) }
+    locators?.adopt(next.positioning, at: instant, into: &events)
+    let hasOtherZones = next.zones != site.zones
+    site = next
+    guard hasOtherZones else { return }
+    complete(before: instant, into: &events)
+    replan(to: ZonePlan(site: next))
+    for place in tags.slots where tags.isTaken(place) { touch(place) }
+  }
+}
+
+extension FieldReader {
+  /// Reads a number that is used in computations: any that is finite.
+  mutating func finite() throws(FieldError) -> Double {
+    let number = try double()
+    guard number.isFinite else { throw failure(.unknownTag(field: "a finite number", tag: 0)) }
+    return number
+  }
+
+  /// Reads a count of transitions, which may go on for another 2^63 of them.
+  mutating func counter() throws(FieldError) -> UInt64 {
+    let counter = try number(UInt64.self)
+    guard counter <= UInt64(Int64.max) else {
+      throw failure(.unknownTag(field: "a counter", tag: UInt8(truncatingIfNeeded: counter >> 56)))
+    }
+    return counter
+  }
+
+  /// Reads a place in a list of so many.
+  mutating func place(below count: Int) throws(FieldError) -> Int {
+    let place = Int(try number(UInt32.self))
+    guard place < count else {
+      throw failure(.unknownTag(field: "a place in a list", tag: UInt8(truncatingIfNeeded: place)))
+    }
+    return place
+  }
+
+  /// Reads a place in a list of so many, or that there is none.
+  mutating func optionalPlace(below count: Int) throws(FieldError) -> Int? {
+    try flag() ? try place(below: count) : nil
+  }
+
+  /// Reads a region's state.
+  mutating func state() throws(FieldError) -> RegionState {
+    let tag = try byte()
+    guard let state = RegionState(rawValue: tag) else {
+      throw failure(.unknownTag(field: "a region's state", tag: tag))
+    }
+    return state
+  }
+}
+
+extension FieldWriter {
+  /// Writes a place in a list.
+  mutating func write(place: Int) { write(UInt32(truncatingIfNeeded: place)) }
+
+  /// Writes a place in a list, or that there is none.
+  mutating func write(optionalPlace place: Int?) {
+    write(place != nil)
+    if let place { write(place: place) }
+  }
+}

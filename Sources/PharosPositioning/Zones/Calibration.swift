@@ -1,0 +1,295 @@
+package import PharosReports
+
+/// An observer's offset as it was found from the tags that it hears together with others.
+package struct Calibration: Hashable, Sendable {
+  /// The observer.
+  package var observer: ObserverID
+  /// What would have to be added to its levels, beyond what the site declares.
+  ///
+  /// - Units: dB.
+  package var offset: Double
+  /// The uncertainty of the offset.
+  ///
+  /// - Units: dB, one standard deviation.
+  package var deviation: Double
+  /// With how many other observers it was compared, both ways.
+  package var pairs: Int
+  /// How many lessons the comparisons are made of.
+  package var lessons: Int
+  /// Whether the offset is large enough, against its uncertainty, to be used.
+  package var isApplied: Bool
+
+  /// Makes a calibration.
+  package init(
+    observer: ObserverID,
+    offset: Double,
+    deviation: Double,
+    pairs: Int,
+    lessons: Int,
+    isApplied: Bool
+  ) {
+    self.observer = observer
+    self.offset = offset
+    self.deviation = deviation
+    self.pairs = pairs
+    self.lessons = lessons
+    self.isApplied = isApplied
+  }
+}
+
+/// The offsets of all observers, estimated again whenever enough new lessons have been learned.
+///
+/// Two observers whose zones have both held a resting tag give one equation: the lead of the first observer in its own
+/// zone minus the lead of the second in its own is twice the difference in how loud the two hear the same signal. The
+/// equation holds up to the geometry, which may differ from zone to zone. That error is treated as noise that further
+/// pairs reduce and further tags do not. Together with a prior around zero this is a ridge regression. Gauss–Seidel
+/// sweeps in the observers' order solve it.
+struct OffsetTable: Sendable {
+  /// One observer's offset.
+  struct Entry: Sendable {
+    var offset = 0.0
+    var deviation: Double
+    var pairs = 0
+    var lessons = 0.0
+    var isApplied = false
+    /// What is known of it, the others being what they are: one over a variance.
+    var precision = 0.0
+  }
+
+  /// The offsets by the observers' places in the plan.
+  var entries: [Entry]
+  var solvedAt: UInt64 = 0
+
+  /// Starts with all offsets at zero.
+  init(observers: Int, _ rules: ZoneRules) {
+    entries = Array(repeating: Entry(deviation: rules.offsetDeviation), count: observers)
+  }
+
+  /// What is added to an observer's levels.
+  func applied(_ observer: Int) -> Double {
+    entries[observer].isApplied ? entries[observer].offset : 0
+  }
+
+  /// Solves again once there are enough new lessons; often enough at first, rarely at a large site.
+  mutating func refresh(_ gaps: LevelGaps, _ rules: ZoneRules) {
+    let patience = UInt64(max(64, 4 * entries.count))
+    guard gaps.lessons >= solvedAt &+ patience else { return }
+    solvedAt = gaps.lessons
+    let prior = 1 / (rules.offsetDeviation * rules.offsetDeviation)
+    for _ in 0..<OffsetTable.sweeps {
+      for observer in entries.indices { solve(observer, gaps, prior: prior, rules) }
+    }
+    for index in entries.indices {
+      let needed = rules.offsetSignificance * entries[index].deviation
+      entries[index].isApplied = entries[index].pairs > 0 && abs(entries[index].offset) >= needed
+    }
+  }
+
+  private static let sweeps = 12
+
+  /// Draws one observer's offset from its prior and its pairs, the others' being what they are.
+  ///
+  /// The deviation takes in how uncertain each of the others is without this pair, as belief propagation does.
+  private mutating func solve(_ observer: Int, _ gaps: LevelGaps, prior: Double, _ rules: ZoneRules) {
+    var (sum, weight, certain, lessons, pairs) = (0.0, prior, prior, 0.0, 0)
+    for there in gaps.gaps[observer] where there.count >= LevelGaps.fewest {
+      guard let back = gaps.gap(there.other, observer) else { continue }
+      // Half of the difference of the gaps is what the one hears louder: so much must be taken off.
+      let excess = (there.mean - back.mean) / 2
+      // A stay gives several lessons of nearly one place: a quarter of them counts.
+      let chance = there.variance / there.count + back.variance / back.count
+      let variance = rules.geometryDeviation * rules.geometryDeviation + chance
+      sum += (entries[there.other].offset - excess) / variance
+      weight += 1 / variance
+      let rest = max(prior, entries[there.other].precision - 1 / variance)
+      certain += 1 / (variance + 1 / rest)
+      lessons += min(there.count, back.count)
+      pairs += 1
+    }
+    entries[observer].offset = sum / weight
+    entries[observer].precision = weight
+    entries[observer].deviation = (1 / certain).squareRoot()
+    entries[observer].pairs = pairs
+    entries[observer].lessons = lessons
+  }
+}
+
+/// What tags that are surely in a zone have taught: by how much its observer hears them louder than others do.
+///
+/// A running mean and variance for each ordered pair of observers. Of each stay few lessons are taken, and old ones fade,
+/// so that neither a tag that lies still nor the past rules. Levels go in as stage one gave them, without the offsets that
+/// come out of this, so that nothing feeds on itself.
+struct LevelGaps: Sendable {
+  /// By how much one observer hears louder than another, while the beacon is in the first one's zone.
+  struct Gap: Sendable {
+    /// The other observer's place in the plan.
+    let other: Int
+    /// How many lessons count.
+    var count = 0.0
+    /// - Units: dB.
+    var mean = 0.0
+    /// - Units: dB².
+    var variance = 0.0
+
+    init(other: Int) { self.other = other }
+
+    fileprivate mutating func add(_ gap: Double) {
+      count = min(count + 1, LevelGaps.memory)
+      let difference = gap - mean
+      mean += difference / count
+      variance += (difference * (gap - mean) - variance) / count
+    }
+  }
+
+  /// How many other observers are kept for each, first come first served.
+  ///
+  /// 16: more than the rooms around any room.
+  static let mostOthers = 16
+  /// How many lessons a mean goes back.
+  static let memory = 256.0
+  /// How many lessons a gap is used from.
+  static let fewest = 8.0
+
+  /// The gaps of each observer.
+  var gaps: [[Gap]]
+  /// Counts all lessons.
+  var lessons: UInt64 = 0
+
+  /// Starts with nothing learned about so many observers.
+  init(observers: Int) { gaps = Array(repeating: [], count: observers) }
+
+  /// Takes one lesson, unless there are too many others already.
+  mutating func learn(_ observer: Int, _ other: Int, _ gap: Double) {
+    var index = gaps[observer].firstIndex { $0.other == other } ?? gaps[observer].count
+    if index == gaps[observer].count {
+      guard index < LevelGaps.mostOthers else { return }
+      gaps[observer].append(Gap(other: other))
+      index = gaps[observer].count - 1
+    }
+    gaps[observer][index].add(gap)
+    lessons &+= 1
+  }
+
+  /// What was learned about a pair, if it is enough.
+  func gap(_ observer: Int, _ other: Int) -> Gap? {
+    gaps[observer].first { $0.other == other && $0.count >= LevelGaps.fewest }
+  }
+
+  /// How much sharper a pair of observers tells its zones apart than is taken for granted, from 0.5 to 2.
+  ///
+  /// The log-likelihood ratio of two normal distributions of one variance grows by separation ÷ variance for each dB.
+  func sharpness(_ observer: Int, _ other: Int, _ ground: ZoneGround) -> Double {
+    guard let there = gap(observer, other), let back = gap(other, observer) else { return 1 }
+    let place = ground.rules.placeDeviation * ground.rules.placeDeviation
+    let weight = min(there.count, back.count)
+    let learned = weight / (weight + 2 * LevelGaps.fewest)
+    let separation =
+      ground.rules.separation + learned * ((there.mean + back.mean) / 2 - ground.rules.separation)
+    let variance = place + learned * ((there.variance + back.variance) / 4 - place)
+    let ratio = (separation / max(variance, place / 4)) / (ground.rules.separation / place)
+    return min(max(ratio, 0.5), 2)
+  }
+}
+
+extension GapModel {
+  /// Writes what was learned.
+  func writeState(to writer: inout FieldWriter) {
+    writer.write(isKnown)
+    for number in [beat, count, wait, square] { writer.write(number) }
+  }
+
+  /// Reads what was learned.
+  init(restoring reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    isKnown = try reader.flag()
+    beat = try reader.finite()
+    count = try reader.finite()
+    wait = try reader.finite()
+    square = try reader.finite()
+  }
+}
+
+extension LevelGaps {
+  /// Writes what was learned, each observer by its place in the plan.
+  func writeState(to writer: inout FieldWriter) {
+    writer.write(lessons)
+    for row in gaps {
+      writer.write(place: row.count)
+      for gap in row {
+        writer.write(place: gap.other)
+        for number in [gap.count, gap.mean, gap.variance] { writer.write(number) }
+      }
+    }
+  }
+
+  /// Reads what was learned about so many observers.
+  init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
+    self.init(observers: observers)
+    lessons = try reader.counter()
+    for observer in 0..<observers {
+      let count = try reader.place(below: LevelGaps.mostOthers + 1)
+      for _ in 0..<count {
+        var gap = Gap(other: try reader.place(below: observers))
+        gap.count = try reader.finite()
+        gap.mean = try reader.finite()
+        gap.variance = try reader.finite()
+        gaps[observer].append(gap)
+      }
+    }
+  }
+
+  /// The same for the observers of another plan; what concerns an observer that stands nowhere now is left out.
+  func translated(by translation: PlanTranslation, observers: Int) -> LevelGaps {
+    var translated = LevelGaps(observers: observers)
+    translated.lessons = lessons
+    for (old, row) in gaps.enumerated() {
+      guard let new = translation.observers[old] else { continue }
+      translated.gaps[new] = row.compactMap { gap in
+        guard let other = translation.observers[gap.other] else { return nil }
+        var copy = Gap(other: other)
+        (copy.count, copy.mean, copy.variance) = (gap.count, gap.mean, gap.variance)
+        return copy
+      }
+    }
+    return translated
+  }
+}
+
+extension OffsetTable {
+  /// More lessons than an observer's pairs ever give.
+  private static let mostLessons = 1e9
+
+  /// Writes the offsets, each observer by its place in the plan.
+  func writeState(to writer: inout FieldWriter) {
+    writer.write(solvedAt)
+    for entry in entries {
+      for number in [entry.offset, entry.deviation, entry.lessons, entry.precision] { writer.write(number) }
+      writer.write(place: entry.pairs)
+      writer.write(entry.isApplied)
+    }
+  }
+
+  /// Reads the offsets of so many observers.
+  init(restoring reader: inout FieldReader, observers: Int, _ rules: ZoneRules) throws(FieldError) {
+    self.init(observers: observers, rules)
+    solvedAt = try reader.counter()
+    for observer in 0..<observers {
+      entries[observer].offset = try reader.finite()
+      entries[observer].deviation = try reader.finite()
+      entries[observer].lessons = min(max(0, try reader.finite()), OffsetTable.mostLessons)
+      entries[observer].precision = try reader.finite()
+      entries[observer].pairs = Int(try reader.number(UInt32.self))
+      entries[observer].isApplied = try reader.flag()
+    }
+  }
+
+  /// The same for the observers of another plan.
+  func translated(by translation: PlanTranslation, observers: Int, _ rules: ZoneRules) -> OffsetTable {
+    var translated = OffsetTable(observers: observers, rules)
+    translated.solvedAt = solvedAt
+    for (old, entry) in entries.enumerated() {
+      if let new = translation.observers[old] { translated.entries[new] = entry }
+    }
+    return translated
+  }
+}

@@ -1,0 +1,130 @@
+package import PharosReports
+
+/// A site's zones, numbered and indexed for the comparison.
+///
+/// Observers that stand in zones are interned once: everything behind this page knows them by their place here.
+package struct ZonePlan: Sendable {
+  /// One zone.
+  struct Planned: Sendable {
+    let identifier: String
+    /// The floor's place among the site's floors.
+    let floor: Int
+    /// How many of its observers are compared: two at most.
+    let ranks: Int
+    /// The beacons it places; empty means all that some region asks about.
+    let beacons: [BeaconConstraint]
+  }
+
+  /// How one gets from one zone to another.
+  package enum Step: UInt8, Sendable {
+    /// It is the same one.
+    case stay
+    /// Through a door.
+    case walk
+    /// Within a floor, though no door is known.
+    case stray
+    /// To another floor, though no stairs are known.
+    case climb
+  }
+
+  /// The zones in the site's order.
+  let zones: [Planned]
+  /// The observers that stand in zones, in the order in which the zones name them.
+  let observers: [ObserverID]
+  /// How many of a floor's observers are compared, by floor: three at most.
+  let floorRanks: [Int]
+  private let places: [ObserverID: Int]
+  /// The zones of all observers, one observer's behind the other's, and where each one's lie.
+  private let standing: [Int]
+  private let ranges: [Range<Int>]
+  private let floors: [Int]
+  private let steps: [Step]
+
+  /// Indexes the zones of a site; names of zones that are not there are left out.
+  package init(site: Site) {
+    var (observers, places, standing) = ([ObserverID](), [ObserverID: Int](), [[Int]]())
+    for (index, zone) in site.zones.enumerated() {
+      for observer in zone.observers {
+        let place = places[observer] ?? observers.count
+        if place == observers.count {
+          places[observer] = place
+          observers.append(observer)
+          standing.append([])
+        }
+        if standing[place].last != index { standing[place].append(index) }
+      }
+    }
+    // Zones without a floor make up one of their own.
+    var levels: [Int?] = []
+    zones = site.zones.enumerated().map { index, zone in
+      let floor = levels.firstIndex(of: zone.floor) ?? levels.count
+      if floor == levels.count { levels.append(zone.floor) }
+      let ranks = standing.count { $0.contains(index) }
+      return Planned(identifier: zone.identifier, floor: floor, ranks: min(2, ranks), beacons: zone.beacons)
+    }
+    let planned = zones
+    floors = standing.map { $0.first.map { planned[$0].floor } ?? 0 }
+    let onFloor = floors
+    floorRanks = levels.indices.map { floor in min(3, onFloor.count { $0 == floor }) }
+    steps = ZonePlan.steps(of: site.zones)
+    (self.observers, self.places) = (observers, places)
+    self.standing = standing.flatMap { $0 }
+    var end = 0
+    ranges = standing.map { zones in
+      end += zones.count
+      return end - zones.count..<end
+    }
+  }
+
+  /// The place of an observer, or nil if it stands in no zone.
+  func place(of observer: ObserverID) -> Int? { places[observer] }
+
+  /// The zones that an observer stands in.
+  func zones(of observer: Int) -> ArraySlice<Int> { standing[ranges[observer]] }
+
+  /// The floor that an observer is on; where its zones disagree, that of the first.
+  func floor(of observer: Int) -> Int { floors[observer] }
+
+  /// How one gets from one zone to another.
+  package func step(from: Int, to: Int) -> Step { steps[from * zones.count + to] }
+
+  /// The zones that place a beacon.
+  func placing(_ beacon: BeaconID, isAskedAbout: Bool) -> [Bool] {
+    zones.map { zone in
+      zone.beacons.isEmpty ? isAskedAbout : zone.beacons.contains { $0.matches(beacon) }
+    }
+  }
+
+  /// A door leads both ways, whichever of its zones names it; a zone that names none has doors to all of its floor.
+  private static func steps(of zones: [Zone]) -> [Step] {
+    let doors = zones.map { Set($0.adjacent) }
+    var steps: [Step] = []
+    steps.reserveCapacity(zones.count * zones.count)
+    for (from, zone) in zones.enumerated() {
+      for (to, other) in zones.enumerated() {
+        let isDoor = doors[from].contains(other.identifier) || doors[to].contains(zone.identifier)
+        let isOpen = doors[from].isEmpty && zone.floor == other.floor
+        let isSameFloor = zone.floor == other.floor || zone.floor == nil || other.floor == nil
+        steps.append(from == to ? .stay : isDoor || isOpen ? .walk : isSameFloor ? .stray : .climb)
+      }
+    }
+    return steps
+  }
+}
+
+/// The zone plan and the constants of the zone decision: the same for all beacons and all looks at their levels.
+///
+/// The constants take half a kilobyte, and each look at a beacon passes them through a dozen functions. They are shared
+/// by reference, because passing a value of that size would copy it at each call.
+package final class ZoneGround: Sendable {
+  /// The zones, numbered.
+  let plan: ZonePlan
+  /// The constants.
+  let rules: ZoneRules
+
+  /// Puts the two together.
+  package init(plan: ZonePlan, rules: ZoneRules) {
+    self.plan = plan
+    self.rules = rules
+  }
+}

@@ -1,0 +1,523 @@
+import PharosEvents
+import PharosReports
+
+/// Which zone one beacon is in: its levels, what they make probable, and the state machine that tells of it.
+struct ZoneTrack: Sendable {
+  /// What a look needs that is the same for all beacons.
+  struct Surroundings: Sendable {
+    /// What never changes while the site does not.
+    let ground: ZoneGround
+    /// Up to when each observer is known to have lived, by its place in the plan.
+    var proofs: [Timestamp]
+    /// What is added to each observer's levels.
+    var offsets: OffsetTable
+
+    /// The zones.
+    var plan: ZonePlan { ground.plan }
+    /// The constants.
+    var rules: ZoneRules { ground.rules }
+
+    /// Puts a look's needs together.
+    init(plan: ZonePlan, rules: ZoneRules, proofs: [Timestamp], offsets: OffsetTable) {
+      ground = ZoneGround(plan: plan, rules: rules)
+      self.proofs = proofs
+      self.offsets = offsets
+    }
+
+    /// Returns the time up to which an observer's silence counts: the instant or, if earlier, its last proof of life.
+    ///
+    /// The silence of a failed gateway is no evidence about its room, and the failure is noticed late. So silence does
+    /// not count until a later sign of life shows that the gateway was up.
+    func through(_ instant: Timestamp, of observer: Int) -> Timestamp { min(instant, proofs[observer]) }
+  }
+
+  /// The zone that the beacon is in.
+  var zone: Int?
+  /// Which zones place the beacon, as of an epoch of the regions.
+  var placing: [Bool] = []
+  var placingEpoch: UInt32?
+  /// Counts the transitions: a part of every event's id.
+  var counter: UInt64 = 0
+  /// The time until which the zone is kept although no observer has heard the beacon yet.
+  ///
+  /// It is set when the zone is known only from an event that was published before a restart.
+  var heldUntil = Timestamp.distantPast
+  /// When the levels are to be looked at again; in the far future while there is nothing to look at.
+  var nextLook = Timestamp.distantFuture
+
+  /// Who hears it, in the plan's order.
+  var levels: [ObserverLevel] = []
+  /// How probable each zone is.
+  var belief = ZoneBelief()
+  /// The zone that is certain but not told yet, and since when.
+  var candidate: Int?
+  var candidateSince = Timestamp.distantPast
+  /// Since when the zone that it is in has been doubted.
+  var doubtedSince: Timestamp?
+  /// The time of the last change.
+  var changedAt = Timestamp.distantPast
+  /// The time at which the beacon was assigned to its present zone.
+  var enteredAt = Timestamp.distantPast
+  /// When the next lesson is due, and how long after it the one behind.
+  var nextLesson = Timestamp.distantFuture
+  var lessonGap = TimeSpan.zero
+  /// Whether its levels change at more than one observer.
+  var isMoving = false
+
+  /// Since when one observer alone has heard it weaker, and which.
+  var shadowed: (observer: Int, since: Timestamp)?
+  var lookedAt = Timestamp.distantPast
+  var weighedAt = Timestamp.distantPast
+  var isFresh = false
+  var lag = TimeSpan.zero
+  /// How many adverts were heard since its levels began to change.
+  var heardOnTheMove = 0.0
+  /// What all of its observers have taught about its gaps.
+  var gaps = GapModel()
+  var outageTime = Timestamp.distantPast
+
+  /// Whether nothing is known and nothing is awaited.
+  var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
+
+  /// Takes how an observer heard the beacon in one second.
+  mutating func add(
+    _ summary: BeaconSummary,
+    of observer: Int,
+    until end: Timestamp,
+    at instant: Timestamp,
+    _ ground: ZoneGround
+  ) {
+    lag = max(.zero, instant - end)
+    heardOnTheMove += Double(summary.count)
+    isFresh = true
+    // Soon, unless a look is due anyway: a beacon that was silent for long is looked at seldom.
+    if nextLook > instant + ground.rules.period { nextLook = instant }
+    if let index = levels.firstIndex(where: { $0.observer == observer }) {
+      // A gap that an outage or a restart has torn says nothing about losses.
+      if !levels[index].isBack, !levels[index].isTorn {
+        gaps.learn(max(0, (instant - levels[index].toldAt).seconds), longest: ground.rules.longestInterval)
+      }
+      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant, ground), ground)
+      return
+    }
+    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, ground)
+    if levels.contains(where: \.isDark) { level.levelAtOutage = ground.rules.sensitivity }
+    let place = levels.firstIndex { observer < $0.observer } ?? levels.count
+    levels.insert(level, at: place)
+  }
+
+  /// An observer went down; false if it did not hear the beacon.
+  mutating func goDark(
+    _ observer: Int,
+    since time: Timestamp,
+    at instant: Timestamp,
+    _ around: Surroundings
+  ) -> Bool {
+    guard let index = levels.firstIndex(where: { $0.observer == observer }) else { return false }
+    outageTime = time
+    levels[index].isDark = true
+    nextLook = min(nextLook, instant + around.rules.period)
+    for other in levels.indices where other != index && !levels[other].isDark {
+      levels[other].levelAtOutage = current(other, at: instant, around)
+    }
+    return true
+  }
+
+  /// An observer is back; false if it did not hear the beacon before it went down, or has told of it since.
+  mutating func recover(_ observer: Int, at instant: Timestamp) -> Bool {
+    guard let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) else { return false }
+    levels[index].recover(at: instant)
+    nextLook = min(nextLook, instant)
+    return true
+  }
+
+  /// An observer's silence counts that did not for long: the next look is soon; false if it does not hear the beacon.
+  mutating func comeUp(for observer: Int, at instant: Timestamp, _ rules: ZoneRules) -> Bool {
+    guard levels.contains(where: { $0.observer == observer }) else { return false }
+    nextLook = min(nextLook, instant + rules.period)
+    return true
+  }
+
+  /// Looks at the levels, moves the probabilities on, and leaves in the weighing what came of it.
+  mutating func look(
+    at instant: Timestamp,
+    _ around: Surroundings,
+    _ gaps: LevelGaps,
+    _ weighing: inout ZoneWeighing
+  ) {
+    forget(at: instant, around)
+    weighing.removeAll()
+    let isFalling = hear(at: instant, around, into: &weighing)
+    belief.recall(into: &weighing, around.ground)
+    weighing.rank(around.ground, placing: placing)
+    weighing.trim(keeping: zone)
+    guard !weighing.candidates.isEmpty else { return belief.removeAll() }
+    belief.recallElsewhere(into: &weighing, around.ground)
+    weighing.score(around.ground, gaps)
+    var evidence = 0.0
+    if isFresh || isFalling {
+      let longest = around.ground.rules.longestEvidence.seconds
+      evidence = min((instant - weighedAt).seconds, isFalling ? around.ground.rules.period.seconds : longest)
+      if weighedAt == .distantPast { evidence = around.ground.rules.period.seconds }
+      weighedAt = instant
+      isFresh = false
+    }
+    let elapsed = lookedAt == .distantPast ? 0 : (instant - lookedAt).seconds
+    lookedAt = instant
+    let rate = isMoving ? around.ground.rules.walkingRate : around.ground.rules.restingRate
+    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.ground)
+  }
+
+  /// What is known of the beacon while an observer hears it.
+  private func circumstance(
+    of observer: Int,
+    at instant: Timestamp,
+    _ ground: ZoneGround
+  ) -> ObserverLevel.Circumstance {
+    if isMoving { return .moving }
+    if shadowed?.observer == observer { return .hidden }
+    return zone != nil && instant - enteredAt >= ground.rules.settlingTime ? .settled : .still
+  }
+
+  /// Event time: the decision's instant less the lag of the summary before it, never going back.
+  mutating func stamp(_ instant: Timestamp) -> Timestamp {
+    changedAt = max(changedAt, instant - lag)
+    return changedAt
+  }
+
+  /// Fills in who hears the beacon how loud; true if somebody has fallen silent.
+  ///
+  /// While no observer's level of the moment departs from its mean the beacon lies still, and the means count. Where a single
+  /// one hears it weaker, somebody stands in the way, and they count for a while.
+  private mutating func hear(
+    at instant: Timestamp,
+    _ around: Surroundings,
+    into weighing: inout ZoneWeighing
+  ) -> Bool {
+    let ground = around.ground
+    var (farthest, isFalling) = (0.0, false)
+    for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
+      let through = around.through(instant, of: levels[index].observer)
+      if levels[index].fall(at: through, ground) > 0 { isFalling = true }
+      farthest = max(farthest, abs(levels[index].quick - levels[index].slow))
+    }
+    var (departed, alone) = (0, -1)
+    for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
+      let departure = levels[index].quick - levels[index].slow
+      let band = max(levels[index].quietBand(ground), ground.rules.companionShare * farthest)
+      guard abs(departure) > band else { continue }
+      departed += 1
+      alone = departure < 0 ? levels[index].observer : -1
+    }
+    if departed == 1, alone >= 0 {
+      if shadowed?.observer != alone { shadowed = (alone, instant) }
+    } else if departed == 0 {
+      shadowed = nil
+    }
+    let isShadow =
+      departed == 1 && alone >= 0
+      && (shadowed.map { instant - $0.since < ground.rules.shadowPatience } ?? false)
+    let wasMoving = isMoving
+    isMoving = departed > 0 && !isShadow
+    if !wasMoving, isMoving { heardOnTheMove = 0 }
+    if wasMoving, !isMoving { for index in levels.indices { levels[index].settleIn() } }
+    let nearer = approach(at: instant, around)
+    for index in levels.indices {
+      let level = levels[index]
+      let through = around.through(instant, of: level.observer)
+      // An observer that is back keeps its beacons from being handed next door until it has had the time to hear them.
+      let isHeld = level.isDark || level.isBack && level.fall(at: through, ground) == 0
+      // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
+      guard isHeld || level.samples > 1 else { continue }
+      weighing.heard.append(
+        ZoneWeighing.Heard(
+          observer: level.observer,
+          level: isHeld ? level.quick - nearer : heardLevel(index, at: instant, around),
+          offset: around.offsets.applied(level.observer),
+          variance: isMoving ? level.variance : 0,
+          isDark: isHeld
+        )
+      )
+    }
+    return isFalling
+  }
+}
+
+extension ZoneTrack {
+  /// A change of zone, ready to be told.
+  struct Move: Sendable {
+    var from: Int?
+    var to: Int?
+    var time: Timestamp
+    var margin: Double?
+    var dwell: TimeSpan?
+    var reason: ZoneTransition.Reason
+    var probability: Double?
+    var runnerUp: ZoneWeighing.Candidate?
+  }
+
+  /// Decides what a look has made of the zones.
+  mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
+    let ground = around.ground
+    nextLook = isIdle ? .distantFuture : instant + pause(at: instant, ground.rules)
+    if heldUntil > instant {
+      guard weighing.candidates.contains(where: \.isLive) else { return nil }
+      heldUntil = .distantPast
+    }
+    if let zone {
+      let own = weighing.candidates.first { $0.zone == zone }
+      if own?.isLive != true, own?.isDark == true { return leave(at: instant, .observerDown, weighing) }
+      if !weighing.candidates.contains(where: \.isLive) { return leave(at: instant, .silence, weighing) }
+    }
+    let best = weighing.candidates.max { left, right in
+      (left.probability, -left.zone) < (right.probability, -right.zone)
+    }
+    if let best, best.isLive, best.zone != zone, best.probability >= ground.rules.certainty {
+      let lead = weighing.lead(of: best.zone)
+      if lead.within >= margin(for: best, at: instant, ground, weighing), isWitnessed(ground) {
+        return challenge(best, lead: lead.overall, at: instant, around, weighing)
+      }
+    }
+    candidate = nil
+    return doubt(at: instant, ground, weighing)
+  }
+
+  /// Returns the time until the next look, which grows with the time since an observer last heard the beacon.
+  private func pause(at instant: Timestamp, _ rules: ZoneRules) -> TimeSpan {
+    guard let toldAt = levels.lazy.map(\.toldAt).max() else { return rules.period }
+    return max(rules.period, .seconds((instant - toldAt).seconds * rules.silentPause))
+  }
+
+  /// Whether what speaks for a change is more than an advert or two.
+  private func isWitnessed(_ ground: ZoneGround) -> Bool {
+    zone == nil || !isMoving || heardOnTheMove >= ground.rules.witnesses * Double(levels.count)
+  }
+
+  /// Takes a lesson from a beacon that is surely where it is and lies still; false if it is not the time.
+  mutating func teach(
+    _ gaps: inout LevelGaps,
+    at instant: Timestamp,
+    _ around: Surroundings,
+    _ weighing: ZoneWeighing
+  ) -> Bool {
+    guard let zone, instant >= nextLesson, !isMoving, !levels.contains(where: \.isDark) else { return false }
+    guard belief.probability(of: zone) >= around.ground.rules.certainty else { return false }
+    nextLesson = instant + lessonGap
+    lessonGap = lessonGap + lessonGap
+    // Whose lesson it is, the offsets as far as they are known tell, whether they are used for zones or not: a loud observer
+    // would otherwise claim its neighbours' beacons and teach that they are its own.
+    let louder = { (left: ZoneWeighing.Heard, right: ZoneWeighing.Heard) in
+      left.level + around.offsets.entries[left.observer].offset
+        < right.level + around.offsets.entries[right.observer].offset
+    }
+    guard let loudest = weighing.heard.max(by: louder) else { return false }
+    let zones = around.ground.plan.zones(of: loudest.observer)
+    for other in weighing.heard where around.ground.plan.zones(of: other.observer) != zones {
+      gaps.learn(loudest.observer, other.observer, loudest.level - other.level)
+    }
+    return true
+  }
+
+  /// The lead that a zone needs over the one that comes next: more where the levels are not known well.
+  private func margin(
+    for best: ZoneWeighing.Candidate,
+    at instant: Timestamp,
+    _ ground: ZoneGround,
+    _ weighing: ZoneWeighing
+  ) -> Double {
+    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else {
+      return ground.rules.margin
+    }
+    let variance = doubt(about: best.observer) + doubt(about: next.observer)
+    let lead = max(ground.rules.margin, ground.rules.leadDeviations * variance.squareRoot())
+    guard zone != nil, !isMoving, instant - enteredAt >= ground.rules.settlingTime else { return lead }
+    return lead + max(0, ground.rules.clearWay - way) * ground.rules.reluctance
+  }
+
+  /// How far the levels lie from their means of the last minute, over all of its observers.
+  ///
+  /// - Units: dB, root mean square.
+  private var way: Double {
+    var (sum, count) = (0.0, 0.0)
+    for level in levels where !level.isDark && level.samples > 1 {
+      let change = (isMoving ? level.quick : level.slow) - level.home
+      sum += change * change
+      count += 1
+    }
+    return count > 0 ? (sum / count).squareRoot() : 0
+  }
+
+  /// How uncertain a level is, and how far it wanders.
+  private func doubt(about observer: Int) -> Double {
+    guard let level = levels.first(where: { $0.observer == observer }) else { return 0 }
+    return level.unrest + (isMoving ? level.variance : level.slowVariance)
+  }
+
+  private mutating func challenge(
+    _ best: ZoneWeighing.Candidate,
+    lead: Double,
+    at instant: Timestamp,
+    _ around: Surroundings,
+    _ weighing: ZoneWeighing
+  ) -> Move? {
+    let ground = around.ground
+    if candidate != best.zone {
+      candidate = best.zone
+      candidateSince = instant
+    }
+    let dwell = instant - candidateSince
+    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, ground, weighing) }
+    let move = Move(
+      from: zone,
+      to: best.zone,
+      time: stamp(instant),
+      margin: lead.isFinite ? lead : nil,
+      dwell: dwell,
+      reason: .margin,
+      probability: best.probability,
+      runnerUp: weighing.runnerUp(behind: best.zone)
+    )
+    zone = best.zone
+    enteredAt = instant
+    candidate = nil
+    doubtedSince = nil
+    for index in levels.indices { levels[index].settleIn() }
+    lessonGap = ground.rules.firstLesson
+    nextLesson = instant + lessonGap
+    return move
+  }
+
+  /// How long a zone must have won: longer where no door leads to it from the one that the beacon is in.
+  private func needed(for target: Int, _ around: Surroundings) -> TimeSpan {
+    switch zone.map({ around.ground.plan.step(from: $0, to: target) }) {
+    case nil, .stay, .walk: around.ground.rules.dwell
+    case .stray: max(around.ground.rules.dwell, around.ground.rules.strayDwell)
+    case .climb: max(around.ground.rules.dwell, around.ground.rules.climbDwell)
+    }
+  }
+
+  /// Gives a zone up that has been improbable for long, though no other is certain.
+  private mutating func doubt(at instant: Timestamp, _ ground: ZoneGround, _ weighing: ZoneWeighing) -> Move?
+  {
+    guard let zone, belief.probability(of: zone) < ground.rules.doubt else {
+      doubtedSince = nil
+      return nil
+    }
+    let since = doubtedSince ?? instant
+    doubtedSince = since
+    guard candidate == nil, instant - since >= ground.rules.notSureDwell else { return nil }
+    return leave(at: instant, .notSure, weighing)
+  }
+
+  private mutating func leave(
+    at instant: Timestamp,
+    _ reason: ZoneTransition.Reason,
+    _ weighing: ZoneWeighing
+  ) -> Move {
+    let time = reason == .observerDown ? max(changedAt, outageTime) : stamp(instant)
+    changedAt = time
+    var move = Move(from: zone, to: nil, time: time, reason: reason)
+    if reason == .notSure, let zone {
+      move.probability = belief.probability(of: zone)
+      move.runnerUp = weighing.runnerUp(behind: zone)
+    }
+    zone = nil
+    candidate = nil
+    doubtedSince = nil
+    nextLesson = .distantFuture
+    if reason == .silence { belief.removeAll() }
+    return move
+  }
+}
+
+extension ZoneWeighing {
+  /// By how much a zone's loudest observer leads those of the other zones of its floor, and of all floors.
+  fileprivate func lead(of zone: Int) -> (within: Double, overall: Double) {
+    guard let own = candidates.first(where: { $0.zone == zone }) else { return (0, 0) }
+    var (within, overall) = (Double.infinity, Double.infinity)
+    for other in candidates
+    where other.zone != zone && other.zone != ZoneWeighing.elsewhere && other.observer >= 0 {
+      overall = min(overall, own.first - other.first)
+      if other.floor == own.floor { within = min(within, own.first - other.first) }
+    }
+    return (within, overall)
+  }
+
+  /// The most probable of the other zones, if one was weighed.
+  fileprivate func runnerUp(behind zone: Int) -> Candidate? {
+    var next: Candidate?
+    for other in candidates where other.zone != zone && other.zone != ZoneWeighing.elsewhere {
+      if next.map({ ($0.probability, -$0.zone) < (other.probability, -other.zone) }) ?? true { next = other }
+    }
+    return next
+  }
+}
+
+/// What silence does to the levels: that of a live observer, and that of one which is down.
+extension ZoneTrack {
+  /// The level that counts, silence taken off.
+  func heardLevel(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
+    if isMoving { return current(index, at: instant, around) }
+    let level = levels[index]
+    let fall = level.fall(at: around.through(instant, of: level.observer), around.ground)
+    return fall > 0 ? max(level.slow - fall, min(around.ground.rules.sensitivity, level.slow)) : level.slow
+  }
+
+  /// By how much it has come nearer to a live observer since another went down, which is taken off that one's level.
+  func approach(at instant: Timestamp, _ around: Surroundings) -> Double {
+    var rise = 0.0
+    guard levels.contains(where: \.isDark) else { return 0 }
+    for index in levels.indices where !levels[index].isDark && levels[index].samples > 1 {
+      guard let before = levels[index].levelAtOutage else { continue }
+      rise = max(rise, current(index, at: instant, around) - before)
+    }
+    return max(0, rise - around.ground.rules.approachBand)
+  }
+
+  /// The level of the moment, silence taken off.
+  func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
+    let through = around.through(instant, of: levels[index].observer)
+    let fallen = levels[index].quick - levels[index].fall(at: through, around.ground)
+    return levels[index].isDark
+      ? fallen : max(fallen, min(around.ground.rules.sensitivity, levels[index].quick))
+  }
+
+  /// Drops what is silent, and what was frozen by an outage once the beacon has clearly moved.
+  mutating func forget(at instant: Timestamp, _ around: Surroundings) {
+    forgetSilent(at: instant, around)
+    guard levels.contains(where: \.isDark) else {
+      for index in levels.indices where levels[index].levelAtOutage != nil {
+        levels[index].levelAtOutage = nil
+      }
+      return
+    }
+    var loudest: Int?
+    for index in levels.indices where !levels[index].isDark && levels[index].samples > 1 {
+      let level = current(index, at: instant, around)
+      if loudest.map({ current($0, at: instant, around) < level }) ?? true { loudest = index }
+    }
+    guard let loudest, let before = levels[loudest].levelAtOutage else { return }
+    let hasMoved = current(loudest, at: instant, around) - before >= around.ground.rules.releaseRise
+    if hasMoved { levels.removeAll(where: \.isDark) }
+  }
+
+  /// Drops the observers that no longer hear it: where all are silent their chances multiply.
+  private mutating func forgetSilent(at instant: Timestamp, _ around: Surroundings) {
+    let shortest = around.ground.rules.shortestPresence
+    var (silent, live, together) = (0, 0, 0.0)
+    for level in levels where !level.isDark {
+      live += 1
+      let through = around.through(instant, of: level.observer)
+      guard through - level.toldAt >= shortest else { continue }
+      silent += 1
+      together += level.surprise(at: through)
+    }
+    guard silent > 0 else { return }
+    let areGone = silent == live && together >= around.ground.rules.silentSurprise
+    levels.removeAll { level in
+      let through = around.through(instant, of: level.observer)
+      let surprise = areGone ? .infinity : level.surprise(at: through)
+      return level.isGone(at: through, surprise: surprise, around.ground)
+    }
+  }
+}

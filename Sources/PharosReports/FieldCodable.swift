@@ -1,0 +1,338 @@
+/// A value that is kept as bytes, in recordings, checkpoints and the journal: written and read back without loss.
+///
+/// Fields come in the order in which the types declare them.
+public protocol FieldCodable: Equatable, Sendable {
+  /// Writes the value.
+  func write(to writer: inout FieldWriter)
+  /// Reads the value.
+  init(from reader: inout FieldReader) throws(FieldError)
+}
+
+extension String: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(self) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.text() }
+}
+
+extension Double: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(self) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.double() }
+}
+
+extension UInt16: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(self as UInt16) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt16.self) }
+}
+
+extension UInt64: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(self as UInt64) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt64.self) }
+}
+
+extension TimeSpan: FieldCodable {
+  /// Writes the value.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  /// Reads the value.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(nanoseconds: try reader.number(Int64.self))
+  }
+}
+
+extension Timestamp: FieldCodable {
+  /// Writes the value.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  /// Reads the value.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(nanoseconds: try reader.number(Int64.self))
+  }
+}
+
+/// A list where the value itself may be missing, as the observers of a region about beacons are.
+public struct FieldList<Element: FieldCodable>: FieldCodable {
+  /// The values.
+  public let elements: [Element]
+
+  /// Wraps values.
+  public init(_ elements: [Element]) { self.elements = elements }
+
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(elements) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { elements = try reader.list(Element.self) }
+}
+
+/// The bytes of a value as they are written: big-endian, field after field, nothing between.
+public struct FieldWriter: Sendable {
+  @usableFromInline var storage: [UInt8] = []
+
+  /// What has been written.
+  @inlinable public var bytes: [UInt8] { storage }
+
+  /// Starts with nothing written.
+  public init() {}
+
+  /// Makes room for so many bytes more, so that none of them has to wait for it.
+  ///
+  /// The room at least doubles when it grows, so that asking often costs no more than asking once.
+  public mutating func reserve(_ count: Int) {
+    let wanted = storage.count + max(0, count)
+    guard wanted > storage.capacity else { return }
+    storage.reserveCapacity(max(wanted, storage.capacity * 2))
+  }
+
+  /// Writes one byte.
+  @inlinable public mutating func write(_ byte: UInt8) { storage.append(byte) }
+
+  /// Writes a whole number, the most significant byte first.
+  @inlinable
+  public mutating func write<Number: FixedWidthInteger>(_ number: Number) {
+    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe storage.append(contentsOf: $0) }
+  }
+
+  /// Writes a number as the 64 bits of its IEEE 754 form, so that not one of them is lost.
+  @inlinable public mutating func write(_ number: Double) { write(number.bitPattern) }
+
+  /// Writes a number as the 32 bits of its IEEE 754 form.
+  @inlinable public mutating func write(_ number: Float) { write(number.bitPattern) }
+
+  /// Writes a truth value as 0 or 1.
+  @inlinable public mutating func write(_ flag: Bool) { storage.append(flag ? 1 : 0) }
+
+  /// Writes a length in bytes as u32, then the text in UTF-8.
+  public mutating func write(_ text: String) {
+    write(UInt32(text.utf8.count))
+    storage.append(contentsOf: text.utf8)
+  }
+
+  /// Writes bytes as they are; how many there are is for the caller to write.
+  public mutating func write(raw bytes: [UInt8]) { self.storage.append(contentsOf: bytes) }
+
+  /// Writes 0 for nil, or 1 and the value.
+  public mutating func write<Value: FieldCodable>(_ value: Value?) {
+    write(value != nil)
+    if let value { value.write(to: &self) }
+  }
+
+  /// Writes a count as u32, then the values.
+  public mutating func write<Value: FieldCodable>(_ values: [Value]) {
+    write(UInt32(values.count))
+    for value in values { value.write(to: &self) }
+  }
+
+  /// Writes a length in bytes as u32, then what the body writes, so that a reader may pass over it.
+  public mutating func writeBlock(_ body: (inout FieldWriter) -> Void) {
+    let start = storage.count
+    write(0 as UInt32)
+    body(&self)
+    let length = UInt32(truncatingIfNeeded: storage.count - start - 4)
+    for place in 0..<4 {
+      storage[start + place] = UInt8(truncatingIfNeeded: length >> UInt32(24 - place * 8))
+    }
+  }
+}
+
+/// Reads back what ``FieldWriter`` wrote; any bytes at all give a value or an error, never more.
+public struct FieldReader: Sendable {
+  /// How deep trees may go: deeper ones than any site has, shallow enough for every stack.
+  public static let deepestTree = 128
+
+  @usableFromInline let bytes: ArraySlice<UInt8>
+  @usableFromInline var position: Int
+  /// Where the first byte lies in what the reader was taken from.
+  @usableFromInline var origin = 0
+  /// How deep in a tree the reader is.
+  private var depth = 0
+
+  /// Starts at the first byte.
+  public init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    self.position = bytes.startIndex
+  }
+
+  /// How many bytes are left.
+  @inlinable public var remaining: Int { bytes.endIndex - position }
+
+  /// How many bytes were read.
+  @inlinable public var offset: Int { origin + position - bytes.startIndex }
+
+  /// An error about what was just read.
+  @inlinable public func failure(_ problem: FieldError.Problem) -> FieldError {
+    FieldError(problem, at: offset)
+  }
+
+  /// Reads one byte.
+  @inlinable
+  public mutating func byte() throws(FieldError) -> UInt8 {
+    guard remaining > 0 else { throw failure(.cut) }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  /// Reads a whole number.
+  @inlinable
+  public mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(FieldError) -> Number {
+    let length = Number.bitWidth / 8
+    guard remaining >= length else { throw failure(.cut) }
+    let start = position - bytes.startIndex
+    let number = unsafe bytes.withUnsafeBytes {
+      unsafe $0.loadUnaligned(fromByteOffset: start, as: Number.self)
+    }
+    position += length
+    return Number(bigEndian: number)
+  }
+
+  /// Reads a number from its 64 bits.
+  @inlinable public mutating func double() throws(FieldError) -> Double {
+    Double(bitPattern: try number(UInt64.self))
+  }
+
+  /// Reads a number from its 32 bits.
+  @inlinable public mutating func float() throws(FieldError) -> Float {
+    Float(bitPattern: try number(UInt32.self))
+  }
+
+  /// Reads a truth value; only 0 and 1 are ones.
+  public mutating func flag() throws(FieldError) -> Bool {
+    switch try byte() {
+    case 0: return false
+    case 1: return true
+    case let other: throw failure(.unknownTag(field: "a truth value", tag: other))
+    }
+  }
+
+  /// Reads a text.
+  public mutating func text() throws(FieldError) -> String {
+    let length = Int(try number(UInt32.self))
+    guard length <= remaining else { throw failure(.cut) }
+    guard let text = String(validating: bytes[position..<(position + length)], as: UTF8.self) else {
+      throw failure(.badText)
+    }
+    position += length
+    return text
+  }
+
+  /// Reads so many bytes as they are.
+  public mutating func raw(_ count: Int) throws(FieldError) -> [UInt8] {
+    guard count >= 0, count <= remaining else { throw failure(.cut) }
+    defer { position += count }
+    return Array(bytes[position..<(position + count)])
+  }
+
+  /// Reads a value that may be missing.
+  public mutating func optional<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> Value? {
+    try flag() ? try Value(from: &self) : nil
+  }
+
+  /// Reads a list; since every value takes a byte at least, its length is bounded by what is left.
+  public mutating func list<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> [Value] {
+    let count = Int(try number(UInt32.self))
+    guard count <= remaining else { throw failure(.cut) }
+    var values: [Value] = []
+    for _ in 0..<count { values.append(try Value(from: &self)) }
+    return values
+  }
+
+  /// Reads a length and gives a reader of so many bytes, which are passed over here.
+  public mutating func block() throws(FieldError) -> FieldReader {
+    let length = Int(try number(UInt32.self))
+    guard length <= remaining else { throw failure(.cut) }
+    defer { position += length }
+    var block = FieldReader(bytes[position..<(position + length)])
+    block.depth = depth
+    block.origin = offset
+    return block
+  }
+
+  /// Reads a length of a list whose elements take at least so many bytes each, and which therefore is bounded by what is left.
+  public mutating func count(ofAtLeast least: Int = 1) throws(FieldError) -> Int {
+    let count = Int(try number(UInt32.self))
+    guard count <= remaining / max(1, least) else { throw failure(.cut) }
+    return count
+  }
+
+  /// Reads what lies one level deeper in a tree.
+  public mutating func deeper<Value>(
+    _ body: (inout FieldReader) throws(FieldError) -> Value
+  ) throws(FieldError) -> Value {
+    guard depth < FieldReader.deepestTree else { throw failure(.tooDeep(limit: FieldReader.deepestTree)) }
+    depth += 1
+    let value = try body(&self)
+    depth -= 1
+    return value
+  }
+
+  /// Checks that nothing is left.
+  public func finish() throws(FieldError) {
+    guard remaining == 0 else { throw failure(.surplus(bytes: remaining)) }
+  }
+}
+
+/// Why bytes that ``FieldWriter`` should have written could not be read.
+public struct FieldError: Error, Hashable, Sendable {
+  /// What was found.
+  public enum Problem: Hashable, Sendable {
+    /// It ends inside a field.
+    case cut
+    /// So many bytes are left behind the last field.
+    case surplus(bytes: Int)
+    /// It was written by another version of the program.
+    case version(UInt8, expected: UInt8)
+    /// The kind of thing is not known.
+    case kind(UInt8)
+    /// A field that chooses between cases holds a value that is none of them.
+    case unknownTag(field: String, tag: UInt8)
+    /// A number that the field cannot hold.
+    case outOfRange(field: String)
+    /// A text is no UTF-8.
+    case badText
+    /// The identity of an observer or a beacon cannot be one.
+    case badIdentity
+    /// A tree is deeper than any that is written.
+    case tooDeep(limit: Int)
+    /// What is kept in several parts lacks one, counted from 0, or has it in another place.
+    case missingPart(UInt32)
+  }
+
+  /// What was found.
+  public let problem: Problem
+  /// Where.
+  ///
+  /// - Units: bytes from the start.
+  public let offset: Int
+
+  /// Makes an error.
+  @inlinable
+  public init(_ problem: Problem, at offset: Int) {
+    self.problem = problem
+    self.offset = offset
+  }
+}
+
+extension FieldError: CustomStringConvertible {
+  /// The problem and its place; the caller knows where the bytes came from and adds the remedy.
+  public var description: String {
+    let place = "byte \(offset): "
+    switch problem {
+    case .cut: return place + "it ends inside a field"
+    case .surplus(let bytes): return place + "\(bytes) bytes too many"
+    case .version(let found, let expected):
+      return place + "version \(found), this program reads version \(expected)"
+    case .kind(let kind): return place + "kind \(kind) is not known"
+    case .unknownTag(let field, let tag): return place + "\(tag) is no value of \(field)"
+    case .outOfRange(let field): return place + "a number that \(field) cannot hold"
+    case .badText: return place + "a text that is not UTF-8"
+    case .badIdentity: return place + "an identity that cannot be one"
+    case .tooDeep(let limit): return place + "a tree deeper than \(limit) levels"
+    case .missingPart(let part): return place + "part \(part) is missing or out of its place"
+    }
+  }
+}

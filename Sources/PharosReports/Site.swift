@@ -1,0 +1,298 @@
+/// What is known about an observer before it is heard.
+public struct ObserverEntry: Hashable, Sendable {
+  /// How an observer proves that its silence about a beacon means something.
+  public enum Liveness: String, Hashable, Sendable {
+    /// By heartbeats and by other traffic, whichever it has; assumed if it never had either.
+    case auto
+    /// By heartbeats only.
+    case heartbeat
+    /// By adverts of any beacon only.
+    case traffic
+    /// Not at all: it is taken to live.
+    case assumed
+  }
+
+  /// Which observer.
+  public var id: ObserverID
+  /// Its name for people.
+  public var name: String?
+  /// What is added to every level that it hears, held to ``rssiOffsets``; not a number adds nothing.
+  ///
+  /// - Units: dB.
+  public var rssiOffset: Double
+  /// How its silence is judged.
+  public var liveness: Liveness
+  /// Its lag, or nil to learn it.
+  public var lag: TimeSpan?
+
+  /// What offsets may be: receivers in the field differ by some 20 dB.
+  ///
+  /// - Units: dB.
+  public static let rssiOffsets: ClosedRange<Double> = -40...40
+
+  /// Makes an entry.
+  public init(
+    id: ObserverID,
+    name: String? = nil,
+    rssiOffset: Double = 0,
+    liveness: Liveness = .auto,
+    lag: TimeSpan? = nil
+  ) {
+    self.id = id
+    self.name = name
+    self.rssiOffset = rssiOffset
+    self.liveness = liveness
+    self.lag = lag
+  }
+}
+
+/// What is known about a beacon before it is heard.
+public struct BeaconEntry: Hashable, Sendable {
+  /// Which beacon or beacons.
+  public var constraint: BeaconConstraint
+  /// Whether the device address is part of its identity (`key: mac`).
+  public var keyedByAddress: Bool
+  /// Its name for people.
+  public var name: String?
+  /// Its level at one metre in dBm, in place of what it advertises itself.
+  public var measuredPower: Double?
+  /// Its advertising interval.
+  public var interval: TimeSpan?
+  /// The key with which it makes the addresses it changes, which are then taken as the one of ``constraint``; nil for a beacon
+  /// that keeps its address.
+  public var identityKey: IdentityKey?
+
+  /// Makes an entry.
+  public init(
+    constraint: BeaconConstraint,
+    keyedByAddress: Bool = false,
+    name: String? = nil,
+    measuredPower: Double? = nil,
+    interval: TimeSpan? = nil,
+    identityKey: IdentityKey? = nil
+  ) {
+    self.constraint = constraint
+    self.keyedByAddress = keyedByAddress
+    self.name = name
+    self.measuredPower = measuredPower
+    self.interval = interval
+    self.identityKey = identityKey
+  }
+}
+
+/// A place made of observers; a beacon is in at most one leaf zone at a time.
+public struct Zone: Hashable, Sendable {
+  /// The zone's identifier.
+  public var identifier: String
+  /// Its name for people.
+  public var name: String?
+  /// The observers that stand in it.
+  public var observers: [ObserverID]
+  /// The floor it is on, counted from the ground floor 0, or nil where floors do not matter.
+  public var floor: Int?
+  /// The zones that one can walk to from it; empty means any of its floor.
+  public var adjacent: [String]
+  /// The beacons it places; empty means all that some region asks about.
+  public var beacons: [BeaconConstraint]
+
+  /// Makes a zone.
+  public init(
+    identifier: String,
+    name: String? = nil,
+    observers: [ObserverID],
+    floor: Int? = nil,
+    adjacent: [String] = [],
+    beacons: [BeaconConstraint] = []
+  ) {
+    self.identifier = identifier
+    self.name = name
+    self.observers = observers
+    self.floor = floor
+    self.adjacent = adjacent
+    self.beacons = beacons
+  }
+}
+
+/// All that a site declares: who asks, who hears, what is known, and where it stands.
+public struct Site: Hashable, Sendable {
+  /// The name of the stream of events; part of every event's id and source.
+  public var stream: String
+  /// The applications, each identifier once.
+  public var applications: [Application]
+  /// What is known about observers.
+  public var observers: [ObserverEntry]
+  /// What is known about beacons.
+  public var beacons: [BeaconEntry]
+  /// The zones.
+  public var zones: [Zone]
+  /// Companies other than Apple whose frames of iBeacon layout count as iBeacons.
+  public var iBeaconCompanies: [UInt16]
+  /// The path-loss exponent of log-distance ranging.
+  public var pathLossExponent: Double
+  /// Whose reports count.
+  public var admission: Admission
+  /// How handsets and tags are located in the venues.
+  public var positioning: PositioningSettings
+  /// The folders of the venues, as paths that can be opened.
+  public var venues: [String]
+
+  /// Whose reports count.
+  public enum Admission: UInt8, Hashable, Sendable {
+    /// Those of all observers.
+    case open
+    /// Those of the observers that the site lists, and of those that were accepted since; all others are quarantined: they
+    /// change nothing, and are counted and shown.
+    case listed
+  }
+
+  /// The path-loss exponent unless a site says otherwise.
+  ///
+  /// 2.0 is free space; furnished indoor lines of sight measure 1.6 to 2.5 (Rappaport, Wireless Communications,
+  /// table 4.2).
+  public static let defaultPathLossExponent = 2.0
+
+  /// Makes a site.
+  public init(
+    stream: String = "pharos",
+    applications: [Application] = [],
+    observers: [ObserverEntry] = [],
+    beacons: [BeaconEntry] = [],
+    zones: [Zone] = [],
+    iBeaconCompanies: [UInt16] = [],
+    pathLossExponent: Double = Site.defaultPathLossExponent,
+    admission: Admission = .open,
+    positioning: PositioningSettings = PositioningSettings(),
+    venues: [String] = []
+  ) {
+    self.stream = stream
+    self.applications = applications
+    self.observers = observers
+    self.beacons = beacons
+    self.zones = zones
+    self.iBeaconCompanies = iBeaconCompanies
+    self.pathLossExponent = pathLossExponent
+    self.admission = admission
+    self.positioning = positioning
+    self.venues = venues
+  }
+}
+
+/// How a site wants its handsets and tags located; see `positioning:` in the site file.
+public struct PositioningSettings: Hashable, Sendable {
+  /// How far apart fixes of one subject are at least.
+  public var interval: TimeSpan
+  /// How long a fix waits for what is still on its way.
+  public var lag: TimeSpan
+  /// How many places are weighed against each other for one subject at most, or nil for the usual number.
+  public var particles: Int?
+  /// The beacons that are located as tags; empty means all that some region asks about.
+  public var tags: [BeaconConstraint]
+
+  /// How far apart fixes are unless a site says otherwise: once a second, as Core Location gives them.
+  public static let defaultInterval = TimeSpan.seconds(1)
+  /// How long a fix waits unless a site says otherwise.
+  ///
+  /// 1 s: of the lines of handsets that were recorded, 99 in 100 came no later.
+  public static let defaultLag = TimeSpan.seconds(1)
+  /// How far apart fixes may be.
+  ///
+  /// From four a second, more than steps have, to one an hour.
+  public static let intervals = TimeSpan.milliseconds(250)...TimeSpan.minutes(60)
+  /// The permitted waiting times of a fix: after more than 30 s, a location is no longer of interest.
+  public static let lags = TimeSpan.zero...TimeSpan.seconds(30)
+  /// How many places may be weighed: fewer lose a subject at the first corner, more need over 64 KiB a subject.
+  public static let particleCounts = 50...2_000
+
+  /// Makes settings; those that are left out are the usual ones.
+  public init(
+    interval: TimeSpan = PositioningSettings.defaultInterval,
+    lag: TimeSpan = PositioningSettings.defaultLag,
+    particles: Int? = nil,
+    tags: [BeaconConstraint] = []
+  ) {
+    self.interval = interval
+    self.lag = lag
+    self.particles = particles
+    self.tags = tags
+  }
+}
+
+extension PositioningSettings: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    interval.write(to: &writer)
+    lag.write(to: &writer)
+    writer.write(particles.map { UInt64(clamping: $0) })
+    writer.write(tags)
+  }
+
+  /// Reads the value.
+  ///
+  /// - Throws: that the bytes are none, or name what no site may ask for.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let interval = try TimeSpan(from: &reader)
+    let lag = try TimeSpan(from: &reader)
+    let particles = try reader.optional(UInt64.self).map { Int(clamping: $0) }
+    guard PositioningSettings.intervals.contains(interval), PositioningSettings.lags.contains(lag) else {
+      throw reader.failure(.outOfRange(field: "a time of positioning"))
+    }
+    guard particles.map(PositioningSettings.particleCounts.contains) ?? true else {
+      throw reader.failure(.outOfRange(field: "a number of particles"))
+    }
+    self.init(
+      interval: interval,
+      lag: lag,
+      particles: particles,
+      tags: try reader.list(BeaconConstraint.self)
+    )
+  }
+}
+
+extension Site {
+  /// The changes of regions and ranging that lead from what this site declares to what another one does.
+  ///
+  /// What both declare alike is left alone, and so is what applications have added at run time, of which neither site
+  /// knows. First goes what is no longer declared, so that the limit of an application is not exceeded on the way.
+  ///
+  /// - Parameter next: the site that takes this one's place.
+  /// - Returns: the changes, in the order in which they are to be carried out; none if both declare the same.
+  public func regionChanges(to next: Site) -> [RegionChange] {
+    var changes: [RegionChange] = []
+    for old in applications {
+      let new = next.application(old.identifier) ?? Application(identifier: old.identifier)
+      if new != old { changes += old.changes(to: new) }
+    }
+    for new in next.applications where application(new.identifier) == nil {
+      changes += Application(identifier: new.identifier).changes(to: new)
+    }
+    return changes
+  }
+
+  /// The application with an identifier.
+  private func application(_ identifier: String) -> Application? {
+    applications.first { $0.identifier == identifier }
+  }
+}
+
+extension Application {
+  /// The changes that lead from what is declared here to what another application of the same name declares.
+  fileprivate func changes(to next: Application) -> [RegionChange] {
+    var changes: [RegionChange] = []
+    for region in regions where !next.regions.contains(where: { $0.identifier == region.identifier }) {
+      changes.append(.stopMonitoring(application: identifier, identifier: region.identifier))
+    }
+    for request in ranging where !next.ranging.contains(where: { $0.constraint == request.constraint }) {
+      changes.append(.stopRanging(application: identifier, request.constraint))
+    }
+    if next.rotation != rotation {
+      changes.append(.setRotation(application: identifier, next.rotation))
+    }
+    for region in next.regions where !regions.contains(region) {
+      changes.append(.startMonitoring(application: identifier, region))
+    }
+    for request in next.ranging where !ranging.contains(request) {
+      changes.append(.startRanging(application: identifier, request))
+    }
+    return changes
+  }
+}

@@ -1,0 +1,215 @@
+import CPharos
+package import Logging
+import PharosReports
+
+/// The levels of the log, as the command line spells them.
+package enum LogLevel: String, CaseIterable, Sendable {
+  /// Everything, step by step.
+  case trace
+  /// What helps to find a fault.
+  case debug
+  /// What happens, where it is rare.
+  case info
+  /// What an operator wants to know.
+  case notice
+  /// What may need a hand.
+  case warning
+  /// What is lost.
+  case error
+}
+
+/// How the log is written.
+package enum LogFormat: String, CaseIterable, Sendable {
+  /// Lines for people.
+  case text
+  /// One JSON object a line.
+  case json
+}
+
+/// The log of a command: from which level on, and how it is written.
+package struct LogSettings: Hashable, Sendable {
+  /// From which level on lines are written.
+  package var level: LogLevel
+  /// How they are written.
+  package var format: LogFormat
+
+  /// Makes settings.
+  package init(level: LogLevel = .notice, format: LogFormat = .text) {
+    self.level = level
+    self.format = format
+  }
+
+  /// Settles what the command line leaves open: `PHAROS_LOG_LEVEL` and `PHAROS_LOG_FORMAT`.
+  ///
+  /// - Throws: which variable is wrong.
+  package init(
+    level: LogLevel?,
+    format: LogFormat?,
+    environment: [String: String]
+  ) throws(CommandFailure) {
+    let levels: LogLevel? = try LogSettings.variable("PHAROS_LOG_LEVEL", in: environment)
+    let formats: LogFormat? = try LogSettings.variable("PHAROS_LOG_FORMAT", in: environment)
+    self.level = level ?? levels ?? .notice
+    self.format = format ?? formats ?? .text
+  }
+
+  /// A logger that writes to standard error.
+  package func logger() -> Logger {
+    var logger = Logger(label: "pharos") { label in
+      switch format {
+      case .text: StreamLogHandler.standardError(label: label)
+      case .json: JSONLogHandler(label: label, sink: DescriptorSink(descriptor: 2, threshold: 0))
+      }
+    }
+    logger.logLevel = Logger.Level(rawValue: level.rawValue) ?? .notice
+    return logger
+  }
+
+  private static func variable<Value: RawRepresentable<String> & CaseIterable>(
+    _ name: String,
+    in environment: [String: String]
+  ) throws(CommandFailure) -> Value? {
+    guard let text = environment[name], !text.isEmpty else { return nil }
+    guard let value = Value(rawValue: text) else {
+      let words = Value.allCases.map(\.rawValue).joined(separator: ", ")
+      throw CommandFailure("\(name) is \"\(text)\" (expected one of \(words))", status: .configuration)
+    }
+    return value
+  }
+}
+
+/// A log handler that writes one JSON object per line, for log collectors.
+///
+/// The members are `time`, `level`, `logger`, `message`, `source`, and `metadata`, an object of strings.
+package struct JSONLogHandler: LogHandler {
+  /// What every line carries.
+  package var metadata: Logger.Metadata = [:]
+  /// From which level on lines are written.
+  package var logLevel: Logger.Level = .notice
+  /// Adds metadata of the task that logs.
+  package var metadataProvider: Logger.MetadataProvider?
+
+  private let label: String
+  private let sink: any OutputSink
+  private let now: @Sendable () -> Timestamp
+
+  /// Makes a handler.
+  ///
+  /// - Parameters:
+  ///   - label: the logger's label.
+  ///   - sink: where lines go.
+  ///   - now: gives the time.
+  package init(
+    label: String,
+    sink: any OutputSink,
+    now: @escaping @Sendable () -> Timestamp = { .wallClock }
+  ) {
+    self.label = label
+    self.sink = sink
+    self.now = now
+  }
+
+  /// One value of the metadata that every line carries.
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  /// Writes a line; one that cannot be written is lost.
+  package func log(event: LogEvent) {
+    var json = JSONText()
+    json.openObject()
+    json.member("time", now().rfc3339)
+    json.member("level", event.level.rawValue)
+    json.member("logger", label)
+    json.member("message", "\(event.message)")
+    json.member("source", event.source)
+    var all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
+    if let own = event.metadata { all.merge(own) { _, new in new } }
+    if !all.isEmpty {
+      json.openObject("metadata")
+      for (key, value) in all.sorted(by: { $0.key < $1.key }) { json.member(named: key, "\(value)") }
+      json.closeObject()
+    }
+    json.closeObject()
+    json.newLine()
+    try? sink.write(json.utf8)
+    try? sink.flush()
+  }
+}
+
+extension Timestamp {
+  /// The system's wall clock, for lines that people read.
+  package static var wallClock: Timestamp { Timestamp(nanoseconds: pharos_clock_wall()) }
+}
+
+/// Keeps device addresses out of the log, which is read by many, shipped elsewhere and kept for long.
+///
+/// What a text says beside them stays: the line of the file, the name of the entry. Who needs the addresses asks for them: `pharos check`
+/// shows them on the console.
+package enum LogPrivacy {
+  /// What stands in the place of an address.
+  static let mask = "(address)"
+
+  /// A text without device addresses: six octets with colons or dashes between them.
+  package static func hidden(_ text: String) -> String {
+    let bytes = Array(text.utf8)
+    var shown: [UInt8] = []
+    shown.reserveCapacity(bytes.count)
+    var position = 0
+    while position < bytes.count {
+      if isAddress(bytes, at: position) {
+        shown += Array(mask.utf8)
+        position += length
+      } else {
+        shown.append(bytes[position])
+        position += 1
+      }
+    }
+    return String(decoding: shown, as: UTF8.self)
+  }
+
+  /// Six octets of two digits each and five signs between them.
+  private static let length = 17
+
+  private static func isAddress(_ bytes: [UInt8], at start: Int) -> Bool {
+    guard start + length <= bytes.count else { return false }
+    // A longer run of octets is an observer's EUI-64 or something else altogether.
+    if start >= 3, isSeparator(bytes[start - 1]), isDigit(bytes[start - 2]), isDigit(bytes[start - 3]),
+      start == 3 || !isWord(bytes[start - 4])
+    {
+      return false
+    }
+    let separator = bytes[start + 2]
+    guard isSeparator(separator) else { return false }
+    for index in 0..<length {
+      let byte = bytes[start + index]
+      guard index % 3 == 2 ? byte == separator : isDigit(byte) else { return false }
+    }
+    let end = start + length
+    return end >= bytes.count || !(isDigit(bytes[end]) || bytes[end] == separator)
+  }
+
+  private static func isSeparator(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: ":") || byte == UInt8(ascii: "-")
+  }
+
+  /// Whether a byte goes on with a word, as the m of `mac:` does before two letters that could be digits.
+  private static func isWord(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "A")...UInt8(ascii: "Z"):
+      true
+    default: false
+    }
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import CPharos
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What this process takes of the machine, where the system tells.
+package struct ProcessUsage: Hashable, Sendable {
+  /// Processor time, user and system together.
+  ///
+  /// - Units: seconds.
+  var cpuSeconds: Double
+  /// The memory that is really there.
+  ///
+  /// - Units: bytes.
+  var residentBytes: Int?
+  /// The descriptors that are open.
+  var openDescriptors: Int?
+  /// How many may be open.
+  var mostDescriptors: Int?
+  /// Its threads.
+  var threads: Int?
+
+  /// Asks the system.
+  package static func current() -> ProcessUsage {
+    var limit = rlimit()
+    let hasLimit = getrlimit(descriptorLimit, &limit) == 0
+    let status = ProcessUsage.status()
+    return ProcessUsage(
+      cpuSeconds: Double(pharos_clock_processor()) / 1e9,
+      residentBytes: status["VmRSS"].map { $0 * 1_024 },
+      openDescriptors: openDescriptorCount(),
+      mostDescriptors: hasLimit ? Int(clamping: limit.rlim_cur) : nil,
+      threads: status["Threads"]
+    )
+  }
+
+  #if canImport(Glibc)
+  private static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  #else
+  private static let descriptorLimit = RLIMIT_NOFILE
+  #endif
+
+  /// The numbers of `/proc/self/status`, by their names; empty where there is no such file.
+  private static func status() -> [String: Int] {
+    guard let file = fopen("/proc/self/status", "re") else { return [:] }
+    defer { fclose(file) }
+    var numbers: [String: Int] = [:]
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let words = text.split { $0 == ":" || $0.isWhitespace }
+      guard words.count >= 2, let number = Int(words[1]) else { continue }
+      numbers[String(words[0])] = number
+    }
+    return numbers
+  }
+
+  private static func openDescriptorCount() -> Int? {
+    guard let folder = opendir("/proc/self/fd") else { return nil }
+    defer { closedir(folder) }
+    var count = 0
+    while readdir(folder) != nil { count += 1 }
+    // Two entries are the folder and its parent, one is the descriptor that reads the folder.
+    return max(0, count - 3)
+  }
+}
+
+extension MetricFamily {
+  static let cpuSeconds = counter(
+    "process_cpu_seconds_total",
+    "User and system processor time spent in seconds"
+  )
+  static let residentBytes = gauge("process_resident_memory_bytes", "Resident memory in bytes")
+  static let openDescriptors = gauge("process_open_fds", "Open file descriptors")
+  static let mostDescriptors = gauge("process_max_fds", "File descriptors that may be open")
+  static let threads = gauge("process_threads", "Threads of the process")
+  static let startTime = gauge(
+    "process_start_time_seconds",
+    "When the server started, in seconds since 1970"
+  )
+  static let build = gauge("pharos_build_info", "Always 1; the label tells the version", by: "version")
+
+  static let process = [
+    cpuSeconds, residentBytes, openDescriptors, mostDescriptors, threads, startTime, build,
+  ]
+}
+
+extension PrometheusText {
+  /// Writes what the process takes.
+  package mutating func write(_ usage: ProcessUsage, startedAt: Double, version: String) {
+    write(.build, [([version], 1)])
+    write(.startTime, startedAt)
+    write(.cpuSeconds, usage.cpuSeconds)
+    write(.residentBytes, usage.residentBytes.map(Double.init))
+    write(.openDescriptors, usage.openDescriptors.map(Double.init))
+    write(.mostDescriptors, usage.mostDescriptors.map(Double.init))
+    write(.threads, usage.threads.map(Double.init))
+  }
+}
+
+/// How many descriptors the process may have open.
+enum DescriptorLimit {
+  /// Raises the soft limit to the hard one, as far as the system lets it.
+  ///
+  /// The soft limit of 1,024 that systems start programs with is for those that still use `select`; live streams need
+  /// thousands.
+  ///
+  /// - Source: the notes of systemd, "File Descriptor Limits".
+  static func raise() {
+    #if canImport(Glibc)
+    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+    let kind = RLIMIT_NOFILE
+    #endif
+    var limit = rlimit()
+    guard getrlimit(kind, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    limit.rlim_cur = limit.rlim_max
+    // Where it is refused, what there is stays, and the HTTP interface fits itself in.
+    _ = setrlimit(kind, &limit)
+  }
+}

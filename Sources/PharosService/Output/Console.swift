@@ -1,0 +1,238 @@
+import PharosSite
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The output of a command: one sink for results, another for messages about them.
+package struct Console: Sendable {
+  /// Takes results: events, lines, tables, what a pipe carries on.
+  package let output: any OutputSink
+  /// Takes what people read beside them: errors, progress, summaries.
+  package let errors: any OutputSink
+  /// How results may look.
+  package let outputStyle: TerminalStyle
+  /// How errors and progress may look.
+  package let errorStyle: TerminalStyle
+
+  /// Makes a console from two sinks; without styles they are taken for pipes.
+  package init(
+    output: any OutputSink,
+    errors: any OutputSink,
+    outputStyle: TerminalStyle = .plain,
+    errorStyle: TerminalStyle = .plain
+  ) {
+    self.output = output
+    self.errors = errors
+    self.outputStyle = outputStyle
+    self.errorStyle = errorStyle
+  }
+
+  /// The console of this process.
+  ///
+  /// Turns SIGPIPE off, so that `pharos process … | head` ends quietly.
+  package static func standard() -> Console {
+    signal(SIGPIPE, SIG_IGN)
+    let outputStyle = TerminalStyle(descriptor: STDOUT_FILENO)
+    return Console(
+      output: DescriptorSink(
+        descriptor: STDOUT_FILENO,
+        threshold: outputStyle.isTerminal ? 0 : DescriptorSink.usualThreshold
+      ),
+      errors: DescriptorSink(descriptor: STDERR_FILENO, threshold: 0),
+      outputStyle: outputStyle,
+      errorStyle: TerminalStyle(descriptor: STDERR_FILENO)
+    )
+  }
+
+  /// Writes one line of results.
+  package func print(_ line: String) throws(OutputError) {
+    try output.write(Array((line + "\n").utf8))
+  }
+
+  /// Says something beside the results; who cannot be told is not told.
+  package func say(_ text: String) {
+    try? errors.write(Array((text + "\n").utf8))
+    try? errors.flush()
+  }
+
+  /// Runs a command's body and turns whatever stops it into an exit status and a sentence.
+  package func run(_ body: () throws -> CommandStatus) -> CommandStatus {
+    do {
+      let status = try body()
+      try output.flush()
+      return status
+    } catch {
+      return explain(error)
+    }
+  }
+
+  /// Runs a command's body and turns whatever stops it into an exit status and a sentence.
+  package func run(_ body: () async throws -> CommandStatus) async -> CommandStatus {
+    do {
+      let status = try await body()
+      try output.flush()
+      return status
+    } catch {
+      return explain(error)
+    }
+  }
+
+  private func explain(_ error: any Error) -> CommandStatus {
+    switch error {
+    case OutputError.closed:
+      return .success
+    case OutputError.failed(let reason):
+      say(reason)
+      return .failure
+    case let failure as CommandFailure:
+      try? output.flush()
+      say(failure.message)
+      return failure.status
+    case is CancellationError:
+      return .success
+    default:
+      try? output.flush()
+      say("\(error)")
+      return .failure
+    }
+  }
+}
+
+/// The exit status of a command.
+///
+/// - Source: the two codes above 1 are those of `sysexits.h`.
+package enum CommandStatus: Int32, Sendable {
+  /// All went well.
+  case success = 0
+  /// Something failed on the way: a damaged capture, a port in use.
+  case failure = 1
+  /// The command line was wrong (`EX_USAGE`).
+  case usage = 64
+  /// The site file was wrong (`EX_CONFIG`).
+  case configuration = 78
+}
+
+/// An error that ends a command, with a message for the user.
+package struct CommandFailure: Error, Sendable {
+  /// How the process ends.
+  package let status: CommandStatus
+  /// What went wrong, where, what was expected and what to do; one or more lines.
+  package let message: String
+
+  /// Makes a failure.
+  package init(_ message: String, status: CommandStatus = .failure) {
+    self.status = status
+    self.message = message
+  }
+}
+
+/// What may be written to an output beside plain text.
+package struct TerminalStyle: Equatable, Sendable {
+  /// Whether people look at it as it is written: only then are lines redrawn.
+  package let isTerminal: Bool
+  /// Whether colours may be used.
+  package let usesColor: Bool
+  /// How many columns there are, at least 40.
+  package let width: Int
+
+  /// A pipe, a file, or a test: no colour, no redrawing, 80 columns.
+  package static let plain = TerminalStyle(isTerminal: false, usesColor: false, width: 80)
+
+  /// Makes a style.
+  package init(isTerminal: Bool, usesColor: Bool, width: Int) {
+    self.isTerminal = isTerminal
+    self.usesColor = usesColor
+    self.width = max(40, width)
+  }
+
+  /// Finds out about a descriptor; the `NO_COLOR` convention and `TERM=dumb` are honoured.
+  package init(descriptor: Int32) {
+    let isTerminal = isatty(descriptor) == 1
+    let isDumb = TerminalStyle.environment("TERM") == "dumb"
+    let refusesColor = TerminalStyle.environment("NO_COLOR").map { !$0.isEmpty } ?? false
+    var size = winsize()
+    let hasSize = isTerminal && ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    self.init(
+      isTerminal: isTerminal && !isDumb,
+      usesColor: isTerminal && !isDumb && !refusesColor,
+      width: hasSize ? Int(size.ws_col) : 80
+    )
+  }
+
+  /// The colours that tables use.
+  package enum Color: Int, Sendable {
+    /// Something is gone or wrong.
+    case red = 31
+    /// Something is here or well.
+    case green = 32
+    /// Something deserves a look.
+    case yellow = 33
+    /// Something stands back.
+    case gray = 90
+  }
+
+  /// The text in a colour, or as it is where colours may not be used.
+  package func paint(_ text: String, _ color: Color) -> String {
+    usesColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+  }
+
+  private static func environment(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+  }
+}
+
+/// A bar that is redrawn on a terminal, and nothing at all elsewhere.
+package struct ProgressBar: Sendable {
+  private let console: Console
+  private let label: String
+  private var shownTenths = -1
+  private var isShown = false
+
+  /// How many cells the bar itself has.
+  private static let cells = 30
+
+  /// Makes a bar that shows nothing yet.
+  package init(_ label: String, on console: Console) {
+    self.console = console
+    self.label = label
+  }
+
+  /// Shows the progress; draws only when it has changed by a tenth of a percent.
+  ///
+  /// - Parameters:
+  ///   - done: the amount that is done.
+  ///   - total: the whole amount, or nil if it is unknown (a pipe); then nothing is drawn.
+  package mutating func show(_ done: Int, of total: Int?) {
+    guard console.errorStyle.isTerminal, let total, total > 0 else { return }
+    let tenths = min(
+      1_000,
+      done.multipliedReportingOverflow(by: 1_000).overflow ? 1_000 : done * 1_000 / total
+    )
+    guard tenths != shownTenths else { return }
+    shownTenths = tenths
+    isShown = true
+    let filled = ProgressBar.cells * tenths / 1_000
+    let bar =
+      String(repeating: "█", count: filled) + String(repeating: "░", count: ProgressBar.cells - filled)
+    let room = max(0, console.errorStyle.width - ProgressBar.cells - 10)
+    let name = PlainText.cut(PlainText.clean(label), to: room)
+    write("\r\(bar) \(tenths / 10).\(tenths % 10) % \(name)\u{1B}[K")
+  }
+
+  /// Wipes the bar away, so that what follows starts on a clean line.
+  package mutating func clear() {
+    guard isShown else { return }
+    isShown = false
+    write("\r\u{1B}[K")
+  }
+
+  private func write(_ text: String) {
+    try? console.errors.write(Array(text.utf8))
+    try? console.errors.flush()
+  }
+}

@@ -1,0 +1,246 @@
+package import PharosEvents
+package import PharosReports
+import PharosSite
+
+/// How a command writes events.
+package enum EventFormat: String, CaseIterable, Sendable {
+  /// One CloudEvent in JSON a line, for machines.
+  case jsonl
+  /// A table, for people.
+  case table
+}
+
+/// Writes events to a sink, one line or more for each.
+package struct EventWriter: Sendable {
+  private let format: EventFormat
+  private let selection: KindSelection
+  private let stream: String
+  private let table: EventTable
+  private var json = JSONText()
+  private var hasHeader = false
+  /// How many events were written.
+  package private(set) var count = 0
+
+  /// Makes a writer.
+  package init(format: EventFormat, selection: KindSelection, site: Site, style: TerminalStyle = .plain) {
+    self.format = format
+    self.selection = selection
+    stream = site.stream
+    table = EventTable(site: site, style: style)
+  }
+
+  /// Writes what of some events was asked for.
+  package mutating func write(_ events: [Event], to sink: any OutputSink) throws(OutputError) {
+    var bytes: [UInt8] = []
+    for event in events where selection.contains(event) {
+      count += 1
+      switch format {
+      case .jsonl:
+        event.write(to: &json, stream: stream)
+        json.newLine()
+      case .table:
+        if !hasHeader { bytes.append(contentsOf: (table.header + "\n").utf8) }
+        hasHeader = true
+        for line in table.lines(for: event) { bytes.append(contentsOf: (line + "\n").utf8) }
+      }
+    }
+    if format == .jsonl {
+      bytes.append(contentsOf: json.utf8)
+      json.removeAll()
+    }
+    guard !bytes.isEmpty else { return }
+    try sink.write(bytes)
+  }
+}
+
+/// Which events a command writes: what `--kinds` says.
+package struct KindSelection: Hashable, Sendable {
+  /// The kinds that are written.
+  package let kinds: Set<EventKind>
+
+  /// Makes a selection.
+  package init(_ kinds: Set<EventKind>) { self.kinds = kinds }
+
+  /// All but states: an enter or exit says what changed, a state event says it a second time.
+  package static let usual = KindSelection(Set(EventKind.allCases).subtracting([.regionState]))
+
+  /// The words and what they stand for.
+  package static let words: [(word: String, kinds: Set<EventKind>)] = [
+    (
+      "region",
+      [.regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded]
+    ),
+    ("state", [.regionState]),
+    ("ranging", [.ranging]),
+    ("zone", [.zoneEnter, .zoneExit]),
+    ("observer", [.observerOnline, .observerOffline, .observerRestarted, .observerQuarantined]),
+    ("beacon", [.beaconBattery]),
+    ("server", [.clockStepped]),
+    ("fix", [.fix]),
+    ("visit", [.visitArrive, .visitDepart]),
+    ("authorisation", [.authorisationChanged]),
+    ("notification", [.notification]),
+    ("all", Set(EventKind.allCases)),
+  ]
+
+  /// Reads words with commas between them, as in `region,zone`; nil if one of them is unknown.
+  package init?(_ text: String) {
+    var kinds: Set<EventKind> = []
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let entry = KindSelection.words.first(where: { $0.word == part }) else { return nil }
+      kinds.formUnion(entry.kinds)
+    }
+    self.init(kinds)
+  }
+
+  /// Whether an event is written.
+  package func contains(_ event: Event) -> Bool { kinds.contains(event.kind) }
+}
+
+/// Events as lines of a table, for people; names of the site's directory stand where there are any.
+package struct EventTable: Sendable {
+  private static let table = TextTable([
+    .init("TIME (UTC)", width: 12), .init("EVENT", width: 11), .init("WHERE", width: 14),
+    .init("WHO", width: 22), .init("WHY", width: 17),
+  ])
+
+  private let style: TerminalStyle
+  private let observerNames: [ObserverID: String]
+  private let beacons: [BeaconEntry]
+
+  /// Makes a table for a site's events.
+  package init(site: Site, style: TerminalStyle = .plain) {
+    self.style = style
+    beacons = site.beacons.filter { $0.name != nil }
+    observerNames = Dictionary(
+      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  /// The line with the titles.
+  package var header: String { EventTable.table.header }
+
+  /// The lines for an event: one, or one for each beacon that was ranged.
+  package func lines(for event: Event) -> [String] {
+    switch event.detail {
+    case .ranging(_, let beacons):
+      beacons.map { reading in
+        row(event, place: name(of: reading.beacon), why: EventTable.distance(reading))
+      }
+    default: [row(event, place: event.region, why: why(event))]
+    }
+  }
+
+  private func row(_ event: Event, place: String, why: String) -> String {
+    let cells = [
+      EventTable.clock(event.time), EventTable.word(event), place, name(of: event.subject), why,
+    ]
+    return style.paint(EventTable.table.line(cells), EventTable.color(of: event.kind))
+  }
+
+  /// The time of day with milliseconds.
+  static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
+
+  private static func word(_ event: Event) -> String {
+    switch event.kind {
+    case .regionState: "state"
+    case .regionEnter: "enter"
+    case .regionExit: "exit"
+    case .regionUnmonitored: "unmonitored"
+    case .regionHoldExceeded: "held long"
+    case .regionLimitExceeded: "refused"
+    case .ranging: "ranging"
+    case .zoneEnter: "zone enter"
+    case .zoneExit: "zone exit"
+    case .observerOnline: "online"
+    case .observerOffline: "offline"
+    case .observerRestarted: "restarted"
+    case .observerQuarantined: "quarantined"
+    case .beaconBattery: "battery"
+    case .clockStepped: "clock set"
+    case .fix: "fix"
+    case .visitArrive: "arrive"
+    case .visitDepart: "depart"
+    case .authorisationChanged: "authorised"
+    case .notification: "notify"
+    }
+  }
+
+  private static func color(of kind: EventKind) -> TerminalStyle.Color {
+    switch kind {
+    case .regionEnter, .zoneEnter, .observerOnline, .visitArrive: .green
+    case .regionExit, .zoneExit, .visitDepart: .yellow
+    case .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded, .observerOffline,
+      .observerQuarantined,
+      .clockStepped:
+      .red
+    case .regionState, .ranging, .observerRestarted, .beaconBattery, .fix, .notification,
+      .authorisationChanged:
+      .gray
+    }
+  }
+
+  private static func distance(_ reading: RangedReading) -> String {
+    guard reading.accuracy >= 0 else { return reading.proximity.rawValue }
+    let tenths = Int((reading.accuracy * 10).rounded())
+    return "\(reading.proximity.rawValue) \(tenths / 10).\(tenths % 10) m"
+  }
+
+  private func why(_ event: Event) -> String {
+    switch event.detail {
+    case .region(let transition):
+      if event.kind == .regionState { return "\(transition.from.name) > \(transition.to.name)" }
+      if event.kind == .regionExit, let enteredAt = transition.enteredAt {
+        return "stayed \(TimeSpan.seconds((event.time - enteredAt).seconds.rounded()).written)"
+      }
+      return EventTable.word(transition.evidence.rule)
+    case .regionLimit(let limit, let refused): return "limit \(limit): \(refused)"
+    case .ranging: return ""
+    case .zone(let transition):
+      return transition.margin.map { "by \(Int($0.rounded())) dB" } ?? transition.reason.rawValue
+    case .observer(let transition): return transition.bootID.map { "boot \($0)" } ?? ""
+    case .battery(let millivolts, _): return "\(millivolts) mV"
+    case .clockStep(let step): return "by \(step.written)"
+    case .authorisation(let transition): return "\(transition.from.name) > \(transition.to.name)"
+    case .notification(let detail): return detail.text
+    case .fix(let fix):
+      let floor = fix.floorName.isEmpty ? "\(fix.building)/\(fix.level)" : fix.floorName
+      return "±\(Wording.meters(fix.horizontalAccuracy)) \(fix.isIndoors ? floor : "outdoors")"
+    }
+  }
+
+  private static func word(_ rule: Evidence.Rule) -> String {
+    switch rule {
+    case .samples: "heard"
+    case .level: "weak"
+    case .adaptiveSilence, .fixedSilence: "silent"
+    case .neverHeard: "never heard"
+    case .observerOutage: "observer down"
+    case .scanOff: "scan off"
+    case .recovery: "observer back"
+    case .alreadyInside: "already inside"
+    case .assumed: "assumed"
+    case .displayOn: "display on"
+    case .requested: "asked"
+    case .regionChange: "region changed"
+    case .eviction: "too many beacons"
+    }
+  }
+
+  /// A subject's name, or its identity cut short in the middle.
+  package func name(of subject: SubjectID) -> String {
+    switch subject {
+    case .none: ""
+    case .observer(let observer): observerNames[observer] ?? observer.description
+    case .beacon(let beacon): name(of: beacon)
+    }
+  }
+
+  private func name(of beacon: BeaconID) -> String {
+    if let name = beacons.first(where: { $0.constraint.matches(beacon) })?.name { return name }
+    guard let uuid = beacon.uuid?.description else { return beacon.description }
+    let address = beacon.address.map { "@\($0)" } ?? ""
+    return "\(uuid.prefix(4))…\(beacon.description.dropFirst(uuid.count).prefix { $0 != "@" })\(address)"
+  }
+}

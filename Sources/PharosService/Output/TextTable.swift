@@ -1,0 +1,82 @@
+import PharosSite
+
+/// A table whose lines can be written one by one: its columns have fixed widths, together at most 80.
+///
+/// Names come from the radio and the network, so that every cell is cleaned by `PlainText`.
+package struct TextTable: Sendable {
+  /// One column.
+  package struct Column: Sendable {
+    /// On which side a short cell stands.
+    package enum Alignment: Sendable {
+      /// Text.
+      case left
+      /// Numbers.
+      case right
+    }
+
+    let title: String
+    let width: Int
+    let alignment: Alignment
+
+    /// Makes a column.
+    package init(_ title: String, width: Int, alignment: Alignment = .left) {
+      self.title = title
+      self.width = width
+      self.alignment = alignment
+    }
+  }
+
+  /// The widest a table may be: what every terminal shows.
+  package static let widest = 80
+
+  private let columns: [Column]
+
+  /// Makes a table; its columns with a space between each two fit ``widest``.
+  package init(_ columns: [Column]) {
+    precondition(
+      columns.reduce(columns.count - 1) { $0 + $1.width } <= TextTable.widest,
+      "a table is at most \(TextTable.widest) columns wide"
+    )
+    self.columns = columns
+  }
+
+  /// The line with the titles.
+  package var header: String { line(columns.map(\.title)) }
+
+  /// One line; what is too long for its column is cut with an ellipsis.
+  package func line(_ cells: [String]) -> String {
+    let padded = zip(columns, cells).map { column, cell in
+      let text = PlainText.cut(PlainText.clean(cell), to: column.width)
+      let padding = String(repeating: " ", count: column.width - text.count)
+      return column.alignment == .left ? text + padding : padding + text
+    }
+    let line = padded.joined(separator: " ")
+    let end = line.utf8.lastIndex { $0 != UInt8(ascii: " ") }.map(line.utf8.index(after:))
+    return String(line[..<(end ?? line.startIndex)])
+  }
+}
+
+/// Text broken into lines of a terminal.
+package enum Paragraph {
+  /// The lines of a text that is at most so wide, the first behind `head`, the others behind as many spaces.
+  ///
+  /// Control characters, which names from the radio may bring, are taken out. A word that is longer than a line
+  /// stands alone. A no-break space keeps a number and its unit on one line and is written as a space.
+  package static func lines(_ text: String, behind head: String = "", width: Int) -> [String] {
+    let indent = String(repeating: " ", count: head.count)
+    var lines: [String] = []
+    var line = head
+    var isEmpty = true
+    for word in PlainText.clean(text).split(separator: " ") {
+      if !isEmpty, line.count + 1 + word.count > width {
+        lines.append(line)
+        line = indent
+        isEmpty = true
+      }
+      line += isEmpty ? String(word) : " " + word
+      isEmpty = false
+    }
+    lines.append(line)
+    return lines.map { $0.replacing("\u{A0}", with: " ") }
+  }
+}

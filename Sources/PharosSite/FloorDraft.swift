@@ -1,0 +1,215 @@
+import PharosPlaces
+import PharosReports
+
+/// A floor while it is put together: the floor, and what its walls are made of.
+struct FloorDraft {
+  var floor: Floor
+  /// Gaps in walls.
+  var doors: [Segment] = []
+  /// How many corners its shapes have.
+  var corners = 0
+
+  /// The most corners of a floor.
+  ///
+  /// A floor of a mall has 5,000, one of an airport 50,000.
+  static let mostCorners = 200_000
+  /// The attenuation of an indoor wall for which the files give none.
+  ///
+  /// - Units: dB.
+  /// - Source: plasterboard and glass at 2.4 GHz, ITU-R P.2040; COST 231 gives 3.4 for light walls.
+  static let usualAttenuation = 3.4
+
+  init(_ floor: Floor) {
+    self.floor = floor
+  }
+
+  /// What the features of a file are.
+  enum Use: String, CaseIterable {
+    /// Where one can walk.
+    case walkable
+    /// Where one can walk, with walls around it.
+    case room
+    /// Where one cannot walk.
+    case obstacle
+    /// What stops people and weakens radio.
+    case wall
+    /// A gap in a wall.
+    case door
+
+    /// The uses in words.
+    static var expected: String { "walkable, room, obstacle, wall or door" }
+  }
+
+  /// Adds a shape in metres.
+  mutating func add(_ shape: Shape, as use: Use, name: String, attenuation: Double) {
+    switch use {
+    case .walkable: floor.walkable += shape.areas(named: name)
+    case .room:
+      floor.walkable += shape.areas(named: name)
+      floor.walls.all += shape.sides.map { Wall(from: $0.start, to: $0.end, attenuation: attenuation) }
+    case .obstacle: floor.obstacles += shape.areas(named: name)
+    case .wall:
+      floor.walls.all += shape.sides.map { Wall(from: $0.start, to: $0.end, attenuation: attenuation) }
+    case .door: doors += shape.sides
+    }
+    corners += shape.cornerCount
+  }
+
+  /// The floor with its doors cut.
+  var finished: Floor {
+    var floor = floor
+    floor.walls = floor.walls.withoutRepeats().opened(by: doors)
+    return floor
+  }
+}
+
+/// A shape in metres on a floor.
+enum Shape {
+  case points([Point])
+  case lines([[Point]])
+  case polygons([[[Point]]])
+
+  /// A shape on a plane; nil where part of it is beyond the plane's reach.
+  init?(_ geometry: GeoJSON.Geometry, on plane: FloorPlane) {
+    func points(_ coordinates: [Coordinate]) -> [Point]? {
+      let points = coordinates.compactMap { plane.point(of: $0) }
+      return points.count == coordinates.count ? points : nil
+    }
+    switch geometry {
+    case .points(let coordinates):
+      guard let points = points(coordinates) else { return nil }
+      self = .points(points)
+    case .lines(let lines):
+      let drawn = lines.compactMap(points)
+      guard drawn.count == lines.count else { return nil }
+      self = .lines(drawn)
+    case .polygons(let polygons):
+      let drawn = polygons.compactMap { rings -> [[Point]]? in
+        let drawn = rings.compactMap(points)
+        return drawn.count == rings.count ? drawn : nil
+      }
+      guard drawn.count == polygons.count else { return nil }
+      self = .polygons(drawn)
+    }
+  }
+
+  var cornerCount: Int {
+    switch self {
+    case .points(let points): points.count
+    case .lines(let lines): lines.reduce(0) { $0 + $1.count }
+    case .polygons(let polygons): polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+    }
+  }
+
+  /// Polygons as areas; nothing else has any.
+  func areas(named name: String) -> [Area] {
+    guard case .polygons(let polygons) = self else { return [] }
+    return polygons.compactMap { rings in
+      rings.first.map {
+        Area(name: name, outline: Polygon($0), holes: rings.dropFirst().map { Polygon($0) })
+      }
+    }
+  }
+
+  /// Lines piece by piece, and the sides of polygons.
+  var sides: [Segment] {
+    switch self {
+    case .points: []
+    case .lines(let lines):
+      lines.flatMap { line in zip(line, line.dropFirst()).map { Segment(from: $0, to: $1) } }
+    case .polygons: areas(named: "").flatMap(\.sides)
+    }
+  }
+}
+
+/// Draws the features of a GeoJSON file on a floor.
+struct MapLayer {
+  let file: String
+  /// What features are that do not say so themselves.
+  let use: FloorDraft.Use?
+  /// What their walls take from a signal, in dB.
+  let attenuation: Double
+  let problems: VenueProblems
+
+  /// Draws features; those that cannot be drawn are mistakes.
+  func draw(_ features: [GeoJSON.Feature], on draft: inout FloorDraft) {
+    for feature in features where !problems.isFull {
+      guard let geometry = feature.geometry else {
+        note(feature, "geometry", "no geometry", expected: "a shape")
+        continue
+      }
+      guard let use = use(of: feature) else { continue }
+      let isRight: Bool
+      switch (use, geometry) {
+      case (.walkable, .polygons), (.room, .polygons), (.obstacle, .polygons): isRight = true
+      case (.wall, .polygons), (.wall, .lines), (.door, .lines): isRight = true
+      default: isRight = false
+      }
+      guard isRight else {
+        let expected = use == .door ? "a line" : use == .wall ? "a line or a polygon" : "a polygon"
+        note(feature, "geometry.type", "\(geometry.kind) cannot be a \(use.rawValue)", expected: expected)
+        continue
+      }
+      guard draw(feature, geometry, as: use, on: &draft) else { return }
+    }
+  }
+
+  /// Draws a shape whose use is known.
+  ///
+  /// - Returns: whether there is room for more.
+  func draw(
+    _ feature: GeoJSON.Feature,
+    _ geometry: GeoJSON.Geometry,
+    as use: FloorDraft.Use,
+    on draft: inout FloorDraft
+  ) -> Bool {
+    guard let shape = Shape(geometry, on: draft.floor.plane) else {
+      note(feature, "geometry.coordinates", "far from its floor", expected: "places in the venue")
+      return true
+    }
+    guard draft.corners + shape.cornerCount <= FloorDraft.mostCorners else {
+      note(
+        feature,
+        "geometry.coordinates",
+        "the floor has more than \(FloorDraft.mostCorners) corners",
+        expected: "a simpler drawing"
+      )
+      return false
+    }
+    draft.add(shape, as: use, name: feature.name, attenuation: attenuation)
+    return true
+  }
+
+  private func use(of feature: GeoJSON.Feature) -> FloorDraft.Use? {
+    guard let text = feature.text("as") else {
+      if use == nil {
+        note(feature, "properties.as", "nothing says what it is", expected: FloorDraft.Use.expected)
+      }
+      return use
+    }
+    guard let own = FloorDraft.Use(rawValue: text) else {
+      note(feature, "properties.as", "\"\(PlainText.cut(text, to: 40))\"", expected: FloorDraft.Use.expected)
+      return nil
+    }
+    return own
+  }
+
+  /// Notes a mistake in a feature.
+  func note(_ feature: GeoJSON.Feature, _ field: String, _ message: String, expected: String) {
+    problems.add(
+      VenueProblem(
+        file: file,
+        place: .feature(feature.number, id: feature.id),
+        field: field,
+        severity: .mistake,
+        message: message,
+        expected: expected
+      )
+    )
+  }
+}
+
+extension GeoJSON.Feature {
+  /// What people call it: its name, in English where there are several languages; empty if it has none.
+  var name: String { label("name") }
+}

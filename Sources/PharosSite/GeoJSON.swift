@@ -1,0 +1,248 @@
+import PharosPlaces
+import PharosReports
+
+/// A GeoJSON file as a list of features, each with its number, which error messages name.
+///
+/// - Source: RFC 7946; coordinates are longitude first, then latitude, on WGS 84.
+struct GeoJSON {
+  /// One feature.
+  struct Feature {
+    /// Which one of the file it is, from 1.
+    let number: Int
+    /// What it calls itself.
+    let id: String?
+    /// The members of its `properties` object.
+    let properties: [JSONValue.Member]
+    /// Its shape; nil where it has none.
+    let geometry: Geometry?
+
+    /// A property's value.
+    subscript(_ name: String) -> JSONValue? { properties.first { $0.name == name }?.value }
+
+    /// A property that is a text.
+    func text(_ name: String) -> String? {
+      guard case .string(let text) = self[name] else { return nil }
+      return text
+    }
+  }
+
+  /// A shape: points, lines, or outlines with their holes.
+  enum Geometry {
+    case points([Coordinate])
+    case lines([[Coordinate]])
+    case polygons([[[Coordinate]]])
+
+    /// What it is, for somebody who expected something else.
+    var kind: String {
+      switch self {
+      case .points: "a point"
+      case .lines: "a line"
+      case .polygons: "a polygon"
+      }
+    }
+
+    /// Every coordinate in it.
+    var coordinates: [Coordinate] {
+      switch self {
+      case .points(let points): points
+      case .lines(let lines): lines.flatMap(\.self)
+      case .polygons(let polygons): polygons.flatMap { $0.flatMap(\.self) }
+      }
+    }
+  }
+
+  /// The features in order; those that are wrong are left out.
+  let features: [Feature]
+
+  /// The most features of a file.
+  static let mostFeatures = 100_000
+
+  /// Reads a file, and notes what is wrong with it.
+  ///
+  /// - Returns: nil where it is no list of features at all.
+  init?(_ bytes: [UInt8], file: String, problems: VenueProblems) {
+    let value: JSONValue
+    do throws(JSONError) {
+      value = try JSONValue(parsing: bytes)
+    } catch {
+      let line = 1 + bytes.prefix(error.offset).count { $0 == UInt8(ascii: "\n") }
+      problems.add(
+        VenueProblem(
+          file: file,
+          place: .line(line),
+          severity: .mistake,
+          message: "not JSON: \(error.reason)",
+          expected: error.expected
+        )
+      )
+      return nil
+    }
+    guard value["type"]?.string == "FeatureCollection", case .array(let elements) = value["features"] else {
+      problems.mistake(file, "no list of features", expected: "a GeoJSON FeatureCollection")
+      return nil
+    }
+    guard elements.count <= GeoJSON.mostFeatures else {
+      problems.mistake(file, "\(elements.count) features", expected: "at most \(GeoJSON.mostFeatures)")
+      return nil
+    }
+    var features: [Feature] = []
+    for (index, element) in elements.enumerated() where !problems.isFull {
+      let id = element["id"].flatMap(GeoJSON.identifier)
+      do throws(GeometryProblem) {
+        guard element["type"]?.string == "Feature" else {
+          throw GeometryProblem("type", "no feature", expected: "\"type\": \"Feature\"")
+        }
+        features.append(try Feature(element, number: index + 1, id: id))
+      } catch {
+        problems.add(
+          VenueProblem(
+            file: file,
+            place: .feature(index + 1, id: id),
+            field: error.field,
+            severity: .mistake,
+            message: error.message,
+            expected: error.expected
+          )
+        )
+      }
+    }
+    self.features = features
+  }
+
+  private static func identifier(_ value: JSONValue) -> String? {
+    switch value {
+    case .string(let text): text
+    case .integer(let number): "\(number)"
+    default: nil
+    }
+  }
+}
+
+extension GeoJSON.Feature {
+  fileprivate init(_ element: JSONValue, number: Int, id: String?) throws(GeometryProblem) {
+    self.number = number
+    self.id = id
+    switch element["properties"] {
+    case .object(let members): properties = members
+    case nil, .null: properties = []
+    case let other?: throw GeometryProblem("properties", other.kind, expected: "an object or null")
+    }
+    switch element["geometry"] {
+    case nil, .null: geometry = nil
+    case let value?: geometry = try GeoJSON.Geometry(value)
+    }
+  }
+}
+
+extension JSONValue {
+  /// A member of an object.
+  subscript(_ name: String) -> JSONValue? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  /// A text.
+  var string: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
+  }
+
+  /// A number.
+  var double: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    default: nil
+    }
+  }
+}
+
+/// What is wrong with a shape, and in which field.
+struct GeometryProblem: Error {
+  let field: String
+  let message: String
+  let expected: String
+
+  init(_ field: String, _ message: String, expected: String) {
+    self.field = field
+    self.message = message
+    self.expected = expected
+  }
+}
+
+extension GeoJSON.Geometry {
+  /// Reads a shape of one of the six kinds that have coordinates.
+  init(_ value: JSONValue) throws(GeometryProblem) {
+    let field = "geometry.coordinates"
+    guard let coordinates = value["coordinates"] else {
+      throw GeometryProblem(field, "no coordinates", expected: "a list")
+    }
+    switch value["type"]?.string {
+    case "Point": self = .points([try Self.coordinate(coordinates, field)])
+    case "MultiPoint": self = .points(try Self.list(coordinates, field, Self.coordinate))
+    case "LineString": self = .lines([try Self.line(coordinates, field)])
+    case "MultiLineString": self = .lines(try Self.list(coordinates, field, Self.line))
+    case "Polygon": self = .polygons([try Self.polygon(coordinates, field)])
+    case "MultiPolygon": self = .polygons(try Self.list(coordinates, field, Self.polygon))
+    case let type:
+      let found = type.map { "type \"\(PlainText.cut($0, to: 40))\"" } ?? "no type"
+      throw GeometryProblem("geometry.type", found, expected: "Point, LineString, Polygon or a Multi of them")
+    }
+  }
+
+  private static func list<Element>(
+    _ value: JSONValue,
+    _ field: String,
+    _ read: (JSONValue, String) throws(GeometryProblem) -> Element
+  ) throws(GeometryProblem) -> [Element] {
+    guard case .array(let elements) = value else {
+      throw GeometryProblem(field, value.kind, expected: "a list")
+    }
+    var result: [Element] = []
+    result.reserveCapacity(elements.count)
+    for (index, element) in elements.enumerated() { result.append(try read(element, "\(field)[\(index)]")) }
+    return result
+  }
+
+  private static func coordinate(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> Coordinate {
+    let expected = "[longitude, latitude] in degrees, maybe with a height"
+    guard case .array(let numbers) = value, numbers.count == 2 || numbers.count == 3 else {
+      throw GeometryProblem(field, "no position", expected: expected)
+    }
+    guard let longitude = numbers[0].double, let latitude = numbers[1].double else {
+      throw GeometryProblem(field, "no numbers", expected: expected)
+    }
+    guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
+      throw GeometryProblem(field, "[\(longitude), \(latitude)] is nowhere on the Earth", expected: expected)
+    }
+    return coordinate
+  }
+
+  private static func line(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> [Coordinate] {
+    let line = try list(value, field, coordinate)
+    guard line.count >= 2 else {
+      throw GeometryProblem(field, "a line of \(line.count)", expected: "two positions or more")
+    }
+    return line
+  }
+
+  private static func polygon(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> [[Coordinate]] {
+    let rings = try list(value, field, ring)
+    guard !rings.isEmpty else { throw GeometryProblem(field, "no ring", expected: "an outline") }
+    return rings
+  }
+
+  private static func ring(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> [Coordinate] {
+    var ring = try list(value, field, coordinate)
+    guard ring.count >= 4, ring.first == ring.last else {
+      let found = ring.count < 4 ? "a ring of \(ring.count)" : "a ring that does not close"
+      throw GeometryProblem(
+        field,
+        found,
+        expected: "four positions or more, the last one the same as the first"
+      )
+    }
+    ring.removeLast()
+    return ring
+  }
+}

@@ -1,0 +1,333 @@
+import PharosPlaces
+import PharosReports
+
+/// Reads the unpacked files of an IMDF archive: venue, buildings, levels, units, openings, fixtures and kiosks.
+///
+/// - Source: Indoor Mapping Data Format 1.0.0, OGC 20-094.
+struct IMDFReading {
+  let folder: String
+  let files: VenueFiles
+  let problems: VenueProblems
+  /// The place that has x = 0 and y = 0 on every floor: as given, else where the venue says that it is to be shown.
+  private(set) var origin: Coordinate?
+  /// The floors by the identifiers of their levels.
+  var drafts: [String: FloorDraft] = [:]
+  /// The building and number of each level.
+  var floors: [String: FloorID] = [:]
+  /// Whether a level has units.
+  var levelsWithUnits: Set<String> = []
+  /// The units that lead to other floors.
+  var shafts: [Shaft] = []
+
+  /// A unit that leads to other floors.
+  struct Shaft {
+    let id: String
+    let kind: Connector.Kind
+    let floor: FloorID
+    let area: Area
+    /// Where one stands in it.
+    let point: Point
+  }
+
+  /// The file that makes a folder an IMDF archive.
+  static let levelFile = "level.geojson"
+
+  init(folder: String, origin: Coordinate?, files: VenueFiles, problems: VenueProblems) {
+    self.folder = folder
+    self.origin = origin
+    self.files = files
+    self.problems = problems
+  }
+
+  /// Where a file of the archive is.
+  func path(_ name: String) -> String {
+    folder.isEmpty ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+
+  /// The venue; nil, with mistakes noted, where it cannot be read.
+  mutating func venue() -> Venue? {
+    guard let venueFeature = features("venue.geojson", isNeeded: true)?.first else {
+      problems.mistake(path("venue.geojson"), "no venue", expected: "one feature of type venue")
+      return nil
+    }
+    origin = origin ?? venueFeature.displayPoint ?? venueFeature.geometry?.coordinates.first
+    guard let origin else {
+      problems.mistake(path("venue.geojson"), "nothing says where the venue is", expected: "a display_point")
+      return nil
+    }
+    var venue = Venue(identifier: venueFeature.id ?? "venue", name: venueFeature.name)
+    venue.buildings = (features("building.geojson", isNeeded: false) ?? []).map {
+      Building(identifier: $0.id ?? "building \($0.number)", name: $0.name)
+    }
+    readLevels(into: &venue, plane: .ground(GroundPlane(origin: origin)))
+    guard !drafts.isEmpty else { return nil }
+    readUnits()
+    readObstacles("fixture.geojson")
+    readObstacles("kiosk.geojson")
+    readOpenings()
+    for (level, draft) in drafts {
+      guard let id = floors[level] else { continue }
+      guard let index = venue.buildings.firstIndex(where: { $0.identifier == id.building }) else { continue }
+      venue.buildings[index].floors.append(draft.finished)
+    }
+    for index in venue.buildings.indices { venue.buildings[index].floors.sort { $0.level < $1.level } }
+    venue.buildings.removeAll { $0.floors.isEmpty }
+    venue.connectors = ShaftJoining(shafts).connectors
+    return venue
+  }
+
+  /// The features of a file; nil where there is none.
+  func features(_ name: String, isNeeded: Bool) -> [GeoJSON.Feature]? {
+    let file = path(name)
+    guard isNeeded || files.has(file) else { return nil }
+    guard let bytes = files.bytes(file, problems: problems) else { return nil }
+    return GeoJSON(bytes, file: file, problems: problems)?.features
+  }
+
+  /// Draws features of a file.
+  func layer(_ name: String) -> MapLayer {
+    MapLayer(
+      file: path(name),
+      use: nil,
+      attenuation: FloorDraft.usualAttenuation,
+      problems: problems
+    )
+  }
+
+  // MARK: Levels
+
+  private mutating func readLevels(into venue: inout Venue, plane: FloorPlane) {
+    let layer = layer(IMDFReading.levelFile)
+    for feature in features(IMDFReading.levelFile, isNeeded: true) ?? [] where !problems.isFull {
+      guard let id = feature.id else {
+        layer.note(feature, "id", "no id", expected: "the level's identifier")
+        continue
+      }
+      guard case .integer(let ordinal) = feature["ordinal"], Floor.levels.contains(Int(clamping: ordinal))
+      else {
+        let bounds = "\(Floor.levels.lowerBound) to \(Floor.levels.upperBound)"
+        layer.note(
+          feature,
+          "properties.ordinal",
+          "no floor's number",
+          expected: "a whole number from \(bounds)"
+        )
+        continue
+      }
+      guard drafts.count < VenueFolder.mostFloors else {
+        layer.note(feature, "", "more than \(VenueFolder.mostFloors) levels", expected: "at most so many")
+        return
+      }
+      let building = building(of: feature, in: &venue)
+      let floorID = FloorID(building: building, level: Int(ordinal))
+      guard !floors.values.contains(floorID) else {
+        layer.note(feature, "properties.ordinal", "floor \(floorID) is there already", expected: "each once")
+        continue
+      }
+      let names = [feature.name, feature.label("short_name")].filter { !$0.isEmpty }
+      var draft = FloorDraft(Floor(level: Int(ordinal), names: names, plane: plane))
+      if let geometry = feature.geometry {
+        guard layer.draw(feature, geometry, as: .walkable, on: &draft) else { continue }
+      }
+      drafts[id] = draft
+      floors[id] = floorID
+    }
+    if drafts.isEmpty, !problems.hasMistakes {
+      problems.mistake(path(IMDFReading.levelFile), "no level", expected: "one feature of type level or more")
+    }
+  }
+
+  /// The building that a level belongs to: the first that it names, else the first there is, else one made for it.
+  private func building(of level: GeoJSON.Feature, in venue: inout Venue) -> String {
+    if case .array(let ids) = level["building_ids"] {
+      for case .string(let id) in ids where venue.buildings.contains(where: { $0.identifier == id }) {
+        return id
+      }
+    }
+    if venue.buildings.isEmpty { venue.buildings = [Building(identifier: "main", name: venue.name)] }
+    return venue.buildings[0].identifier
+  }
+}
+
+extension GeoJSON.Feature {
+  /// Where a feature is to be shown.
+  var displayPoint: Coordinate? {
+    guard let value = self["display_point"], case .points(let points) = try? GeoJSON.Geometry(value) else {
+      return nil
+    }
+    return points.first
+  }
+
+  /// A text in English where there are several languages; empty if there is none.
+  func label(_ key: String) -> String {
+    switch self[key] {
+    case .string(let text): text
+    case .object(let labels):
+      labels.first { $0.name == "en" }?.value.string ?? labels.lazy.compactMap(\.value.string).first ?? ""
+    default: ""
+    }
+  }
+}
+
+extension IMDFReading {
+  /// The categories of units that are obstacles.
+  private static let solid: Set<String> = [
+    "brick", "column", "concrete", "drywall", "glass", "opentobelow", "structure", "vegetation", "wood",
+  ]
+  /// Units without walls of their own.
+  private static let open: Set<String> = [
+    "escalator", "fieldofplay", "footbridge", "lobby", "movingwalkway", "opentobelow", "parking", "platform",
+    "ramp",
+    "road", "stairs", "steps", "terrace", "unenclosedarea", "unspecified", "vegetation", "walkway",
+    "walkway.island",
+  ]
+  /// Units that lead to other floors.
+  private static let kinds: [String: Connector.Kind] = [
+    "elevator": .lift, "stairs": .stairs, "steps": .stairs, "escalator": .escalator, "ramp": .ramp,
+  ]
+
+  /// Rooms, walkways, shafts and what is solid.
+  ///
+  /// Where a level has units one walks in them, and not on the rest of the level.
+  mutating func readUnits() {
+    let layer = layer("unit.geojson")
+    for feature in features("unit.geojson", isNeeded: false) ?? [] where !problems.isFull {
+      guard let (level, draft) = draft(of: feature, layer) else { continue }
+      var changed = draft
+      guard let geometry = feature.geometry, case .polygons = geometry else {
+        layer.note(feature, "geometry", "no polygon", expected: "the outline of the unit")
+        continue
+      }
+      let category = feature.text("category") ?? "unspecified"
+      if levelsWithUnits.insert(level).inserted { changed.floor.walkable = [] }
+      let isSolid = IMDFReading.solid.contains(category)
+      let use: FloorDraft.Use = isSolid ? .obstacle : IMDFReading.open.contains(category) ? .walkable : .room
+      let name = feature.name.isEmpty ? category : feature.name
+      guard layer.draw(feature.named(name), geometry, as: use, on: &changed) else { return }
+      drafts[level] = changed
+      guard let kind = IMDFReading.kinds[category], let floor = floors[level] else { continue }
+      guard shafts.count < VenueFolder.mostConnectors else {
+        let limit = VenueFolder.mostConnectors
+        layer.note(
+          feature,
+          "properties.category",
+          "more than \(limit) lifts and stairs",
+          expected: "at most \(limit)"
+        )
+        return
+      }
+      guard let area = changed.floor.walkable.last else { continue }
+      shafts.append(
+        Shaft(
+          id: feature.id ?? "unit \(feature.number)",
+          kind: kind,
+          floor: floor,
+          area: area,
+          point: feature.displayPoint.flatMap { changed.floor.plane.point(of: $0) } ?? area.outline.extent?
+            .middle ?? .origin
+        )
+      )
+    }
+  }
+
+  /// What stands about.
+  mutating func readObstacles(_ name: String) {
+    let layer = layer(name)
+    for feature in features(name, isNeeded: false) ?? [] where !problems.isFull {
+      guard let (level, draft) = draft(of: feature, layer), let geometry = feature.geometry else { continue }
+      var changed = draft
+      guard layer.draw(feature, geometry, as: .obstacle, on: &changed) else { return }
+      drafts[level] = changed
+    }
+  }
+
+  /// Doors, and those of them that lead outdoors.
+  mutating func readOpenings() {
+    let layer = layer("opening.geojson")
+    for feature in features("opening.geojson", isNeeded: false) ?? [] where !problems.isFull {
+      guard let (level, draft) = draft(of: feature, layer) else { continue }
+      var changed = draft
+      guard let geometry = feature.geometry, case .lines = geometry else {
+        layer.note(feature, "geometry", "no line", expected: "the line of the door")
+        continue
+      }
+      let count = changed.doors.count
+      guard layer.draw(feature, geometry, as: .door, on: &changed) else { return }
+      if feature.text("category")?.hasPrefix("pedestrian.principal") == true, changed.doors.count > count {
+        let door = changed.doors[count]
+        let name = feature.name.isEmpty ? feature.id ?? "opening \(feature.number)" : feature.name
+        let middle = door.start.interpolated(to: door.end, share: 0.5)
+        changed.floor.entrances.append(Entrance(identifier: name, point: middle))
+      }
+      drafts[level] = changed
+    }
+  }
+
+  /// The level that a feature lies on, and its floor so far.
+  private func draft(of feature: GeoJSON.Feature, _ layer: MapLayer) -> (level: String, draft: FloorDraft)? {
+    guard let level = feature.text("level_id") else {
+      layer.note(feature, "properties.level_id", "no level", expected: "the id of a level")
+      return nil
+    }
+    guard let draft = drafts[level] else {
+      layer.note(
+        feature,
+        "properties.level_id",
+        "there is no level \(PlainText.cut(level, to: 40))",
+        expected: "the id of a level of \(path(IMDFReading.levelFile))"
+      )
+      return nil
+    }
+    return (level, draft)
+  }
+}
+
+extension GeoJSON.Feature {
+  /// The same under a name.
+  fileprivate func named(_ name: String) -> GeoJSON.Feature {
+    GeoJSON.Feature(
+      number: number,
+      id: id,
+      properties: [JSONValue.Member(name: "name", value: .string(name))],
+      geometry: geometry
+    )
+  }
+}
+
+/// Joins the units of an IMDF archive that lie over each other into connectors.
+///
+/// A lift joins every floor on which there is a lift at its place; stairs, escalators and ramps join a floor with the next
+/// one above it. Two shafts are one where the middle of either lies in the other.
+struct ShaftJoining {
+  /// The connectors, in the order of the shafts.
+  let connectors: [Connector]
+
+  init(_ shafts: [IMDFReading.Shaft]) {
+    var group = Array(shafts.indices)
+    func root(_ index: Int) -> Int {
+      var index = index
+      while group[index] != index { index = group[index] }
+      return index
+    }
+    for upper in shafts.indices {
+      for lower in 0..<upper where ShaftJoining.areOne(shafts[upper], shafts[lower]) {
+        let (first, second) = (root(lower), root(upper))
+        group[max(first, second)] = min(first, second)
+      }
+    }
+    var members: [Int: [IMDFReading.Shaft]] = [:]
+    for index in shafts.indices { members[root(index), default: []].append(shafts[index]) }
+    connectors = members.keys.sorted().compactMap { key in
+      guard let joined = members[key], let first = joined.first else { return nil }
+      let stops = joined.map { Connector.Stop(floor: $0.floor, point: $0.point) }
+      return Connector(identifier: first.id, kind: first.kind, stops: stops.sorted { $0.floor < $1.floor })
+    }
+  }
+
+  private static func areOne(_ one: IMDFReading.Shaft, _ other: IMDFReading.Shaft) -> Bool {
+    guard one.kind == other.kind, one.floor.building == other.floor.building else { return false }
+    let rise = (one.floor.level - other.floor.level).magnitude
+    guard rise > 0, one.kind == .lift || rise == 1 else { return false }
+    return one.area.contains(other.point) || other.area.contains(one.point)
+  }
+}

@@ -1,0 +1,162 @@
+package import PharosPlaces
+import Yams
+
+/// The reader of a venue's folder, which holds `venue.yaml` and the files that it names, or an IMDF archive.
+///
+/// It returns a checked venue. It is as strict as the reader of the site file: it refuses the whole folder for an
+/// unknown key, an invalid shape or a missing file, and reports all mistakes together.
+package enum VenueFolder {
+  /// The file that says what the others are.
+  package static let mainFile = "venue.yaml"
+  /// The file with what was learned by walking through the venue, if anybody did.
+  package static let radioMapFile = "radio-map.pharos"
+  /// The most floors of a venue.
+  package static let mostFloors = 1_000
+  /// The most beacons, observers, access points and entrances of a venue.
+  package static let mostPlaced = 100_000
+  /// The most connectors of a venue.
+  package static let mostConnectors = 10_000
+
+  /// Reads a folder.
+  ///
+  /// - Parameters:
+  ///   - folder: how messages call it.
+  ///   - files: reads its files.
+  /// - Returns: the venue, and what is no mistake and deserves a look.
+  /// - Throws: all mistakes together, and the warnings beside them.
+  package static func read(
+    _ folder: String,
+    files: VenueFiles
+  ) throws(VenueFolderError) -> (venue: Venue, warnings: [VenueProblem]) {
+    let problems = VenueProblems()
+    let venue = venue(files, problems)
+    guard !problems.hasMistakes, let venue else {
+      throw VenueFolderError(folder: folder, problems: problems.all)
+    }
+    return (venue, problems.all)
+  }
+
+  private static func venue(_ files: VenueFiles, _ problems: VenueProblems) -> Venue? {
+    guard files.has(mainFile) else {
+      guard files.has(IMDFReading.levelFile) else {
+        problems.mistake(
+          mainFile,
+          "there is no such file, and no \(IMDFReading.levelFile) either",
+          expected: "\(mainFile), or the unpacked files of an IMDF archive"
+        )
+        return nil
+      }
+      var reading = IMDFReading(folder: "", origin: nil, files: files, problems: problems)
+      return reading.venue()
+    }
+    guard let bytes = files.bytes(mainFile, problems: problems) else { return nil }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      problems.mistake(mainFile, "not UTF-8", expected: "a text file in UTF-8")
+      return nil
+    }
+    let noted = SiteProblems()
+    let root: Node
+    switch SiteFile.root(of: text) {
+    case .failure(let problem):
+      problems.add([problem], file: mainFile)
+      return nil
+    case .success(nil):
+      problems.mistake(mainFile, "empty", expected: "an id and buildings")
+      return nil
+    case .success(let node?): root = node
+    }
+    var reading = VenueReading(files: files, noted: noted, problems: problems)
+    let venue = reading.venue(of: root)
+    let shapes = problems.all
+    problems.replace(with: noted.sorted, file: mainFile, then: shapes)
+    return venue
+  }
+}
+
+extension VenueProblems {
+  /// Puts what was found in the main file before what was found in others.
+  fileprivate func replace(with noted: [SiteProblem], file: String, then others: [VenueProblem]) {
+    removeAll()
+    add(noted, file: file)
+    for problem in others { add(problem) }
+  }
+}
+
+/// The files of a venue's folder, read by a function that the caller supplies.
+package struct VenueFiles {
+  /// Why a file cannot be had.
+  package enum Failure: Error, Hashable, Sendable {
+    /// There is no such file.
+    case missing
+    /// There is one, and this is why it cannot be read.
+    case unreadable(String)
+  }
+
+  /// Reads the beginning of a file.
+  ///
+  /// Takes its name, counted from the folder, and how many bytes are wanted at most.
+  package typealias Read = (_ name: String, _ limit: Int) throws(Failure) -> [UInt8]
+
+  private let read: Read
+
+  /// Makes the files of a folder.
+  package init(_ read: @escaping Read) { self.read = read }
+
+  /// The longest file that is read whole.
+  ///
+  /// - Units: bytes. The floor plan of the largest mall takes 0.6 MB as GeoJSON, that of an airport 30.
+  package static let largest = 64 << 20
+
+  /// A whole file.
+  ///
+  /// - Throws: that there is none, or why it cannot be read; one that is longer than ``largest`` is not.
+  package func whole(_ name: String) throws(Failure) -> [UInt8] {
+    let bytes = try read(name, VenueFiles.largest + 1)
+    guard bytes.count <= VenueFiles.largest else { throw .unreadable(VenueFiles.tooLong) }
+    return bytes
+  }
+
+  private static let tooLong = "longer than \(VenueFiles.largest >> 20) MiB, which no file of its sort is"
+
+  /// The first bytes of a file.
+  func head(_ name: String, _ count: Int) throws(Failure) -> [UInt8] { try read(name, count) }
+
+  /// A whole file; nil, with a mistake noted, where it cannot be had.
+  func bytes(_ name: String, problems: VenueProblems) -> [UInt8]? {
+    do throws(Failure) {
+      return try whole(name)
+    } catch .unreadable(VenueFiles.tooLong) {
+      problems.mistake(name, VenueFiles.tooLong)
+      return nil
+    } catch {
+      problems.mistake(name, VenueFiles.prose(error), expected: "a file in the venue's folder")
+      return nil
+    }
+  }
+
+  /// Whether there is a file.
+  func has(_ name: String) -> Bool {
+    do throws(Failure) {
+      _ = try read(name, 1)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// A failure in words.
+  package static func prose(_ failure: Failure) -> String {
+    switch failure {
+    case .missing: "there is no such file"
+    case .unreadable(let reason): reason
+    }
+  }
+
+  /// Whether a name stays in the folder: no absolute path, no step upwards.
+  ///
+  /// A venue's folder is handed on whole, and must not point at what is beside it.
+  static func isInside(_ name: String) -> Bool {
+    !name.isEmpty && !name.hasPrefix("/") && !name.utf8.contains(0)
+      && !name.split(separator: "/").contains("..")
+  }
+}
