@@ -1,5 +1,5 @@
 public import Logging
-public import PharosCaptures
+import PharosCaptures
 public import PharosEvents
 public import PharosIngest
 package import PharosMonitoring

@@ -35,7 +35,7 @@ extension AccessError: CustomStringConvertible {
     case .badName(let field, let limit):
       "\(field) must be a text of 1 to \(limit) bytes"
     case .badPurpose(let application, let limit):
-      "the purpose of application \(application) must be a text of 1 to \(limit) bytes that says to people what "
+      "the purpose of application \(application) must be a text of 1 to \(limit) characters that says to people what "
         + "their whereabouts are used for"
     case .purposeMissing(let application):
       "application \(application) has no purpose, so it may not be told about persons: set `purpose` first, a text "

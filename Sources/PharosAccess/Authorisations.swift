@@ -9,10 +9,6 @@ import Synchronization
 package final class Authorisations: Sendable {
   /// The most decisions that are kept, each about one application and subject.
   package static let limit = 200_000
-  /// The longest purpose: some sentences.
-  ///
-  /// - Units: bytes of UTF-8.
-  package static let longestPurpose = 2_000
 
   struct State {
     var view = AuthorisationView()
@@ -189,8 +185,8 @@ extension Authorisations {
   /// - Throws: `AccessError.badPurpose` where it is empty or too long; `.store` where it could not be kept.
   package func setPurpose(_ purpose: String, application: String) throws(AccessError) {
     let isBlank = purpose.utf8.allSatisfy { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
-    guard !isBlank, purpose.utf8.count <= Authorisations.longestPurpose else {
-      throw .badPurpose(application: application, limit: Authorisations.longestPurpose)
+    guard !isBlank, purpose.unicodeScalars.count <= Application.longestPurpose else {
+      throw .badPurpose(application: application, limit: Application.longestPurpose)
     }
     try store.keep(purpose, kind: DocumentKind.purpose, key: application)
     state.withLock { $0.purposes[application] = purpose }

@@ -1,3 +1,5 @@
+import PharosReports
+
 /// What an IP packet says that matters on the way to its UDP datagram.
 struct IPPacket {
   /// What an attempt to read one gives.

@@ -53,9 +53,6 @@ package struct FileChunks: ~Copyable, Sendable {
     self.file = file
   }
 
-  /// Whether the file is packed, known once the first chunk was read.
-  package var isCompressed: Bool { mode == .gzip }
-
   /// The next chunk of at most ``chunkLength`` bytes, never empty, or nil at the end.
   ///
   /// - Throws: Damage or a failure of the operating system, once; then the file counts as ended.

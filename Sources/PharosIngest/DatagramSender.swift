@@ -1,5 +1,6 @@
+package import PharosReports
 import CPharos
-package import PharosCaptures
+import PharosCaptures
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,4 @@
-package import PharosCaptures
+import PharosCaptures
 package import PharosPrivacy
 package import PharosReports
 package import PharosWire

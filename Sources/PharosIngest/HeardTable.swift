@@ -1,5 +1,5 @@
 import PharosAdvertising
-package import PharosCaptures
+import PharosCaptures
 package import PharosPrivacy
 package import PharosReports
 package import PharosWire

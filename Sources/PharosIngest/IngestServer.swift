@@ -2,7 +2,7 @@ import Atomics
 package import Logging
 import NIOCore
 import NIOPosix
-package import PharosCaptures
+import PharosCaptures
 package import PharosEvents
 package import PharosMonitoring
 package import PharosPipeline

@@ -1,4 +1,4 @@
-package import PharosCaptures
+import PharosCaptures
 package import PharosMonitoring
 package import PharosPositioning
 package import PharosReports

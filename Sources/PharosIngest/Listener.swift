@@ -1,6 +1,7 @@
+package import PharosReports
 package import CPharos
 import NIOCore
-package import PharosCaptures
+import PharosCaptures
 
 /// One socket of one loop.
 final class Listener {

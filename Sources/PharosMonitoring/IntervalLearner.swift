@@ -71,21 +71,6 @@ package struct IntervalLearner: Hashable, Sendable {
     return false
   }
 
-  /// Takes a gap of a few intervals if nothing follows from it but that their number is counted.
-  ///
-  /// - Returns: how many adverts were missed in it; 0 if it is none of these, and nothing was changed.
-  @inline(__always)
-  mutating func learnFew(gap: Float) -> Float {
-    let ratio = gap / interval
-    guard ratio < LossRuns.longFrom.0 else { return 0 }
-    let multiple = Int32(ratio + 0.5)
-    var after = counts
-    guard !after.note(multiple: UInt8(truncatingIfNeeded: multiple)) else { return 0 }
-    follow(gap, Float(multiple))
-    counts = after
-    return Float(multiple - 1)
-  }
-
   /// Follows the interval through a gap of several, and counts the advert that ended it.
   @inline(__always)
   private mutating func follow(_ gap: Float, _ multiple: Float) {

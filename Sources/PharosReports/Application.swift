@@ -15,6 +15,10 @@ public struct Application: Hashable, Sendable {
   ///
   /// - Source: Apple, Region Monitoring and iBeacon, Location and Maps Programming Guide.
   public static let defaultRegionLimit = 20
+  /// The longest purpose of an application, a text that a person reads before granting an authorisation.
+  ///
+  /// - Units: Unicode scalars, as `maxLength` of JSON Schema counts.
+  package static let longestPurpose = 1_000
 
   /// Makes an application.
   public init(

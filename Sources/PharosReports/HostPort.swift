@@ -32,3 +32,19 @@ extension HostPort: CustomStringConvertible {
   /// `HOST:PORT`, with brackets around an IPv6 address.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
+
+extension HostPort {
+  /// Indicates whether only this machine can reach the host.
+  package var isLoopback: Bool { HostPort.isLoopback(host: host) }
+
+  /// Returns whether a name or an address, without brackets, belongs to this machine and reaches no other.
+  ///
+  /// - Source: RFC 6761, 6.3 (localhost and the names below it); RFC 1122, 3.2.1.3 (127/8); RFC 4291, 2.5.3 (::1).
+  package static func isLoopback(host: some StringProtocol) -> Bool {
+    let name = host.lowercased()
+    if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") { return true }
+    guard let address = IPAddress(name) else { return false }
+    let text = address.description
+    return text == "::1" || text.hasPrefix("127.") || text.hasPrefix("::ffff:127.")
+  }
+}

@@ -110,10 +110,6 @@ package struct ApplicationDocument: Hashable, Sendable {
   ///
   /// Each region costs the matcher an entry and each subject a row; a venue with more uses a rotation in the site file.
   package static let highestRegionLimit = 1_000
-  /// The longest purpose; it is read by a person who decides.
-  ///
-  /// - Units: characters.
-  package static let longestPurpose = 1_000
 
   /// Makes a document.
   package init(purpose: String? = nil, regionLimit: Int = Application.defaultRegionLimit) {
@@ -136,11 +132,11 @@ package struct ApplicationDocument: Hashable, Sendable {
       fields.check(identifier: identifier)
       var document = ApplicationDocument()
       document.purpose = fields.filledText("purpose", expected: SiteReading.purposeExpected)
-      if let length = document.purpose?.count, length > ApplicationDocument.longestPurpose {
+      if let length = document.purpose?.unicodeScalars.count, length > Application.longestPurpose {
         fields.mistake(
           "purpose",
           "purpose has \(length) characters",
-          expected: "at most \(ApplicationDocument.longestPurpose)"
+          expected: "at most \(Application.longestPurpose)"
         )
       }
       let limits = 1...ApplicationDocument.highestRegionLimit

@@ -346,11 +346,6 @@ extension SiteReading {
   }
 }
 
-extension HostPort {
-  /// Whether only this machine can send there.
-  var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
-}
-
 extension SiteReading {
   private static let positioningKeys = ["interval", "lag", "particles", "tags"]
 

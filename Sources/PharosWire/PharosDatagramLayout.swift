@@ -17,8 +17,6 @@ public enum PharosDatagramLayout {
   /// The tag: an HMAC-SHA256 over all bytes before it, cut to its first 16 bytes.
   public static let tagLength = 16
 
-  /// Where the flags stand.
-  static let flagsOffset = 5
   /// Where the total length stands.
   static let lengthOffset = 6
   /// Where the number of the datagram stands.
@@ -66,8 +64,6 @@ public enum PharosDatagramLayout {
 
   /// The level that means that there was none.
   static let noLevel: Int8 = 127
-  /// The advertising set that means that there is none.
-  static let noAdvertisingSet: UInt8 = 255
   /// The number of adverts heard that means that the sender does not count.
   static let notCounted = UInt32.max
   /// The bit of a ranged beacon's kind that says that the beacon's address follows its identity.

@@ -137,6 +137,6 @@ struct MessageTests {
   )
   func hosts(field: String, host: String?, isLoopback: Bool) {
     #expect(HostName.host(of: field) == host)
-    #expect(host.map { HostName.isLoopback($0) } ?? false == isLoopback)
+    #expect(host.map { HostPort.isLoopback(host: $0) } ?? false == isLoopback)
   }
 }

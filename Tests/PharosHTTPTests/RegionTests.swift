@@ -208,6 +208,13 @@ struct RegionTests {
       try await service.told(about: "front-desk")
       let states = try await service.request("GET", "/v1/applications/shop/states?region=a")
       #expect(try states.json["states"][0]["state"].string == "inside")
+      let rule = "/v1/applications/shop/notifications/hello"
+      let made = try await service.request("PUT", rule, body: TestService.notification)
+      #expect(made.status == 201)
+      #expect(try await service.request("DELETE", "/v1/applications/shop").status == 204)
+      // An application of the same name begins without the rules of the one before it.
+      #expect(try await service.request("PUT", "/v1/applications/shop").status == 201)
+      #expect(try await service.request("GET", rule).status == 404)
       #expect(try await service.request("DELETE", "/v1/applications/shop").status == 204)
     }
     try await TestService.run(journal: journal) { service in

@@ -118,7 +118,7 @@ extension TestService {
     ]
   }
 
-  private static let notification =
+  static let notification =
     #"{"region":"till","on":"enter","text":"Hello {name}","atMostOncePer":"1h","quietHours":{"from":"22:00","#
     + #""to":"06:00","timeZone":"Europe/Berlin"},"onlyIfStillInsideAfter":"30s"}"#
   private static let token =

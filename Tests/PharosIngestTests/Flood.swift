@@ -1,3 +1,4 @@
+import PharosReports
 import Foundation
 import PharosCaptures
 import PharosIngest

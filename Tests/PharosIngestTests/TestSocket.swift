@@ -1,3 +1,4 @@
+import PharosReports
 import CPharos
 import Foundation
 import PharosCaptures

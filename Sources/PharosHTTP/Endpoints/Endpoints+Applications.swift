@@ -1,6 +1,7 @@
 import PharosAccess
 import PharosReports
 import PharosSite
+import PharosWebhooks
 
 extension Endpoints {
   var applicationRoutes: [Route] {
@@ -19,6 +20,7 @@ extension Endpoints {
         let name = request.parameter("app")
         try await backend.registrar.delete(application: name)
         try backend.authorisations.forget(application: name)
+        try backend.notifications.deleteAll(of: name)
         return .noContent
       },
     ]

@@ -112,7 +112,7 @@ extension HTTPConfiguration {
   /// - Parameter hasTokens: whether there is at least one valid token.
   /// - Throws: ``HTTPServiceError/openToAll(_:)``.
   package func check(hasTokens: Bool) throws(HTTPServiceError) {
-    guard !HostName.isLoopback(address.host) else { return }
+    guard !address.isLoopback else { return }
     guard tokensRequired, hasTokens else { throw .openToAll(address) }
   }
 }

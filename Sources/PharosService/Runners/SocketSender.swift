@@ -1,4 +1,4 @@
-package import PharosCaptures
+import PharosCaptures
 package import PharosIngest
 import PharosReports
 

@@ -320,6 +320,6 @@ extension ListenAddress {
   /// Whether only this machine can send there.
   fileprivate var isLoopback: Bool {
     guard case .bind(let host, _) = socket else { return false }
-    return host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    return HostPort.isLoopback(host: host)
   }
 }

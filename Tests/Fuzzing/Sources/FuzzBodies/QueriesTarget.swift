@@ -17,7 +17,7 @@ final class QueriesTarget: FuzzTarget {
     if let decoded = PercentCoding.decode(text) {
       demand(PercentCoding.decode(PercentCoding.encode(segment: decoded)) == decoded, "a segment comes back")
     }
-    if let host = HostName.host(of: text) { _ = HostName.isLoopback(host) }
+    if let host = HostName.host(of: text) { _ = HostPort.isLoopback(host: host) }
     if let time = Timestamp(text: text) {
       demand(Timestamp(text: time.rfc3339) == time, "a time's text reads back: \(time.rfc3339)")
     }

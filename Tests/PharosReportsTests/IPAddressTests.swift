@@ -1,4 +1,4 @@
-import PharosCaptures
+import PharosReports
 import Testing
 
 /// Addresses as text, the way `inet_ntop` writes them.
