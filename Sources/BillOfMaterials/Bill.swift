@@ -11,12 +11,12 @@ struct Bill: Encodable {
   var dependencies: [Dependency]
 }
 
-/// What the bill is about.
+/// The subject of the bill.
 struct Metadata: Encodable {
   var component: Component
 }
 
-/// What a component needs.
+/// The dependencies of a component.
 struct Dependency: Encodable {
   var reference: String
   var dependsOn: [String]
@@ -46,7 +46,7 @@ struct Component: Encodable {
     var expression: String
   }
 
-  /// Where a component comes from.
+  /// The origin of a component.
   struct Link: Encodable {
     var type: String
     var url: String
@@ -100,7 +100,7 @@ struct Component: Encodable {
     licenses = LicenseFile.expression(in: folder).map { [License(expression: $0)] }
   }
 
-  /// What other parts of the bill call a package.
+  /// Returns the identifier by which other parts of the bill refer to a package.
   static func reference(_ package: Package) -> String {
     guard case .repository(let url, let version, _) = package.origin else { return "package:\(package.id)" }
     return packageURL(url, version: version)
@@ -113,7 +113,7 @@ struct Component: Encodable {
     return "pkg:swift/\(path)@\(version)"
   }
 
-  /// What a program prints, or nil if it is not there or fails.
+  /// Returns the output of a program, or nil if it is not there or fails.
   private static func output(of program: String, _ arguments: String...) -> String? {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")

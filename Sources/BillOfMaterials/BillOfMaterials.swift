@@ -51,7 +51,7 @@ struct BillOfMaterials: CommandPlugin {
   }
 }
 
-/// Why no bill can be made.
+/// A reason why no bill can be made.
 enum BillError: Error, CustomStringConvertible {
   case arguments([String])
   case noExecutable
@@ -67,7 +67,7 @@ enum BillError: Error, CustomStringConvertible {
   }
 }
 
-/// What an executable is linked with: walked from its product down to the last target.
+/// The libraries and packages that an executable is linked with: walked from its product down to the last target.
 struct LinkedTargets {
   /// The packages that a linked target belongs to.
   private(set) var packages: Set<Package.ID> = []

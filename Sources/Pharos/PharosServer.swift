@@ -21,9 +21,9 @@ import Synchronization
 /// try await server.run()
 /// ```
 public final class PharosServer: Service, RegionControl, Sendable {
-  /// What is declared: the site of the start, or the one that was adopted since.
+  /// The current site: that of the start, or the one that was adopted since.
   public var site: Site { declared.withLock { $0 } }
-  /// Where all decisions come out.
+  /// The hub of all decisions.
   public let hub = EventHub()
 
   private let declared: Mutex<Site>
@@ -40,10 +40,10 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///   - site: applications with their regions, observers, beacons, zones.
   ///   - grounds: the venues in which handsets and tags are located; without venues, nothing is located. They are given
   ///     at the start and do not change.
-  ///   - publishesSensings: whether the hub publishes what handsets sense, for programs that locate them in their own
-  ///     way.
-  ///   - configuration: where to listen, on how many loops, and whether to record and to take checkpoints.
-  ///   - logger: where problems are logged; a working server is silent.
+  ///   - publishesSensings: indicates whether the hub publishes what handsets sense, for programs that locate them in
+  ///     their own way.
+  ///   - configuration: the listeners, the number of loops, the recording and the checkpoints.
+  ///   - logger: the logger for problems; a working server is silent.
   public convenience init(
     site: Site,
     grounds: [Ground] = [],
@@ -63,8 +63,8 @@ public final class PharosServer: Service, RegionControl, Sendable {
 
   /// Creates a server that resumes from the state that the previous run has left.
   ///
-  /// States resume where they were, and the time between is no evidence of anything. The site must declare all that is to
-  /// resume, including regions that applications added at run time.
+  /// States resume where they were, and the time between is no evidence of anything. The site must declare all that is
+  /// to resume, including regions that applications added at run time.
   package init(
     site: Site,
     grounds: [Ground] = [],
@@ -85,7 +85,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///
   /// - Parameters:
   ///   - site: applications with their regions, observers, beacons, zones.
-  ///   - addresses: `HOST:PORT` each; port 0 takes any that is free, which ``addresses()`` then tells.
+  ///   - addresses: `HOST:PORT` each; port 0 takes any that is free, which ``addresses()`` then returns.
   public convenience init(site: Site, listening addresses: [ListenAddress]) {
     self.init(site: site, configuration: IngestConfiguration(listeners: addresses))
   }
@@ -94,7 +94,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///
   /// At the end nothing more is read, what was read is decided and published, and every stream ends.
   ///
-  /// - Throws: why it cannot listen, or what is wrong with the site.
+  /// - Throws: the reason why it cannot listen, or the error in the site.
   public func run() async throws {
     defer { hub.finish() }
     let ingest: IngestServer
@@ -125,9 +125,9 @@ public final class PharosServer: Service, RegionControl, Sendable {
     phase.stop(IngestError.stopped)
   }
 
-  /// The addresses that it listens at, once it does.
+  /// Returns the addresses that it listens on, once it does.
   ///
-  /// - Throws: why it does not.
+  /// - Throws: the reason why it does not.
   public func addresses() async throws -> [Endpoint] {
     try await phase.ingest().localAddresses
   }
@@ -141,7 +141,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
 
   /// Takes over an edited site, once the server listens: what it declares alike goes on as it was.
   ///
-  /// What applications have added at run time stays.
+  /// Regions that applications have added at run time stay.
   ///
   /// - Throws: `RegionRefusal` where a declared application is refused, nothing having changed.
   public func adopt(_ site: Site) async throws {
@@ -157,26 +157,26 @@ public final class PharosServer: Service, RegionControl, Sendable {
     try await phase.ingest().adopt(keys: observers)
   }
 
-  /// What it has counted and heard so far, once it listens.
+  /// Returns what it has counted and heard so far, once it listens.
   package func snapshot() async throws -> IngestSnapshot {
     try await phase.ingest().snapshot()
   }
 }
 
-/// Where a server is in its life, for those who wait until it listens.
+/// The phase of a server, for callers that wait until it listens.
 final class Phase: Sendable {
   private enum State {
-    /// Not listening yet; these wait.
+    /// Not listening yet; these callers wait.
     case starting([CheckedContinuation<IngestServer, any Error>])
     /// Listening.
     case listening(IngestServer)
-    /// Never will, or no longer does.
+    /// Stopped, or unable to listen.
     case stopped(any Error)
   }
 
   private let state = Mutex(State.starting([]))
 
-  /// The ingest server, once there is one.
+  /// Returns the ingest server, once there is one.
   func ingest() async throws -> IngestServer {
     try await withCheckedThrowingContinuation { continuation in
       let known = state.withLock { state -> Result<IngestServer, any Error>? in
@@ -192,12 +192,12 @@ final class Phase: Sendable {
     }
   }
 
-  /// It listens.
+  /// Notes that the server listens, and resumes the waiting callers.
   func listen(_ ingest: IngestServer) {
     for continuation in replace(with: .listening(ingest)) { continuation.resume(returning: ingest) }
   }
 
-  /// It does not, or no longer.
+  /// Notes that the server has stopped or cannot listen, and fails the waiting callers.
   func stop(_ error: any Error) {
     for continuation in replace(with: .stopped(error)) { continuation.resume(throwing: error) }
   }
@@ -217,9 +217,9 @@ extension PharosServer {
   ///
   /// - Parameters:
   ///   - payload: its bytes, in any format that is understood.
-  ///   - source: who sent it.
-  /// - Returns: what was decoded, or why it was refused.
-  /// - Throws: that the server has stopped, or why it never listened.
+  ///   - source: the sender.
+  /// - Returns: the format and number of reports, or the reason why the datagram was refused.
+  /// - Throws: an error if the server has stopped or never listened.
   package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
     try await phase.ingest().receive(payload, from: source)
   }
@@ -227,18 +227,18 @@ extension PharosServer {
   /// Has a checkpoint taken now; returns once it was handed over.
   package func checkpoint() async throws { try await phase.ingest().checkpoint() }
 
-  /// What is known about tracks, in order, a page at a time.
+  /// Returns what is known about tracks, in order, a page at a time.
   package func tracks(_ query: TrackQuery = TrackQuery()) async throws -> [TrackInsight] {
     try await phase.ingest().tracks(query)
   }
 
-  /// Where every beacon is that some observer of a zone hears, or that is in a zone.
+  /// Returns the zone of every beacon that some observer of a zone hears, or that is in a zone.
   package func tags() async throws -> [TagStanding] { try await phase.ingest().tags() }
 
-  /// Where every observer stands towards every region about observers that it has met.
+  /// Returns the state of every observer towards every region about observers that it has met.
   package func standings() async throws -> [RegionStanding] { try await phase.ingest().standings() }
 
-  /// Where every beacon stands towards every region about beacons that it has met.
+  /// Returns the state of every beacon towards every region about beacons that it has met.
   package func beaconStandings() async throws -> [BeaconStanding] {
     try await phase.ingest().beaconStandings()
   }
@@ -276,12 +276,12 @@ extension PharosServer {
   /// Decisions of some kinds.
   public func events(of kinds: Set<EventKind>) -> EventPublisher<Event, Never> { hub.events(of: kinds) }
 
-  /// What observers range once a second, for one constraint or for all.
+  /// Returns the beacons that observers range once a second, for one constraint or for all.
   public func ranging(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Ranging, Never> {
     hub.ranging(constraint)
   }
 
-  /// Where somebody is, or everybody: the newest fix of each subject, as far as the subscriber asks.
+  /// Returns a stream of the newest fix of each subject, or of one subject, as far as the subscriber asks.
   ///
   /// - Parameter subject: a handset or a tag, or nil for all of them.
   /// - Returns: the stream.
@@ -289,7 +289,7 @@ extension PharosServer {
     hub.fixes(for: subject)
   }
 
-  /// What handsets sense, where the server was made to publish it: for who locates them in a way of their own.
+  /// The sensings of handsets, if the server was made to publish them: for programs that locate them in their own way.
   public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
 
   /// An application's regions in the words of `CLMonitor`.

@@ -2,34 +2,34 @@ package import PharosEvents
 package import PharosJournal
 package import PharosReports
 
-/// Why something about tokens or authorisations was refused.
+/// The reason for which a change or a read of tokens, keys or authorisations failed.
 package enum AccessError: Error, Hashable, Sendable {
   /// A name is empty or longer than it may be.
   case badName(field: String, limit: Int)
   /// A purpose is empty or longer than it may be.
   case badPurpose(application: String, limit: Int)
-  /// An application asks for an authorisation without having said what for.
+  /// An application without a purpose asks for an authorisation about a person.
   case purposeMissing(application: String)
-  /// A state that only the operator gives or takes away.
+  /// A change to or from a state that only the operator may set.
   case operatorOnly(application: String, subject: SubjectID, from: AuthorisationState, to: AuthorisationState)
   /// An authorisation without a subject.
   case noSubject
-  /// As many are kept as may be.
+  /// The maximum number exists already.
   case tooMany(what: String, limit: Int)
-  /// An observer has as many keys as it may, all of them good.
+  /// An observer has the maximum number of valid keys.
   case tooManyKeys(ObserverID, limit: Int)
-  /// An observer would speak for one that has keys of its own, or for itself.
+  /// An observer is listed as a radio of itself, or of another observer although it has keys of its own.
   case notARadio(ObserverID, of: ObserverID)
   /// A token would expire before it is made.
   case expired
-  /// A document that was kept cannot be read.
+  /// A stored document cannot be read.
   case damaged(kind: String, key: String, FieldError)
-  /// What was asked for could not be kept, so it does not hold.
+  /// The change could not be stored, so it does not take effect.
   case store(JournalError)
 }
 
 extension AccessError: CustomStringConvertible {
-  /// What was refused, why, and what to do.
+  /// The problem, its reason and the remedy.
   package var description: String {
     switch self {
     case .badName(let field, let limit):

@@ -1,7 +1,7 @@
 package import PharosEvents
 package import PharosReports
 
-/// What a gate says about an event.
+/// The verdict of a gate on an event.
 package enum GateVerdict: Hashable, Sendable {
   /// The event is not published.
   case withhold
@@ -31,16 +31,16 @@ package struct AuthorisationView: Sendable {
   /// A Boolean value that is true if there are no entries and no persons, so that every event is published.
   package var isOpen: Bool { entries.isEmpty && persons.isEmpty }
 
-  /// What an application may learn about a subject.
+  /// Returns what an application may learn about a subject.
   package func state(application: String, subject: SubjectID) -> AuthorisationState {
     if let entry = entries[Key(application: application, subject: subject)] { return entry.state }
     return persons.contains(subject) ? .notDetermined : .always
   }
 
-  /// Who is to be told of an event that has just been decided.
+  /// Returns the verdict on an event that has just been decided.
   ///
   /// - Parameters:
-  ///   - event: what was decided.
+  ///   - event: the event.
   ///   - liveApplications: the applications that have a live stream open.
   /// - Returns: the verdict.
   package func gate(_ event: Event, liveApplications: Set<String>) -> GateVerdict {
@@ -61,15 +61,15 @@ package struct AuthorisationView: Sendable {
     return isLive ? .live : .withhold
   }
 
-  /// Whether an event may be handed out now, whatever was allowed when it was decided.
+  /// Returns whether an event may be delivered now, regardless of the authorisations at the time of its decision.
   ///
-  /// What withdraws an authorisation also stops what was already waiting, and what a reader pages through later.
+  /// So a withdrawn authorisation also stops events that wait already, and events that a reader pages through later.
   ///
   /// - Parameters:
-  ///   - event: what is to be handed out.
+  ///   - event: the event to deliver.
   ///   - reader: the application that reads, or nil for the operator's readers.
-  ///   - isLive: whether the reader is a live stream, as webhooks and pages of history are not.
-  /// - Returns: whether it may.
+  ///   - isLive: true if the reader is a live stream, false for webhooks and pages of history.
+  /// - Returns: true if it may be delivered.
   package func allows(_ event: Event, to reader: String?, isLive: Bool) -> Bool {
     guard isJudged(event) else { return true }
     if let reader, event.application.isEmpty || event.application == reader {
@@ -90,17 +90,17 @@ package struct AuthorisationView: Sendable {
   }
 }
 
-/// What an application may learn about a subject, once somebody has said so.
+/// A decision on what an application may learn about a subject.
 package struct AuthorisationEntry: Hashable, Sendable {
   /// The application.
   package let application: String
   /// The subject.
   package let subject: SubjectID
-  /// What it may learn.
+  /// The state of the authorisation.
   package let state: AuthorisationState
-  /// Since when.
+  /// The time of the last change.
   package let since: Timestamp
-  /// How often it has changed, which makes the ids of the events that tell of it.
+  /// The number of changes, which is part of the ids of the events that report them.
   let changes: UInt64
 
   init(
@@ -145,7 +145,7 @@ package struct Persons: Hashable, Sendable {
   /// The tags: single ones, or all that share a UUID, a namespace or an address.
   package var beacons: Set<BeaconConstraint>
 
-  /// Names who is a person.
+  /// Creates a set of persons.
   package init(observers: Set<ObserverID> = [], beacons: Set<BeaconConstraint> = []) {
     self.observers = observers
     self.beacons = Set(beacons.map(\.withoutUnseen))
@@ -154,7 +154,7 @@ package struct Persons: Hashable, Sendable {
   /// A Boolean value that is true if no observer and no beacon is a person.
   package var isEmpty: Bool { observers.isEmpty && beacons.isEmpty }
 
-  /// Whether a subject is a person.
+  /// Returns whether a subject is a person.
   package func contains(_ subject: SubjectID) -> Bool {
     switch subject {
     case .none: false
@@ -163,7 +163,7 @@ package struct Persons: Hashable, Sendable {
     }
   }
 
-  /// These and those.
+  /// Returns the union of two sets.
   func union(_ other: Persons) -> Persons {
     var all = self
     all.observers.formUnion(other.observers)
@@ -182,7 +182,7 @@ package struct Persons: Hashable, Sendable {
 }
 
 extension BeaconConstraint {
-  /// The same constraint without what no comparison looks at: an address's kind, an instance's high bits.
+  /// The constraint without the parts that comparisons ignore: an address's kind, an instance's high bits.
   fileprivate var withoutUnseen: BeaconConstraint {
     switch self {
     case .proximity: self
@@ -194,8 +194,8 @@ extension BeaconConstraint {
 }
 
 extension BeaconID {
-  /// The constraints that the identity fulfils, the most specific first; where an address is part of the key, the
-  /// address alone as well.
+  /// The constraints that the identity satisfies, the most specific first; if an address is part of the key, also the
+  /// address alone.
   fileprivate var matched: [BeaconConstraint] {
     let byAddress: [BeaconConstraint] = address.map { [.address($0)] } ?? []
     if let uuid {

@@ -3,16 +3,16 @@ import PharosJournal
 package import PharosReports
 import Synchronization
 
-/// What each application may learn about each subject, as in Core Location, and what it says that it needs it for.
+/// The authorisations: what each application may learn about each subject, as in Core Location, and for what purpose.
 ///
-/// Kept in the journal; a change holds from the moment when it is kept, and gives an event.
+/// They are stored in the journal. A change takes effect once it is stored, and results in an event.
 package final class Authorisations: Sendable {
-  /// The most decisions that are kept, each about one application and subject.
+  /// The maximum number of decisions, each about one application and subject.
   package static let limit = 200_000
 
   struct State {
     var view = AuthorisationView()
-    /// Who is a person by the site's declaration, and by what was said over HTTP.
+    /// The persons by the site's declaration; `markedPersons` are those marked over HTTP.
     var declaredPersons = Persons()
     var markedPersons: Set<SubjectID> = []
     var declaredPurposes: [String: String] = [:]
@@ -26,10 +26,10 @@ package final class Authorisations: Sendable {
 
   let store: any DocumentStore
   let state = Mutex(State())
-  /// Held while a change is kept and made, so that two changes of one entry do not pass each other.
+  /// A lock held while a change is stored and applied, so that two changes of one entry cannot overtake each other.
   let changing = Mutex(())
 
-  /// Reads what is kept.
+  /// Reads the stored authorisations.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package init(store: any DocumentStore) throws(AccessError) {
@@ -45,14 +45,14 @@ package final class Authorisations: Sendable {
     }
   }
 
-  /// The authorisations as they stand now, to judge a batch by.
+  /// The current authorisations, by which to judge a batch.
   package var view: AuthorisationView { state.withLock { $0.view } }
 
-  /// Takes what the site declares: at the start, and again whenever it is reloaded.
+  /// Applies the site's declarations: at the start, and again whenever the site is reloaded.
   ///
   /// - Parameters:
-  ///   - persons: who is a person.
-  ///   - purposes: what applications say that they need it for, by application; empty ones do not count.
+  ///   - persons: the persons.
+  ///   - purposes: the purposes of the applications; empty ones do not count.
   package func declare(persons: Persons, purposes: [String: String]) {
     state.withLock { state in
       state.declaredPersons = persons
@@ -61,12 +61,12 @@ package final class Authorisations: Sendable {
     }
   }
 
-  /// What an application may learn about a subject.
+  /// Returns what an application may learn about a subject.
   package func state(application: String, subject: SubjectID) -> AuthorisationState {
     view.state(application: application, subject: subject)
   }
 
-  /// What was decided for an application, ordered by subject.
+  /// Returns the decisions for an application, ordered by subject.
   package func list(application: String) -> [AuthorisationEntry] {
     view.entries.values.filter { $0.application == application }.sorted { $0.subject < $1.subject }
   }
@@ -74,13 +74,13 @@ package final class Authorisations: Sendable {
   /// Changes what an application may learn about a subject.
   ///
   /// - Parameters:
-  ///   - wanted: what it may learn from now on.
+  ///   - wanted: the new state.
   ///   - application: the application.
-  ///   - subject: whom it is about.
-  ///   - principal: who asks: `restricted` is given and taken away by the operator alone.
+  ///   - subject: the subject.
+  ///   - principal: the author of the change; only the operator may set or remove `restricted`.
   ///   - stream: the name of the stream, which is part of the event's id.
   ///   - now: the present time.
-  /// - Returns: the event that tells of it, or nil if nothing has changed.
+  /// - Returns: the event that reports the change, or nil if nothing has changed.
   /// - Throws: `AccessError`, in which case nothing has changed.
   package func set(
     _ wanted: AuthorisationState,
@@ -154,7 +154,7 @@ extension AuthorisationView.Key {
 }
 
 extension AuthorisationEntry {
-  /// The event that tells of the change to this entry.
+  /// Returns the event that reports the change to this entry.
   fileprivate func event(_ transition: AuthorisationTransition, stream: String) -> Event {
     Event(
       stream: stream,
@@ -171,18 +171,18 @@ extension AuthorisationEntry {
 }
 
 extension Authorisations {
-  /// What an application says that it needs its authorisations for: what was said over HTTP, else what the site
-  /// declares; nil if it never said.
+  /// Returns the purpose of an application's authorisations, set over HTTP or else declared by the site; nil if there
+  /// is none.
   package func purpose(of application: String) -> String? {
     state.withLock { $0.purposes[application] ?? $0.declaredPurposes[application] }
   }
 
-  /// Takes what an application says that it needs its authorisations for.
+  /// Sets the purpose of an application's authorisations.
   ///
   /// - Parameters:
-  ///   - purpose: sentences for people.
+  ///   - purpose: the sentences that people read.
   ///   - application: the application.
-  /// - Throws: `AccessError.badPurpose` where it is empty or too long; `.store` where it could not be kept.
+  /// - Throws: `AccessError.badPurpose` if it is empty or too long; `.store` if it could not be stored.
   package func setPurpose(_ purpose: String, application: String) throws(AccessError) {
     let isBlank = purpose.utf8.allSatisfy { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
     guard !isBlank, purpose.unicodeScalars.count <= Application.longestPurpose else {
@@ -192,9 +192,9 @@ extension Authorisations {
     state.withLock { $0.purposes[application] = purpose }
   }
 
-  /// Forgets all that was decided for an application that is no more.
+  /// Removes the decisions and the purpose of an application that no longer exists.
   ///
-  /// - Throws: `AccessError.store` where it could not be forgotten; what was not, still holds.
+  /// - Throws: `AccessError.store` if one could not be removed; those that remain stay in effect.
   package func forget(application: String) throws(AccessError) {
     for entry in list(application: application) {
       let key = AuthorisationView.Key(application: application, subject: entry.subject)
@@ -206,13 +206,13 @@ extension Authorisations {
     state.withLock { $0.purposes[application] = nil }
   }
 
-  /// The subjects that were marked as persons here, beside those that the site declares.
+  /// The subjects that were marked as persons over HTTP, in addition to those that the site declares.
   package var markedPersons: [SubjectID] { state.withLock { $0.markedPersons }.sorted() }
 
-  /// Whether a subject is a person, by the site's declaration or by a mark.
+  /// Returns whether a subject is a person, by the site's declaration or by a mark.
   package func isPerson(_ subject: SubjectID) -> Bool { view.persons.contains(subject) }
 
-  /// Marks a subject as a person, or takes the mark away; what the site declares stays.
+  /// Marks a subject as a person, or removes the mark; the site's declarations are unaffected.
   ///
   /// - Throws: `AccessError`, in which case nothing has changed.
   package func mark(_ subject: SubjectID, isPerson: Bool) throws(AccessError) {
@@ -241,14 +241,14 @@ extension AuthorisationView {
   }
 }
 
-/// What was removed of a subject among the authorisations.
+/// The counts of the removed authorisation data of a subject.
 package struct ErasedAuthorisations: Hashable, Sendable {
-  /// What applications were allowed or refused to learn about it.
+  /// Decisions on what applications may learn about it.
   package var authorisations = 0
-  /// That it is a person, as somebody has said over HTTP.
+  /// Marks as a person, set over HTTP.
   package var persons = 0
 
-  /// Starts with nothing removed.
+  /// Creates counts of zero.
   package init() {}
 }
 
@@ -257,7 +257,7 @@ extension Authorisations {
   ///
   /// A subject that the site file marks as a person stays one; only the owner of the file can change that.
   ///
-  /// - Returns: what was removed.
+  /// - Returns: the counts of the removed data.
   /// - Throws: `AccessError.store`; the call may be repeated.
   package func erase(_ traces: SubjectTraces) throws(AccessError) -> ErasedAuthorisations {
     try changing.withLock { _ throws(AccessError) in

@@ -1,35 +1,35 @@
 package import PharosJournal
 import PharosReports
 
-/// Where tokens and authorisations are kept: small documents by kind and key, as the journal keeps them.
+/// A store of tokens and authorisations, such as the journal: small documents by kind and key.
 package protocol DocumentStore: Sendable {
-  /// Keeps a document in place of what was there under its kind and key.
+  /// Stores a document and replaces the previous one of its kind and key.
   func put(_ document: [UInt8], kind: String, key: String) throws(JournalError)
-  /// Keeps several documents, all of them or none.
+  /// Stores several documents, all of them or none.
   func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError)
-  /// All documents of a kind, by key.
+  /// Returns all documents of a kind, by key.
   func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])]
-  /// Forgets a document, and says whether there was one.
+  /// Deletes a document, and returns true if there was one.
   func delete(kind: String, key: String) throws(JournalError) -> Bool
 }
 
 extension Journal: DocumentStore {}
 
-/// The kinds of documents that this module keeps.
+/// The kinds of documents that this module stores.
 enum DocumentKind {
   /// A token: key is its id.
   static let token = "access.token"
   /// An authorisation: key is a digest of application and subject.
   static let authorisation = "access.authorisation"
-  /// What an application says that it needs its authorisations for: key is the application.
+  /// The purpose of an application's authorisations: key is the application.
   static let purpose = "access.purpose"
   /// A subject that is a person: key is a digest of the subject.
   static let person = "access.person"
   /// The keys of an observer: key is the observer.
   static let observerKeys = "access.observerKeys"
-  /// What is kept of a key's replay window: key is the key's id and the observer.
+  /// The saved state of a key's replay window: key is the key's id and the observer.
   static let senderRecord = "access.senderRecord"
-  /// The lease of the replay windows: there is one.
+  /// The lease of the replay windows: there is only one.
   static let senderLease = "access.senderLease"
 }
 
@@ -52,14 +52,14 @@ extension DocumentStore {
     return values
   }
 
-  /// Keeps a value.
+  /// Stores a value.
   func keep<Value: FieldCodable>(_ value: Value, kind: String, key: String) throws(AccessError) {
     var writer = FieldWriter()
     value.write(to: &writer)
     do throws(JournalError) { try put(writer.bytes, kind: kind, key: key) } catch { throw .store(error) }
   }
 
-  /// Forgets a value.
+  /// Deletes a value.
   func forget(kind: String, key: String) throws(AccessError) {
     do throws(JournalError) { _ = try delete(kind: kind, key: key) } catch { throw .store(error) }
   }

@@ -5,18 +5,19 @@ import Synchronization
 
 /// The keys that observers sign with.
 ///
-/// Unlike a token's, a key's secret has to be kept: verifying a MAC takes the secret itself. It lies in the journal's file, which
-/// only its owner may read (0600, in a folder of 0700), and is given out once, when the key is made. Lists show fingerprints.
+/// Unlike a token's, a key's secret must be stored: verifying a MAC requires the secret itself. It is in the journal's
+/// file, which only its owner may read (0600, in a folder of 0700), and is shown once, when the key is created. Lists
+/// show fingerprints.
 package final class ObserverKeys: Sendable {
-  /// How long older keys stay good beside a new one, unless somebody says otherwise.
+  /// The default time for which older keys stay valid beside a new one.
   ///
-  /// A week: who looks after gateways gets to each of them within one.
+  /// A week: an operator of gateways reaches each of them within one.
   package static let overlap = TimeSpan.minutes(7 * 24 * 60)
 
   private let store: any DocumentStore
   private let observers: Mutex<[ObserverID: KeyedObserver]>
 
-  /// Reads the keys that are kept.
+  /// Reads the stored keys.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package init(store: any DocumentStore) throws(AccessError) {
@@ -25,23 +26,23 @@ package final class ObserverKeys: Sendable {
     observers = Mutex(Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }))
   }
 
-  /// All observers with their keys, in order.
+  /// Returns all observers with their keys, in order.
   package func list() -> [KeyedObserver] { observers.withLock { $0.values.sorted { $0.id < $1.id } } }
 
-  /// One observer with its keys, or nil if it never had any.
+  /// Returns one observer with its keys, or nil if it never had any.
   package func observer(_ id: ObserverID) -> KeyedObserver? { observers.withLock { $0[id] } }
 
-  /// Makes a key for an observer; what it gives back is the only time that the secret is shown.
+  /// Creates a key for an observer; only the result of this call reveals the secret.
   ///
-  /// The keys that it has stay good for the overlap, so that the gateway can be given the new one in the meantime.
+  /// The existing keys stay valid for the overlap, so that the gateway can be given the new one in the meantime.
   ///
   /// - Parameters:
   ///   - id: the observer.
   ///   - radios: the further observers whose records it may send, in place of those it has; nil to leave them.
-  ///   - overlap: how long older keys stay good.
+  ///   - overlap: the time for which older keys stay valid.
   ///   - now: the present time.
   /// - Returns: the key.
-  /// - Throws: `AccessError` where there are too many, a radio speaks for itself, or it could not be kept.
+  /// - Throws: `AccessError` if there are too many, a radio has keys of its own, or the key could not be stored.
   package func add(
     _ id: ObserverID,
     radios: [ObserverID]? = nil,
@@ -66,13 +67,13 @@ package final class ObserverKeys: Sendable {
     return key
   }
 
-  /// Revokes a key: from now on it opens nothing.
+  /// Revokes a key: from now on, no datagram is accepted with it.
   ///
-  /// An observer without any key left still has to sign where signatures are looked at, and so is not heard until it has a new
-  /// key or is forgotten.
+  /// An observer without any key left must still sign where signatures are verified. So it is ignored until it has a
+  /// new key or is removed.
   ///
-  /// - Returns: whether there was one.
-  /// - Throws: `AccessError.store` where it could not be forgotten, in which case it still opens.
+  /// - Returns: true if there was one.
+  /// - Throws: `AccessError.store` if it could not be deleted; it stays valid then.
   package func revoke(_ keyID: UInt32, of id: ObserverID) throws(AccessError) -> Bool {
     guard var observer = observer(id), observer.keys.contains(where: { $0.key.id == keyID }) else {
       return false
@@ -84,10 +85,11 @@ package final class ObserverKeys: Sendable {
     return true
   }
 
-  /// Forgets all keys of an observer, so that it is one without any again: believed unsigned where lists decide.
+  /// Removes an observer with all its keys, so that it counts as one without keys: unsigned data is accepted if the
+  /// allowlist permits.
   ///
-  /// - Returns: whether it had, or had had, any.
-  /// - Throws: `AccessError.store` where they could not be forgotten.
+  /// - Returns: true if the observer has, or had, keys.
+  /// - Throws: `AccessError.store` if they could not be deleted.
   package func forget(_ id: ObserverID) throws(AccessError) -> Bool {
     guard let observer = observer(id) else { return false }
     try store.forget(kind: DocumentKind.observerKeys, key: "\(id)")
@@ -124,17 +126,17 @@ package final class ObserverKeys: Sendable {
   }
 }
 
-/// Where replay windows are kept: a record for each key, and one lease for all.
+/// The store of replay windows: a record for each key, and one lease for all.
 package struct SenderRecords: Sendable {
-  /// What the lease is kept under.
+  /// The key of the lease's document.
   private static let leaseKey = "lease"
 
   private let store: any DocumentStore
 
-  /// Keeps records in a store.
+  /// Creates a store of records.
   package init(store: any DocumentStore) { self.store = store }
 
-  /// What the run before has left of keys that are still there; what is left of others is dropped.
+  /// Returns the records that the previous run left for existing keys; deletes those of other keys.
   ///
   /// - Parameter observers: the observers with their keys.
   /// - Returns: the records.
@@ -151,7 +153,7 @@ package struct SenderRecords: Sendable {
     return kept.map(\.value).filter { names.contains($0.sender) }
   }
 
-  /// The lease that the run before has left, or nil.
+  /// Returns the lease that the previous run left, or nil.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package func lease() throws(AccessError) -> SenderLease? {
@@ -159,7 +161,7 @@ package struct SenderRecords: Sendable {
     return kept.first?.value
   }
 
-  /// Keeps records and a lease, all of it or nothing, with one write to the disk.
+  /// Stores records and a lease, all of them or none, with one write to the disk.
   ///
   /// - Throws: `AccessError.store`.
   package func keep(_ records: [SenderRecord], lease: SenderLease) throws(AccessError) {

@@ -2,12 +2,12 @@ import PharosCrypto
 package import PharosReports
 import Synchronization
 
-/// The tokens that open the server over HTTP.
+/// The tokens that grant access over HTTP.
 ///
-/// A secret is shown once, when its token is made; kept is its SHA-256, in the journal and in memory. Verifying costs
-/// one hash and one look-up, whatever was presented.
+/// A secret is shown once, when its token is created. The journal and the memory hold only its SHA-256. Verifying costs
+/// one hash and one look-up for any input.
 package final class Tokens: Sendable {
-  /// The most tokens that are kept; a program that makes one for each request finds out here.
+  /// The maximum number of tokens; a program that creates one for each request fails here.
   package static let limit = 10_000
   /// The longest name of a token.
   ///
@@ -15,7 +15,7 @@ package final class Tokens: Sendable {
   package static let longestName = 200
 
   private struct State {
-    /// By the first eight bytes of the digest: a look-up that tells who times it nothing about the rest.
+    /// The tokens by the first eight bytes of the digest: the time of a look-up reveals nothing about the rest.
     var byDigest: [UInt64: Token] = [:]
     var lastUsed: [String: Timestamp] = [:]
   }
@@ -23,7 +23,7 @@ package final class Tokens: Sendable {
   private let store: any DocumentStore
   private let state = Mutex(State())
 
-  /// Reads the tokens that are kept.
+  /// Reads the stored tokens.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
   package init(store: any DocumentStore) throws(AccessError) {
@@ -34,27 +34,27 @@ package final class Tokens: Sendable {
     }
   }
 
-  /// Whether there is any token, expired ones included.
+  /// Indicates whether there are no tokens, neither valid nor expired ones.
   package var isEmpty: Bool { state.withLock { $0.byDigest.isEmpty } }
 
-  /// All tokens, the oldest first.
+  /// Returns all tokens, the oldest first.
   package func list() -> [Token] {
     state.withLock { Array($0.byDigest.values) }
       .sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
   }
 
-  /// When a token was last used since the server started, or nil.
+  /// Returns the time at which a token was last used since the server started, or nil.
   package func lastUsed(_ id: String) -> Timestamp? { state.withLock { $0.lastUsed[id] } }
 
-  /// Makes a token; what it gives back is the only place where the secret ever is.
+  /// Creates a token; only the result of this call contains the secret.
   ///
   /// - Parameters:
-  ///   - name: what to call it in lists.
-  ///   - role: whom it stands for.
+  ///   - name: the name in lists.
+  ///   - role: the role of its bearer.
   ///   - now: the present time.
-  ///   - expiresAt: from when on it opens nothing, or nil for never.
-  /// - Returns: the secret and what is kept.
-  /// - Throws: `AccessError` where a name or time is wrong, there are too many, or it could not be kept.
+  ///   - expiresAt: the time from which the token is invalid, or nil for never.
+  /// - Returns: the secret and the stored token.
+  /// - Throws: `AccessError` if a name or time is invalid, there are too many, or the token could not be stored.
   package func create(
     name: String,
     role: Token.Role,
@@ -87,12 +87,12 @@ package final class Tokens: Sendable {
     return NewToken(secret: secret, token: token)
   }
 
-  /// Who asks with a secret, or nil if it opens nothing.
+  /// Returns the principal that a secret belongs to, or nil if it is invalid or expired.
   ///
   /// - Parameters:
-  ///   - secret: what was presented, without `Bearer`.
+  ///   - secret: the text that the client presented, without `Bearer`.
   ///   - now: the present time.
-  /// - Returns: who it is.
+  /// - Returns: the principal.
   package func verify(_ secret: String, at now: Timestamp) -> Principal? {
     guard secret.hasPrefix(Secret.prefix), secret.utf8.count <= Secret.longest else { return nil }
     let digest = Secret.digest(of: secret)
@@ -106,11 +106,11 @@ package final class Tokens: Sendable {
     }
   }
 
-  /// Revokes a token: from now on it opens nothing.
+  /// Revokes a token, which is invalid from now on.
   ///
   /// - Parameter id: its id.
-  /// - Returns: whether there was one.
-  /// - Throws: `AccessError.store` where it could not be forgotten, in which case it still holds.
+  /// - Returns: true if there was one.
+  /// - Throws: `AccessError.store` if it could not be deleted; it stays valid then.
   package func revoke(_ id: String) throws(AccessError) -> Bool {
     guard let token = state.withLock({ $0.byDigest.values.first { $0.id == id } }) else { return false }
     try store.forget(kind: DocumentKind.token, key: id)
@@ -126,13 +126,13 @@ package final class Tokens: Sendable {
   }
 }
 
-/// What is known of a token: all but its secret, of which only the SHA-256 is kept.
+/// The stored part of a token: everything but its secret, of which only the SHA-256 is stored.
 package struct Token: Hashable, Sendable {
-  /// Whom a token stands for.
+  /// The role of a token's bearer.
   package enum Role: Hashable, Sendable {
-    /// Sees and changes everything.
+    /// May see and change everything.
     case `operator`
-    /// Sees and changes what belongs to one application.
+    /// May see and change the data of one application.
     case application(String)
   }
 
@@ -140,16 +140,16 @@ package struct Token: Hashable, Sendable {
   package let id: String
   /// The name that its creator gave it.
   package let name: String
-  /// Whom it stands for.
+  /// The role of its bearer.
   package let role: Role
-  /// When it was made.
+  /// The time of its creation.
   package let createdAt: Timestamp
-  /// From when on it opens nothing, or nil if it lasts until it is revoked.
+  /// The time from which it is invalid, or nil if it is valid until it is revoked.
   package let expiresAt: Timestamp?
   /// The SHA-256 of the secret, 32 bytes.
   let digest: [UInt8]
 
-  /// Who asks with it.
+  /// The principal that it authenticates.
   var principal: Principal {
     switch role {
     case .operator: .operator(name: name)
@@ -157,7 +157,7 @@ package struct Token: Hashable, Sendable {
     }
   }
 
-  /// Whether it opens nothing any more.
+  /// Returns whether it has expired.
   package func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { now >= $0 } ?? false }
 }
 
@@ -194,24 +194,24 @@ extension Token: FieldCodable {
   }
 }
 
-/// A token that was just made, with the secret that is shown this once and never again.
+/// A new token with its secret, which is shown this once and never again.
 package struct NewToken: Sendable {
-  /// What opens: `pht_` and 43 characters of base64url, 32 random bytes.
+  /// The secret: `pht_` and 43 characters of base64url, 32 random bytes.
   package let secret: String
-  /// What is kept of it.
+  /// The stored token.
   package let token: Token
 }
 
-/// Who asks.
+/// The identity on whose behalf a request is made.
 package enum Principal: Hashable, Sendable {
-  /// Somebody on the same machine, where the server listens to the loopback alone and asks for no tokens.
+  /// A client on the same machine, if the server listens to the loopback alone and requires no tokens.
   case local
   /// The operator, by the name of the token.
   case `operator`(name: String)
   /// An application, by the id of its token and the application's identifier.
   case application(id: String, name: String)
 
-  /// The application that it is bound to, or nil for who may see and change all.
+  /// The application that it is bound to, or nil if it may see and change all.
   package var application: String? {
     switch self {
     case .local, .operator: nil
@@ -219,7 +219,7 @@ package enum Principal: Hashable, Sendable {
     }
   }
 
-  /// What tells it from other clients, for limits that hold for each; nil for somebody of this very machine.
+  /// The name that identifies the client for limits per client; nil for a local one.
   package var client: String? {
     switch self {
     case .local: nil
@@ -228,18 +228,18 @@ package enum Principal: Hashable, Sendable {
     }
   }
 
-  /// Whether it may see and change what belongs to all.
+  /// Indicates whether it may see and change the data of all applications.
   package var isOperator: Bool { application == nil }
 
-  /// Whether it may see and change what belongs to an application.
+  /// Returns whether it may see and change the data of an application.
   package func mayUse(application name: String) -> Bool {
     application.map { $0.utf8.elementsEqual(name.utf8) } ?? true
   }
 }
 
-/// The secret part of a token, and what is kept of it.
+/// The functions that create and hash the secrets of tokens.
 enum Secret {
-  /// What every secret begins with, so that a scanner for leaked credentials knows one when it sees it.
+  /// The prefix of every secret, by which a scanner for leaked credentials recognises one.
   static let prefix = "pht_"
   /// - Units: bytes; 256 bits cannot be guessed, so a plain hash without salt and stretching is enough.
   static let length = 32
@@ -248,27 +248,27 @@ enum Secret {
   /// - Units: bytes; what a longer text holds is not looked at, so that a header cannot cost time.
   static let longest = 256
 
-  /// A new secret from the system's generator.
+  /// Returns a new secret from the system's generator.
   static func random() -> String {
     prefix + base64URL(randomBytes(length))
   }
 
-  /// A new id for lists: 9 random bytes, 12 characters.
+  /// Returns a new id for lists: 9 random bytes, 12 characters.
   static func randomID() -> String { base64URL(randomBytes(9)) }
 
-  /// The SHA-256 of a secret as it is written.
+  /// Returns the SHA-256 of the text of a secret.
   static func digest(of secret: String) -> [UInt8] {
     SHA256.hash(Array(secret.utf8))
   }
 
-  /// A short text for a key of any length: 16 bytes of the SHA-256 of its fields, in hexadecimal.
+  /// Returns a short text for a key of any length: 16 bytes of the SHA-256 of its fields, in hexadecimal.
   static func key(_ write: (inout FieldWriter) -> Void) -> String {
     var writer = FieldWriter()
     write(&writer)
     return Hex.text(SHA256.hash(writer.bytes).prefix(16))
   }
 
-  /// Whether two digests are the same, in a time that does not depend on where they differ.
+  /// Returns whether two digests are equal, in a time that does not depend on where they differ.
   static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0

@@ -1,8 +1,8 @@
 /// One AD structure: its type and where its data lie in the payload that was walked.
 public struct ADStructure: Hashable, Sendable {
-  /// What the data mean.
+  /// The type of the data.
   public let type: ADType
-  /// Where the data lie, without the length and the type in front of them; may be empty.
+  /// The range of the data, without the length and the type in front of them; may be empty.
   public let payload: Range<Int>
 
   /// Makes a structure.
@@ -27,11 +27,11 @@ public struct ADStructure: Hashable, Sendable {
 /// - Shape: length L (1 byte, 0 to 255), type (1 byte), L − 1 bytes of data; and so on.
 /// - Source: Bluetooth Core Specification 5.4, Vol 3, Part C, 11.
 public struct ADStructures: Sendable {
-  /// Where the next structure begins.
+  /// The offset of the next structure.
   @usableFromInline
   var offset = 0
 
-  /// Whether a length ran past the end of the payload; known once ``next(in:)`` has given nil.
+  /// Indicates whether a length ran past the end of the payload; known once ``next(in:)`` has returned nil.
   @inlinable public var isMalformed: Bool { endsInFault }
 
   @usableFromInline
@@ -59,9 +59,9 @@ public struct ADStructures: Sendable {
   }
 }
 
-/// What the bytes of an AD structure mean.
+/// The type of an AD structure's data.
 ///
-/// Any byte is a type: those that Pharos does not name are walked over.
+/// Any byte is a type: the walk passes over those that Pharos does not name.
 ///
 /// - Source: Bluetooth Assigned Numbers, section 2.3.
 public struct ADType: RawRepresentable, Hashable, Sendable {
@@ -72,7 +72,7 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
   @inlinable
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// How the device may be found and what it speaks: one byte of bits.
+  /// The discoverability and the capabilities of the device: one byte of bits.
   @inlinable public static var flags: ADType { ADType(rawValue: 0x01) }
   /// A list of 16-bit service UUIDs to which more could be added.
   @inlinable public static var someServices16: ADType { ADType(rawValue: 0x02) }

@@ -4,7 +4,7 @@ import PharosReports
 ///
 /// For the simulator and for tests. What does not fit is refused and leaves the payload as it was.
 public struct AdvertBuilder: Sendable {
-  /// How much a payload may hold.
+  /// The capacity of a payload, in bytes.
   public enum Capacity: Int, Sendable {
     /// Legacy advertising.
     case legacy = 31
@@ -14,7 +14,7 @@ public struct AdvertBuilder: Sendable {
 
   /// The structures so far.
   public private(set) var payload: [UInt8] = []
-  /// How much the payload may hold.
+  /// The capacity of the payload.
   public let capacity: Capacity
   private var listsEddystone = false
 
@@ -74,7 +74,7 @@ extension Frame {
   }
 }
 
-/// Why an advert cannot be composed.
+/// A reason why an advert cannot be composed.
 public enum AdvertError: Error, Equatable, Sendable {
   /// The structures together are longer than the payload may be.
   case payloadTooLong(bytes: Int, capacity: Int)
@@ -83,7 +83,7 @@ public enum AdvertError: Error, Equatable, Sendable {
 }
 
 extension AdvertError: CustomStringConvertible {
-  /// What was too long, how long it may be, and what to do.
+  /// The part that was too long, the permitted length, and the remedy.
   public var description: String {
     switch self {
     case .payloadTooLong(let bytes, let capacity):

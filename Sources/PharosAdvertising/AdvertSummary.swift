@@ -1,13 +1,13 @@
-/// What an advert says beside its frames: for tables that people read.
+/// The contents of an advert beside its frames: for tables that people read.
 ///
-/// Not for the path of every advert, since the name is allocated.
+/// Not for the fast path of every advert, since the name is allocated.
 public struct AdvertSummary: Equatable, Sendable {
   /// The device's name, or nil if it gives none.
   ///
   /// A whole name goes before a shortened one. Zeros that pad it are taken off; control characters and bytes that
   /// are no UTF-8 become U+FFFD, so that no advert can write control characters to a terminal.
   public var localName: String?
-  /// Whether the name is the beginning of a longer one.
+  /// Indicates whether the name is the beginning of a longer one.
   public var isNameShortened = false
   /// The flags, or nil if there are none.
   public var flags: UInt8?
@@ -17,9 +17,9 @@ public struct AdvertSummary: Equatable, Sendable {
   public var transmitPower: Int8?
   /// The company of the first manufacturer data, or nil if there are none.
   public var company: UInt16?
-  /// How many structures there are.
+  /// The number of structures.
   public var structureCount = 0
-  /// Whether a length runs past the end of the payload.
+  /// Indicates whether a length runs past the end of the payload.
   public var isMalformed = false
 
   /// Summarises a payload.

@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// What an AltBeacon says of itself.
+/// The contents of an AltBeacon frame.
 ///
 /// Its identifier is 20 bytes, of which the specification asks that the first 16 be the owner's. Everyone divides
 /// them as an iBeacon's: UUID, major, minor.

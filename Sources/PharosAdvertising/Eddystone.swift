@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// What the Eddystone frames have in common.
+/// The constants that the Eddystone frames share.
 ///
 /// - Source: google/eddystone, `protocol-specification.md`.
 @usableFromInline
@@ -8,7 +8,7 @@ enum Eddystone {
   /// The 16-bit service UUID under which all frames are sent.
   static let service: UInt16 = 0xFEAA
 
-  /// What is lost in the first metre: Eddystone states its power at 0 m, everyone else at 1 m.
+  /// The loss in the first metre: Eddystone states its power at 0 m, all other formats at 1 m.
   ///
   /// - Units: dB.
   @inlinable static var lossOfFirstMetre: Int { 41 }
@@ -100,7 +100,7 @@ public struct EddystoneEID: Hashable, Sendable {
 /// - Shape: service data behind the UUID: 0 `10`, 1 transmit power, 2 scheme (0 to 3), 3 the encoded rest, 1 to 17
 ///   bytes. A frame with another scheme, or whose rest is empty or longer, is refused.
 public struct EddystoneURL: Sendable {
-  /// How the address begins.
+  /// The scheme with which the address begins.
   public enum Scheme: UInt8, CaseIterable, Hashable, Sendable {
     /// `http://www.`
     case httpWWW
@@ -126,9 +126,9 @@ public struct EddystoneURL: Sendable {
   ///
   /// - Units: dBm.
   public let transmitPower: Int8
-  /// How the address begins.
+  /// The scheme with which the address begins.
   public let scheme: Scheme
-  /// How many bytes of `bytes` were sent.
+  /// The number of bytes of `bytes` that were sent.
   let count: UInt8
   /// The encoded rest, zeros behind it.
   let bytes: InlineArray<17, UInt8>
@@ -147,7 +147,7 @@ public struct EddystoneURL: Sendable {
 
   /// The first byte of the frame.
   static let code: UInt8 = 0x10
-  /// How many bytes stand before the rest.
+  /// The number of bytes before the rest.
   static let headLength = 3
   /// The longest rest that the specification allows: what fits beside flags and the list of services.
   static let longestRest = 17
@@ -186,8 +186,8 @@ extension EddystoneURL: Hashable {
 extension EddystoneURL {
   /// The address as text.
   ///
-  /// What cannot stand in an address (control characters, spaces, bytes beyond ASCII and the codes that the
-  /// specification reserves) is percent-encoded, so that no advert can write control characters to a terminal.
+  /// Bytes that cannot stand in an address (control characters, spaces, bytes beyond ASCII and the codes that the
+  /// specification reserves) are percent-encoded, so that no advert can write control characters to a terminal.
   public var url: String {
     var text = scheme.text
     for index in 0..<Int(count) {
@@ -224,7 +224,7 @@ extension EddystoneURL {
     self.init(scheme: scheme, encoded: encoded, transmitPower: transmitPower)
   }
 
-  /// What the codes 0 to 13 stand for; those with a slash come first, so that the longest match is the first.
+  /// The texts for the codes 0 to 13; those with a slash come first, so that the longest match is the first.
   private static let endings = [
     ".com/", ".org/", ".edu/", ".net/", ".info/", ".biz/", ".gov/",
     ".com", ".org", ".edu", ".net", ".info", ".biz", ".gov",
@@ -240,9 +240,9 @@ public struct EddystoneTLM: Hashable, Sendable {
   let batteryWord: UInt16
   /// The temperature as sent: `8000` if there is no sensor.
   let temperatureWord: UInt16
-  /// How many frames the beacon has advertised since it started.
+  /// The number of frames that the beacon has advertised since it started.
   public let advertCount: UInt32
-  /// How long the beacon has been running, as sent.
+  /// The time for which the beacon has been running, as sent.
   ///
   /// - Units: tenths of a second.
   public let uptimeTenths: UInt32
@@ -273,7 +273,7 @@ public struct EddystoneTLM: Hashable, Sendable {
     return Double(Int16(bitPattern: temperatureWord)) / 256
   }
 
-  /// How long the beacon has been running.
+  /// The time for which the beacon has been running.
   public var uptime: TimeSpan { .milliseconds(Int64(uptimeTenths) * 100) }
 
   /// The first byte of the frame, plain or encrypted.
@@ -282,7 +282,7 @@ public struct EddystoneTLM: Hashable, Sendable {
   static let version: UInt8 = 0x00
   /// The shortest frame.
   static let length = 14
-  /// What a beacon without a sensor sends: −128 °C.
+  /// The temperature that a beacon without a sensor sends: −128 °C.
   private static let noTemperature: UInt16 = 0x8000
 
   /// Reads a frame that begins with ``code`` and ``version`` and is at least ``length`` long.

@@ -95,7 +95,7 @@ public struct FrameDecoder: Sendable {
   }
 }
 
-/// What one AD structure says, if it is a beacon's.
+/// The contents of one AD structure, if it is a beacon's.
 ///
 /// Fixed in size and free of references, so that a million of them cost no allocation.
 public enum Frame: Hashable, Sendable {
@@ -114,7 +114,7 @@ public enum Frame: Hashable, Sendable {
   /// An Eddystone beacon's changing identity.
   case eddystoneEID(EddystoneEID)
 
-  /// Which beacon the frame identifies, or nil if it identifies none.
+  /// The beacon that the frame identifies, or nil if it identifies none.
   ///
   /// A web address is no identity, telemetry has none, and a changing one is no key.
   @inlinable public var beacon: BeaconID? {
@@ -146,7 +146,7 @@ public enum Frame: Hashable, Sendable {
     }
   }
 
-  /// Whether the frame is one of Eddystone's.
+  /// Indicates whether the frame is one of Eddystone's.
   public var isEddystone: Bool {
     switch self {
     case .iBeacon, .altBeacon: false
@@ -156,14 +156,14 @@ public enum Frame: Hashable, Sendable {
 }
 
 extension FrameDecoder {
-  /// The iBeacon of a payload that holds nothing beside it but flags, or nil if the payload must be walked.
+  /// Returns the iBeacon of a payload that holds nothing beside it but flags, or nil if the payload must be walked.
   ///
-  /// What it gives is all that ``forEachFrame(in:_:)`` would find there. Nearly all beacons advertise so, and then three
-  /// words tell it.
+  /// The result is all that ``forEachFrame(in:_:)`` would find there. Nearly all beacons advertise so, and then three
+  /// words suffice to recognise it.
   ///
   /// - Parameters:
-  ///   - payloads: bytes that hold the payload.
-  ///   - range: where in them the payload lies; it trips if it ends past them.
+  ///   - payloads: the bytes that hold the payload.
+  ///   - range: the range of the payload in them; it trips if the range ends past them.
   /// - Returns: the identity and the level at one metre.
   /// - Shape: `02 01 xx`, if there are flags; `1A FF 4C 00 02 15`, UUID, major, minor, measured power; then nothing, or a
   ///   length of zero.
@@ -214,7 +214,7 @@ extension FrameDecoder {
 }
 
 extension FrameDecoder {
-  /// What an advert says about who sent it, where at most one identity does.
+  /// The identity in an advert, where it carries at most one.
   public enum SoleIdentity: Hashable, Sendable {
     /// It carries no identity, and nothing else that stage one would take from it.
     case none
@@ -224,9 +224,9 @@ extension FrameDecoder {
     case more
   }
 
-  /// The identity of a payload, if it carries no other: one walk, and nothing is allocated.
+  /// Returns the identity of a payload, if it carries no other: one walk without allocation.
   ///
-  /// What frames without an identity say (web addresses, changing identities, encrypted telemetry) has no part in that.
+  /// Frames without an identity (web addresses, changing identities, encrypted telemetry) are ignored.
   public func soleIdentity(in payload: RawSpan) -> SoleIdentity {
     var structures = ADStructures()
     var found = SoleIdentity.none

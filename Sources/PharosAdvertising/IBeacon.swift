@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// What an iBeacon says of itself.
+/// The contents of an iBeacon frame.
 ///
 /// - Shape: manufacturer data: 0 company (little-endian), 2 `02 15`, 4 UUID, 20 major, 22 minor (both big-endian),
 ///   24 measured power; 25 bytes, and whatever stands behind them is ignored.

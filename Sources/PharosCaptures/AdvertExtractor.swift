@@ -1,9 +1,9 @@
 import PharosReports
 
-/// Finds the advertising reports in packets: phone logs, HCI captures, and what sniffers heard on the air.
+/// Finds the advertising reports in packets: phone logs, HCI captures, and the captures of sniffers.
 ///
-/// Packets are to be handed in in the order of the file, since extended adverts come in several. Damaged
-/// link-layer packets are dropped and counted unless asked for: their addresses look like new devices.
+/// The caller passes packets in the order of the file, since an extended advert spans several. Damaged link-layer
+/// packets are dropped and counted unless ``keepsDamaged`` is set: their addresses look like new devices.
 package struct AdvertExtractor: Sendable {
   /// The longest advertising data, joined from all parts.
   ///
@@ -11,7 +11,7 @@ package struct AdvertExtractor: Sendable {
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 2.3.4.9.
   static let longestData = 1_650
 
-  /// Who sends data in parts: on HCI the address and the set.
+  /// The key of a chain that a controller reports in parts: the address and the advertising set.
   struct SetKey: Hashable, Sendable {
     var address: DeviceAddress?
     var advertisingSet: UInt8
@@ -23,9 +23,9 @@ package struct AdvertExtractor: Sendable {
     var data: [UInt8]
   }
 
-  /// Whether packets with a wrong checksum give reports too, marked by `isCRCRight`.
+  /// Indicates whether packets with a wrong checksum produce reports too, marked by `isCRCRight`.
   package let keepsDamaged: Bool
-  /// What was found and what was passed over.
+  /// The counts of reports found and of packets skipped.
   package var counters: CaptureCounters {
     var counters = tally
     counters.abandonedChains += controllerChains.forgotten + airChains.forgotten
@@ -92,7 +92,7 @@ package struct AdvertExtractor: Sendable {
     event(view.dropping(1), of: packet, body)
   }
 
-  /// Counts a packet that ends too early, by whose fault.
+  /// Counts a packet that ends too early: cut by the capture, or malformed.
   mutating func count(cut packet: Packet) {
     if packet.isSnapped { tally.snapped += 1 } else { tally.malformed += 1 }
   }
@@ -104,7 +104,7 @@ package struct AdvertExtractor: Sendable {
   }
 }
 
-/// Advertising reports as a controller tells them to its host.
+/// Advertising reports as a controller sends them to its host.
 ///
 /// - Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13. It writes the fields of
 ///   several reports as arrays per field; every controller and tool puts report behind report, as read here.
@@ -254,7 +254,7 @@ extension AdvertExtractor {
   }
 }
 
-/// The headers that sniffers put in front of what they heard.
+/// The headers that sniffers put in front of packets.
 extension AdvertExtractor {
   /// LE_LL_WITH_PHDR.
   ///
@@ -428,7 +428,7 @@ extension AdvertExtractor {
     }
   }
 
-  /// The kind of a PDU whose framing does not tell it.
+  /// Guesses the kind of a PDU whose framing does not record it.
   ///
   /// On the primary channel there is never data; a chain's links never name the advertiser.
   private func guess(_ header: ExtendedHeader, at time: Timestamp) -> AirPacket.Role {
@@ -489,10 +489,10 @@ extension AdvertExtractor {
   }
 }
 
-/// A few values by key, forgotten when they grow old or when too many others came.
+/// A few values by key, dropped when they are too old or when too many others arrived.
 ///
-/// Holds what joins packets to each other: who an extended advert came from, and what its chain brought so
-/// far. A store so small is searched from its newest end, which is nearly always where the answer lies.
+/// It holds the state that joins packets: the advertiser of an extended advert, and the data of its chain so far. A
+/// lookup searches from the newest end, which nearly always holds the match.
 struct RecentStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Entry: Sendable {
     var key: Key
@@ -503,7 +503,7 @@ struct RecentStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private let limit: Int
   private let patience: TimeSpan
   private var entries: [Entry] = []
-  /// How many were forgotten before anyone took them.
+  /// The number of values dropped because they were replaced, evicted or too old.
   private(set) var forgotten = 0
 
   init(limit: Int, patience: TimeSpan) {

@@ -1,13 +1,13 @@
 package import PharosAdvertising
 package import PharosReports
 
-/// One advertising report as a line of JSON: what `inspect --adverts` prints.
+/// One advertising report as a line of JSON, printed by `inspect --adverts`.
 ///
 /// - Shape: `frame`, `index`, `time` (text, nine decimals), `addr`, `addr_type`, `pdu`, `rssi` (null if the
 ///   radio had none, left out if the capture's framing has none), `data` (hex), and where present `ibeacon`,
 ///   `altbeacon`, `eddystone`, `observer`.
 package struct AdvertLine: Sendable, Equatable {
-  /// What is known of the level.
+  /// The level, or the reason that there is none.
   package enum Level: Sendable, Equatable {
     /// The framing has no place for one.
     case notRecorded
@@ -23,21 +23,21 @@ package struct AdvertLine: Sendable, Equatable {
   package var frame: Int
   /// The place of the report within the packet.
   package var index: Int
-  /// When it was captured, or nil if the capture does not say.
+  /// The capture time, or nil if the capture has none.
   package var time: Timestamp?
   /// The advertiser, or nil if it was anonymous.
   package var address: DeviceAddress?
-  /// The PDU's name, or nil if not told.
+  /// The PDU's name, or nil if it is unknown.
   package var pdu: String?
-  /// What is known of the level.
+  /// The level, or the reason that there is none.
   package var level: Level
   /// The AD structures.
   package var data: ArraySlice<UInt8>
-  /// Whether the checksum was right, printed only where it was not.
+  /// Indicates whether the checksum is right; printed only if it is wrong.
   package var isCRCRight = true
-  /// Whether `data` is all, printed only where it is not.
+  /// Indicates whether `data` is complete; printed only if it is not.
   package var isComplete = true
-  /// Who heard it, where a datagram names an observer.
+  /// The observer that received the advert, if a datagram names one.
   package var observer: ObserverID?
 
   /// The line of a report found by ``AdvertExtractor``.

@@ -1,8 +1,8 @@
 package import PharosReports
 
-/// One advertising report found in a capture: what a radio heard, or what a controller told of it.
+/// One advertising report found in a capture, received by a radio or reported by a controller.
 package struct AdvertisingReport: Sendable, Equatable {
-  /// Whether a device says who it is, and how.
+  /// The kind of address that a device advertises with.
   package enum AddressKind: String, Sendable, Equatable {
     /// Registered with the IEEE.
     case `public`
@@ -13,7 +13,7 @@ package struct AdvertisingReport: Sendable, Equatable {
     /// Of a type that no specification names.
     case unknown
 
-    /// What the kind of an address is called.
+    /// Creates the kind that corresponds to that of a device address.
     init(_ kind: DeviceAddress.Kind) {
       switch kind {
       case .public: self = .public
@@ -37,13 +37,13 @@ package struct AdvertisingReport: Sendable, Equatable {
   package var frame: Int
   /// Its place within that packet, from 0.
   package var index: Int
-  /// When the packet was captured, or nil if the capture does not say.
+  /// The capture time of the packet, or nil if the capture has none.
   package var time: Timestamp?
   /// The advertiser, or nil if it was anonymous.
   package var address: DeviceAddress?
   /// The PDU that brought it.
   package var pdu: AdvertisingPDU
-  /// Whether the capture's framing has a level at all.
+  /// Indicates whether the capture's framing has a field for the level.
   package var hasRSSI: Bool
   /// The level as written, or nil for none: the framing has none, marks it invalid, or says 127.
   ///
@@ -51,27 +51,27 @@ package struct AdvertisingReport: Sendable, Equatable {
   package var level: Int8?
   /// The AD structures.
   package var data: ArraySlice<UInt8>
-  /// The channel index 0 to 39, where the framing tells it.
+  /// The channel index 0 to 39, if the framing records it.
   ///
   /// A hint only: tools differ in whether they write indices or frequencies.
   package var channel: UInt8?
   /// The advertising set (SID), or 255 if there is none.
   package var advertisingSet: UInt8
-  /// The modulation, on the primary channel where a controller tells it; nil if not told.
+  /// The modulation, on the primary channel if a controller reports it; nil if unknown.
   package var primaryPHY: PHY?
   /// The transmit power that the PDU states, or nil for none.
   ///
   /// - Units: dBm.
   package var transmitPower: Int8?
-  /// Whether the link-layer checksum is right, or nil where a controller has checked it already.
+  /// Indicates whether the link-layer checksum is right; nil if a controller has already checked it.
   package var isCRCRight: Bool?
-  /// Whether `data` is all that the advertiser sent; if not, more follows in a chain, or was lost.
+  /// Indicates whether `data` is all that the advertiser sent; if not, more follows in a chain, or was lost.
   package var isComplete: Bool
 
   /// The level, or nil if there is none; 0 too means that there is none.
   package var rssi: RSSI? { level.flatMap { RSSI(reported: $0) } }
 
-  /// Whether the address is public or random, or that there is none.
+  /// The kind of the address, or ``AddressKind/anonymous`` if there is none.
   package var addressKind: AddressKind {
     guard let address else { return .anonymous }
     return AddressKind(address.kind)
@@ -112,10 +112,9 @@ package struct AdvertisingReport: Sendable, Equatable {
 }
 
 extension AdvertisingReport {
-  /// Appends it to a batch as an advert that an observer heard at the given time.
+  /// Appends the report to a batch as an advert that an observer heard at the given time.
   ///
-  /// The time is the caller's to give, since a packet may lack one: usually `time`, otherwise that of the
-  /// packet before.
+  /// The caller supplies the time, since a packet may lack one: usually `time`, otherwise that of the packet before.
   package func append(to batch: inout ReportBatch, observer: ObserverID, received: Timestamp) {
     let payload = unsafe batch.append(payload: data.span.bytes)
     let advert = Advert(
@@ -149,7 +148,7 @@ package enum AdvertisingPDU: String, Sendable, Equatable, CaseIterable {
   case advNonconnInd = "ADV_NONCONN_IND"
   /// The answer to a scan request.
   case scanRsp = "SCAN_RSP"
-  /// Extended advertising on a primary channel, or as a controller tells it.
+  /// Extended advertising on a primary channel, or as a controller reports it.
   case advExtInd = "ADV_EXT_IND"
   /// Extended advertising on a secondary channel.
   case auxAdvInd = "AUX_ADV_IND"
@@ -158,7 +157,7 @@ package enum AdvertisingPDU: String, Sendable, Equatable, CaseIterable {
   /// The answer to a scan request on a secondary channel.
   case auxScanRsp = "AUX_SCAN_RSP"
 
-  /// What a report calls it.
+  /// The corresponding PDU kind of a report.
   package var kind: Advert.PDU {
     switch self {
     case .advInd: .connectable

@@ -1,14 +1,14 @@
-/// A link-layer packet with what its framing says about how it was heard.
+/// A link-layer packet with the reception data of its framing.
 struct AirPacket {
-  /// What the framing says about the checksum.
+  /// The result of the checksum test that the framing records.
   enum Verdict {
     case passed
     case failed
-    /// Nothing: it has to be computed.
+    /// Not recorded: the checksum has to be computed.
     case unchecked
   }
 
-  /// What the framing says about the kind of a PDU of extended advertising.
+  /// The kind of an extended advertising PDU that the framing records.
   enum Role {
     case primary
     case auxAdv
@@ -75,7 +75,7 @@ struct ExtendedHeader {
   var address: UInt64?
   /// Advertising data information: the set (SID) in the top 4 bits, the number of its data (DID) below.
   var dataInfo: UInt16?
-  /// Whether another PDU is announced.
+  /// Indicates whether the header points to another PDU.
   var hasPointer = false
   var transmitPower: Int8?
   /// The advertising data.
@@ -94,7 +94,7 @@ struct ExtendedHeader {
     let flags = payload[1]
     let end = 1 + length
     var at = 2
-    /// Where a field of so many bytes stands, if its flag is set.
+    /// Returns the offset of the next field, of `size` bytes, if its flag is set.
     func field(_ bit: UInt8, _ size: Int) -> Int? {
       guard flags & 1 << bit != 0 else { return nil }
       defer { at += size }

@@ -9,7 +9,7 @@ struct BtsnoopFormat: Sendable {
   /// The one interface, known once the header was read.
   private(set) var interface: CaptureInterface?
 
-  /// What a btsnoop timestamp shows at the Unix epoch; it counts from the year 0.
+  /// The btsnoop timestamp of the Unix epoch; btsnoop counts from the year 0.
   ///
   /// - Units: microseconds.
   static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000

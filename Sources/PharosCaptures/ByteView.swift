@@ -13,7 +13,7 @@ enum ByteOrder: Sendable {
 struct ByteView {
   /// The bytes.
   let bytes: ArraySlice<UInt8>
-  /// How many there are.
+  /// The number of bytes.
   let count: Int
   private let base: Int
 

@@ -1,9 +1,9 @@
-/// Why a capture could not be read further, or a packet not be written.
+/// The reason that a capture could not be read further, or that a packet could not be written.
 ///
-/// Everything before the offset was given. The sentence for people is ``description``; this is the data
-/// behind it.
+/// The reader has returned everything before the offset. ``description`` is the text for people; the properties
+/// hold the data behind it.
 package struct CaptureError: Error, Equatable, Sendable {
-  /// What was found.
+  /// The kind of problem.
   package enum Problem: Equatable, Sendable {
     /// There was not a single byte.
     case empty
@@ -19,9 +19,9 @@ package struct CaptureError: Error, Equatable, Sendable {
     case unsupportedDatalink(UInt32)
     /// The file ends inside the part named: so many bytes of it are missing, where that is known.
     case cut(part: String, missing: UInt64?)
-    /// A part says that it is longer than any can be.
+    /// A part states a length above the limit.
     case tooLong(part: String, length: UInt64, limit: UInt64)
-    /// A pcapng block says an impossible total length.
+    /// A pcapng block states an impossible total length.
     case blockLength(UInt32)
     /// The two total lengths of a pcapng block differ.
     case blockTrailer(head: UInt32, trailer: UInt32)
@@ -31,7 +31,7 @@ package struct CaptureError: Error, Equatable, Sendable {
     case unknownInterface(id: UInt32, described: Int)
     /// A pcapng section describes more interfaces than are kept.
     case tooManyInterfaces(limit: Int)
-    /// A pcapng packet says that it holds more bytes than its block has room for.
+    /// A pcapng packet states more captured bytes than its block has room for.
     case packetLength(captured: UInt32, room: Int)
     /// A payload to be written fits into no UDP datagram.
     case payloadTooLong(length: Int, limit: Int)
@@ -39,9 +39,9 @@ package struct CaptureError: Error, Equatable, Sendable {
     case blockTooLong(length: Int, limit: Int)
   }
 
-  /// What was found.
+  /// The problem.
   package let problem: Problem
-  /// Where the damaged or unreadable part begins.
+  /// The offset of the damaged or unreadable part.
   ///
   /// - Units: bytes from the start of the (uncompressed) file.
   package let offset: UInt64
@@ -90,7 +90,7 @@ extension CaptureError: CustomStringConvertible {
 
   private var at: String { "at byte \(offset): " }
 
-  /// What a damaged part says and what it may say.
+  /// A description of the damage: the value found and the value expected.
   private var damage: String {
     switch problem {
     case .tooLong(let part, let length, let limit):

@@ -1,10 +1,10 @@
 package import PharosReports
 
-/// What a capture gives, in the order of the file.
+/// One item of a capture, in the order of the file.
 package enum CaptureItem: Sendable, Equatable {
   /// A packet.
   case packet(Packet)
-  /// A pcapng block of a type kept for local use: how a recording carries inputs that are no packets.
+  /// A pcapng block of a type reserved for local use, in which a recording carries inputs other than packets.
   case block(LocalBlock)
 }
 
@@ -17,9 +17,9 @@ package struct Packet: Sendable, Equatable {
   /// The number that Wireshark shows, from 1: packets in pcap and pcapng (custom blocks and journal
   /// entries too), records in btsnoop.
   package var number: Int
-  /// When it was captured, or nil for a pcapng Simple Packet Block, which does not say.
+  /// The capture time, or nil for a pcapng Simple Packet Block, which has none.
   package var time: Timestamp?
-  /// How its bytes are framed.
+  /// The link type of its bytes.
   package var linkType: LinkType
   /// The pcapng interface within the section, otherwise 0.
   package var interface: UInt32
@@ -27,14 +27,14 @@ package struct Packet: Sendable, Equatable {
   package var section: Int
   /// The flags of a btsnoop record (direction, packet type, monitor opcode), otherwise 0.
   package var flags: UInt32
-  /// How long the packet was on the wire.
+  /// The length of the packet on the wire.
   ///
   /// - Units: bytes.
   package var originalLength: Int
-  /// What was captured of it.
+  /// The captured bytes.
   package var bytes: ArraySlice<UInt8>
 
-  /// Whether the capture holds less than was on the wire.
+  /// Indicates whether the capture holds fewer bytes than were on the wire.
   package var isSnapped: Bool { bytes.count < originalLength }
 
   /// Makes a packet.
@@ -72,8 +72,7 @@ package struct LocalBlock: Sendable, Equatable {
     self.body = body
   }
 
-  /// What ``CaptureWriter`` was given to put into the block, or nil if the body is not laid out as it does
-  /// that.
+  /// The content that ``CaptureWriter`` wrote into the block, or nil if the body has another layout.
   ///
   /// - Shape: 0 length u32 little-endian whatever the section's order; 4 content; zeros up to a multiple of
   ///   4.
@@ -88,19 +87,19 @@ package struct LocalBlock: Sendable, Equatable {
 
 /// An interface that a pcapng section describes, or the one interface of the other formats.
 package struct CaptureInterface: Sendable, Equatable {
-  /// How its packets are framed.
+  /// The link type of its packets.
   package var linkType: LinkType
   /// The longest packet it records, or 0 for no limit.
   ///
   /// - Units: bytes.
   package var snapLength: UInt32
-  /// Its name, if the file tells it.
+  /// Its name, if the file states one.
   package var name: String?
-  /// What its timestamps count.
+  /// The clock of its timestamps.
   var clock: CaptureClock
 }
 
-/// What the timestamps of an interface count: the length of a tick and where they start.
+/// The clock of an interface: the length of a tick and the origin of the timestamps.
 ///
 /// - Source: pcapng, options `if_tsresol` and `if_tsoffset`.
 struct CaptureClock: Sendable, Equatable {
@@ -109,7 +108,7 @@ struct CaptureClock: Sendable, Equatable {
   /// Seconds to add to every timestamp.
   var offset: Int64
 
-  /// Microseconds since the Unix epoch: what pcapng means when it says nothing.
+  /// Microseconds since the Unix epoch: the default of pcapng.
   static let microseconds = CaptureClock(resolution: 6, offset: 0)
 
   /// The point in time of a count of ticks, held at the ends of what a `Timestamp` can say.
@@ -149,9 +148,9 @@ struct CaptureClock: Sendable, Equatable {
   }
 }
 
-/// What was found in a capture, and what was passed over and why.
+/// The counts of items found in a capture, and of packets skipped, by reason.
 ///
-/// Each packet handed to an extractor is counted once under `packets`; the reasons tell where the rest went.
+/// Each packet passed to an extractor is counted once in `packets`; the reasons account for the rest.
 package struct CaptureCounters: Sendable, Equatable {
   /// Packets handed in.
   package var packets = 0

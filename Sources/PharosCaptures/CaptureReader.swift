@@ -48,7 +48,7 @@ package struct CaptureReader: Sendable {
   /// The program that wrote the present pcapng section, as it names itself.
   package var application: String? { pcapng.application }
 
-  /// How far the capture has been read.
+  /// The number of bytes of the capture that have been read.
   ///
   /// - Units: bytes.
   package var offset: UInt64 { buffer.offset }
@@ -112,7 +112,7 @@ package struct CaptureReader: Sendable {
     throw CaptureError(.cut(part: part?.part ?? "its first bytes", missing: part?.missing), at: offset)
   }
 
-  /// Whether the header was read and no block is half passed over.
+  /// Indicates whether the header has been read and no block is partly skipped.
   private var isBetweenParts: Bool {
     switch format {
     case .pcap: pcap.interface != nil
@@ -138,7 +138,7 @@ package struct CaptureReader: Sendable {
 }
 
 extension CaptureReader {
-  /// Tells the format from the first four bytes; only btsnoop needs eight.
+  /// Detects the format from the first four bytes; only btsnoop needs eight.
   private mutating func recognise() throws(CaptureError) -> CaptureStep {
     guard buffer.count >= 4 else {
       return .needsMore(part: "its first bytes", missing: UInt64(4 - buffer.count))
@@ -165,7 +165,7 @@ extension CaptureReader {
     return .passed
   }
 
-  /// The program that made a compressed file, told from its first four bytes.
+  /// Returns the program that made a compressed file, according to its first four bytes.
   private static func compressor(magic: UInt32) -> String? {
     switch magic {
     case 0x28B5_2FFD: "zstd"
@@ -178,7 +178,7 @@ extension CaptureReader {
   }
 }
 
-/// The bytes that a reader was given and has not read yet, and where in the file they stand.
+/// The bytes that a reader has received and not read yet, with their offset in the file.
 ///
 /// Holds at most one record beyond the chunk that was appended last: what is read is dropped at the next
 /// append, and what is skipped is never stored.
@@ -186,16 +186,16 @@ struct CaptureBuffer: Sendable {
   private var bytes: [UInt8] = []
   private var start = 0
   private var toSkip: UInt64 = 0
-  /// How far into the file the first unread byte stands.
+  /// The offset of the first unread byte in the file.
   private(set) var offset: UInt64 = 0
 
-  /// How many unread bytes there are.
+  /// The number of unread bytes.
   var count: Int { bytes.count - start }
 
-  /// Whether a skip waits for bytes still to come.
+  /// Indicates whether a skip waits for bytes still to come.
   var isSkipping: Bool { toSkip > 0 }
 
-  /// How many bytes must still come before `length` unread ones are here.
+  /// Returns the number of bytes still missing until `length` unread bytes are available.
   func missing(for length: Int) -> UInt64 { toSkip + UInt64(max(0, length - count)) }
 
   /// The unread bytes.
@@ -226,7 +226,7 @@ struct CaptureBuffer: Sendable {
     toSkip += length - present
   }
 
-  /// Forgets everything: what a reader does that has met damage.
+  /// Removes all bytes, for a reader that has found damage.
   mutating func removeAll() {
     bytes = []
     start = 0
@@ -234,7 +234,7 @@ struct CaptureBuffer: Sendable {
   }
 }
 
-/// The sizes that no honest capture exceeds: what keeps memory bounded whatever a file says.
+/// The size limits that keep memory bounded for any file; no genuine capture exceeds them.
 enum CaptureLimits {
   /// The longest packet unless a pcap header announces longer ones: the largest snap length that libpcap
   /// grants.
@@ -251,7 +251,7 @@ enum CaptureLimits {
   ///
   /// - Units: bytes.
   static let block = 1 << 20
-  /// How many interfaces one pcapng section may describe.
+  /// The maximum number of interfaces that one pcapng section may describe.
   static let interfaces = 4_096
   /// The longest comment or name that is kept.
   ///
@@ -259,7 +259,7 @@ enum CaptureLimits {
   static let text = 4_096
 }
 
-/// What one step of a format's reader gave.
+/// The result of one step of a format's reader.
 enum CaptureStep {
   /// Something for the caller.
   case item(CaptureItem)

@@ -15,7 +15,7 @@ package struct CaptureWriter: Sendable {
 
   /// An interface to be described at the start.
   package struct Interface: Sendable, Equatable {
-    /// How the packets written to it are framed.
+    /// The link type of the packets written to it.
     package var linkType: LinkType
     /// Its name, or nil for none.
     package var name: String?
@@ -31,7 +31,7 @@ package struct CaptureWriter: Sendable {
   package let format: Format
   /// The interfaces that packets can be written to, by their place here.
   package let interfaces: [Interface]
-  /// What was written and not drained yet.
+  /// The bytes written and not drained yet.
   @usableFromInline
   internal var pending: [UInt8] = []
   /// Numbers the IPv4 packets made here, as a host does.
@@ -41,7 +41,7 @@ package struct CaptureWriter: Sendable {
   ///
   /// - Parameters:
   ///   - format: pcapng, or classic pcap, which has one interface only.
-  ///   - interfaces: what packets are written to.
+  ///   - interfaces: the interfaces that packets are written to.
   ///   - comment: a text about the capture, shown by Wireshark; cut to 4,096 bytes.
   ///   - application: the program that writes.
   package init(
@@ -63,7 +63,7 @@ package struct CaptureWriter: Sendable {
     }
   }
 
-  /// How many bytes wait to be drained.
+  /// The number of bytes not drained yet.
   package var pendingCount: Int { pending.count }
 
   /// Hands over what was written since the last time and forgets it, unless the body throws.
@@ -82,9 +82,9 @@ package struct CaptureWriter: Sendable {
     return pending
   }
 
-  /// Writes a packet that is framed already as its interface says.
+  /// Writes a packet that already has the framing of its interface.
   ///
-  /// - Throws: That it is longer than any reader takes. Times before 1970 are written as 1970.
+  /// - Throws: ``CaptureError`` if it is longer than any reader takes. Times before 1970 are written as 1970.
   package mutating func write(
     packet: RawSpan,
     at time: Timestamp,
@@ -104,7 +104,7 @@ package struct CaptureWriter: Sendable {
 
   /// Writes a block for local use, which other tools skip; ``LocalBlock/content`` gives it back.
   ///
-  /// - Throws: That it is longer than the reader takes. The type must have its highest bit set, and the
+  /// - Throws: ``CaptureError`` if it is longer than the reader takes. The type must have its highest bit set, and the
   ///   format be pcapng.
   package mutating func write(block type: UInt32, content: RawSpan) throws(CaptureError) {
     precondition(format == .pcapng, "classic pcap has no blocks")
@@ -137,7 +137,7 @@ extension CaptureWriter {
   ///
   /// If only one of the two addresses is IPv6, the other is written as its mapped one.
   ///
-  /// - Throws: That the payload fits into no datagram. The interface must be of link type RAW.
+  /// - Throws: ``CaptureError`` if the payload fits into no datagram. The interface must be of link type RAW.
   package mutating func write(
     payload: RawSpan,
     from source: Endpoint,
@@ -236,7 +236,7 @@ enum InternetChecksum {
 
 /// The bytes around what is written.
 extension CaptureWriter {
-  /// Writes what stands in front of a packet's bytes.
+  /// Writes the header of a packet.
   mutating func beginPacket(length: Int, originalLength: Int, at time: Timestamp, interface: Int) {
     precondition(interfaces.indices.contains(interface), "the capture has no such interface")
     let nanoseconds = UInt64(max(0, time.nanoseconds))
@@ -255,7 +255,7 @@ extension CaptureWriter {
     pending.appendLittle(UInt32(clamping: originalLength))
   }
 
-  /// Writes what stands behind a packet's bytes.
+  /// Writes the padding and the trailer of a packet.
   mutating func endPacket(length: Int) {
     guard format == .pcapng else { return }
     let padded = (length + 3) / 4 * 4

@@ -14,14 +14,14 @@ package struct DatagramAssembler: Sendable {
   /// Makes an assembler that has seen nothing.
   package init() {}
 
-  /// What was found and what was passed over.
+  /// The counts of datagrams found and of packets skipped.
   package var counters: CaptureCounters {
     var counters = tally
     counters.abandonedDatagrams = fragments.abandoned
     return counters
   }
 
-  /// How many datagrams wait for fragments.
+  /// The number of datagrams that wait for fragments.
   package var waiting: Int { fragments.count }
 
   /// Takes the next packet and gives the datagram that it brings or completes.
@@ -125,7 +125,7 @@ package struct DatagramAssembler: Sendable {
 ///
 /// - Source: RFC 791, RFC 8200 section 4.5, RFC 5722.
 struct FragmentStore: Sendable {
-  /// What tells the fragments of one datagram from those of others.
+  /// The key that identifies the fragments of one datagram.
   struct Key: Hashable {
     var source: IPAddress
     var destination: IPAddress
@@ -134,10 +134,10 @@ struct FragmentStore: Sendable {
     var vlan: UInt16
   }
 
-  /// What a fragment led to.
+  /// The result of adding a fragment.
   enum Outcome {
     case waiting
-    /// The last one missing came: here is the whole payload and the number of its protocol or header.
+    /// The last missing fragment arrived: the whole payload, and the number of its protocol or header.
     case whole([UInt8], next: UInt8)
     case overlap
     case malformed
@@ -157,13 +157,13 @@ struct FragmentStore: Sendable {
     var next: UInt8?
   }
 
-  /// How long fragments wait for the others.
+  /// The maximum time that fragments wait for the others.
   private static let patience = TimeSpan.seconds(30)
-  /// How many datagrams may be incomplete at a time.
+  /// The maximum number of incomplete datagrams.
   private static let mostDatagrams = 1_024
-  /// How much may be held.
+  /// The maximum storage for fragments.
   ///
-  /// - Units: bytes, each piece counted with what its storage costs.
+  /// - Units: bytes; each piece is counted with its storage overhead.
   private static let mostBytes = 8 << 20
   private static let costOfPiece = 96
   private static let longest = 65_535
@@ -173,10 +173,10 @@ struct FragmentStore: Sendable {
   private var firstArrival = 0
   private var serial = 0
   private var bytes = 0
-  /// How many datagrams were given up.
+  /// The number of datagrams abandoned.
   private(set) var abandoned = 0
 
-  /// How many datagrams are incomplete.
+  /// The number of incomplete datagrams.
   var count: Int { partials.count }
 
   /// Takes a fragment that was captured whole.

@@ -1,11 +1,11 @@
 import PharosReports
 
-/// What an IP packet says that matters on the way to its UDP datagram.
+/// The fields of an IP packet that are needed to find its UDP datagram.
 struct IPPacket {
-  /// What an attempt to read one gives.
+  /// The result of reading an IP packet.
   enum Reading {
     case packet(IPPacket)
-    /// Something else than UDP.
+    /// A protocol other than UDP.
     case unrelated
     /// Lengths that contradict each other.
     case malformed
@@ -13,7 +13,7 @@ struct IPPacket {
     case snapped
   }
 
-  /// Where a fragment belongs.
+  /// The position of a fragment in its datagram.
   struct Fragment {
     var id: UInt32
     /// - Units: bytes.
@@ -23,15 +23,15 @@ struct IPPacket {
 
   var source: IPAddress
   var destination: IPAddress
-  /// What the payload is: an IP protocol number or the number of an IPv6 extension header.
+  /// The type of the payload: an IP protocol number or the number of an IPv6 extension header.
   var next: UInt8
   var fragment: Fragment?
-  /// What was captured of the payload.
+  /// The captured part of the payload.
   var payload: ByteView
-  /// How long the payload was on the wire.
+  /// The length of the payload on the wire.
   var payloadLength: Int
 
-  /// Reads an IP header of whichever version its first four bits say.
+  /// Reads an IP header of the version in its first four bits.
   static func read(_ view: ByteView, isSnapped: Bool) -> Reading {
     guard view.count > 0 else { return isSnapped ? .snapped : .malformed }
     switch view[0] >> 4 {
@@ -90,7 +90,7 @@ struct IPPacket {
 }
 
 extension IPPacket {
-  /// How a walk over extension headers ended.
+  /// The result of a walk over extension headers.
   enum Walk {
     /// At a UDP header, or at the payload of a fragment.
     case passed
@@ -161,9 +161,9 @@ enum UDPHeader {
   static let length = 8
 }
 
-/// Finds the IP packet inside what a link type wraps around it.
+/// Finds the IP packet inside the framing of a link type.
 enum PacketFraming {
-  /// What was found.
+  /// The result of a search for an IP packet.
   enum Finding {
     /// The IP packet, and the innermost VLAN that it was in, or 0.
     case ip(ByteView, vlan: UInt16)

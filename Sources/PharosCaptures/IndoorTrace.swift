@@ -1,6 +1,6 @@
 package import PharosReports
 
-/// What a surveyor's phone recorded on one walk through a floor, with the truth about where it was.
+/// The recording of a surveyor's phone on one walk through a floor, with the true positions.
 ///
 /// The traces of the Indoor Location Competition 2.0 are text: one record a line, columns parted by tabs, the time in
 /// column 1 and the type in column 2. Here they become records in order of time. Nothing is thrown at damage: a line
@@ -8,17 +8,17 @@ package import PharosReports
 ///
 /// - Source: github.com/location-competition/indoor-location-competition-20.
 package struct IndoorTrace: Equatable, Sendable {
-  /// What the trace says of itself.
+  /// The header of the trace.
   package internal(set) var header = Header()
-  /// Where the surveyor said to be, in order of time: the truth.
+  /// The positions that the surveyor marked, in order of time: the ground truth.
   package internal(set) var waypoints: [Waypoint] = []
   /// The beacons heard, in order of time.
   package internal(set) var beacons: [BeaconHeard] = []
   /// The access points of all Wi-Fi scans, in order of the scans' time.
   package internal(set) var accessPoints: [AccessPointHeard] = []
-  /// What the motion sensors read, in order of time.
+  /// The readings of the motion sensors, in order of time.
   package internal(set) var motion: [MotionRead] = []
-  /// How much was read, and what was passed over.
+  /// The counts of lines read and of lines skipped.
   package internal(set) var counters = Counters()
   /// The time of the last record read.
   var latest = Timestamp.distantPast
@@ -77,11 +77,11 @@ package struct IndoorTrace: Equatable, Sendable {
 }
 
 extension IndoorTrace {
-  /// What the lines that begin with `#` say.
+  /// The contents of the lines that begin with `#`.
   package struct Header: Equatable, Sendable {
-    /// When the recording began.
+    /// The start time of the recording.
     package var start: Timestamp?
-    /// When it ended.
+    /// The end time of the recording.
     package var end: Timestamp?
     /// The site's identifier.
     package var site: String?
@@ -95,7 +95,7 @@ extension IndoorTrace {
     init() {}
   }
 
-  /// How much was read, and what was passed over and why.
+  /// The counts of lines read, and of lines skipped, by reason.
   package struct Counters: Equatable, Sendable {
     /// Lines, empty ones not counted.
     package var lines = 0
@@ -124,7 +124,7 @@ extension IndoorTrace {
 extension IndoorTrace {
   /// A point of the floor that the surveyor tapped on the map when standing there.
   package struct Waypoint: Equatable, Sendable {
-    /// When.
+    /// The time of the record.
     package var time: Timestamp
     /// Metres east of the lower left corner of the floor's picture.
     package var x: Double
@@ -141,7 +141,7 @@ extension IndoorTrace {
 
   /// An iBeacon that the phone heard.
   package struct BeaconHeard: Equatable, Sendable {
-    /// When.
+    /// The time of the record.
     package var time: Timestamp
     /// UUID, major and minor.
     ///
@@ -178,7 +178,7 @@ extension IndoorTrace {
   ///
   /// A scan repeats what earlier ones found: a pair of address and ``lastHeard`` seen before is no new measurement.
   package struct AccessPointHeard: Equatable, Sendable {
-    /// When the scan was delivered.
+    /// The time at which the scan was delivered.
     package var time: Timestamp
     /// Its address.
     package var bssid: DeviceAddress
@@ -186,7 +186,7 @@ extension IndoorTrace {
     package var rssi: RSSI?
     /// The centre frequency in MHz.
     package var frequency: UInt16
-    /// When it was really heard.
+    /// The time at which it was really heard.
     package var lastHeard: Timestamp
 
     /// Makes a record.
@@ -200,11 +200,11 @@ extension IndoorTrace {
     }
   }
 
-  /// What one motion sensor read once, in the axes of the phone.
+  /// One reading of one motion sensor, in the axes of the phone.
   package struct MotionRead: Equatable, Sendable {
-    /// When.
+    /// The time of the record.
     package var time: Timestamp
-    /// Which sensor, and with it the unit.
+    /// The sensor, which determines the unit.
     package var kind: MotionSample.Kind
     /// The first value.
     package var x: Float
@@ -212,7 +212,7 @@ extension IndoorTrace {
     package var y: Float
     /// The third value.
     package var z: Float
-    /// How well the sensor is calibrated, from 0 (not at all) to 3 (well).
+    /// The calibration of the sensor, from 0 (not calibrated) to 3 (well calibrated).
     package var accuracy: UInt8
 
     /// Makes a record.

@@ -1,4 +1,4 @@
-/// What the first byte of a packet is: which framing a capture says that it recorded.
+/// The link type of a packet: the framing that a capture states for it.
 ///
 /// Capture files of the pcap family and btsnoop files number their framings apart; here both live in one
 /// value.
@@ -17,7 +17,7 @@ package struct LinkType: Hashable, Sendable {
   /// A datalink of btsnoop.
   package init(btsnoop number: UInt32) { rawValue = number & ~LinkType.btsnoopBit | LinkType.btsnoopBit }
 
-  /// Whether the number is a btsnoop datalink.
+  /// Indicates whether the number is a btsnoop datalink.
   package var isBtsnoop: Bool { rawValue & LinkType.btsnoopBit != 0 }
 
   /// The number as the file has it.
@@ -102,7 +102,7 @@ extension LinkType: CustomStringConvertible {
 }
 
 extension LinkType {
-  /// Whether packets of this type hold Bluetooth rather than IP.
+  /// Indicates whether packets of this type hold Bluetooth rather than IP.
   package var isBluetooth: Bool {
     // Asked for every packet: what nearly all captures are comes first.
     switch self {

@@ -24,7 +24,7 @@ struct PcapFormat: Sendable {
     }
   }
 
-  /// Whether a magic, read big-endian, is that of the modified pcap.
+  /// Returns whether a magic number, read big-endian, is that of the modified pcap.
   static func isModified(magic: UInt32) -> Bool { magic == 0xA1B2_CD34 || magic == 0x34CD_B2A1 }
 
   /// Reads the header or the next record.

@@ -22,15 +22,15 @@ struct PcapngFormat: Sendable {
   private var order = ByteOrder.little
   private var packets = 0
   private var skipped: (total: UInt32, offset: UInt64)?
-  /// Where a block begins that is being passed over and whose end has not come yet.
+  /// The offset of the block that is being skipped and whose end has not arrived yet.
   var offsetOfSkipped: UInt64? { skipped?.offset }
   /// The number of the section being read, from 1, or 0 before the first.
   private(set) var section = 0
   /// The interfaces of the section being read.
   private(set) var interfaces: [CaptureInterface] = []
-  /// What the section says about itself.
+  /// The comment of the section.
   private(set) var comment: String?
-  /// What wrote the section.
+  /// The program that wrote the section.
   private(set) var application: String?
 
   /// Reads the next block.

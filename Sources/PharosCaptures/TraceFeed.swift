@@ -12,14 +12,14 @@ package import PharosReports
 /// at most ``longestBody`` bytes as records of a Pharos datagram, and its lines advance R by ``longestSpan`` at most. So a
 /// capture made of the batches, one datagram each, gives the very same reports.
 ///
-/// - Beacons become adverts with the bytes of an iBeacon and the address that the trace tells.
+/// - Beacons become adverts with the bytes of an iBeacon and the address that the trace states.
 /// - Consecutive access points with one time become a scan. A scan of a mall has 280 entries in the median and 559 at most,
 ///   more than a datagram holds: it comes as several reports of the same event time.
 /// - Consecutive motion lines become one report, whose event time is that of its newest sample.
 package struct TraceFeed: Sendable {
-  /// Who is taken to report.
+  /// The observer that the reports name.
   package let observer: ObserverID
-  /// How much was read, and what was passed over.
+  /// The counts of lines read and of lines skipped.
   package internal(set) var counters = IndoorTrace.Counters()
 
   /// R: the greatest time of the lines read so far.
@@ -36,7 +36,7 @@ package struct TraceFeed: Sendable {
   ///
   /// - Units: bytes. A datagram has 1,400, of which the head with the longest observer's name takes 94.
   package static let longestBody = 1_300
-  /// How far the lines of one batch may advance R.
+  /// The maximum by which the lines of one batch may advance R.
   ///
   /// - Units: time. A phone that sends five times a second delays its newest sample by no more; sensors at 50 Hz fill
   ///   a datagram in 0.38 s.
@@ -45,14 +45,14 @@ package struct TraceFeed: Sendable {
   ///
   /// - Units: bytes. The longest of the data set, a line of the header, has 130.
   package static let longestLine = 4_096
-  /// How far ahead of all lines before it a line may lie.
+  /// The maximum by which a line may lie ahead of all lines before it.
   ///
   /// - Units: time. The widest gap found is 2.2 s. A damaged number that led further would make all that follows late.
   package static let farthestJump = TimeSpan.minutes(10)
 
   /// Starts with nothing read.
   ///
-  /// - Parameter observer: who is taken to report.
+  /// - Parameter observer: the observer that the reports name.
   package init(observer: ObserverID) { self.observer = observer }
 
   /// R as it stands: the greatest time of the lines read so far; nil before the first.
@@ -65,7 +65,7 @@ package struct TraceFeed: Sendable {
     pending.append(contentsOf: bytes)
   }
 
-  /// Says that no bytes follow: what ``next()`` gives from now on ends with the last datagram.
+  /// Declares the end of the input: from now on ``next()`` also returns the last datagram.
   package mutating func finish() { isFinished = true }
 
   /// The reports of the next datagram, or nil when more bytes are needed.
@@ -117,7 +117,7 @@ package struct TraceFeed: Sendable {
     return sealed
   }
 
-  /// What a line says that the phone sensed; nil where that is nothing, or damaged.
+  /// Returns the sensor record of a line, or nil if the line has none or is damaged.
   private mutating func record(_ line: Range<Int>) -> TraceRecord? {
     let text = pending
     let bytes = unsafe text.span.bytes
@@ -159,14 +159,14 @@ struct TraceLetter: Sendable {
   private var length = 0
   private var opened = Timestamp.distantPast
 
-  /// What a record takes beside its content: type, length and age.
+  /// The size of a record without its content: type, length and age.
   private static let headLength = 7
-  /// What an advert takes: 11 bytes of level, kind and address, and an iBeacon's 30 bytes.
+  /// The size of an advert's record: 11 bytes of level, kind and address, and an iBeacon's 30 bytes.
   private static let beaconLength = headLength + 41
   private static let accessPointLength = 13
   private static let motionLength = 17
 
-  /// Whether a record still fits, with R at its line.
+  /// Returns whether a record still fits, with R at its line.
   func fits(_ record: TraceRecord, advancing latest: Timestamp) -> Bool {
     items.isEmpty
       || (length + added(record) <= TraceFeed.longestBody && latest - opened <= TraceFeed.longestSpan)

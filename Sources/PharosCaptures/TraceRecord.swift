@@ -1,12 +1,12 @@
 import PharosReports
 
-/// What one line of a trace says the phone sensed: everything but the truth, of which this type knows nothing.
+/// The sensor data in one line of a trace; this type holds no ground truth.
 enum TraceRecord: Equatable, Sendable {
   case beacon(IndoorTrace.BeaconHeard)
   case accessPoint(IndoorTrace.AccessPointHeard)
   case motion(IndoorTrace.MotionRead)
 
-  /// What sort of record a line holds, by its second column.
+  /// The kind of record that a line holds, according to its second column.
   enum Kind {
     case beacon
     case accessPoint
@@ -25,7 +25,7 @@ enum TraceRecord: Equatable, Sendable {
     }
   }
 
-  /// Why a line is no record.
+  /// The reason that a line is not a record.
   enum Damage: Error {
     case columns
     case number
@@ -155,14 +155,14 @@ struct TraceFields {
 
   private var columns: [Range<Int>] = []
 
-  /// Where the line that begins at an offset ends: at a line feed or at the end of the file.
+  /// Returns the end of the line that begins at an offset: the next line feed or the end of the file.
   static func endOfLine(in bytes: RawSpan, from start: Int) -> Int {
     var end = start
     while end < bytes.byteCount, bytes.byte(end) != newline { end += 1 }
     return end
   }
 
-  /// Whether a line belongs to the header or names in its second column a type that begins as that of a waypoint does.
+  /// Returns whether a line belongs to the header, or the type in its second column begins like that of a waypoint.
   static func mayHoldTruth(_ bytes: RawSpan, _ line: Range<Int>) -> Bool {
     guard !line.isEmpty else { return false }
     if bytes.byte(line.lowerBound) == UInt8(ascii: "#") { return true }
@@ -172,10 +172,10 @@ struct TraceFields {
       && bytes.byte(place + 7) == UInt8(ascii: "A")
   }
 
-  /// How many columns there are.
+  /// The number of columns.
   var count: Int { columns.count }
 
-  /// Whether there is anything on the line.
+  /// Indicates whether the line is not empty.
   var hasText: Bool { columns.count > 1 || columns.first?.isEmpty == false }
 
   /// Splits a line at its tabs; a carriage return before its end does not count.
@@ -191,7 +191,7 @@ struct TraceFields {
     columns.append(start..<end)
   }
 
-  /// Whether the line belongs to the header.
+  /// Returns whether the line belongs to the header.
   func startsWithHash(_ bytes: RawSpan) -> Bool {
     guard let first = columns.first, !first.isEmpty else { return false }
     return bytes.byte(first.lowerBound) == UInt8(ascii: "#")
@@ -216,7 +216,7 @@ struct TraceFields {
     return isNegative ? -value : value
   }
 
-  /// A column as a finite number, rounded as it would be by hand, or nil if it is none.
+  /// Returns a column as a finite number, correctly rounded, or nil if it is none.
   ///
   /// Up to 15 digits without an exponent, which is what sensors write, make an exact quotient of two exact numbers; all
   /// else is left to the standard library.

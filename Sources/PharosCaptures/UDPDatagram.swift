@@ -4,20 +4,20 @@ package import PharosReports
 package struct UDPDatagram: Sendable, Equatable {
   /// The number of the packet that brought it, of the last fragment where there were several.
   package var frame: Int
-  /// When that packet was captured, or nil if the capture does not say.
+  /// The capture time of that packet, or nil if the capture has none.
   package var time: Timestamp?
-  /// Who sent it.
+  /// The source endpoint.
   package var source: Endpoint
-  /// To whom.
+  /// The destination endpoint.
   package var destination: Endpoint
-  /// What it carries.
+  /// The captured payload.
   package var payload: ArraySlice<UInt8>
-  /// How long the payload was when it was sent.
+  /// The length of the payload as sent.
   ///
   /// - Units: bytes.
   package var originalLength: Int
 
-  /// Whether the capture holds less than was sent: not to be decoded as a whole.
+  /// Indicates whether the capture holds less than was sent; such a payload must not be decoded as a whole.
   package var isSnapped: Bool { payload.count < originalLength }
 
   /// Makes a datagram; without an original length it counts as whole.
@@ -38,10 +38,10 @@ package struct UDPDatagram: Sendable, Equatable {
   }
 }
 
-/// The packet that nearly all are: one whole datagram, headers without options, no tags, no fragments.
+/// The fast path for the most common packet: one whole datagram, headers without options, no tags, no fragments.
 ///
-/// Its fields stand where they always stand, so that a capture of small datagrams costs little more than its bytes. What is
-/// anything else goes the long way, and comes out the same where both can read it.
+/// All fields have fixed offsets, so that a capture of small datagrams costs little more than its bytes. Every other
+/// packet takes the slow path. Both paths give the same result for a packet that both can read.
 extension UDPDatagram {
   /// An IPv4 header without options, the first byte of which says so.
   private static let plainV4: UInt8 = 0x45
@@ -121,7 +121,7 @@ extension UDPDatagram {
     )
   }
 
-  /// Where the IP header begins; nil where tags, or framings that need a closer look, stand before it.
+  /// Returns the offset of the IP header, or nil if tags precede it or the framing needs the slow path.
   private static func internetHeader(in bytes: RawSpan, of linkType: LinkType) -> Int? {
     let type: Int
     let end: Int
@@ -151,7 +151,7 @@ extension RawSpan {
 }
 
 extension UDPDatagram {
-  /// Appends it as a line of JSON with its line feed: what `inspect --datagrams` prints.
+  /// Appends it as a line of JSON with its line feed, as `inspect --datagrams` prints it.
   ///
   /// - Shape: `frame`, `time` (text, nine decimals), `src`, `sport`, `dst`, `dport` (all four text),
   ///   `payload` (hex), and `snapped` where the capture holds less than was sent.

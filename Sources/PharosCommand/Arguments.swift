@@ -10,7 +10,7 @@ extension TimeSpan: ExpressibleByArgument {
   /// Reads a time with its unit.
   public init?(argument: String) { self.init(written: argument) }
 
-  /// What stands for it where it is the default.
+  /// The text that help shows where it is the default.
   public var defaultValueDescription: String { written }
 }
 
@@ -38,7 +38,7 @@ extension LogLevel: ExpressibleByArgument {}
 
 extension LogFormat: ExpressibleByArgument {}
 
-/// How much is logged, and how.
+/// The level and the format of the log.
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -68,7 +68,7 @@ struct LogOptions: ParsableArguments {
   }
 }
 
-/// Which server a command is about.
+/// The server that a command is about.
 struct ServerOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The data folder of a server that is stopped.", valueName: "dir"))
   var data: String?
@@ -89,7 +89,7 @@ struct ServerOptions: ParsableArguments {
   )
   var url: String?
 
-  /// How to reach the server.
+  /// Returns the access to the server.
   func access() throws -> ServerAccess {
     do throws(CommandFailure) {
       let stream = try SiteFile.load(site, console: .standard()).site.stream
@@ -107,10 +107,10 @@ struct ServerOptions: ParsableArguments {
 }
 
 extension KindSelection {
-  /// What the option for it says.
+  /// The help text of the option.
   static let help: String =
     "Which events to write: \(words.map(\.word).joined(separator: ", ")), with commas between them."
 
-  /// What stands for it where it is the default.
+  /// The text that help shows where it is the default.
   public var defaultValueDescription: String { self == .usual ? "all but state" : "\(kinds.count) kinds" }
 }

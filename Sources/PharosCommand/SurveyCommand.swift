@@ -162,7 +162,7 @@ struct SurveyLocateCommand: AsyncParsableCommand {
   }
 }
 
-/// How far apart Wi-Fi scans are at least: a time, or `never`.
+/// The shortest time between Wi-Fi scans, or `never`.
 struct ScanPause: ExpressibleByArgument {
   let span: TimeSpan
 

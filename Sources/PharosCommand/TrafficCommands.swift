@@ -138,7 +138,7 @@ struct ReplayCommand: ParsableCommand {
   }
 }
 
-/// What `--speed` says.
+/// The value of `--speed`.
 struct Speed: ExpressibleByArgument {
   let pace: ReplayPace
 

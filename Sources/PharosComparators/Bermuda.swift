@@ -12,20 +12,20 @@ package import PharosReports
 /// - Simplified: every scanner stamps its adverts; areas have one floor, as upstream has; looks are counted from the
 ///   first advert.
 package struct Bermuda: Comparator {
-  /// What a table calls it.
+  /// The name that tables show.
   package let name: String
-  /// It says home and not home, for the whole site.
+  /// True: the rule decides home and not home, for the whole site.
   package var decidesPresence: Bool { true }
-  /// Whether it was given observers.
+  /// Indicates whether the rule has observers.
   package var decidesRooms: Bool { observers != nil }
 
-  /// How often it looks.
+  /// The period of the rule's looks.
   package static let loop = TimeSpan.milliseconds(1_050)
   /// The silence after which a distance, and being home, ends.
   package static let timeout = TimeSpan.seconds(30)
-  /// How old a challenger's advert may be.
+  /// The maximum age of a challenger's advert.
   package static let oldestChallenge = TimeSpan.seconds(10)
-  /// How far a scanner may be to count.
+  /// The maximum distance of a scanner that counts.
   ///
   /// - Units: metres.
   package static let radius = 20.0
@@ -42,7 +42,7 @@ package struct Bermuda: Comparator {
   private var beacons: [Beacon] = []
   private var active: [Int32] = []
 
-  /// Makes the rule; with observers it says rooms as well.
+  /// Makes the rule; with observers it decides rooms as well.
   package init(observers: [ComparatorObserver]? = nil) {
     self.observers = observers
     name = observers == nil ? "Bermuda 30 s" : "Bermuda areas"
@@ -125,7 +125,7 @@ package struct Bermuda: Comparator {
   }
 }
 
-/// What Bermuda keeps about one tag at one scanner: distances as they came, and as they were at each look.
+/// The state of one (tag, scanner) pair: the distances on arrival, and the distances at each look.
 ///
 /// - Source: `bermuda_advert.calculate_data` and `const.py`: reference power −55 dBm, attenuation 3, at most 10 readings
 ///   and 20 looks, 3 m/s. On arrival the reading counts as it is. Later one that retreats faster than 3 m/s from any
@@ -135,7 +135,7 @@ package struct Bermuda: Comparator {
 struct BermudaAdvert: Sendable {
   /// The level at one metre, in dBm.
   static let referencePower = -55.0
-  /// How levels fall with distance.
+  /// The path-loss exponent.
   static let attenuation = 3.0
 
   private static let mostReadings = 10
@@ -145,7 +145,7 @@ struct BermudaAdvert: Sendable {
 
   /// The smoothed distance in metres, or nil if there is none.
   private(set) var distance: Double?
-  /// When the scanner heard the tag last.
+  /// The time of the last advert, as of the latest look.
   private(set) var lastHeard: Timestamp?
 
   private var waiting: (level: Double, time: Timestamp)?
@@ -155,7 +155,7 @@ struct BermudaAdvert: Sendable {
   /// The distance at each look, newest first.
   private var looks: [Double] = []
 
-  /// Whether the scanner ever heard the tag.
+  /// Indicates whether the scanner has ever heard the tag.
   var isKnown: Bool { lastHeard != nil || waiting != nil }
 
   /// Notes an advert for the next look.
@@ -196,7 +196,7 @@ struct BermudaAdvert: Sendable {
     distance = min(raw, sum / Double(looks.count))
   }
 
-  /// How fast the newest reading retreats from the readings before, in metres a second; at most 0 if it approaches.
+  /// The speed at which the newest reading retreats from the earlier ones, in m/s; at most 0 if it approaches.
   private var speed: Double {
     guard let newest = readings.first, readings.count > 1 else { return 0 }
     var fastest = 0.0
@@ -210,7 +210,7 @@ struct BermudaAdvert: Sendable {
     return fastest
   }
 
-  /// Whether this scanner takes the tag from another.
+  /// Returns whether this scanner takes the tag from another.
   func beats(_ incumbent: BermudaAdvert, inSameRoom: Bool) -> Bool {
     guard let mine = distance, let theirs = incumbent.distance else { return distance != nil }
     guard mine < theirs else { return false }

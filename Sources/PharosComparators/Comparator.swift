@@ -4,17 +4,17 @@ package import PharosReports
 ///
 /// The caller numbers observers and beacons, so that a rule hashes nothing but small numbers.
 package struct Sighting: Hashable, Sendable {
-  /// Who heard it.
+  /// The observer that received the advert.
   package var observer: Int32
-  /// Which beacon.
+  /// The beacon.
   package var beacon: Int32
-  /// When.
+  /// The time of reception.
   package var time: Timestamp
-  /// How loud.
+  /// The received level.
   ///
   /// - Units: dBm.
   package var level: Double
-  /// How loud the beacon is at one metre.
+  /// The level of the beacon at one metre.
   ///
   /// - Units: dBm.
   package var measuredPower: Double
@@ -29,9 +29,9 @@ package struct Sighting: Hashable, Sendable {
   }
 }
 
-/// What a rule decided.
+/// A decision of a rule.
 package struct Verdict: Hashable, Sendable {
-  /// What it says about the beacon.
+  /// A change of a beacon's presence or room.
   package enum Change: Hashable, Sendable {
     /// The beacon came: to this observer, or to the site where the rule knows no observers.
     case enter(observer: Int32?)
@@ -41,11 +41,11 @@ package struct Verdict: Hashable, Sendable {
     case room(Int32?)
   }
 
-  /// Which beacon.
+  /// The beacon.
   package var beacon: Int32
-  /// When the rule takes it to have happened, which is when it would have told.
+  /// The time that the rule assigns to the change, which is the time at which the rule would report it.
   package var time: Timestamp
-  /// What it says.
+  /// The change that the rule decided.
   package var change: Change
 
   /// Makes a verdict.
@@ -56,17 +56,17 @@ package struct Verdict: Hashable, Sendable {
   }
 }
 
-/// A rule that a peer uses to say who is here and in which room, told one advert after another.
+/// A peer's rule that decides presence and rooms from one advert after another.
 ///
 /// Rules keep their own state and have no clock: time comes with each sighting and with ``advance(to:into:)``.
 package protocol Comparator: Sendable {
-  /// What a table calls it, with the constant that makes it what it is: `AltBeacon 30 s`.
+  /// The name that tables show, with the rule's characteristic constant: `AltBeacon 30 s`.
   var name: String { get }
 
-  /// Whether it says enter and exit.
+  /// Indicates whether the rule decides enter and exit.
   var decidesPresence: Bool { get }
 
-  /// Whether it says which room.
+  /// Indicates whether the rule decides rooms.
   var decidesRooms: Bool { get }
 
   /// Takes an advert; times never go back.
@@ -76,7 +76,7 @@ package protocol Comparator: Sendable {
   mutating func advance(to time: Timestamp, into verdicts: inout [Verdict])
 }
 
-/// Where an observer stands, for the rules that compare observers.
+/// The position of an observer, for the rules that compare observers.
 package struct ComparatorObserver: Hashable, Sendable {
   /// The room it stands in, or nil if it is in none.
   package var room: Int32?
@@ -105,7 +105,7 @@ package struct ComparatorObserver: Hashable, Sendable {
   }
 }
 
-/// The rules that peers use, ready to be told what was heard.
+/// The rules that peers use, in their initial state.
 package enum ComparatorCatalog {
   /// The rules of presence, the peers' own time-outs, in the order in which tables show them.
   ///
@@ -118,11 +118,10 @@ package enum ComparatorCatalog {
     ]
   }
 
-  /// The rules that say which room, for these observers.
+  /// Returns the rules that decide rooms, for these observers.
   ///
-  /// - Parameter observers: by number; a sighting by an observer that is not among them decides no room.
-  /// - Returns: the rules; the companion's falls back to the nearest node where a place is not known, and its name says
-  ///   so.
+  /// - Parameter observers: the observers, by number; a sighting by any other observer decides no room.
+  /// - Returns: the rules; the companion falls back to the nearest node if a place is unknown, which its name states.
   package static func rooms(observers: [ComparatorObserver]) -> [any Comparator] {
     [
       ReelyActive(observers: observers), RoomAssistant(observers: observers), Bermuda(observers: observers),

@@ -7,7 +7,7 @@ package import PharosReports
 /// expects the tag, and the vote, seven tenths old and three tenths new, says which scenario is believed. The room is
 /// the one where its place lies.
 ///
-/// Rooms need places of nodes: if an observer has none, the rule falls back to the nearest node, and says so in its name.
+/// Rooms need places of nodes: if an observer has none, the rule falls back to the nearest node, which its name states.
 ///
 /// - Source: companion `config.example.yaml` (time-out 30 s, away 120 s, nearest node within 10 m, process 0.01,
 ///   measurement 0.1, 0.5 m/s, smoothing weight 0.7, motion sigma 2 m), `MultiScenarioLocator`,
@@ -16,11 +16,11 @@ package import PharosReports
 ///   the floor that stands in a room decides the room, in place of drawn polygons; floors have no heights; a
 ///   tag that no node has in view keeps its room until it is away.
 package struct ESPresense: Comparator {
-  /// What a table calls it.
+  /// The name that tables show.
   package let name: String
-  /// It says home and not home, for the whole site.
+  /// True: the rule decides home and not home, for the whole site.
   package var decidesPresence: Bool { true }
-  /// Whether it was given observers.
+  /// Indicates whether the rule has observers.
   package var decidesRooms: Bool { plan != nil }
 
   /// The silence after which a node's distance no longer counts.
@@ -32,7 +32,7 @@ package struct ESPresense: Comparator {
   private var presence = SilenceTimeout(span: ESPresense.away, scope: .site)
   private var tags: [ESPresenseTag] = []
 
-  /// Makes the rule; with observers it says rooms as well.
+  /// Makes the rule; with observers it decides rooms as well.
   package init(observers: [ComparatorObserver]? = nil) {
     plan = observers.map(ESPresensePlan.init(observers:))
     name =
@@ -84,12 +84,12 @@ package struct ESPresense: Comparator {
   }
 }
 
-/// Where the nodes stand, floor by floor.
+/// The nodes and their positions, floor by floor.
 struct ESPresensePlan: Sendable {
   let observers: [ComparatorObserver]
   /// The observers of each floor that has any.
   let floors: [[Int]]
-  /// Whether every observer has a place.
+  /// Indicates whether every observer has a place.
   let hasPlaces: Bool
 
   init(observers: [ComparatorObserver]) {
@@ -111,14 +111,14 @@ struct ESPresensePlan: Sendable {
   }
 }
 
-/// What the companion knows of one tag: the nodes' reports, the filter, and how its scenarios stand.
+/// The companion's state of one tag: the nodes' reports, the filter, and the belief in each scenario.
 ///
 /// - Source: companion `MultiScenarioLocator` and `Scenario`: confidence 50 × heard ÷ possible + 50 × (0.6 × error + 0.4 ×
 ///   correlation), at least 5, 10 for the nearest node; weight exp(−δ² ÷ 2σ²); 0.7 old and 0.3 new.
 struct ESPresenseTag: Sendable {
-  /// The room last told.
+  /// The room of the last verdict.
   var room: Int32?
-  /// What each node makes of the tag.
+  /// The tag's state at each node.
   var nodes: [ESPresenseNode]
 
   private static let nearestNodeConfidence = 10.0
@@ -171,7 +171,7 @@ struct ESPresenseTag: Sendable {
     return nearest.flatMap { plan.observers[$0.node].room }
   }
 
-  /// What a node reports, if it is not too old.
+  /// Returns the distance that a node reports, or nil if it has no report or the report is too old.
   private func distance(of node: Int, at time: Timestamp) -> Double? {
     guard let report = nodes[node].report, time - report.time <= ESPresense.timeout else { return nil }
     return report.distance
@@ -248,7 +248,7 @@ struct ESPresenseTag: Sendable {
 ///   of what lies within), `defaults.h` (absorption 2.7, at most 16 m; reported after 0.5 m or 5 s).
 /// - Simplified: ten samples are kept however old they are; until there are four, all count.
 struct ESPresenseNode: Sendable {
-  /// How levels fall with distance.
+  /// The path-loss exponent.
   static let absorption = 2.7
   /// Metres beyond which nothing is reported.
   static let farthest = 16.0
@@ -265,7 +265,7 @@ struct ESPresenseNode: Sendable {
 
   /// Takes an advert.
   ///
-  /// - Returns: whether the node reports a distance now.
+  /// - Returns: true if the node reports a distance now.
   mutating func hear(_ sighting: Sighting) -> Bool {
     keep(sighting)
     let distance = RadioMath.powerOfTen(
@@ -291,7 +291,7 @@ struct ESPresenseNode: Sendable {
     }
   }
 
-  /// Where a level stands, or would stand, among the sorted ones.
+  /// Returns the index of a level among the sorted ones, or the index at which to insert it.
   private func rank(of level: Double) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {

@@ -17,7 +17,7 @@ struct FloorPoint: Hashable, Sendable {
   }
 }
 
-/// How far a node says that a tag is.
+/// The distance of a tag that a node reports.
 struct NodeRange: Sendable {
   var place: FloorPoint
   /// Metres.

@@ -3,7 +3,7 @@ package import PharosReports
 /// reelyActive's barnacles and chimps: appearance, displacement whenever another receiver is the strongest, and
 /// disappearance after 15 s.
 ///
-/// What was decoded is compiled for a second; the receiver with the highest mean level is where the tag is. No margin
+/// Decodings are compiled for a second; the receiver with the highest mean level is where the tag is. No margin
 /// and no dwell stand between two rooms whose receivers are about as loud.
 ///
 /// - Source: barnacles (delay 1,000 ms, disappearance 15,000 ms, displacement on a change of receiver), the mean for each
@@ -12,11 +12,11 @@ package import PharosReports
 ///   whether anything is heard or not; keep-alives, which change nothing, are left out; equal means go to the receiver
 ///   with the lower number.
 package struct ReelyActive: Comparator {
-  /// What a table calls it.
+  /// The name that tables show.
   package let name: String
-  /// It says appearance and disappearance, for the whole site.
+  /// True: the rule decides appearance and disappearance, for the whole site.
   package var decidesPresence: Bool { true }
-  /// Whether it was given observers.
+  /// Indicates whether the rule has observers.
   package var decidesRooms: Bool { observers != nil }
 
   /// The time for which decodings are compiled before the rule gives a verdict.
@@ -33,7 +33,7 @@ package struct ReelyActive: Comparator {
   private var windows = HeardOrder()
   private var beacons: [Beacon] = []
 
-  /// Makes the rule; with observers it says rooms as well.
+  /// Makes the rule; with observers it decides rooms as well.
   package init(observers: [ComparatorObserver]? = nil) {
     self.observers = observers
     name = observers == nil ? "reelyActive 15 s" : "reelyActive strongest"

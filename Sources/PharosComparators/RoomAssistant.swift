@@ -11,11 +11,11 @@ package import PharosReports
 /// - Simplified: no range limit, as by default; instances agree at once, where the real ones talk over a network; the
 ///   silence of an instance is seen at once, where the real one looks once a second.
 package struct RoomAssistant: Comparator {
-  /// What a table calls it.
+  /// The name that tables show.
   package let name: String
-  /// It says home and not home, for the whole site.
+  /// True: the rule decides home and not home, for the whole site.
   package var decidesPresence: Bool { true }
-  /// Whether it was given observers.
+  /// Indicates whether the rule has observers.
   package var decidesRooms: Bool { observers != nil }
 
   /// The silence after which an instance's distance no longer counts.
@@ -27,7 +27,7 @@ package struct RoomAssistant: Comparator {
   private var order = HeardOrder()
   private var beacons: [Beacon] = []
 
-  /// Makes the rule; with observers it says rooms as well.
+  /// Makes the rule; with observers it decides rooms as well.
   package init(observers: [ComparatorObserver]? = nil) {
     self.observers = observers
     name = observers == nil ? "room-assistant 60 s" : "room-assistant nearest"
@@ -101,7 +101,7 @@ package struct RoomAssistant: Comparator {
 
   /// One instance's view of a tag: a Kalman filter of one state, in dBm, and the distance that it gives.
   private struct Instance: Sendable {
-    /// What the level wanders by from advert to advert (the code's R), and what a reading is off by (its Q), in dB².
+    /// The variance of the level from advert to advert (the code's R), and that of a reading (its Q), in dB².
     static let (wander, noise) = (0.008, 4.0)
 
     var level: Double?

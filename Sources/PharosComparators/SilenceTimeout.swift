@@ -1,15 +1,15 @@
 package import PharosReports
 
-/// What nearly every peer does about presence: here on the first advert, gone after a fixed silence.
+/// The presence rule of nearly every peer: present from the first advert, absent after a fixed silence.
 ///
-/// The peers differ in how long that silence is, in how often they look, and in whether a receiver of its own or the
-/// whole site is asked; those are the parameters. The peers below say which they have, and from where.
+/// The peers differ in the length of that silence, in the period of their looks, and in whether the silence of each
+/// observer or of the whole site counts; those are the parameters. Each peer below states its values and their source.
 struct SilenceTimeout: Sendable {
-  /// Whose silence counts.
+  /// The scope of the silence that counts.
   enum Scope: Sendable {
-    /// Each observer's own.
+    /// The silence of each observer separately.
     case observer
-    /// That of all observers together.
+    /// The silence of all observers together.
     case site
   }
 
@@ -36,8 +36,8 @@ struct SilenceTimeout: Sendable {
   ///
   /// - Parameters:
   ///   - span: the longest silence that is still presence.
-  ///   - scope: whose silence counts.
-  ///   - period: how often the rule looks, or nil for at every instant.
+  ///   - scope: the scope of the silence that counts.
+  ///   - period: the period of the rule's looks, or nil if the rule looks at every instant.
   ///   - enterDelay: the time at which the rule gives an enter verdict.
   init(
     span: TimeSpan,
@@ -67,7 +67,7 @@ struct SilenceTimeout: Sendable {
     }
   }
 
-  /// Says everything that is due at or before an instant, in order of time.
+  /// Appends every verdict that is due at or before an instant, in order of time.
   mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     while true {
       let enter = nextEntering < entering.count ? entering[nextEntering] : nil
@@ -101,16 +101,16 @@ struct SilenceTimeout: Sendable {
   }
 }
 
-/// Here on the first advert, gone so long after the last: the rule that everybody writes first.
+/// The simplest rule: enter on the first advert, exit a fixed time after the last one.
 ///
 /// It looks at every instant, so that it is the best that its span can do: a peer with the same span is later by up to
 /// its scan period, never earlier.
 package struct FixedTimeout: Comparator {
-  /// What a table calls it: `fixed 30 s`.
+  /// The name that tables show: `fixed 30 s`.
   package let name: String
-  /// It says enter and exit, for each observer by itself.
+  /// True: the rule decides enter and exit, for each observer separately.
   package var decidesPresence: Bool { true }
-  /// It knows no rooms.
+  /// False: the rule decides no rooms.
   package var decidesRooms: Bool { false }
 
   private var timeout: SilenceTimeout
@@ -146,14 +146,14 @@ package struct FixedTimeout: Comparator {
 /// - Simplified: scan cycles follow one another without a pause, as in the foreground; in the background the library
 ///   scans every five minutes and is later by as much. They are counted from the first packet.
 package struct AltBeacon: Comparator {
-  /// What a table calls it: `AltBeacon 30 s`.
+  /// The name that tables show: `AltBeacon 30 s`.
   package let name: String
-  /// It says enter and exit, for each observer by itself: it runs on a telephone.
+  /// True: the rule decides enter and exit, for each observer separately, since it runs on a telephone.
   package var decidesPresence: Bool { true }
-  /// It knows no rooms.
+  /// False: the rule decides no rooms.
   package var decidesRooms: Bool { false }
 
-  /// How long a scan cycle takes.
+  /// The length of a scan cycle.
   package static let scanCycle = TimeSpan.milliseconds(1_100)
 
   private var timeout: SilenceTimeout
@@ -189,11 +189,11 @@ package struct AltBeacon: Comparator {
 ///   no rule of Apple's.
 /// - Simplified: the foreground only; seconds are counted from the first advert.
 package struct CoreLocationLike: Comparator {
-  /// What a table calls it.
+  /// The name that tables show.
   package let name = "Core Location-like 30 s"
-  /// It says enter and exit, for each observer by itself: it runs on a telephone.
+  /// True: the rule decides enter and exit, for each observer separately, since it runs on a telephone.
   package var decidesPresence: Bool { true }
-  /// It knows no rooms.
+  /// False: the rule decides no rooms.
   package var decidesRooms: Bool { false }
 
   private var timeout = SilenceTimeout(
@@ -216,9 +216,9 @@ package struct CoreLocationLike: Comparator {
   }
 }
 
-/// Who was heard when, in the order of when: what has been silent longest is always at the head.
+/// The places in the order in which they were last heard; the place that has been silent longest is at the head.
 ///
-/// All that a time-out asks. Every place is in the list once at most, and a place that is heard moves to the tail, so
+/// This is all that a time-out needs. Every place is in the list once at most, and a heard place moves to the tail, so
 /// that an advert and an expiry both cost a handful of stores however many places there are.
 ///
 /// - Precondition: times never go back.
@@ -241,10 +241,10 @@ struct HeardOrder: Sendable {
     head == HeardOrder.none ? nil : (Int(head), links[Int(head)].time)
   }
 
-  /// Whether a place is in the list.
+  /// Returns whether a place is in the list.
   func contains(_ place: Int) -> Bool { links.indices.contains(place) && links[place].isListed }
 
-  /// When a place was last heard, if it is in the list.
+  /// Returns the time at which a place was last heard, or nil if it is not in the list.
   func time(of place: Int) -> Timestamp? { contains(place) ? links[place].time : nil }
 
   /// Notes that a place was heard.
@@ -325,7 +325,7 @@ struct ScanGrid: Sendable {
 extension [Verdict] {
   /// Puts the verdicts from an index on into order of time; equal ones stay as they are.
   ///
-  /// What one call appends is nearly always nothing or one, so that the plainest sort is the fastest.
+  /// One call nearly always appends no verdict or one, so that insertion sort is the fastest.
   mutating func sortByTime(from start: Int) {
     guard count > start + 1 else { return }
     for index in start + 1..<count {

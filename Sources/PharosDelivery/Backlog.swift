@@ -3,11 +3,11 @@ package import PharosReports
 
 /// Events and checkpoints that wait to be committed, in the order in which they came; a value without a clock.
 package struct Backlog {
-  /// What is committed together.
+  /// A group of events that are committed together.
   package struct Group {
     /// The events, in order.
     package var events: [Event]
-    /// How many events the engine has delivered up to the end of what the group was taken from.
+    /// The number of events that the engine has delivered up to the end of the group's last part.
     package var ordinal: UInt64
     /// The checkpoint that is due behind the group.
     package var checkpoint: TellerCheckpoint?
@@ -15,7 +15,7 @@ package struct Backlog {
 
   private struct Part {
     var events: ArraySlice<Event>
-    /// How many events the engine has delivered up to the end of the part.
+    /// The number of events that the engine has delivered up to the end of the part.
     let ordinal: UInt64
     var checkpoint: TellerCheckpoint?
   }
@@ -26,19 +26,19 @@ package struct Backlog {
   /// The first part that ``strip(where:)`` has not seen.
   private var stripped = 0
 
-  /// How many events wait.
+  /// The number of waiting events.
   package private(set) var count = 0
-  /// How many events the engine has delivered.
+  /// The number of events that the engine has delivered.
   package private(set) var delivered: UInt64 = 0
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Whether neither an event nor a checkpoint waits.
+  /// Indicates whether neither an event nor a checkpoint waits.
   var isEmpty: Bool { head == parts.count }
 
-  /// Appends events of the engine, or of somebody else.
+  /// Appends events of the engine or of another source.
   ///
-  /// - Returns: how many of the oldest were given up to keep the limit.
+  /// - Returns: the number of the oldest events that were dropped to keep the limit.
   package mutating func append(_ events: [Event], isDelivered: Bool, inFlight: Int) -> Int {
     if isDelivered { delivered += UInt64(events.count) }
     parts.append(Part(events: events[...], ordinal: delivered))
@@ -63,7 +63,7 @@ package struct Backlog {
     parts.append(Part(events: [], ordinal: delivered, checkpoint: checkpoint))
   }
 
-  /// Takes the oldest events, at most so many, and no further than a checkpoint.
+  /// Removes and returns the oldest events, up to a number and up to the first checkpoint.
   package mutating func take(upTo most: Int) -> Group? {
     guard !isEmpty else { return nil }
     var group = Group(events: [], ordinal: parts[head].ordinal, checkpoint: nil)
@@ -81,7 +81,7 @@ package struct Backlog {
     return group
   }
 
-  /// Takes out, of what came since the last call, the events that fulfil a condition.
+  /// Removes and returns the events that match a condition, among those appended since the last call.
   package mutating func strip(where isTaken: (Event) -> Bool) -> [Event] {
     var taken: [Event] = []
     for index in max(head, stripped)..<parts.count {
@@ -95,7 +95,7 @@ package struct Backlog {
     return taken
   }
 
-  /// Goes past parts that hold nothing any more.
+  /// Skips empty parts.
   private mutating func skipEmpty() {
     while head < parts.count, parts[head].events.isEmpty, parts[head].checkpoint == nil { advance() }
     compact()
@@ -107,7 +107,7 @@ package struct Backlog {
     head += 1
   }
 
-  /// Gives back the room of taken parts once they are the larger half, so that taking stays cheap on average.
+  /// Releases the memory of taken parts once they are the larger half, so that taking stays cheap on average.
   private mutating func compact() {
     guard head == parts.count || head > 32 && head * 2 > parts.count else { return }
     parts.removeFirst(head)
@@ -116,16 +116,16 @@ package struct Backlog {
   }
 }
 
-/// The state of the engine at one instant, not written out yet.
+/// The state of the engine at one instant, not encoded yet.
 package struct TellerCheckpoint: Sendable {
-  /// The instant that the state is of.
+  /// The instant of the state.
   package let instant: Timestamp
-  /// How many events the engine had delivered before it since the start.
+  /// The number of events that the engine had delivered before it since the start.
   package let eventsBefore: UInt64
-  /// Writes the state out; called once, on a thread of the teller's own.
+  /// Encodes the state; called once, on a thread of the teller.
   package let encode: @Sendable () -> [UInt8]
 
-  /// Makes a checkpoint to be kept.
+  /// Makes a checkpoint.
   package init(instant: Timestamp, eventsBefore: UInt64, encode: @escaping @Sendable () -> [UInt8]) {
     self.instant = instant
     self.eventsBefore = eventsBefore

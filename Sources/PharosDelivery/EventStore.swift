@@ -11,11 +11,11 @@ package protocol EventHistory: Sendable {
   var head: Int64 { get }
   /// The sequence number of the oldest event that is still kept, or one past the head if none is.
   var oldest: Int64 { get }
-  /// Events of higher sequence numbers that fulfil a filter, ascending, at most so many.
+  /// Returns the events after a sequence number that match a filter, ascending, up to a limit.
   func events(after: Int64, matching: EventFilter, limit: Int) throws -> [JournaledEvent]
 }
 
-/// Where a teller commits events before it tells them, as the journal does.
+/// The store in which a teller commits events before it publishes them; the journal is one.
 package protocol EventStore: EventHistory {
   /// Commits entries and the rows they change; returns the sequence number of each published event, nil for others.
   func append(_ entries: [Journal.Entry]) throws -> [Int64?]
@@ -25,19 +25,20 @@ package protocol EventStore: EventHistory {
 
 extension Journal: EventStore {}
 
-/// Reads pages of the journal for streams, away from the few threads that all tasks share.
+/// A reader of pages of the journal for streams, which runs apart from the few threads that all tasks share.
 struct HistoryReader: Sendable {
-  /// What a page holds.
+  /// One page of the journal.
   struct Page: Sendable {
     /// The events, ascending.
     var events: [ToldEvent]
-    /// Whether there are no more of them.
+    /// Indicates whether there are no more of them.
     var isLast: Bool
     /// The oldest sequence number that was kept after they were read.
     var oldest: Int64
   }
 
-  /// Two pages are read at a time: a thousand clients that come back at once must not starve the commits.
+  /// The number of pages that are read at a time: a thousand clients that reconnect at once must not starve the
+  /// commits.
   private static let lanes = 2
 
   private let history: any EventHistory
@@ -63,7 +64,7 @@ struct HistoryReader: Sendable {
     }
   }
 
-  /// The same on the caller's thread.
+  /// Reads the first events of a span on the caller's thread, or returns nil if the journal cannot be read.
   func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
     do {
       let found = try history.events(after: span.after, matching: filter, limit: limit)

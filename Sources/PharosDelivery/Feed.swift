@@ -2,14 +2,14 @@ import PharosAccess
 package import PharosEvents
 package import PharosPublishing
 
-/// A live stream of one client: runs of items, for one consumer.
+/// A live stream of one client: batches of items, for one consumer.
 ///
-/// A client that comes back with the last sequence number it has seen, any number of times, has in the end seen every
-/// event that its filter wants exactly once and in order, unless an item said that some are missing. A stream ends
-/// when the server stops, when the journal cannot be read, or when its task is cancelled; it is open, and makes its
-/// application count as in use, until the last copy of it and of its iterator are let go, or it is closed.
+/// A client that reconnects with the last sequence number it has seen, any number of times, sees every event that its
+/// filter wants exactly once and in order, unless an item reports missing events. A stream ends when the server stops,
+/// when the journal cannot be read, or when its task is cancelled. It is open, and makes its application count as in
+/// use, until the last copy of it and of its iterator is released, or it is closed.
 package struct Feed: AsyncSequence, Sendable {
-  /// What the sequence gives: items in order, at least one.
+  /// The element of the sequence: items in order, at least one.
   package typealias Element = [FeedItem]
   /// The sequence never fails.
   package typealias Failure = Never
@@ -20,10 +20,10 @@ package struct Feed: AsyncSequence, Sendable {
     lease = Lease(desk: desk, core: core)
   }
 
-  /// Ends the stream once what waits is taken.
+  /// Ends the stream once the client has taken the waiting events.
   package func close() { lease.core.finish() }
 
-  /// Takes what is due now, without waiting for anything but the journal: the sequence for who has threads of its own.
+  /// Returns the items that are due now and waits only for the journal, for consumers with threads of their own.
   ///
   /// - Returns: the items, none if nothing is due; nil at the end.
   package func poll() -> [FeedItem]? { lease.poll() }
@@ -31,7 +31,7 @@ package struct Feed: AsyncSequence, Sendable {
   /// Begins to take items.
   package func makeAsyncIterator() -> Iterator { Iterator(lease: lease) }
 
-  /// Takes items.
+  /// An iterator over the items.
   package struct Iterator: AsyncIteratorProtocol {
     private let lease: Lease
 
@@ -48,7 +48,7 @@ package struct Feed: AsyncSequence, Sendable {
     }
   }
 
-  /// Takes the stream off the desk when the last copy of it is gone.
+  /// A shared reference to the stream that closes it when its last copy is released.
   fileprivate final class Lease: Sendable {
     let core: FeedCore
     private let desk: FeedDesk
@@ -97,7 +97,7 @@ package struct Feed: AsyncSequence, Sendable {
 }
 
 extension FeedDesk {
-  /// Returns the items that the authorisations allow now, whatever they allowed when the events were published.
+  /// Returns the items that the authorisations allow now, regardless of the time of publication.
   fileprivate func allowed(_ items: [FeedItem], for core: FeedCore) -> [FeedItem] {
     let view = authorisations.view
     let given =
@@ -111,7 +111,7 @@ extension FeedDesk {
     return given
   }
 
-  /// Reads on in the journal.
+  /// Reads the next page of the journal.
   fileprivate func read(_ span: FeedState.Span, for core: FeedCore) async -> [FeedItem]? {
     found(
       await reader.read(span, core.request.filter, limit: settings.page, lane: core.id),
@@ -119,12 +119,12 @@ extension FeedDesk {
     )
   }
 
-  /// Reads on in the journal, on the caller's thread.
+  /// Reads the next page of the journal on the caller's thread.
   fileprivate func page(of span: FeedState.Span, for core: FeedCore) -> HistoryReader.Page? {
     reader.page(span, core.request.filter, limit: settings.page)
   }
 
-  /// What a page of the journal gives a client.
+  /// Returns the items that a page of the journal contains for a client.
   fileprivate func found(_ page: HistoryReader.Page?, for core: FeedCore) -> [FeedItem]? {
     tally.countPage(failed: page == nil)
     guard let page else { return nil }
@@ -133,32 +133,32 @@ extension FeedDesk {
   }
 }
 
-/// What a client wants to be streamed.
+/// The request of a client for a stream.
 package struct FeedRequest: Sendable {
-  /// Which events.
+  /// The filter of the events.
   package var filter: EventFilter
   /// The sequence number after which to begin, as a client that comes back knows it; nil begins with the present.
   package var after: Int64?
   /// The shortest time between two readings (ranging, fixes) about the same thing; nil passes each on.
   package var interval: Duration?
-  /// How many events, and how many readings, wait for the client at most.
+  /// The maximum number of waiting events, and of waiting readings.
   package var limit: Int
   /// The application whose stream it is, which makes it count as in use; nil for the operator's streams.
   package var application: String?
-  /// Which events it wants besides those of the filter; nil for none.
+  /// A filter of additional events; nil for none.
   ///
-  /// Only readings (ranging, fixes), which the journal does not keep: fixes are for all applications, so that a stream that
-  /// is held to the events of one gets them by this.
+  /// It applies only to readings (ranging, fixes), which the journal does not keep. Fixes belong to all applications,
+  /// so a stream that is restricted to the events of one application gets them by this filter.
   package var shared: EventFilter?
-  /// Whose stream it is, so that no one client takes them all; nil for somebody who may.
+  /// The client, whose number of streams is limited; nil for one without this limit.
   package var client: String?
 
-  /// The usual limit: some seconds of a busy site.
+  /// The default limit: some seconds of a busy site.
   package static let defaultLimit = 256
-  /// The limits that are granted.
+  /// The allowed limits.
   package static let limits = 16...4_096
 
-  /// Makes a request; a limit beyond what is granted is held at its ends.
+  /// Creates a request and clamps its limit to the allowed ones.
   package init(
     filter: EventFilter = .all,
     after: Int64? = nil,
@@ -177,7 +177,7 @@ package struct FeedRequest: Sendable {
     self.application = application
   }
 
-  /// Whether the stream wants an event.
+  /// Returns whether the stream wants an event.
   func wants(_ event: Event) -> Bool {
     if filter.matches(event) { return true }
     guard let shared, !event.kind.isJournalled else { return false }
@@ -185,31 +185,31 @@ package struct FeedRequest: Sendable {
   }
 }
 
-/// What a feed gives.
+/// An item of a feed.
 package enum FeedItem: Equatable, Sendable {
   /// An event.
   case event(ToldEvent)
-  /// So many events that are not in the journal were not taken in time, or could not be told.
+  /// The number of events without a place in the journal that were not taken in time or could not be published.
   case dropped(Int)
-  /// What lay between these sequence numbers, both included, is no longer kept; there may have been events that the
-  /// filter wants.
+  /// A range of sequence numbers, both included, that the journal no longer keeps; it may have contained events that
+  /// the filter wants.
   case gap(from: Int64, to: Int64)
-  /// Nothing, to show that the connection lives.
+  /// A sign that the connection is alive.
   case heartbeat
 }
 
-/// Why a feed is not opened.
+/// The reason for which a feed is not opened.
 package enum FeedRefusal: Error, Hashable, Sendable {
-  /// As many are open as may be.
+  /// The maximum number of streams is open.
   case tooMany(limit: Int)
-  /// One client has as many open as one may have.
+  /// The client has the maximum number of streams open.
   case tooManyOfOne(limit: Int)
   /// The server is stopping.
   case stopping
 }
 
 extension FeedRefusal: CustomStringConvertible {
-  /// Why, and what to do.
+  /// The reason and the remedy.
   package var description: String {
     switch self {
     case .tooMany(let limit):

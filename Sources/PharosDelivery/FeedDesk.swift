@@ -15,15 +15,15 @@ import Synchronization
 package final class FeedDesk: Service, Sendable {
   struct State {
     var index = FeedIndex()
-    /// The newest sequence number that streams were offered.
+    /// The newest sequence number that was offered to streams.
     var published: Int64
     var nextID: UInt64 = 0
     var opened: UInt64 = 0
     var refused: UInt64 = 0
-    /// How many streams each client has open.
+    /// The number of open streams of each client.
     var clients: [String: Int] = [:]
     var isFinished = false
-    /// How many events the teller had lost when streams were last told.
+    /// The number of events that the teller had lost at the last tick.
     var toldLost: UInt64 = 0
   }
 
@@ -64,7 +64,7 @@ package final class FeedDesk: Service, Sendable {
     )
   }
 
-  /// Makes a desk of any told events, by any clock.
+  /// Makes a desk for any publisher of events and any clock.
   package init(
     told: ToldHub,
     live: LiveApplications,
@@ -90,8 +90,8 @@ package final class FeedDesk: Service, Sendable {
 
   /// Opens a stream.
   ///
-  /// - Parameter request: what the client wants.
-  /// - Returns: the stream, for one consumer; it is open until it is let go.
+  /// - Parameter request: the request of the client.
+  /// - Returns: the stream, for one consumer; it stays open until it is released.
   /// - Throws: ``FeedRefusal``.
   package func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
     let core = try register(request)
@@ -99,7 +99,7 @@ package final class FeedDesk: Service, Sendable {
     return Feed(desk: self, core: core)
   }
 
-  /// What the desk has done so far.
+  /// The counters of the desk.
   package var statistics: FeedStatistics {
     var statistics = FeedStatistics()
     tally.write(to: &statistics)
@@ -111,7 +111,7 @@ package final class FeedDesk: Service, Sendable {
     return statistics
   }
 
-  /// Looks again and again whether readings or heartbeats are due, until the server stops.
+  /// Checks periodically whether readings or heartbeats are due, until the server stops.
   package func run() async throws {
     await cancelWhenGracefulShutdown { [self] in
       while !Task.isCancelled {
@@ -121,7 +121,7 @@ package final class FeedDesk: Service, Sendable {
     }
   }
 
-  /// Ends every stream once what waits for its client is taken; later ones are refused.
+  /// Ends every stream once its client has taken the waiting events; later requests are refused.
   package func finish() {
     let cores = state.withLock { state in
       state.isFinished = true
@@ -130,7 +130,7 @@ package final class FeedDesk: Service, Sendable {
     for core in cores { core.finish() }
   }
 
-  /// Looks whether readings or heartbeats are due, and whether events were lost.
+  /// Checks whether readings or heartbeats are due, and whether events were lost.
   package func tick() {
     let now = clock()
     let allLost = lost()
@@ -147,12 +147,12 @@ package final class FeedDesk: Service, Sendable {
   /// The time since the desk was made.
   var now: Duration { clock() }
 
-  /// A stream meets the present.
+  /// Joins a stream to the present.
   func join(_ core: FeedCore) {
     state.withLock { core.join(published: $0.published) }
   }
 
-  /// A stream is let go.
+  /// Closes a released stream.
   func close(_ core: FeedCore) {
     state.withLock { state in
       state.index.remove(core)
@@ -187,7 +187,7 @@ package final class FeedDesk: Service, Sendable {
     }
   }
 
-  /// Offers told events to the streams that want them; on the teller's thread.
+  /// Passes published events to the streams that want them; called on the teller's thread.
   private func publish(_ batch: [ToldEvent]) {
     let touched = state.withLock { state in
       var touched: [UInt64: FeedCore] = [:]
@@ -208,29 +208,30 @@ package final class FeedDesk: Service, Sendable {
 
 /// The limits of live streams.
 package struct FeedSettings: Hashable, Sendable {
-  /// How many streams may be open at once.
+  /// The maximum number of open streams.
   package var feeds = 2_048
-  /// How many of them one client may have open: half, so that no token takes the streams of all others.
+  /// The maximum number of open streams of one client: half of all, so that one token cannot use up all streams.
   package var feedsOfOneClient: Int { max(1, feeds / 2) }
-  /// How many events may wait in all streams together; beyond, a stream that lags reads from the journal instead.
+  /// The maximum number of waiting events over all streams; beyond it, a stream that lags reads from the journal
+  /// instead.
   ///
-  /// Some 130 MB if every one of them were another event; usually most streams wait for the same ones.
+  /// About 130 MB if all of them were different events; usually most streams wait for the same ones.
   package var waiting = 65_536
-  /// How many events are read from the journal at a time.
+  /// The number of events that are read from the journal at a time.
   package var page = 256
-  /// After so long without anything else, a stream gives a heartbeat.
+  /// The time without any other item after which a stream sends a heartbeat.
   ///
-  /// Proxies and mobile networks cut connections that are silent for 30 s and more, and who watches a server wants to see within
-  /// some seconds that it hangs.
+  /// Proxies and mobile networks cut connections that are silent for 30 s and more, and a person who watches a server
+  /// wants to see within some seconds that it hangs.
   package var heartbeat: Duration = .seconds(5)
-  /// How often it is looked whether readings or heartbeats are due.
+  /// The interval at which the desk checks whether readings or heartbeats are due.
   package var tick: Duration = .milliseconds(50)
 
-  /// The usual limits.
+  /// Creates the default limits.
   package init() {}
 }
 
-/// What live streams have done so far.
+/// The counters of live streams.
 package struct FeedStatistics: Hashable, Sendable {
   /// Streams open now.
   package var open = 0
@@ -242,7 +243,7 @@ package struct FeedStatistics: Hashable, Sendable {
   package var delivered: UInt64 = 0
   /// Events that are not in the journal and were not taken in time.
   package var dropped: UInt64 = 0
-  /// How often a stream that could not keep up went back to the journal.
+  /// The number of times that a stream fell behind and went back to the journal.
   package var fellBehind: UInt64 = 0
   /// Pages read from the journal.
   package var pages: UInt64 = 0
@@ -251,13 +252,13 @@ package struct FeedStatistics: Hashable, Sendable {
   /// Events that wait in all streams together.
   package var waiting = 0
 
-  /// Nothing done yet.
+  /// Creates counters of zero.
   package init() {}
 }
 
-/// Which streams may want an event: each stands under the narrowest thing that its filter names.
+/// An index of the streams that may want an event: each is filed under the narrowest member of its filter.
 ///
-/// A thousand clients that look at a subject each cost an event about one of them one look-up, not a thousand filters.
+/// If a thousand clients watch one subject each, an event about one of them costs one look-up, not a thousand filters.
 struct FeedIndex {
   private enum Key: Hashable {
     case subject(SubjectID)
@@ -265,7 +266,7 @@ struct FeedIndex {
     case application(String)
     case kind(EventKind)
 
-    /// Whether two keys are of one sort, so that no event has both.
+    /// Returns whether two keys have the same dimension, so that no event has both.
     func isAlike(_ other: Key) -> Bool {
       switch (self, other) {
       case (.subject, .subject), (.region, .region), (.application, .application), (.kind, .kind): true
@@ -311,7 +312,7 @@ struct FeedIndex {
     }
   }
 
-  /// The keys of a stream; nil where only one that every event is offered to will do.
+  /// Returns the keys of a stream, or nil if the stream must be offered every event.
   private static func keys(_ request: FeedRequest) -> Set<Key>? {
     guard let own = keys(request.filter) else { return nil }
     guard let filter = request.shared else { return Set(own) }
@@ -339,7 +340,7 @@ final class FeedTally: Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Whether one more event may wait.
+  /// Indicates whether one more event may wait.
   var hasRoom: Bool { waiting.load(ordering: .relaxed) < limit }
 
   func count(waiting added: Int, dropped lost: Int = 0, fellBehind fell: Bool = false) {
@@ -365,7 +366,7 @@ final class FeedTally: Sendable {
   }
 }
 
-/// Which applications have a live stream open, which is what `whenInUse` depends on.
+/// The applications that have a live stream open, which `whenInUse` depends on.
 package final class LiveApplications: Sendable {
   private let streams = Mutex<[String: Int]>([:])
 
@@ -375,12 +376,12 @@ package final class LiveApplications: Sendable {
   /// The applications that have at least one live stream open.
   package var names: Set<String> { streams.withLock { Set($0.keys) } }
 
-  /// An application opens a stream.
+  /// Counts an opened stream of an application.
   func open(_ application: String) {
     streams.withLock { $0[application, default: 0] += 1 }
   }
 
-  /// An application closes a stream.
+  /// Counts a closed stream of an application.
   func close(_ application: String) {
     streams.withLock { streams in
       guard let count = streams[application] else { return }

@@ -9,13 +9,13 @@ package enum ServerSentEvents {
   /// The content type of a response.
   package static let contentType = "text/event-stream"
 
-  /// What a response begins with: a client comes back 2 s after it was cut off.
+  /// The beginning of a response: a client reconnects 2 s after it was cut off.
   package static let preamble: [UInt8] = Array("retry: 2000\n\n".utf8)
 
-  /// Items as they go over the network.
+  /// Encodes items for the network.
   ///
-  /// An event in the journal carries its sequence number as `id`, with which a client comes back; others carry none, so
-  /// that its last id stays.
+  /// An event in the journal carries its sequence number as `id`, with which a client reconnects; others carry none, so
+  /// that the client keeps its last id.
   package static func text(for items: [FeedItem]) -> [UInt8] {
     var text: [UInt8] = []
     for item in items {
@@ -40,8 +40,10 @@ package enum NDJSON {
   /// The content type of a response.
   package static let contentType = "application/x-ndjson"
 
-  /// Items as they go over the network: `{"sequence":…,"event":…}`, without the number for what is not in the journal;
-  /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}`, `{"heartbeat":true}`.
+  /// Encodes items as lines of JSON.
+  ///
+  /// An event is `{"sequence":…,"event":…}`, without the number if it is not in the journal. The other items are
+  /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}` and `{"heartbeat":true}`.
   package static func text(for items: [FeedItem]) -> [UInt8] {
     var text: [UInt8] = []
     for item in items {

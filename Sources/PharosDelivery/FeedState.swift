@@ -2,48 +2,49 @@ import PharosEvents
 package import PharosPublishing
 import Synchronization
 
-/// One client's stream: a value that is offered events and asked what comes next, and acts on nothing itself.
+/// The state of one client's stream: a value that takes events, returns the next step, and performs no action itself.
 ///
-/// What has a sequence number is never dropped. It waits up to the limit; once that is reached, the stream takes no
-/// more of it, remembers where it stopped, and when the client has taken what waits, reads on from the journal until
-/// it meets the present again. So at any time what the client still has to get is, in this order: a span of the
-/// journal, what waits, and, if it fell behind, what the journal has from there.
+/// An event with a sequence number is never dropped. It waits in memory up to the limit. Once the limit is reached, the
+/// stream takes no more such events and records where it stopped. When the client has taken the waiting events, the
+/// stream reads on from the journal until it reaches the present again. So the events that the client has yet to get
+/// are always, in this order: a span of the journal, the waiting events, and, if the stream fell behind, the events of
+/// the journal from there.
 package struct FeedState {
   /// A span of sequence numbers that is to be read from the journal.
   package struct Span: Equatable {
-    /// Read up to here already.
+    /// The sequence number up to which the journal was read.
     package var after: Int64
-    /// Read up to here, this one included.
+    /// The last sequence number to read, included.
     package let through: Int64
   }
 
-  /// What comes next.
+  /// The next step of the stream.
   package enum Step {
-    /// Hand these to the client.
+    /// Pass these items to the client.
     case deliver([FeedItem])
-    /// Read the first events of this span, then say what was found.
+    /// Read the first events of this span, then call ``found(_:isLast:oldest:at:)``.
     case read(Span)
-    /// Meet the present, then ask again.
+    /// Call ``join(published:)``, then ask again.
     case join
     /// Wait for a wake.
     case wait
-    /// Nothing comes any more.
+    /// The stream has ended.
     case end
   }
 
   private let limit: Int
-  /// A span of the journal that comes before everything that waits.
+  /// The span of the journal that comes before all waiting events.
   private(set) var span: Span?
   private var decisions: [ToldEvent] = []
   private var readings: FeedReadings
-  /// What is older than this, this one included, has been given or lies in the span.
+  /// The sequence number up to which events were delivered or lie in the span.
   private var acceptsAfter: Int64 = 0
-  /// Where it stopped taking, if it has fallen behind.
+  /// The sequence number after which it stopped taking events, if it has fallen behind.
   private(set) var behindAfter: Int64?
   private var dropped = 0
   private var lastGiven: Duration
   private var isHeartbeatDue = false
-  /// Set once the server stops.
+  /// Indicates whether the stream ends, because the server stops or the stream is closed.
   package var isFinished = false
 
   package init(request: FeedRequest, at now: Duration) {
@@ -52,10 +53,10 @@ package struct FeedState {
     lastGiven = now
   }
 
-  /// How many events wait.
+  /// The number of waiting events.
   package var waiting: Int { decisions.count + readings.count }
 
-  /// Begins with the present, or with what the journal has after a number that the client knows.
+  /// Begins with the present, or with the events of the journal after a number that the client knows.
   ///
   /// A number beyond the head is of another journal, so everything that this one holds is new to the client.
   package mutating func begin(after: Int64?, published: Int64, head: Int64) {
@@ -63,7 +64,7 @@ package struct FeedState {
     join(published: published)
   }
 
-  /// Meets the present: what was published so far is read from the journal, what follows is taken as it comes.
+  /// Joins the present: events published so far are read from the journal, later ones are taken as they come.
   package mutating func join(published: Int64) {
     guard let after = behindAfter else { return }
     if published > after { span = Span(after: after, through: published) }
@@ -71,12 +72,12 @@ package struct FeedState {
     behindAfter = nil
   }
 
-  /// Takes an event that its filter wants, unless it is known already.
+  /// Takes an event that the filter wants, unless the stream has it already.
   ///
   /// - Parameters:
   ///   - told: the event.
-  ///   - hasRoom: whether one more may wait, all streams taken together.
-  /// - Returns: how many were dropped.
+  ///   - hasRoom: true if one more event may wait, over all streams.
+  /// - Returns: the number of dropped events.
   package mutating func take(_ told: ToldEvent, hasRoom: Bool) -> Int {
     let hasRoomHere = hasRoom && decisions.count < limit
     if let sequence = told.sequence {
@@ -97,24 +98,24 @@ package struct FeedState {
     return lost
   }
 
-  /// Events were lost before they could be told to anybody.
+  /// Counts events that were lost before they could be published.
   mutating func lose(_ count: Int) { dropped += count }
 
-  /// Time has come to a point.
+  /// Advances the time.
   ///
-  /// - Returns: whether something is due for the client.
+  /// - Returns: true if an item is due for the client.
   package mutating func advance(to now: Duration, heartbeat: Duration) -> Bool {
     if now - lastGiven >= heartbeat { isHeartbeatDue = true }
     return isReady(at: now)
   }
 
-  /// Whether a client that waits should ask again now.
+  /// Returns whether a waiting client should ask again now.
   func isReady(at now: Duration) -> Bool {
     !decisions.isEmpty || span != nil || behindAfter != nil || isFinished || isHeartbeatDue || dropped > 0
       || readings.isDue(at: now)
   }
 
-  /// What comes next.
+  /// Returns the next step.
   package mutating func next(at now: Duration) -> Step {
     var items: [FeedItem] = []
     if dropped > 0 { items.append(.dropped(dropped)) }
@@ -135,14 +136,14 @@ package struct FeedState {
     return .wait
   }
 
-  /// What the journal had of the span.
+  /// Takes the events that the journal has of the span.
   ///
   /// - Parameters:
   ///   - events: the first events after the span's beginning that the filter wants, ascending.
-  ///   - isLast: whether there are no more of them.
+  ///   - isLast: true if there are no more of them.
   ///   - oldest: the oldest sequence number that was kept after they were read.
   ///   - now: the time.
-  /// - Returns: what to hand to the client.
+  /// - Returns: the items to pass to the client.
   package mutating func found(
     _ events: [ToldEvent],
     isLast: Bool,
@@ -170,14 +171,14 @@ package struct FeedState {
   }
 }
 
-/// The readings that wait for one client: each of them, or the newest about each thing.
+/// The readings that wait for one client: all of them, or the newest of each topic.
 struct FeedReadings {
   private let limit: Int
   private let interval: Duration?
   private var waiting: [ToldEvent] = []
-  /// Where the reading about a topic waits, where readings are coalesced.
+  /// The index of the waiting reading of each topic, if readings are coalesced.
   private var places: [EventTopic: Int] = [:]
-  /// When readings were last given out.
+  /// The time at which readings were last delivered.
   private var lastGiven: Duration?
 
   init(limit: Int, interval: Duration?) {
@@ -185,15 +186,15 @@ struct FeedReadings {
     self.interval = interval
   }
 
-  /// How many wait.
+  /// The number of waiting readings.
   var count: Int { waiting.count }
 
   /// Takes a reading.
   ///
   /// - Parameters:
   ///   - reading: the reading.
-  ///   - hasRoom: whether one more may wait.
-  /// - Returns: how many were dropped, this one or older ones.
+  ///   - hasRoom: true if one more may wait.
+  /// - Returns: the number of dropped readings, this one or older ones.
   mutating func take(_ reading: ToldEvent, hasRoom: Bool) -> Int {
     guard interval != nil else {
       guard hasRoom else { return 1 }
@@ -215,14 +216,14 @@ struct FeedReadings {
     return 0
   }
 
-  /// Whether some are to be given out at a time.
+  /// Returns whether readings are due.
   func isDue(at now: Duration) -> Bool {
     guard !waiting.isEmpty else { return false }
     guard let interval, let lastGiven else { return true }
     return now - lastGiven >= interval
   }
 
-  /// Gives out what waits.
+  /// Returns and removes the waiting readings.
   mutating func give(at now: Duration) -> [ToldEvent] {
     defer {
       waiting.removeAll(keepingCapacity: true)
@@ -240,9 +241,9 @@ final class FeedCore: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  /// Tells it from others.
+  /// The identifier.
   let id: UInt64
-  /// What the client asked for.
+  /// The request of the client.
   let request: FeedRequest
   private let guarded: Mutex<Guarded>
   private let tally: FeedTally
@@ -254,12 +255,12 @@ final class FeedCore: Sendable {
     guarded = Mutex(Guarded(state: FeedState(request: request, at: now)))
   }
 
-  /// Begins with the present, or behind what the client knows.
+  /// Begins with the present, or after the number that the client knows.
   func begin(published: Int64, head: Int64) {
     guarded.withLock { $0.state.begin(after: request.after, published: published, head: head) }
   }
 
-  /// Meets the present.
+  /// Joins the present.
   func join(published: Int64) {
     guarded.withLock { $0.state.join(published: published) }
   }
@@ -277,20 +278,20 @@ final class FeedCore: Sendable {
     tally.count(waiting: added, dropped: dropped, fellBehind: fellBehind)
   }
 
-  /// Events were lost before they could be told to anybody.
+  /// Counts events that were lost before they could be published.
   func lose(_ count: Int) { guarded.withLock { $0.state.lose(count) } }
 
-  /// Time has come to a point: wakes the client if something is due.
+  /// Advances the time and wakes the client if an item is due.
   func advance(to now: Duration, heartbeat: Duration) {
     resume { state in state.advance(to: now, heartbeat: heartbeat) }
   }
 
-  /// Wakes the client if there is something for it.
+  /// Wakes the client if an item is due.
   func wake(at now: Duration) {
     resume { state in state.isReady(at: now) }
   }
 
-  /// Nothing follows.
+  /// Ends the stream.
   func finish() {
     resume { state in
       state.isFinished = true
@@ -298,7 +299,7 @@ final class FeedCore: Sendable {
     }
   }
 
-  /// What comes next.
+  /// Returns the next step.
   func next(at now: Duration) -> FeedState.Step {
     let (step, added) = guarded.withLock { guarded in
       let before = guarded.state.waiting
@@ -308,12 +309,12 @@ final class FeedCore: Sendable {
     return step
   }
 
-  /// What the journal had.
+  /// Takes the events that the journal has of the span, and returns the items for the client.
   func found(_ events: [ToldEvent], isLast: Bool, oldest: Int64, at now: Duration) -> [FeedItem] {
     guarded.withLock { $0.state.found(events, isLast: isLast, oldest: oldest, at: now) }
   }
 
-  /// Waits until something is due at a time that the clock tells, or the task is cancelled.
+  /// Waits until an item is due by the given clock, or the task is cancelled.
   func wait(_ now: @Sendable () -> Duration) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -330,7 +331,7 @@ final class FeedCore: Sendable {
     }
   }
 
-  /// Gives up what waits.
+  /// Ends the stream and subtracts its waiting events from the shared count.
   func close() {
     let waiting = guarded.withLock { $0.state.waiting }
     tally.count(waiting: -waiting)

@@ -14,21 +14,21 @@ import Synchronization
 /// groups on a thread of its own. While the journal refuses a commit, events wait; beyond a limit the oldest are
 /// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
 package final class Teller: Service, Sendable {
-  /// Where told events come out.
+  /// The hub that publishes the committed events.
   package let told = ToldHub()
-  /// Which applications have a live stream open.
+  /// The applications that have a live stream open.
   package let live = LiveApplications()
-  /// What each application may learn about each subject.
+  /// The authorisations: what each application may learn about each subject.
   package let authorisations: Authorisations
   /// The name of the stream, which the JSON of its events carries as source.
   package let stream: String
 
   struct State {
     var work: TellerState
-    /// Whether a call is under way that will ask what to do, at once or after a wait.
+    /// Indicates whether a call is scheduled that will ask for the next action.
     var hasCall = false
     var hasTimer = false
-    /// Newer checkpoints replace older ones that have not been written out yet.
+    /// The newest checkpoint that has not been encoded yet; a newer one replaces it.
     var checkpoint: (checkpoint: TellerCheckpoint, through: Int64)?
     var drained: [@Sendable () -> Void] = []
   }
@@ -43,9 +43,9 @@ package final class Teller: Service, Sendable {
   /// - Parameters:
   ///   - hub: the hub that delivers the decisions.
   ///   - store: the journal.
-  ///   - authorisations: what each application may learn.
+  ///   - authorisations: the authorisations of the applications.
   ///   - stream: the name of the stream.
-  ///   - settings: how events are grouped and kept.
+  ///   - settings: the settings for grouping and keeping events.
   ///   - logger: the logger for failures, once each, and for recoveries.
   package convenience init(
     hub: EventHub,
@@ -66,7 +66,7 @@ package final class Teller: Service, Sendable {
     )
   }
 
-  /// Makes a teller that works on any threads, by any clock.
+  /// Makes a teller for any threads and any clock.
   package init(
     hub: EventHub,
     store: any EventStore,
@@ -85,7 +85,7 @@ package final class Teller: Service, Sendable {
     hub.tap { [weak self] batch in self?.take(batch, isDelivered: true) }
   }
 
-  /// What it has done so far.
+  /// The counters of the teller.
   package var statistics: TellerStatistics {
     state.withLock { state in
       var statistics = state.work.statistics
@@ -94,25 +94,25 @@ package final class Teller: Service, Sendable {
     }
   }
 
-  /// Tells events that the engine did not decide: a change of authorisation, a notification.
+  /// Publishes events that the engine did not decide: changes of authorisations, notifications.
   ///
-  /// From any thread; never blocks. They are judged, committed and told like all others.
+  /// May be called from any thread; never blocks. The events are judged, committed and published like all others.
   package func tell(_ events: [Event]) { take(events, isDelivered: false) }
 
   /// Keeps a checkpoint once the events before it are committed; never blocks.
   ///
-  /// To be called on the engine's thread, after the events that it covers were delivered.
+  /// Call it on the engine's thread, after the events that it covers were delivered.
   package func offer(_ checkpoint: TellerCheckpoint) {
     schedule { $0.take(checkpoint) }
   }
 
-  /// Waits until everything that has come so far is committed and told and the last checkpoint is kept, or until the
-  /// journal has refused it some times more.
+  /// Waits until all events so far are committed and published and the last checkpoint is kept, or until the journal
+  /// has refused them several more times.
   package func drain() async {
     await withCheckedContinuation { continuation in drain { continuation.resume() } }
   }
 
-  /// The same, with a function that is called then.
+  /// Does the same as ``drain()`` and calls a function at the end.
   package func drain(_ drained: @escaping @Sendable () -> Void) {
     state.withLock { state in
       state.work.isDraining = true
@@ -121,10 +121,10 @@ package final class Teller: Service, Sendable {
     threads.work { self.work() }
   }
 
-  /// Waits for a graceful shutdown, then drains and ends the told streams.
+  /// Waits for a graceful shutdown, then drains and ends the published streams.
   ///
-  /// In a service group it stands before the server whose decisions it tells: services stop in reverse order, so that
-  /// everything has been decided by the time it drains.
+  /// In a service group, place the teller before the server whose decisions it publishes: services stop in reverse
+  /// order, so that everything has been decided by the time it drains.
   package func run() async throws {
     try? await gracefulShutdown()
     await drain()
@@ -151,7 +151,7 @@ package final class Teller: Service, Sendable {
     }
   }
 
-  /// Does what is due; on the teller's own thread.
+  /// Performs the actions that are due; called on the teller's own thread.
   private func work() {
     while true {
       switch state.withLock({ $0.work.next(at: elapsed) }) {
@@ -180,17 +180,18 @@ package final class Teller: Service, Sendable {
 }
 
 extension Teller {
-  /// Changes what an application may learn about a subject, and tells of it.
+  /// Changes what an application may learn about a subject, and publishes the change.
   ///
-  /// It holds from now on: for what is decided later, for what waits in streams, and for what is read back.
+  /// The change applies from now on: to later decisions, to events that wait in streams, and to events that are read
+  /// back.
   ///
   /// - Parameters:
-  ///   - state: what it may learn.
+  ///   - state: the new authorisation state.
   ///   - application: the application.
-  ///   - subject: whom it is about.
-  ///   - principal: who asks.
+  ///   - subject: the subject.
+  ///   - principal: the principal that requests the change.
   ///   - now: the present time.
-  /// - Returns: whether anything has changed.
+  /// - Returns: true if anything has changed.
   /// - Throws: `AccessError`, in which case nothing has changed.
   @discardableResult
   package func authorise(
@@ -225,7 +226,7 @@ extension Teller {
 }
 
 extension Teller {
-  /// Lets those go on who wait for the end, once the last checkpoint is kept.
+  /// Calls the functions that wait for the end of draining, once the last checkpoint is kept.
   func settle() {
     let waiting = state.withLock { state in
       defer { state.drained = [] }
@@ -299,7 +300,8 @@ extension Teller {
     }
   }
 
-  /// Passes on what may be told; the sequence numbers are those of the journalled ones, in order.
+  /// Publishes the events that the authorisations allow; the sequence numbers are those of the journalled ones, in
+  /// order.
   func publish(_ events: [Event], judged: [GateVerdict], sequences: [Int64?]) {
     var telling: [ToldEvent] = []
     telling.reserveCapacity(events.count)
@@ -347,38 +349,38 @@ extension Teller {
   }
 }
 
-/// How a teller groups and keeps events.
+/// The settings of a teller for grouping and keeping events.
 package struct TellerSettings: Hashable, Sendable {
   /// The shortest time between two commits; an event that comes after a pause is committed at once.
   ///
   /// 20 ms is unnoticed by people, and 50 commits a second leave even a disk that needs 10 ms for each half idle.
   package var interval: Duration = .milliseconds(20)
-  /// How many events are committed without waiting for the interval, and at most in one transaction.
+  /// The number of events that are committed without waiting for the interval, and the maximum in one transaction.
   package var group = 4_096
-  /// How many events wait at most; beyond, the oldest are given up and counted.
+  /// The maximum number of waiting events; beyond it, the oldest are dropped and counted.
   ///
-  /// Some 200 MB, and minutes of a busy site while its disk is full.
+  /// About 200 MB, and minutes of a busy site while its disk is full.
   package var backlog = 262_144
   /// The pause after a failed commit; it doubles with each further failure.
   package var firstPause: Duration = .milliseconds(100)
   /// The longest pause after a failed commit.
   package var longestPause: Duration = .seconds(5)
 
-  /// The usual settings.
+  /// Creates the default settings.
   package init() {}
 }
 
-/// What a teller has done so far.
+/// The counters of a teller.
 package struct TellerStatistics: Hashable, Sendable {
   /// Events taken from the engine and from others.
   package var received: UInt64 = 0
-  /// Events told with a sequence number.
+  /// Events published with a sequence number.
   package var told: UInt64 = 0
-  /// Events told without one: ranging, fixes, and what is for live streams only.
+  /// Events published without one: ranging, fixes, and events for live streams only.
   package var passed: UInt64 = 0
   /// Events that the authorisations withhold from all readers.
   package var withheld: UInt64 = 0
-  /// Events given up because they could not be committed in time.
+  /// Events dropped because they could not be committed in time.
   package var lost: UInt64 = 0
   /// Events that wait to be committed.
   package var waiting = 0
@@ -392,30 +394,30 @@ package struct TellerStatistics: Hashable, Sendable {
   package var failedCheckpoints: UInt64 = 0
   /// A Boolean value that is true if the last commit failed: events that must be journalled wait and are not published.
   package var isFailing = false
-  /// What the last failure said, kept after the recovery.
+  /// The message of the last failure, kept after the recovery.
   package var lastFailure: String?
 
-  /// Nothing done yet.
+  /// Creates counters of zero.
   package init() {}
 }
 
-/// Where a teller works and what time it is there: two serial threads and a clock.
+/// The threads and the clock of a teller: two serial threads and a clock.
 ///
-/// A parameter, so that a simulation runs a teller on its own thread and by its own time.
+/// It is a parameter so that a simulation runs a teller on its own thread and by its own time.
 package struct TellerThreads: Sendable {
   /// A piece of work.
   package typealias Work = @Sendable () -> Void
 
-  /// Does a piece of work soon, one after the other: commits, and what follows from them.
+  /// Runs work soon, serially: commits and what follows from them.
   package let work: @Sendable (@escaping Work) -> Void
-  /// Does a piece of work among the others after a time.
+  /// Runs work after a time, serially with ``work``.
   package let workLater: @Sendable (Duration, @escaping Work) -> Void
-  /// Does a piece of work soon, one after the other and beside the commits: writing checkpoints.
+  /// Runs work soon, serially and concurrently with the commits: encoding and saving checkpoints.
   package let keep: @Sendable (@escaping Work) -> Void
   /// The time since the teller was made.
   package let elapsed: @Sendable () -> Duration
 
-  /// Makes threads of functions.
+  /// Makes threads from functions.
   package init(
     work: @escaping @Sendable (@escaping Work) -> Void,
     workLater: @escaping @Sendable (Duration, @escaping Work) -> Void,
@@ -428,7 +430,7 @@ package struct TellerThreads: Sendable {
     self.elapsed = elapsed
   }
 
-  /// Queues of the teller's own and the machine's clock.
+  /// Makes queues of the teller's own and the machine's clock.
   static func system() -> TellerThreads {
     let start = ContinuousClock.now
     let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
@@ -447,12 +449,12 @@ extension Duration {
   var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
 
-/// The keys of what this module logs.
+/// The keys of this module's log messages.
 enum LogKey {
-  /// What went wrong, in the words of what failed.
+  /// The message of an error.
   static let error = "error"
-  /// How many events it is about.
+  /// The number of events.
   static let events = "events"
-  /// The sequence number it is about.
+  /// The sequence number.
   static let sequence = "sequence"
 }

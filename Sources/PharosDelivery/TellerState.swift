@@ -1,16 +1,16 @@
 import PharosEvents
 
-/// What a teller does next: a value that is asked with the time, and acts on nothing itself.
+/// The state of a teller: a value that returns the next action for a time and performs no action itself.
 struct TellerState {
-  /// What is to be done now.
+  /// The next action.
   enum Action {
-    /// Commit these, then say how it went.
+    /// Commit these events, then report the result.
     case commit(Backlog.Group)
-    /// Tell these at once: the journal refuses others at present, and these it never keeps.
+    /// Publish these at once: the journal refuses others at present, and never keeps these.
     case pass([Event])
-    /// Ask again after so long.
+    /// Ask again after this time.
     case wait(Duration)
-    /// Nothing waits.
+    /// Do nothing, since no event waits.
     case idle
   }
 
@@ -19,22 +19,22 @@ struct TellerState {
     let sequence: Int64
   }
 
-  /// How many commits are remembered to place a checkpoint that comes late: 20 s at 50 a second.
+  /// The number of commits that are remembered to place a checkpoint that comes late: 20 s at 50 a second.
   private static let longestMemory = 1_024
-  /// How often a commit is tried when the server stops before what waits is given up.
+  /// The number of failed commits after which waiting events are dropped when the server stops.
   private static let lastAttempts = 3
 
   let settings: TellerSettings
   var statistics = TellerStatistics()
   private(set) var lastSequence: Int64 = 0
-  /// Set once the server stops: nothing waits for its time any more.
+  /// Indicates whether the server stops, so that waiting events are committed without delay.
   var isDraining = false
   private var backlog: Backlog
-  /// What the journal refused; tried again before anything else.
+  /// The group that the journal refused, which is retried before anything else.
   private var refused: Backlog.Group?
   private var marks: [Mark] = []
   private var pause: Duration
-  /// When the next commit may be, in time since the teller was made.
+  /// The earliest time of the next commit, since the teller was made.
   private var nextCommit: Duration = .zero
   private var attempts = 0
 
@@ -45,10 +45,10 @@ struct TellerState {
     lastSequence = head
   }
 
-  /// How many events wait, those included that the journal refused.
+  /// The number of waiting events, including those that the journal refused.
   var waiting: Int { backlog.count + (refused?.events.count ?? 0) }
 
-  /// Whether so many wait that the next commit is not put off.
+  /// Indicates whether so many events wait that the next commit is not delayed.
   var isUrgent: Bool { refused == nil && backlog.count >= settings.group }
 
   mutating func take(_ events: [Event], isDelivered: Bool) {
@@ -59,7 +59,7 @@ struct TellerState {
 
   mutating func take(_ checkpoint: TellerCheckpoint) { backlog.append(checkpoint) }
 
-  /// What to do at a time since the teller was made.
+  /// Returns the action to take at a time since the teller was made.
   mutating func next(at now: Duration) -> Action {
     if let refused {
       let passing = backlog.strip { !$0.kind.isJournalled }
@@ -72,13 +72,13 @@ struct TellerState {
     return backlog.take(upTo: settings.group).map { .commit($0) } ?? .idle
   }
 
-  /// A group was committed.
+  /// Records that a group was committed.
   ///
   /// - Parameters:
-  ///   - group: which.
-  ///   - last: the last sequence number that it was given, if any.
+  ///   - group: the group.
+  ///   - last: the last sequence number in the group, if any.
   ///   - now: the time.
-  /// - Returns: whether the journal had refused groups before, so that this is news.
+  /// - Returns: true if the commit before it failed, so that the recovery is worth a log message.
   mutating func committed(_ group: Backlog.Group, last: Int64?, at now: Duration) -> Bool {
     if let last { lastSequence = last }
     marks.append(Mark(ordinal: group.ordinal, sequence: lastSequence))
@@ -92,9 +92,9 @@ struct TellerState {
     return statistics.isFailing
   }
 
-  /// A group was refused; what of it the journal never keeps has been told.
+  /// Records that the journal refused a group; events that it never keeps were already published.
   ///
-  /// - Returns: whether this is news.
+  /// - Returns: true if the commit before it succeeded, so that the failure is worth a log message.
   mutating func failed(_ group: Backlog.Group, error: String, at now: Duration) -> Bool {
     refused = group
     statistics.failures += 1
@@ -106,9 +106,9 @@ struct TellerState {
     return !statistics.isFailing
   }
 
-  /// When the server stops and the journal goes on refusing: gives up what waits.
+  /// Drops the waiting events if the server stops and the journal still refuses them.
   ///
-  /// - Returns: how many events were given up, or nil if it is too soon.
+  /// - Returns: the number of dropped events, or nil if it is too soon.
   mutating func giveUp() -> Int? {
     guard isDraining, attempts >= TellerState.lastAttempts else { return nil }
     let lost = waiting
@@ -118,9 +118,9 @@ struct TellerState {
     return lost
   }
 
-  /// The last sequence number among the events that a checkpoint covers.
+  /// Returns the last sequence number among the events that a checkpoint covers.
   ///
-  /// A number that is too low does no harm: what the journal's rows say since then is taken over the checkpoint.
+  /// A number that is too low does no harm: the newer rows of the journal override the checkpoint.
   func through(_ checkpoint: TellerCheckpoint, behind group: Backlog.Group) -> Int64 {
     if checkpoint.eventsBefore >= group.ordinal { return lastSequence }
     return marks.last { $0.ordinal <= checkpoint.eventsBefore }?.sequence ?? 0
@@ -128,6 +128,6 @@ struct TellerState {
 }
 
 extension EventKind {
-  /// Whether the journal keeps events of the kind; what comes once a second for each beacon it does not.
+  /// Indicates whether the journal keeps events of the kind; it omits those that come once a second for each beacon.
   var isJournalled: Bool { self != .ranging && self != .fix }
 }

@@ -141,9 +141,9 @@ extension ZoneTransition {
 }
 
 extension FixDetail {
-  /// Writes the members of an object that is open: metres, metres a second, degrees, seconds.
+  /// Writes the members of an open object: metres, metres a second, degrees, seconds.
   ///
-  /// What is not known is left out, and so is the floor with its plane outdoors.
+  /// Unknown values are left out, as are the floor and its plane outdoors.
   public func write(to json: inout JSONText) {
     json.member("venue", venue)
     if isIndoors {

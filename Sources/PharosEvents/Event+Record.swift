@@ -1,6 +1,6 @@
 import PharosReports
 
-/// What the second byte of a record says.
+/// The flags in the second byte of a record.
 ///
 /// - Shape: bits 0 and 1 the stage (3: a byte follows), 2 a subject, 3 an application, 4 a region, 5 a decision later than the event, 6 an
 ///   ordinal.
@@ -471,7 +471,7 @@ extension Evidence {
   }
 }
 
-/// Which members of the evidence are there.
+/// The members of the evidence that are present.
 private struct Presence {
   let bits: UInt64
 

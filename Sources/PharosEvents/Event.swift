@@ -4,15 +4,15 @@ public import PharosReports
 public struct Event: Hashable, Sendable {
   /// Identifies the decision: the same one carries the same id in every replay and second delivery.
   public let id: EventID
-  /// What was decided.
+  /// The kind of decision.
   public let kind: EventKind
-  /// When it happened: for an exit its deadline, not the moment when somebody noticed.
+  /// The time of the event; for an exit its deadline, not the moment at which the server noticed it.
   public internal(set) var time: Timestamp
-  /// When it was decided, computed from inputs alone; events are published in this order.
+  /// The time of the decision, computed from inputs alone; events are published in this order.
   public internal(set) var decidedAt: Timestamp
   /// The stage that decided: 0 the server itself, 1 what one observer hears, 2 what compares observers.
   public let stage: UInt8
-  /// Whom the decision is about.
+  /// The subject of the decision.
   public let subject: SubjectID
   /// The application it is for, or an empty string where it is for all.
   public let application: String
@@ -20,24 +20,24 @@ public struct Event: Hashable, Sendable {
   public let region: String
   /// Orders what one subject's decisions leave equal otherwise.
   public let ordinal: UInt64
-  /// What there is to say about it.
+  /// The details of the decision.
   public internal(set) var detail: EventDetail
 
   /// Makes an event and its id.
   ///
   /// - Parameters:
   ///   - stream: the name of the stream, which is part of the id.
-  ///   - kind: what was decided.
-  ///   - time: when it happened.
-  ///   - decidedAt: when it was decided.
+  ///   - kind: the kind of decision.
+  ///   - time: the time of the event.
+  ///   - decidedAt: the time of the decision.
   ///   - stage: the stage that decided.
-  ///   - subject: whom it is about.
-  ///   - application: the application it is for.
-  ///   - region: the region or zone it is about.
-  ///   - counter: how many decisions of this kind this subject, application and region had before; with them and
+  ///   - subject: the subject of the decision.
+  ///   - application: the application that the decision is for.
+  ///   - region: the region or zone that the decision is about.
+  ///   - counter: the number of earlier decisions of this kind for this subject, application and region; with them and
   ///     the stream it makes the id.
-  ///   - ordinal: orders what is equal otherwise.
-  ///   - detail: what there is to say.
+  ///   - ordinal: orders events that are equal otherwise.
+  ///   - detail: the details of the decision.
   public init(
     stream: String,
     kind: EventKind,
@@ -97,7 +97,7 @@ extension Event {
   }
 }
 
-/// What can be decided; the order of the cases is the order of events that are equal otherwise.
+/// The kinds of decision; the order of the cases is the order of events that are equal otherwise.
 public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   /// The state of a region changed, or was asked for.
   case regionState
@@ -134,14 +134,14 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   /// A subject ended a stay.
   case visitDepart
 
-  /// What an application may learn about a subject has changed.
+  /// The access of an application to a subject's data changed.
   case authorisationChanged
   /// A rule of an application has something to say to people.
   case notification
   /// An observer that the site neither lists nor has accepted was heard for the first time.
   case observerQuarantined
 
-  /// Whether it is about zones, of which a beacon is in one at a time.
+  /// Indicates whether the event is about zones; a beacon is in one zone at a time.
   var isZone: Bool { self == .zoneExit || self == .zoneEnter }
 
   /// The CloudEvents type.
@@ -243,7 +243,7 @@ public enum RegionEvent: Hashable, Sendable {
   /// `locationManager(_:didRange:satisfying:)`.
   case didRange([RangedReading], constraint: BeaconConstraint, subject: SubjectID)
 
-  /// What the delegate would have been told, or nil for a decision that Core Location has no word for.
+  /// Creates the call that the delegate would have received, or nil for a decision that Core Location has no word for.
   public init?(_ event: Event) {
     switch (event.kind, event.detail) {
     case (.regionEnter, _): self = .didEnterRegion(region: event.region, subject: event.subject)
@@ -260,13 +260,13 @@ public enum RegionEvent: Hashable, Sendable {
 }
 
 extension Event {
-  /// The same decision with all its times told by a wall clock that was set by so much since.
+  /// Returns the same decision with all its times shifted by a later step of the wall clock.
   ///
-  /// What was decided, its id and its place in the order stay; spans such as the length of a visit stay too, since both
-  /// their ends move.
+  /// The decision, its id and its place in the order stay the same. Spans such as the length of a visit stay too, since
+  /// both their ends move.
   ///
-  /// - Parameter step: by how much the clock was set, forward being positive.
-  /// - Returns: the event as it is to be published.
+  /// - Parameter step: the step of the clock, positive if it was set forward.
+  /// - Returns: the event to publish.
   public func told(withClockSetBy step: TimeSpan) -> Event {
     guard step != .zero else { return self }
     var event = self

@@ -1,12 +1,12 @@
 public import PharosReports
 
-/// What there is to say about a decision, by its kind.
+/// The details of a decision, by its kind.
 public enum EventDetail: Hashable, Sendable {
   /// A region's state changed, or was asked for.
   case region(RegionTransition)
   /// A region was refused: the limit, and the region that did not fit.
   case regionLimit(limit: Int, refused: String)
-  /// What was ranged in the last second, nearest first, unknown last.
+  /// The beacons ranged in the last second, nearest first, unknown last.
   case ranging(constraint: BeaconConstraint, beacons: [RangedReading])
   /// A beacon changed zones.
   case zone(ZoneTransition)
@@ -16,11 +16,11 @@ public enum EventDetail: Hashable, Sendable {
   case battery(millivolts: UInt16, observer: ObserverID)
   /// The wall clock was set by so much.
   case clockStep(TimeSpan)
-  /// What an application may learn about a subject has changed.
+  /// The access of an application to a subject's data changed.
   case authorisation(AuthorisationTransition)
-  /// What a rule of an application has to say to people.
+  /// A message from a rule of an application, for people to read.
   case notification(NotificationDetail)
-  /// Where a subject is.
+  /// The estimated location of a subject.
   case fix(FixDetail)
 }
 
@@ -34,11 +34,11 @@ public struct RegionTransition: Hashable, Sendable {
   public var refinement: BeaconID?
   /// The observer whose hearing settled it, for regions about beacons.
   public var observer: ObserverID?
-  /// When the visit began that an exit ends.
+  /// The start of the visit that an exit ends.
   public var enteredAt: Timestamp?
-  /// Whether somebody asked (requestState, display-on), so that nothing has changed.
+  /// Indicates whether the event answers a request (requestState, display-on), so that nothing has changed.
   public var isAnswer: Bool
-  /// Why.
+  /// The evidence for the decision.
   public var evidence: Evidence
 
   /// Makes a transition.
@@ -63,7 +63,7 @@ public struct RegionTransition: Hashable, Sendable {
 
 /// A change in an observer's life.
 public struct ObserverTransition: Hashable, Sendable {
-  /// When it was last heard before, if ever.
+  /// The time at which the observer was last heard before, or nil if it never was.
   public var lastHeard: Timestamp?
   /// The silence that its learned gaps allow.
   public var allowedGap: TimeSpan?
@@ -80,7 +80,7 @@ public struct ObserverTransition: Hashable, Sendable {
 
 /// One beacon of a ranging event.
 public struct RangedReading: Hashable, Sendable {
-  /// How near a beacon is.
+  /// The proximity of a beacon.
   public enum Proximity: String, Hashable, Sendable {
     /// Below half a metre.
     case immediate
@@ -92,7 +92,7 @@ public struct RangedReading: Hashable, Sendable {
     case unknown
   }
 
-  /// Which beacon.
+  /// The beacon.
   public var beacon: BeaconID
   /// The mean of the samples since the last report in dBm, or 0 if there were none.
   public var rssi: Double
@@ -100,9 +100,9 @@ public struct RangedReading: Hashable, Sendable {
   public var accuracy: Double
   /// The standard deviation of the distance in metres, or −1 if undetermined.
   public var deviation: Double
-  /// How near.
+  /// The proximity.
   public var proximity: Proximity
-  /// How many samples there were since the last report.
+  /// The number of samples since the last report.
   public var samples: Int
 
   /// Makes a reading.
@@ -129,13 +129,13 @@ public struct ZoneTransition: Hashable, Sendable {
   public var from: String?
   /// The zone now, or nil if it is in none.
   public var to: String?
-  /// By how much the observers of the new zone hear the beacon louder than those of the next best one.
+  /// The difference in level between the observers of the new zone and those of the next best one.
   ///
   /// - Units: dB.
   public var margin: Double?
-  /// How long the winner had won before it was believed.
+  /// The time for which the new zone had been ahead before the change was accepted.
   public var dwell: TimeSpan?
-  /// Why it is in the new zone, or in none.
+  /// The reason for which the beacon is in the new zone, or in none.
   public var reason: Reason
   /// The probability of the new zone; of the one that it left, where it is in none now.
   ///
@@ -143,15 +143,15 @@ public struct ZoneTransition: Hashable, Sendable {
   public var probability: Double?
   /// The zone that came next, if another one was weighed.
   public var runnerUp: Candidate?
-  /// How loud the observers that decided heard the beacon, the loudest first, at most ``mostHearings``.
+  /// The levels at which the deciding observers heard the beacon, the loudest first, at most ``mostHearings``.
   public var hearings: [Hearing]
 
-  /// How many observers a transition names at most.
+  /// The largest number of observers that a transition names.
   ///
-  /// 3: who hears it loudest, who came next, and one more to tell whether two of them agree.
+  /// Three: the one that hears the beacon loudest, the next one, and one more to tell whether two of them agree.
   public static let mostHearings = 3
 
-  /// What decided.
+  /// The reason for a change of zone.
   public enum Reason: String, Hashable, Sendable {
     /// One zone won by probability, margin and dwell.
     case margin
@@ -177,9 +177,9 @@ public struct ZoneTransition: Hashable, Sendable {
     }
   }
 
-  /// How loud an observer heard the beacon when a decision was made.
+  /// The level at which an observer heard the beacon when a decision was made.
   public struct Hearing: Hashable, Sendable {
-    /// Who heard it.
+    /// The observer that heard it.
     public var observer: ObserverID
     /// The filtered level as it was compared, the offset left out.
     ///
@@ -220,7 +220,7 @@ public struct ZoneTransition: Hashable, Sendable {
   }
 }
 
-/// What an application may learn about a subject, in Core Location's words.
+/// The access of an application to a subject's data, in Core Location's terms.
 public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
   /// No decision has been made yet: the application learns nothing.
   case notDetermined
@@ -253,11 +253,11 @@ public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
 
 /// A change of what an application may learn about a subject.
 public struct AuthorisationTransition: Hashable, Sendable {
-  /// What was allowed before.
+  /// The access before.
   public var from: AuthorisationState
-  /// What is allowed now.
+  /// The access now.
   public var to: AuthorisationState
-  /// What the application says that it needs it for; empty where it was never asked to say.
+  /// The purpose that the application states for the access; empty where it was never asked for one.
   public var purpose: String
 
   /// Makes a transition.
@@ -307,9 +307,9 @@ extension AuthorisationTransition {
   }
 }
 
-/// What a rule of an application has to say to people: a hello, a goodbye.
+/// A message from a rule of an application, for people to read: a hello, a goodbye.
 public struct NotificationDetail: Hashable, Sendable {
-  /// What a rule waits for.
+  /// The occasion that a rule waits for.
   public enum Occasion: UInt8, CaseIterable, Hashable, Sendable {
     /// A subject enters a region.
     case enter
@@ -327,7 +327,7 @@ public struct NotificationDetail: Hashable, Sendable {
 
   /// The identifier of the rule, which is unique within its application.
   public var rule: String
-  /// What happened.
+  /// The occasion that caused the notification.
   public var occasion: Occasion
   /// The text, ready to be shown.
   public var text: String

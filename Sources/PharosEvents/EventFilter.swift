@@ -1,9 +1,9 @@
 public import PharosReports
 
-/// Which events somebody wants: what each member names, all of them together.
+/// The conditions for events, all of which an event must fulfil.
 ///
-/// A member that is nil asks for nothing; a set that is empty is fulfilled by no event. Names are compared byte by
-/// byte, so that a journal finds exactly what a live stream lets through.
+/// A member that is nil is no condition; no event fulfils an empty set. Names are compared byte by byte, so that a
+/// search of the journal finds exactly the events that a live stream passes.
 public struct EventFilter: Hashable, Sendable {
   /// The kinds wanted.
   public var kinds: Set<EventKind>?
@@ -15,9 +15,9 @@ public struct EventFilter: Hashable, Sendable {
   public var subjects: Set<SubjectID>?
   /// The observers wanted: those that an event is about, or that its detail names as having heard.
   public var observers: Set<ObserverID>?
-  /// What happened at this time or later.
+  /// The earliest event time wanted.
   public var since: Timestamp?
-  /// What happened before this time.
+  /// The event time before which events are wanted.
   public var until: Timestamp?
 
   /// Makes a filter; without arguments, one that lets everything through.
@@ -42,10 +42,10 @@ public struct EventFilter: Hashable, Sendable {
   /// A filter that lets everything through.
   public static let all = EventFilter()
 
-  /// Whether it lets everything through.
+  /// Indicates whether the filter passes every event.
   public var isAll: Bool { self == .all }
 
-  /// Whether somebody with this filter wants the event.
+  /// Returns whether the filter passes an event.
   public func matches(_ event: Event) -> Bool {
     if let kinds, !kinds.contains(event.kind) { return false }
     if let since, event.time < since { return false }
@@ -60,7 +60,7 @@ public struct EventFilter: Hashable, Sendable {
 }
 
 extension EventDetail {
-  /// Whether one of the observers that the detail names fulfils a condition.
+  /// Returns whether one of the observers that the detail names fulfils a condition.
   func namesObserver(where isWanted: (ObserverID) -> Bool) -> Bool {
     switch self {
     case .region(let transition): transition.observer.map(isWanted) ?? false
@@ -72,7 +72,7 @@ extension EventDetail {
 }
 
 extension Set<String> {
-  /// Whether the very text is a member: to a set, texts that only look alike are equal.
+  /// Returns whether the set contains exactly this text: a set takes canonically equivalent texts for equal.
   fileprivate func names(_ text: String) -> Bool {
     firstIndex(of: text).map { self[$0].utf8.elementsEqual(text.utf8) } ?? false
   }
@@ -95,7 +95,7 @@ extension Set<SubjectID> {
 }
 
 extension ObserverID {
-  /// Whether an equal observer's name consists of the same bytes.
+  /// Returns whether an equal observer's name consists of the same bytes.
   fileprivate func isSpelled(as other: ObserverID) -> Bool {
     guard case .name(let name) = self, case .name(let otherName) = other else { return true }
     return name.utf8.elementsEqual(otherName.utf8)

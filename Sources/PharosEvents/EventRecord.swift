@@ -43,7 +43,7 @@ public struct EventRecord: Hashable, Sendable {
     return event
   }
 
-  /// When the event happened, without reading the rest; nil if there is no time in the bytes.
+  /// Returns the time of the event without reading the rest; nil if the bytes hold no time.
   ///
   /// - Shape: bytes 2 to 9 of the body, the first one most significant.
   public static func time<Bytes: RandomAccessCollection>(inBody body: Bytes) -> Timestamp?
@@ -96,7 +96,7 @@ public enum EventName: Hashable, Sendable {
   /// A beacon.
   case beacon(BeaconID)
 
-  /// Whether two names consist of the same bytes.
+  /// Returns whether two names consist of the same bytes.
   public static func == (left: EventName, right: EventName) -> Bool {
     switch (left, right) {
     case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
@@ -244,7 +244,7 @@ struct RecordWriter {
   }
 }
 
-/// What the writing and the reading of a record's numbers share.
+/// The number encoding that the writer and the reader of records share.
 enum RecordNumber {
   /// Scaled numbers below this come back from a division and a multiplication by the scale unharmed.
   ///

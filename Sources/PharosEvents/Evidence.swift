@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// Why a decision was made: enough to compute it again.
+/// The reason for a decision: enough to compute the decision again.
 public struct Evidence: Hashable, Sendable {
   /// The rule that fired.
   public enum Rule: String, Hashable, Sendable {
@@ -36,9 +36,9 @@ public struct Evidence: Hashable, Sendable {
 
   /// The rule that fired.
   public var rule: Rule
-  /// How many samples the rule asks for.
+  /// The number of samples that the rule asks for.
   public var samples: Int?
-  /// How many samples counted.
+  /// The number of samples that counted.
   public var counted: Int?
   /// The window in which they must fall, or the dwell of a level, or the patience with what is never heard.
   public var window: TimeSpan?
@@ -48,7 +48,7 @@ public struct Evidence: Hashable, Sendable {
   public var gap: TimeSpan?
   /// The length of silence that was allowed.
   public var allowedGap: TimeSpan?
-  /// By how much the allowed silence was stretched since the observer scans in windows; nil means not.
+  /// The factor by which the allowed silence was stretched since the observer scans in windows; nil means not.
   public var stretch: Double?
   /// The learned advertising interval.
   public var interval: TimeSpan?
@@ -66,29 +66,29 @@ public struct Evidence: Hashable, Sendable {
   public var threshold: Double?
   /// The distance that was given instead of the level, in metres.
   public var distance: Double?
-  /// How long the filtered level had been below the threshold.
+  /// The time for which the filtered level had been below the threshold.
   public var belowFor: TimeSpan?
-  /// By how much the decision was clear: dB for a rule about levels, seconds for one about silence.
+  /// The margin of the decision: dB for a rule about levels, seconds for one about silence.
   public var margin: Double?
-  /// When the beacon was last heard.
+  /// The time at which the beacon was last heard.
   public var lastHeard: Timestamp?
-  /// When a fixed rule of 30 s would have fired.
+  /// The time at which a fixed rule of 30 s would have fired.
   public var fixedRuleAt: Timestamp?
   /// The part of the silence in which the observer heard nothing or next to nothing: time that ``gap`` leaves out.
   public var deafFor: TimeSpan?
-  /// How long after the deadline the observer proved that it lives.
+  /// The time from the deadline until the observer proved that it is alive.
   public var waitedForProof: TimeSpan?
-  /// What the allowed silence was computed from, where it adapts.
+  /// The basis of the allowed silence, where it adapts.
   public var silence: SilenceBasis?
 
   /// Starts with the rule alone; what else is known is filled in.
   public init(rule: Rule) { self.rule = rule }
 }
 
-/// How far a beacon's level lies below what is usual for it at this observer.
+/// A class of how far a beacon's level lies below its usual level at this observer.
 ///
-/// Somebody who walks away is heard more and more weakly before nothing is heard: silence after a fall says more than
-/// silence out of the blue.
+/// A beacon that is carried away is heard more and more weakly before it is no longer heard: silence after a fall in
+/// level is stronger evidence than sudden silence.
 public enum LevelClass: String, Hashable, Sendable, CaseIterable {
   /// About as loud as usual.
   case usual
@@ -105,17 +105,17 @@ public enum LevelClass: String, Hashable, Sendable, CaseIterable {
 public struct SilenceBasis: Hashable, Sendable {
   /// The interval reckoned with: the longest of the learned, the slowest known, the declared and that at rest.
   public var pace: TimeSpan
-  /// How far the level had fallen when the beacon was last heard.
+  /// The level class at the time when the beacon was last heard.
   public var surroundings: LevelClass
-  /// How many adverts a day are received at such levels.
+  /// The number of adverts received a day at such levels.
   public var opportunities: Double
   /// The chance that a run of losses begins after one of them.
   public var runChance: Double
-  /// How many false exits a day are allowed at such levels.
+  /// The number of false exits allowed a day at such levels.
   public var budget: Double
-  /// How often a run of losses went on, what was believed beforehand included.
+  /// The number of times that a run of losses continued, prior included.
   public var continued: Double
-  /// How often a run of losses ended, what was believed beforehand included.
+  /// The number of times that a run of losses ended, prior included.
   public var ended: Double
   /// The tail of long runs, where there is one.
   public var tail: Tail?
@@ -129,7 +129,7 @@ public struct SilenceBasis: Hashable, Sendable {
 
   /// Runs of at least some length, which may last longer than the rest lets one expect.
   public struct Tail: Hashable, Sendable {
-    /// From how many losses in a row on a run counts as long.
+    /// The number of losses in a row from which on a run counts as long.
     public var from: Int
     /// The chance that such a run begins after an advert received.
     public var chance: Double

@@ -1,6 +1,6 @@
 public import PharosReports
 
-/// Where a subject is: an estimated location and what is to be said about it.
+/// The estimated location of a subject and its properties.
 public struct FixDetail: Hashable, Sendable {
   /// The venue's identifier.
   public var venue: String
@@ -8,17 +8,17 @@ public struct FixDetail: Hashable, Sendable {
   public var building: String
   /// The floor's number, 0 for the ground floor; 0 outdoors.
   public var level: Int
-  /// What people call the floor; empty outdoors, or where the venue gives it no name.
+  /// The display name of the floor; empty outdoors, or where the venue gives it no name.
   public var floorName: String
   /// Degrees north, WGS 84, or nil if the floor is bound to no place on the Earth.
   public var latitude: Double?
   /// Degrees east, WGS 84, or nil if the floor is bound to no place on the Earth.
   public var longitude: Double?
-  /// How far east on the floor's plane; without meaning outdoors.
+  /// The distance east on the floor's plane; without meaning outdoors.
   ///
   /// - Units: metres.
   public var x: Double
-  /// How far north on the floor's plane; without meaning outdoors.
+  /// The distance north on the floor's plane; without meaning outdoors.
   ///
   /// - Units: metres.
   public var y: Double
@@ -30,15 +30,15 @@ public struct FixDetail: Hashable, Sendable {
   ///
   /// - Units: m/s.
   public var speed: Double?
-  /// Where the subject is going, from north clockwise, or nil if it is not known to go anywhere.
+  /// The direction in which the subject moves, clockwise from north, or nil if it is not known to move.
   ///
-  /// - Units: radians; JSON tells it in degrees, as Core Location does.
+  /// - Units: radians; JSON states it in degrees, as Core Location does.
   public var course: Double?
-  /// What it was made from.
+  /// The kinds of evidence that the fix was computed from.
   public var sources: FixSources
-  /// How old the newest evidence of a radio, or from outside, was at the time of the fix.
+  /// The age of the newest evidence from a radio, or from outside, at the time of the fix.
   public var age: TimeSpan
-  /// Whether the subject's satellite receiver is worth its power here.
+  /// The advice on whether the subject's satellite receiver is worth its power here.
   public var satellites: SatelliteAdvice
 
   /// Makes a fix; what is left out is not known.
@@ -74,11 +74,11 @@ public struct FixDetail: Hashable, Sendable {
     self.satellites = satellites
   }
 
-  /// Whether it is on a floor of a building.
+  /// Indicates whether the subject is on a floor of a building.
   public var isIndoors: Bool { !building.isEmpty }
 }
 
-/// What a fix was made from.
+/// The kinds of evidence that a fix was computed from.
 public struct FixSources: OptionSet, Hashable, Sendable {
   /// A bit for each source.
   public let rawValue: UInt8
@@ -106,9 +106,9 @@ public struct FixSources: OptionSet, Hashable, Sendable {
   ]
 }
 
-/// What a handset is advised to do with its satellite receiver.
+/// The advice to a handset on the use of its satellite receiver.
 ///
-/// Indoors the receiver takes most of the power that positioning takes, and says least.
+/// Indoors the receiver takes most of the power that positioning takes, and contributes least.
 public enum SatelliteAdvice: UInt8, Hashable, Sendable {
   /// It is worth its power: the handset is outdoors, or it is not known whether it is.
   case needed

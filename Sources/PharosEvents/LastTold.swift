@@ -1,43 +1,44 @@
 public import PharosReports
 
-/// Where things stood by the last events about them: what a server that starts again knows without a checkpoint.
+/// The state of regions, zones and observers after the last events about them: what a server that restarts knows
+/// without a checkpoint.
 ///
-/// The words come in the order of what they are about, so that two values that say the same are equal.
+/// The records are sorted by what they are about, so that two equal states compare equal.
 public struct LastTold: Hashable, Sendable {
-  /// Where subjects stand towards regions.
+  /// The states of subjects relative to regions.
   public var regions: [RegionWord] = []
-  /// In which zones beacons are.
+  /// The zones that beacons are in.
   public var zones: [ZoneWord] = []
-  /// Which observers are heard.
+  /// The states of observers.
   public var observers: [ObserverWord] = []
 
-  /// Starts with nothing told.
+  /// Creates an empty state.
   public init() {}
 
-  /// Whether there is nothing in it.
+  /// Indicates whether there are no records.
   public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty }
 
-  /// Where a subject stands towards a region.
+  /// The state of a subject relative to a region.
   public struct RegionWord: Hashable, Sendable {
     /// The application that the region belongs to.
     public var application: String
     /// The region's identifier.
     public var region: String
-    /// Whom it is about.
+    /// The subject.
     public var subject: SubjectID
     /// The state.
     public var state: RegionState
     /// The state; where it is `unmonitored`, the one before it.
     public var lastKnown: RegionState
-    /// When the visit began, where the last known state is `inside`.
+    /// The start of the visit, where the last known state is `inside`.
     public var enteredAt: Timestamp?
     /// The most specific identity that caused the state, where one did.
     public var refinement: BeaconID?
     /// The observer whose hearing settled it, for regions about beacons.
     public var observer: ObserverID?
-    /// When it happened.
+    /// The time of the last event.
     public var time: Timestamp
-    /// When it was decided.
+    /// The time of the decision.
     public var decidedAt: Timestamp
 
     /// Makes a word.
@@ -66,15 +67,15 @@ public struct LastTold: Hashable, Sendable {
     }
   }
 
-  /// In which zone a beacon is.
+  /// The zone that a beacon is in.
   public struct ZoneWord: Hashable, Sendable {
     /// The beacon.
     public var beacon: BeaconID
     /// The zone, or nil if it is in none.
     public var zone: String?
-    /// When it happened.
+    /// The time of the last event.
     public var time: Timestamp
-    /// When it was decided.
+    /// The time of the decision.
     public var decidedAt: Timestamp
 
     /// Makes a word.
@@ -86,15 +87,15 @@ public struct LastTold: Hashable, Sendable {
     }
   }
 
-  /// Whether an observer is heard.
+  /// The state of an observer.
   public struct ObserverWord: Hashable, Sendable {
     /// The observer.
     public var observer: ObserverID
-    /// Whether it is heard.
+    /// Indicates whether the observer is online.
     public var isUp: Bool
-    /// When it came or went.
+    /// The time at which the observer came online or went offline.
     public var time: Timestamp
-    /// When it was decided.
+    /// The time of the decision.
     public var decidedAt: Timestamp
 
     /// Makes a word.
@@ -177,13 +178,13 @@ extension LastTold {
   }
 }
 
-/// Where an element stands in relation to what is looked for.
+/// The order of an element relative to the one searched for.
 private enum Order {
   case before, same, after
 }
 
 extension LastTold.RegionWord {
-  /// What a change of state says, given what was said before.
+  /// Creates the record after a change of state, given the record before it.
   fileprivate init(_ event: Event, _ transition: RegionTransition, before: LastTold.RegionWord?) {
     let lastKnown =
       switch (transition.to, transition.from) {
@@ -217,7 +218,7 @@ extension LastTold.RegionWord {
 }
 
 extension Array {
-  /// Where what is looked for is in a sorted array, or where it belongs.
+  /// Returns the index of an element in a sorted array, or the index at which it would be inserted.
   fileprivate func place(_ order: (Element) -> Order) -> (index: Int, isThere: Bool) {
     var (low, high) = (0, count)
     while low < high {

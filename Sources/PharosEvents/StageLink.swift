@@ -1,22 +1,22 @@
 public import PharosReports
 
-/// What stage one hands to stage two: what one observer found out that concerns a comparison of observers.
+/// A message from stage one to stage two: a finding of one observer that concerns a comparison of observers.
 ///
-/// There is one a second for each observer that stands in a zone, whatever it hears; a change of presence, which carries its
-/// evidence and is made once a visit, lies apart, so that links are small.
+/// Stage one makes one a second for each observer that stands in a zone, whatever it hears. A change of presence
+/// carries its evidence and is made once a visit; it is stored indirectly, so that links are small.
 public enum StageLink: Hashable, Sendable {
-  /// How one observer heard its beacons in one second.
+  /// The reception of beacons by one observer in one second.
   case second(SecondSummary)
   /// A beacon came, went or became unmonitored at one observer, for a region about beacons.
   indirect case presence(PresenceChange)
   /// An observer went down or came back.
   case observer(ObserverChange)
-  /// An observer that stands in a zone has proved that it lives: told at most once a second.
+  /// An observer that stands in a zone has proved that it is alive; made at most once a second.
   case life(ObserverLife)
-  /// A handset sensed something that says where it is; made only where there are venues to locate it in.
+  /// A reading of a handset's sensors that bears on its location; made only where there are venues to locate it in.
   indirect case sensing(Sensing)
 
-  /// When stage one decided it: links reach stage two in this order.
+  /// The time at which stage one decided it: links reach stage two in this order.
   public var decidedAt: Timestamp {
     switch self {
     case .second(let summary): summary.decidedAt
@@ -27,8 +27,9 @@ public enum StageLink: Hashable, Sendable {
     }
   }
 
-  /// Whether a link reaches stage two before another: by decision time, observer, sort and beacon, so that neither
-  /// threads nor batches show in the order.
+  /// Returns whether a link reaches stage two before another: by decision time, then observer, then ordinal.
+  ///
+  /// Neither threads nor batches show in the order.
   public static func isOrderedBefore(_ left: StageLink, _ right: StageLink) -> Bool {
     if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
     if left.observer != right.observer { return left.observer < right.observer }
@@ -68,15 +69,15 @@ public struct PresenceChange: Hashable, Sendable {
   public var application: String
   /// The region's identifier.
   public var region: String
-  /// Where the beacon stands at this observer now.
+  /// The state of the beacon at this observer.
   public var state: RegionState
-  /// When it happened.
+  /// The time of the change.
   public var time: Timestamp
-  /// When stage one decided it.
+  /// The time at which stage one decided it.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer.
   public var ordinal: UInt64
-  /// Why.
+  /// The evidence for the decision.
   public var evidence: Evidence
 
   /// Makes a change.
@@ -105,13 +106,13 @@ public struct PresenceChange: Hashable, Sendable {
 
 /// An observer went down or came back.
 public struct ObserverChange: Hashable, Sendable {
-  /// Which observer.
+  /// The observer.
   public var observer: ObserverID
-  /// Whether it is heard.
+  /// Indicates whether the observer is online.
   public var isUp: Bool
-  /// When it happened.
+  /// The time of the change.
   public var time: Timestamp
-  /// When stage one decided it.
+  /// The time at which stage one decided it.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer.
   public var ordinal: UInt64
@@ -128,11 +129,11 @@ public struct ObserverChange: Hashable, Sendable {
 
 /// An observer has proved that it lives, so that its silence about a beacon up to then means something.
 public struct ObserverLife: Hashable, Sendable {
-  /// Which observer.
+  /// The observer.
   public var observer: ObserverID
-  /// Up to when it is known to have lived; the distant future where it is assumed to live.
+  /// The time through which it is known to have been alive; the distant future where it is assumed to be alive.
   public var provenThrough: Timestamp
-  /// When stage one decided it.
+  /// The time at which stage one decided it.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer.
   public var ordinal: UInt64
@@ -146,22 +147,22 @@ public struct ObserverLife: Hashable, Sendable {
   }
 }
 
-/// What stage one gives back for a run of inputs.
+/// The output of stage one for a run of inputs.
 public struct StageOutput: Sendable {
   /// The decisions about observers.
   public var events: [Event] = []
-  /// What stage two needs.
+  /// The links for stage two.
   public var links: [StageLink] = []
 
   /// Starts empty.
   public init() {}
 
-  /// Whether there is nothing in it.
+  /// Indicates whether there are no events and no links.
   public var isEmpty: Bool { events.isEmpty && links.isEmpty }
 
-  /// How many events or links room is kept for: many times what a batch usually brings.
+  /// The number of events or links that storage is kept for: many times what a batch usually brings.
   ///
-  /// A batch in which thousands of beacons come at once leaves room for thousands behind, 3 MiB of it, and a server keeps
+  /// A batch in which thousands of beacons appear at once leaves storage for thousands, 3 MiB of it, and a server keeps
   /// several outputs.
   private static let mostKept = 256
 
@@ -177,11 +178,11 @@ public struct StageOutput: Sendable {
 /// All of an observer's beacons travel together, since its second ends for all of them at once: what they share is
 /// stored once, and the consumer looks up the observer once a second instead of once for each beacon.
 public struct SecondSummary: Hashable, Sendable {
-  /// Who heard them.
+  /// The observer that heard the beacons.
   public var observer: ObserverID
   /// The end of the second.
   public var until: Timestamp
-  /// When stage one could tell: the end of the second and the observer's lag.
+  /// The time at which stage one could decide: the end of the second and the observer's lag.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer; every beacon takes a number, the first one this.
   public var ordinal: UInt64
@@ -204,17 +205,17 @@ public struct SecondSummary: Hashable, Sendable {
   }
 }
 
-/// How one beacon was heard by one observer in one second.
+/// The reception of one beacon by one observer in one second.
 public struct BeaconSummary: Hashable, Sendable {
-  /// Which beacon.
+  /// The beacon.
   public var beacon: BeaconID
-  /// How many samples fell in the second.
+  /// The number of samples in the second.
   public var count: UInt32
   /// The mean level in dBm, corrected by the observer's offset.
   public var mean: Double
   /// The variance of the level in dB².
   public var variance: Double
-  /// When the beacon was last heard in it.
+  /// The time in the second at which the beacon was last heard.
   public var lastHeard: Timestamp
 
   /// Makes a summary.
@@ -227,16 +228,16 @@ public struct BeaconSummary: Hashable, Sendable {
   }
 }
 
-/// What a handset sensed, on its way to where it is located.
+/// A reading of a handset's sensors, on its way to the positioning that locates the handset.
 ///
-/// Stage one makes one of each report that says something about where the handset is, with the event time that it worked
-/// out; nothing is summed up on the way, since levels say most together with the place at which they were heard.
+/// Stage one makes one of each report that bears on the handset's location, with the event time that it computed. It
+/// sums nothing up, since levels mean most together with the place at which they were heard.
 public struct Sensing: Hashable, Sendable {
-  /// What was sensed.
+  /// The content of a reading.
   public enum Body: Hashable, Sendable {
-    /// Access points; how long ago each was heard counts from the sensing's time.
+    /// Access points; the age of each is relative to the time of the reading.
     case accessPoints([AccessPoint])
-    /// Motion; how long ago each sample was taken counts from the sensing's time.
+    /// Motion; the age of each sample is relative to the time of the reading.
     case motion([MotionSample])
     /// A beacon's level: its identity, its address if known and not private, and the platform's own estimate of the
     /// distance.
@@ -245,7 +246,7 @@ public struct Sensing: Hashable, Sendable {
     case outside(OutsideFix)
   }
 
-  /// Who sensed it.
+  /// The observer whose sensors made the reading.
   public var observer: ObserverID
   /// E: when it happened.
   public var time: Timestamp
@@ -253,7 +254,7 @@ public struct Sensing: Hashable, Sendable {
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer.
   public var ordinal: UInt64
-  /// What was sensed.
+  /// The content.
   public var body: Body
 
   /// Makes a sensing.

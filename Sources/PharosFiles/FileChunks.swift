@@ -5,7 +5,7 @@ import CZlib
 /// The first two bytes of a file decide whether it is packed, not its name. Damage in packed data gives
 /// the bytes before the damage and then one error.
 package struct FileChunks: ~Copyable, Sendable {
-  /// How far a file has been read.
+  /// The progress of reading a file.
   package struct Progress: Sendable, Equatable {
     /// The bytes of the file read so far, as they lie on the disk.
     package var read: UInt64
@@ -26,7 +26,7 @@ package struct FileChunks: ~Copyable, Sendable {
 
   /// The path as it was given.
   package let path: String
-  /// How far the file has been read.
+  /// The progress of reading the file.
   package private(set) var progress: Progress
   private let file: FileDescriptor
   private var raw: [UInt8] = []
@@ -45,7 +45,7 @@ package struct FileChunks: ~Copyable, Sendable {
 
   /// Opens a file to read; `-` is standard input.
   ///
-  /// - Throws: That it cannot be opened.
+  /// - Throws: an error if the file cannot be opened.
   package init(path: String) throws(FileError) {
     let file = try FileDescriptor(reading: path)
     self.path = path
@@ -127,7 +127,7 @@ package struct FileChunks: ~Copyable, Sendable {
     return nil
   }
 
-  /// Where in the packed file the first byte stands that was not unpacked yet.
+  /// The offset in the compressed file of the first byte that was not decompressed yet.
   private var offset: UInt64 { progress.read - UInt64(raw.count - rawStart) }
 
   private mutating func note(_ problem: FileError.Problem) { pendingError = FileError(problem, path: path) }
@@ -169,7 +169,7 @@ package struct FileChunks: ~Copyable, Sendable {
 struct Inflater: ~Copyable, @unchecked Sendable {
   // Sendable: the stream is reached through this value alone, which cannot be copied.
 
-  /// What became of a piece of input.
+  /// The outcome of a piece of input.
   enum Outcome {
     /// All of it was used, or the output is full.
     case going
@@ -179,7 +179,7 @@ struct Inflater: ~Copyable, @unchecked Sendable {
   }
 
   private let stream: UnsafeMutablePointer<z_stream>
-  /// Whether the last member has ended and no other has begun.
+  /// Indicates whether the last member has ended and no other has begun.
   private(set) var isBetweenMembers = false
 
   init?() {

@@ -83,9 +83,9 @@ struct FileDescriptor: ~Copyable, Sendable {
   }
 }
 
-/// Why a file could not be read or written.
+/// An error in reading or writing a file.
 package struct FileError: Error, Equatable, Sendable {
-  /// What was being done.
+  /// The operation that failed.
   package enum Operation: String, Sendable, Equatable {
     /// Opening it to read.
     case open
@@ -101,7 +101,7 @@ package struct FileError: Error, Equatable, Sendable {
     case close
   }
 
-  /// What went wrong.
+  /// The problem.
   package enum Problem: Sendable, Equatable {
     /// The operating system refused, with this `errno`.
     case system(Operation, code: Int32)
@@ -113,7 +113,7 @@ package struct FileError: Error, Equatable, Sendable {
     case outOfMemory
   }
 
-  /// What went wrong.
+  /// The problem.
   package let problem: Problem
   /// The path as it was given, or `-`.
   package let path: String

@@ -6,14 +6,14 @@ import CZlib
 /// Finish it with ``close()``: a sink that just goes out of use loses what was not flushed, as a process does
 /// that is killed.
 package struct FileSink: ~Copyable, Sendable {
-  /// How much is gathered before it is written.
+  /// The size of the write buffer.
   ///
   /// - Units: bytes.
   private static let bufferLength = 262_144
 
   /// The path as it was given.
   package let path: String
-  /// How many bytes were taken, before packing.
+  /// The number of bytes taken, before compression.
   package private(set) var count: UInt64 = 0
   private let file: FileDescriptor
   private var buffer: [UInt8] = []
@@ -61,9 +61,9 @@ package struct FileSink: ~Copyable, Sendable {
     try file.sync()
   }
 
-  /// Writes what is left, ends the packed data and closes the file.
+  /// Writes what is left, ends the compressed data and closes the file.
   ///
-  /// - Throws: What could not be written: the file is then not whole.
+  /// - Throws: The failed write: the file is then not complete.
   package consuming func close() throws(FileError) {
     try pass(.finish)
     try file.close()
@@ -93,7 +93,7 @@ struct Deflater: ~Copyable, @unchecked Sendable {
   private let stream: UnsafeMutablePointer<z_stream>
   private var output: [UInt8]
 
-  /// How far a call has to go.
+  /// The extent of a flush.
   enum Flush {
     /// As far as packs well.
     case none

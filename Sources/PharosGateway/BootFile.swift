@@ -12,7 +12,7 @@ import Darwin
 
 /// A file that holds the number of a gateway's last start, as digits: see ``BootID``.
 package struct BootFile: Sendable {
-  /// Why the number could not be kept.
+  /// An error in keeping the number.
   package enum Failure: Error, Equatable, Sendable {
     /// The file cannot be read or written.
     case file(FileError)
@@ -67,7 +67,7 @@ package struct BootFile: Sendable {
 }
 
 extension BootFile.Failure: CustomStringConvertible {
-  /// What is wrong and what to do.
+  /// The problem and the remedy.
   package var description: String {
     switch self {
     case .file(let error): "the number of this start cannot be kept: \(error)"

@@ -19,19 +19,21 @@ import PharosWire
 /// ``deadline(after:)`` or when there is new input. All times are from one clock that never goes back and that counts
 /// while the machine is suspended.
 package struct Gateway: Sendable {
-  /// What is to be done.
+  /// An action for the caller.
   package enum Action: Hashable, Sendable {
-    /// Look the server's name up and open a socket; then say ``Gateway/opened(at:)`` or ``Gateway/failed(_:at:hasAlternative:)``.
+    /// Look the server's name up and open a socket; then call ``Gateway/opened(at:)`` or
+    /// ``Gateway/failed(_:at:hasAlternative:)``.
     case open
-    /// Send the datagram; then say ``Gateway/taken(at:)``, ``Gateway/blocked()`` or ``Gateway/failed(_:at:hasAlternative:)``.
+    /// Send the datagram; then call ``Gateway/taken(at:)``, ``Gateway/blocked()`` or
+    /// ``Gateway/failed(_:at:hasAlternative:)``.
     ///
-    /// Where there is a key, its last bytes are zero, for the tag.
+    /// With a key, its last bytes are zero; the caller writes the tag over them.
     case send([UInt8])
     /// Nothing more: the input has ended, and what could be sent was.
     case end
   }
 
-  /// Whether the server can be reached.
+  /// The state of the link to the server.
   enum Link: Hashable, Sendable {
     /// It could not; a socket is to be opened at this time.
     case down(until: Timestamp)
@@ -45,15 +47,15 @@ package struct Gateway: Sendable {
     case up
   }
 
-  /// Who it is.
+  /// The identity of the gateway.
   package let identity: GatewayIdentity
-  /// The times and sizes it goes by.
+  /// The times and sizes that apply to it.
   package let limits: GatewayLimits
-  /// What it has done.
+  /// The counts of its work so far.
   package internal(set) var counters = GatewayCounters()
-  /// What was found in the input, and what was passed over.
+  /// The counts of packets found and skipped in the input.
   package var captureCounters: CaptureCounters { extractor.counters }
-  /// What was last found to be wrong, while the server cannot be reached.
+  /// The trouble found last, while the server cannot be reached.
   package var trouble: LinkTrouble? { outage?.trouble }
 
   var link: Link
@@ -67,15 +69,15 @@ package struct Gateway: Sendable {
   var inHand: Parcel?
   /// Parcels that were sent and may still come back, oldest first.
   package var recent = ParcelQueue()
-  /// Whether the system has room for datagrams.
+  /// Indicates whether the system has no room for datagrams.
   var isBlocked = false
-  /// When a datagram was sent last.
+  /// The time at which a datagram was sent last.
   var lastSentAt: Timestamp?
   var nextSequence: UInt32 = 0
   var pausedUntil: Timestamp
   var heartbeatAt: Timestamp
   var tally = HeartbeatTally()
-  /// Until when to go on once there is nothing more to come.
+  /// The deadline for the remaining work, set when the input has ended.
   var endsAt: Timestamp?
   var hasSaidGoodbye = false
   var notices: [GatewayNotice] = []
@@ -110,17 +112,16 @@ package struct Gateway: Sendable {
     swap(&batch, &found)
   }
 
-  /// Says that there is nothing more to come: what there is will be sent, if it can be within
-  /// ``GatewayLimits/endPatience``.
+  /// Marks the end of the input: the gateway sends what is left, if it can within ``GatewayLimits/endPatience``.
   package mutating func end(at now: Timestamp) {
     guard endsAt == nil else { return }
     endsAt = now + limits.endPatience
   }
 
-  /// Whether more input should be read now; live input always should.
+  /// Returns whether more input should be read now; live input always should.
   package func wantsInput(isLive: Bool) -> Bool { isLive || waiting.count < limits.backlog }
 
-  /// What happened since this was called last.
+  /// Returns the notices since the last call and clears them.
   package mutating func takeNotices() -> [GatewayNotice] {
     defer { notices = [] }
     return notices
@@ -130,7 +131,7 @@ package struct Gateway: Sendable {
   mutating func takeScanDuty(at now: Timestamp) -> Float? { scan.takeDuty(at: now) }
 }
 
-/// How adverts get into parcels and parcels into the ring.
+/// The path of adverts into parcels and of parcels into the ring.
 extension Gateway {
   /// Puts an advert of a batch into the parcel that is being filled.
   package mutating func add(_ report: Report, from batch: borrowing ReportBatch) {
@@ -166,9 +167,10 @@ extension Gateway {
     filling = Parcel(start: filling.start, length: lengths.empty)
   }
 
-  /// Drops the oldest of what is kept until it is no more than the ring may hold.
+  /// Drops the oldest parcels until the rest fits in the ring.
   ///
-  /// What was sent so long ago that it will hardly come back goes first: nothing is lost with it as far as anybody knows.
+  /// Parcels sent so long ago that they will hardly be taken back go first: as far as is known, dropping them loses
+  /// nothing.
   private mutating func makeRoom() {
     while recent.memory + waiting.memory + filling.memory > limits.ring {
       if let sentAt = recent.first?.sentAt, let lastSentAt, lastSentAt - sentAt > limits.refusalDelay {
@@ -206,7 +208,7 @@ extension Gateway {
   }
 }
 
-/// How many bytes things take in the datagrams of a gateway, found out by encoding each of them once.
+/// The lengths of records in the datagrams of a gateway, found by encoding each of them once.
 struct RecordLengths: Sendable {
   /// A datagram without records, its tag included.
   let empty: Int
@@ -242,9 +244,9 @@ struct RecordLengths: Sendable {
   }
 }
 
-/// What is sent, and when.
+/// The sending of datagrams and its timing.
 extension Gateway {
-  /// What is to be done now, or nil if nothing is until ``deadline(after:)``.
+  /// Returns the next action, or nil if there is none until ``deadline(after:)``.
   package mutating func next(at now: Timestamp) -> Action? {
     settle(at: now)
     if isOver(at: now) { return .end }
@@ -261,7 +263,7 @@ extension Gateway {
     }
   }
 
-  /// Says that the system has taken the datagram.
+  /// Records that the system has taken the datagram.
   package mutating func taken(at now: Timestamp) {
     guard var parcel = inHand else { return }
     inHand = nil
@@ -278,7 +280,7 @@ extension Gateway {
     pausedUntil = now + limits.pause
   }
 
-  /// Says that the system has no room for the datagram until ``writable()``.
+  /// Records that the system has no room for the datagram until ``writable()``.
   package mutating func blocked() {
     isBlocked = true
     guard let parcel = inHand else { return }
@@ -286,10 +288,10 @@ extension Gateway {
     waiting.prepend(CollectionOfOne(parcel))
   }
 
-  /// Says that the system has room again.
+  /// Records that the system has room again.
   package mutating func writable() { isBlocked = false }
 
-  /// When to look at ``next(at:)`` again at the latest, if nothing happens before.
+  /// Returns the time by which ``next(at:)`` must be called again, if nothing happens before.
   package func deadline(after now: Timestamp) -> Timestamp {
     let end = endsAt.flatMap { $0 > now ? $0 : nil } ?? .distantFuture
     switch link {
@@ -299,7 +301,7 @@ extension Gateway {
     }
   }
 
-  /// When there is something to be sent, or to be done at the end.
+  /// The time at which there is something to send, or to do at the end.
   private var sendingDeadline: Timestamp {
     guard waiting.isEmpty else { return pausedUntil }
     if hasSaidGoodbye, filling.isEmpty { return endOfWaiting ?? pausedUntil }
@@ -360,7 +362,7 @@ extension Gateway {
   }
 }
 
-/// How a gateway finds out that the server cannot be reached, and that it can be again.
+/// The detection of outages of the server and of their end.
 extension Gateway {
   /// A time during which the server cannot be reached.
   struct Outage: Hashable, Sendable {
@@ -373,7 +375,7 @@ extension Gateway {
     var isDropping = false
   }
 
-  /// Says that a socket is open towards the server.
+  /// Records that a socket to the server is open.
   package mutating func opened(at now: Timestamp) {
     link = .fresh
     isBlocked = false
@@ -388,7 +390,8 @@ extension Gateway {
   /// - Parameters:
   ///   - trouble: the failure.
   ///   - now: the time.
-  ///   - hasAlternative: whether the server has another address, not tried yet: it is tried at once, without a notice.
+  ///   - hasAlternative: indicates whether the server has another address that was not tried yet: the gateway tries it
+  ///     at once, without a notice.
   package mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
     takeBack(since: now - delay(of: trouble))
     guard !hasAlternative else {
@@ -409,7 +412,8 @@ extension Gateway {
     link = .down(until: now + wait)
   }
 
-  /// How long after a first datagram others may follow: as long as a failure like the last one may take to show.
+  /// The delay after a first datagram before others may follow: as long as a failure like the last one may take to
+  /// show.
   var probeDelay: TimeSpan { outage.map { delay(of: $0.trouble) } ?? limits.refusalDelay }
 
   private func delay(of trouble: LinkTrouble) -> TimeSpan {
@@ -431,10 +435,10 @@ extension Gateway {
     waiting.prepend(parcels)
   }
 
-  /// Until when a refusal of what was sent last may still come.
+  /// The time until which a refusal of the last datagram may still arrive.
   var endOfWaiting: Timestamp? { lastSentAt.map { $0 + limits.refusalDelay } }
 
-  /// Whether there is nothing left to do.
+  /// Returns whether there is nothing left to do.
   func isOver(at now: Timestamp) -> Bool {
     guard let endsAt else { return false }
     switch link {
@@ -447,7 +451,7 @@ extension Gateway {
   }
 }
 
-/// What the next heartbeat will say.
+/// The counts for the next heartbeat.
 package struct HeartbeatTally: Sendable {
   /// Adverts heard since the last one.
   private var heard: UInt64 = 0

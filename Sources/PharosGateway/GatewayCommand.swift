@@ -14,7 +14,7 @@ import Darwin
 
 /// `pharos gateway`, which is also the whole of the program `pharos-gateway`.
 package struct GatewayCommand: ParsableCommand {
-  /// What the command is called and says about itself.
+  /// The name and the description of the command.
   package static let configuration = CommandConfiguration(
     commandName: "gateway",
     abstract: "Send what a Bluetooth radio hears to a server: from a capture, or live from a pipe.",
@@ -159,7 +159,7 @@ extension GatewayPace: ExpressibleByArgument {
   package init?(argument: String) { self.init(argument) }
 }
 
-/// Where a gateway's key comes from: the command line, a file, or the environment, in this order.
+/// The sources of a gateway's key: the command line, a file, or the environment, in this order.
 package struct KeySource {
   var text: String?
   var file: String?

@@ -1,21 +1,21 @@
 package import PharosReports
 package import PharosSigning
 
-/// What a gateway is run with.
+/// The options of a gateway's run.
 package struct GatewayOptions: Sendable {
   /// The capture, or `-` for standard input.
   package var input: String
-  /// Where to send.
+  /// The destination of the datagrams.
   package var destination: HostPort
-  /// Who heard the adverts.
+  /// The observer that heard the adverts.
   package var observer: ObserverID
-  /// What signs the datagrams, or nil for none.
+  /// The key that signs the datagrams, or nil for none.
   package var key: ObserverKey?
-  /// When packets count as heard.
+  /// The rule for when packets count as heard.
   package var pace: GatewayPace
   /// The number of this start; see ``BootID``.
   package var bootID: UInt32
-  /// The times and sizes it goes by.
+  /// The times and sizes that apply to it.
   package var limits = GatewayLimits()
 
   /// Makes options.
@@ -46,9 +46,9 @@ extension ObserverID {
   }
 }
 
-/// Who a gateway is in the heads of its datagrams.
+/// The identity of a gateway in the heads of its datagrams.
 package struct GatewayIdentity: Hashable, Sendable {
-  /// Who heard the adverts.
+  /// The observer that heard the adverts.
   package var observer: ObserverID
   /// A number that increases with each start of the gateway; see ``BootID``.
   package var bootID: UInt32
@@ -65,7 +65,7 @@ package struct GatewayIdentity: Hashable, Sendable {
 
 /// The times and sizes that a gateway goes by.
 package struct GatewayLimits: Hashable, Sendable {
-  /// How long an advert waits for others before it is sent.
+  /// The time for which an advert waits for others before it is sent.
   ///
   /// 200 adverts a second fill most of a datagram in this time, so that waiting longer would save little; and a tenth of
   /// a second is a fifth of the lag that a server grants every observer from the start (0.5 s), so that nothing sent in
@@ -89,11 +89,12 @@ package struct GatewayLimits: Hashable, Sendable {
   /// Some 450 datagrams a second, 5 Mbit/s: what has waited is sent within two seconds or so, and a radio link of a few
   /// Mbit/s has room for it.
   package var pause = TimeSpan.milliseconds(2)
-  /// How many datagrams may wait while there is more to read that would wait by itself: a file, or a replayed one.
+  /// The number of datagrams that may wait while more input remains that can wait in its source: a file, or a replayed
+  /// one.
   ///
   /// Live input is never kept waiting.
   package var backlog = 64
-  /// How long after a datagram a refusal of it may still come: the way to the receiver and back.
+  /// The time after a datagram within which a refusal of it may still arrive: the way to the receiver and back.
   ///
   /// An ICMP answer takes a round trip, which is 0.1 s over mobile networks and seldom twice that.
   package var refusalDelay = TimeSpan.milliseconds(250)
@@ -102,7 +103,7 @@ package struct GatewayLimits: Hashable, Sendable {
   /// Linux asks three times, a second apart, for the address of a neighbour (`mcast_solicit`, `retrans_time_ms`) and then
   /// discards the datagrams that it kept for it, with EHOSTUNREACH.
   package var unreachableDelay = TimeSpan.milliseconds(3_500)
-  /// How long to wait after the first failure before trying again; twice as long after each further one.
+  /// The wait after the first failure before the next try; it doubles after each further failure.
   package var firstRetry = TimeSpan.milliseconds(500)
   /// The longest time between two tries; what is heard meanwhile stays in the ring.
   package var longestRetry = TimeSpan.seconds(5)

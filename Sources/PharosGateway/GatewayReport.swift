@@ -1,26 +1,27 @@
 package import PharosCaptures
 package import PharosReports
 
-/// How a gateway's run went.
+/// The result of a gateway's run.
 package struct GatewayReport: Sendable {
-  /// What it has done.
+  /// The counts of its work.
   package let counters: GatewayCounters
-  /// What was found in the input.
+  /// The counts of packets found in the input.
   package let capture: CaptureCounters
   /// Indicates whether a stop was requested, as by SIGTERM.
   package let wasStopped: Bool
-  /// What was wrong with the input, if anything was.
+  /// The damage in the input, if any.
   package let damage: String?
-  /// Why the server could not be reached at the end, if it could not.
+  /// The reason for which the server could not be reached at the end, if it could not.
   package let trouble: LinkTrouble?
 
-  /// Whether all went well: all that was read was sent, or somebody wanted it to end.
+  /// Indicates success: a stop was requested, or the input was intact, could hold adverts, and all its adverts were
+  /// sent or dropped.
   package var isSuccess: Bool { wasStopped || damage == nil && counters.unsent == 0 && !holdsNothing }
 
-  /// Whether the input had packets, and none that can hold an advert.
+  /// Indicates whether the input had packets, and none that can hold an advert.
   var holdsNothing: Bool { capture.packets > 0 && capture.packets == capture.unsupportedLinkType }
 
-  /// What was sent in one line, then a line for each thing that went wrong.
+  /// Returns a line about what was sent, then a line for each problem.
   package func lines(input: String, destination: HostPort) -> [String] {
     var lines = [
       "sent \(counters.sent) adverts and \(counters.heartbeats) heartbeats in \(counters.datagrams - counters.repeats) "
@@ -48,7 +49,7 @@ package struct GatewayReport: Sendable {
   private func name(of input: String) -> String { input == "-" ? "standard input" : input }
 }
 
-/// What a gateway has done since it started.
+/// The counts of a gateway's work since it started.
 ///
 /// At the end, heard = sent + dropped + unsent.
 package struct GatewayCounters: Hashable, Sendable {
@@ -68,7 +69,7 @@ package struct GatewayCounters: Hashable, Sendable {
   package var repeats: UInt64 = 0
   /// Heartbeats sent.
   package var heartbeats: UInt64 = 0
-  /// How often the server could not be reached any more.
+  /// The number of outages of the server.
   package var outages: UInt64 = 0
 
   /// Counts nothing.

@@ -17,7 +17,7 @@ import Darwin
 /// One `poll(2)` instead of an event loop: there are two descriptors, and a refusal, which would close a channel, is what
 /// a gateway meets whenever its server restarts.
 package struct GatewayRun: ~Copyable {
-  /// How many packets are taken from what was read before datagrams are sent again.
+  /// The number of packets that are handled before datagrams are sent again.
   static let packetsAtOnce = 256
 
   let options: GatewayOptions
@@ -31,11 +31,11 @@ package struct GatewayRun: ~Copyable {
   var playback: Playback?
   /// A packet that is not due yet.
   var held: (packet: Packet, due: Timestamp)?
-  /// Whether all packets were taken out of what the reader was given.
+  /// Indicates whether all packets were taken out of the bytes that the reader was given.
   var isDrained = true
-  /// Whether the input has ended, or was left.
+  /// Indicates whether the input has ended, or was left.
   var isInputOver = false
-  /// When a pipe may be read again.
+  /// The time at which a pipe may be read again.
   var readableAt: Timestamp
   var damage: String?
   var socket: GatewaySocket?
@@ -45,7 +45,7 @@ package struct GatewayRun: ~Copyable {
   /// Opens the input.
   ///
   /// - Parameters:
-  ///   - options: what to read and where to send.
+  ///   - options: the input to read and the destination to send to.
   ///   - stop: requests the end of the run.
   ///   - say: takes lines for the operator.
   /// - Throws: `FileError` if the input cannot be opened.
@@ -121,13 +121,13 @@ package struct GatewayRun: ~Copyable {
 
 /// The input's side.
 extension GatewayRun {
-  /// Whether the input tells what is heard at this moment, so that nothing can be kept waiting.
+  /// Indicates whether the input carries what is heard at this moment, so that nothing can be kept waiting.
   var isLive: Bool {
     if playback != nil { return true }
     return !input.isFile && hearing.isLive != false
   }
 
-  /// Whether there is room for more bytes of the input, and use for them.
+  /// Indicates whether there is room for more bytes of the input, and use for them.
   var wantsBytes: Bool {
     !isInputOver && isDrained && held == nil && gateway.wantsInput(isLive: isLive)
   }
@@ -279,16 +279,17 @@ extension GatewayRun {
   }
 }
 
-/// Where packets come from: a file, which always has the next bytes, or a pipe, which has some now and then.
+/// The source of packets: a file, which always has the next bytes, or a pipe, which has some now and then.
 struct GatewayInput: ~Copyable {
-  /// How much is read from a pipe in one go: what a pipe of Linux holds.
+  /// The number of bytes read from a pipe in one go: the capacity of a pipe in Linux.
   ///
   /// - Units: bytes.
   private static let pipeLength = 65_536
-  /// How long to leave a pipe alone after having read from it.
+  /// The pause after a read from a pipe before the next one.
   ///
-  /// btmon writes twice for each packet. Reading at every write would be 400 times a second at 200 adverts; like this it is
-  /// 20 times at most, for half of the delay that adverts have anyway, which their ages tell of. A pipe holds some seconds.
+  /// btmon writes twice for each packet. Reading at every write would be 400 times a second at 200 adverts; with the
+  /// pause it is 20 times at most, for half of the delay that adverts have anyway, which their ages include. A pipe
+  /// holds some seconds.
   static let pause = TimeSpan.milliseconds(50)
 
   /// The pipe's descriptor, or -1 for a file.
@@ -300,7 +301,7 @@ struct GatewayInput: ~Copyable {
 
   /// Opens the input; `-` is standard input.
   ///
-  /// - Throws: That it cannot be opened.
+  /// - Throws: an error if the input cannot be opened.
   init(path: String) throws(FileError) {
     var status = stat()
     let isStandard = path == "-"
@@ -325,7 +326,7 @@ struct GatewayInput: ~Copyable {
     return try FileChunks(path: path)
   }
 
-  /// Whether it is a file, which can be read at any time.
+  /// Indicates whether it is a file, which can be read at any time.
   var isFile: Bool { descriptor < 0 }
 
   /// The next bytes, none if a pipe has none yet; nil at the end.

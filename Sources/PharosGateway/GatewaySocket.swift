@@ -10,7 +10,7 @@ import Darwin
 
 /// A UDP socket that is connected to the server, so that the system tells of refusals.
 final class GatewaySocket {
-  /// What became of a datagram.
+  /// The outcome of sending a datagram.
   enum Outcome {
     case taken
     /// The socket's buffer is full.
@@ -45,7 +45,7 @@ final class GatewaySocket {
     return -outcome == EAGAIN || -outcome == EWOULDBLOCK ? .blocked : .failed(LinkTrouble(errno: -outcome))
   }
 
-  /// What the system has found out about datagrams that were sent before, once.
+  /// Returns the error that the system has found in earlier datagrams, once.
   func takeError() -> LinkTrouble? {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -54,7 +54,7 @@ final class GatewaySocket {
   }
 }
 
-/// Why datagrams do not reach the server, as far as the system tells.
+/// A reason why datagrams do not reach the server, as far as the system reports it.
 package enum LinkTrouble: Error, Hashable, Sendable {
   /// The server's name is not known, or cannot be looked up now; what the resolver says.
   case unknownHost(reason: String)
@@ -65,7 +65,7 @@ package enum LinkTrouble: Error, Hashable, Sendable {
   /// Anything else; what the system says.
   case system(reason: String)
 
-  /// Whether the system takes seconds to find out about it.
+  /// Indicates whether the system takes seconds to detect it.
   var isSlow: Bool {
     switch self {
     case .unreachable: true
@@ -75,7 +75,7 @@ package enum LinkTrouble: Error, Hashable, Sendable {
 }
 
 extension LinkTrouble: CustomStringConvertible {
-  /// What is wrong and who can do something about it, without a full stop.
+  /// The problem and who can solve it, without a full stop.
   package var description: String {
     switch self {
     case .unknownHost(let reason): "its name cannot be looked up (\(reason)); check the name and the DNS"
@@ -88,7 +88,7 @@ extension LinkTrouble: CustomStringConvertible {
 }
 
 extension LinkTrouble {
-  /// What an error number of the system means for a gateway.
+  /// Interprets an error number of the system for a gateway.
   init(errno code: Int32) {
     let reason = LinkTrouble.reason(code)
     switch code {

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Tells a running gateway to send what it has and to end.
+/// A request to a running gateway to send what it has and to end.
 package final class GatewayStop: Sendable {
   private static let isSignalled = Atomic<Bool>(false)
   private static let signalPipe = Atomic<Int32>(-1)
@@ -19,7 +19,8 @@ package final class GatewayStop: Sendable {
 
   /// Creates a stop that is not requested yet, or nil if the system has no file descriptors left.
   ///
-  /// - Parameter heedsSignals: whether SIGTERM and SIGINT request it from now on: for the only gateway of a process.
+  /// - Parameter heedsSignals: pass true to let SIGTERM and SIGINT request it from now on: for the only gateway of a
+  ///   process.
   package init?(heedsSignals: Bool = false) {
     guard let pipe = WakePipe() else { return nil }
     self.pipe = pipe
@@ -45,12 +46,12 @@ package final class GatewayStop: Sendable {
     pipe.wake()
   }
 
-  /// Whether somebody asked.
+  /// Indicates whether a stop was requested.
   var isRequested: Bool {
     isAsked.load(ordering: .acquiring) || heedsSignals && GatewayStop.isSignalled.load(ordering: .acquiring)
   }
 
-  /// What a signal does: two stores and a write, all of which a handler may do.
+  /// Handles a signal with two stores and a write, all of which a handler may do.
   private static func signalled() {
     isSignalled.store(true, ordering: .releasing)
     let descriptor = signalPipe.load(ordering: .acquiring)

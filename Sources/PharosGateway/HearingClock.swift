@@ -1,11 +1,11 @@
 package import PharosReports
 
-/// Tells when a packet was heard by the gateway's own clock, from the time that the packet bears.
+/// Computes the time at which a packet was heard, by the gateway's own clock, from the packet's timestamp.
 ///
-/// A capture stamps its packets with the wall clock; a gateway counts ages with a clock that is never set. Where a stream is
-/// live the two belong to one machine, so the packet's age is the wall clock's time now less the packet's, however long it
-/// lay in the pipe. Three things can make that wrong, and each is seen:
-/// * the stream is a capture of earlier times, told by its first packet: then a packet is heard when it is read;
+/// A capture stamps its packets with the wall clock; a gateway counts ages with a clock that is never set. In a live
+/// stream both clocks belong to one machine, so the packet's age is the wall clock's time now less the packet's,
+/// however long it lay in the pipe. Three things can make that wrong, and the clock detects each:
+/// * the first packet shows that the stream is a capture of earlier times: then a packet is heard when it is read;
 /// * the wall clock was set since the last look: then the packets of this look count as heard now;
 /// * a packet is from the future: it was heard now.
 package struct HearingClock: Sendable {
@@ -28,11 +28,11 @@ package struct HearingClock: Sendable {
   /// The least difference between the two clocks' progress that is a step: a clock that is slewed drifts by half a
   /// thousandth, and one look follows the other within a second or so.
   static let step = TimeSpan.milliseconds(50)
-  /// How far the wall clock may drift from the other without having been set: 500 ppm is the most that Linux slews, twice
+  /// The largest drift of the wall clock from the other one without a step: 500 ppm is the most that Linux slews, twice
   /// that is allowed.
   static let drift = 0.001
 
-  /// Whether the stream tells what is heard now; nil until a packet bore a time.
+  /// Indicates whether the stream carries what is heard now; nil until a packet had a timestamp.
   package private(set) var isLive: Bool?
   private var latest: Reading?
   private var isStepped = false
@@ -50,7 +50,7 @@ package struct HearingClock: Sendable {
     latest = reading
   }
 
-  /// When a packet was heard, by the clock that is never set; ``look(_:)`` has been called.
+  /// Returns the time at which a packet was heard, by the clock that is never set; call ``look(_:)`` before.
   package mutating func heard(_ time: Timestamp?) -> Timestamp {
     guard let reading = latest else { return Timestamp(nanoseconds: 0) }
     guard let time else { return reading.now }
@@ -63,7 +63,7 @@ package struct HearingClock: Sendable {
   }
 }
 
-/// When the packets of a capture count as heard.
+/// The rule for when the packets of a capture count as heard.
 package enum GatewayPace: Hashable, Sendable {
   /// As they come: live input as old as it is, anything else at the moment it is read.
   case asItComes
@@ -89,7 +89,8 @@ package struct Playback: Sendable {
 
   package init(speed: Double) { self.speed = speed }
 
-  /// When a packet is due; the first one now, one that goes back in time together with the one before.
+  /// Returns the time at which a packet is due; the first one now, one that goes back in time together with the one
+  /// before.
   package mutating func due(_ time: Timestamp?, at now: Timestamp) -> Timestamp {
     guard let time = time ?? latest else { return now }
     guard let origin else {

@@ -8,17 +8,17 @@ import PharosWire
 package struct Parcel: Sendable {
   /// Its adverts; the time of receipt is when each was heard, by the gateway's own clock.
   private(set) var batch = ReportBatch()
-  /// How many adverts are in it.
+  /// The number of adverts in it.
   private(set) var adverts: UInt64 = 0
   /// The heartbeat that ends it, if there is one.
   private(set) var heartbeat: Heartbeat?
-  /// When the first of it was heard.
+  /// The time at which the first of its contents was heard.
   private(set) var start: Timestamp
-  /// How many bytes its datagram takes.
+  /// The length of its datagram in bytes.
   private(set) var length: Int
   /// The number of its datagram, given when it is sent first.
   package var sequence: UInt32?
-  /// When it was sent last.
+  /// The time at which it was sent last.
   var sentAt: Timestamp?
 
   package init(start: Timestamp, length: Int) {
@@ -26,10 +26,10 @@ package struct Parcel: Sendable {
     self.length = length
   }
 
-  /// Whether there is nothing in it.
+  /// Indicates whether it has no contents.
   var isEmpty: Bool { batch.isEmpty }
 
-  /// How much memory it takes, nearly.
+  /// The memory that it takes, approximately.
   ///
   /// - Units: bytes.
   package var memory: Int {
@@ -73,17 +73,17 @@ package struct Parcel: Sendable {
 package struct ParcelQueue: Sendable {
   private var items: [Parcel] = []
   private var start = 0
-  /// How much memory its parcels take.
+  /// The memory that its parcels take.
   ///
   /// - Units: bytes.
   package private(set) var memory = 0
 
   package init() {}
 
-  /// How many there are.
+  /// The number of parcels.
   package var count: Int { items.count - start }
 
-  /// Whether there is none.
+  /// Indicates whether there are no parcels.
   var isEmpty: Bool { count == 0 }
 
   /// The first one.

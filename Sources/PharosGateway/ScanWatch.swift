@@ -19,14 +19,14 @@ struct ScanWatch: Sendable {
 
   /// The share of time while it scans, if the command that says so was seen.
   private var share: Double?
-  /// Whether it scans, if a command or an advert has told.
+  /// Indicates whether the radio scans, if a command or an advert has shown it.
   private var isScanning: Bool?
   /// Listening time since the last heartbeat, or nil while some of it is not known.
   private var listened: TimeSpan? = .zero
   private var since: Timestamp?
   private var latest: Timestamp?
 
-  /// Looks whether a packet is a command that concerns scanning.
+  /// Takes into account a packet that is a command that concerns scanning.
   mutating func look(at packet: Packet, heard: Timestamp) {
     guard let command = ScanWatch.command(in: packet), command.count >= 3 else { return }
     let bytes = Array(command)

@@ -37,7 +37,7 @@ package struct API: Sendable {
   /// - Parameters:
   ///   - request: the request without its body.
   ///   - method: the method as it was sent, which may be one that Pharos does not know.
-  ///   - body: reads the body; only called for a route that has one and somebody who may.
+  ///   - body: reads the body; called only for a route that has one and a client that may use it.
   /// - Returns: the answer.
   package func answer(
     _ request: APIRequest,
@@ -96,7 +96,7 @@ package struct API: Sendable {
     return answer
   }
 
-  /// Whether somebody may use a route with this path.
+  /// Throws unless a principal may use a route with this path.
   private static func check(
     _ principal: Principal,
     may route: Route,
@@ -148,7 +148,7 @@ package struct API: Sendable {
     return words.count > 2 ? place + "/…" : place
   }
 
-  /// What every answer says to browsers: it is what it says it is, belongs in no frame and runs nothing.
+  /// The header fields that tell browsers to trust the declared type, and to neither frame nor run any answer.
   ///
   /// The dashboard's files come with a policy of their own, which lets them use each other.
   private static let securityFields: [(name: String, value: String)] = [
@@ -167,12 +167,12 @@ enum LogKey {
   static let path = "http.path"
   /// A limit's name.
   static let limit = "limit"
-  /// How much a limit allows.
+  /// The value of a limit.
   static let value = "value"
-  /// Why something failed.
+  /// The reason for a failure.
   static let reason = "reason"
-  /// Where the service listens.
+  /// The address on which the service listens.
   static let address = "http.address"
-  /// The application that something is about.
+  /// The application that a message is about.
   static let application = "application"
 }

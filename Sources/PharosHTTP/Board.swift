@@ -5,7 +5,7 @@ package import PharosPublishing
 package import PharosReports
 import Synchronization
 
-/// How many subjects stand where towards one region.
+/// The numbers of subjects in each state towards one region.
 package struct StateCounts: Hashable, Sendable {
   package var inside = 0
   package var outside = 0
@@ -20,39 +20,39 @@ package struct StateCounts: Hashable, Sendable {
 /// rows at the start and after a gap, and from published events in between. Of rangings and fixes the board holds the
 /// last ones only; it evicts the stalest when there are too many.
 package struct Board: Sendable {
-  /// What a ranging is about.
+  /// The application, observer and constraint of a ranging.
   struct RangingKey: Hashable, Sendable {
     var application: String
     var observer: ObserverID
     var constraint: BeaconConstraint
   }
 
-  /// What was ranged last.
+  /// The last ranging of a key.
   struct RangingWord: Hashable, Sendable {
     var key: RangingKey
     var time: Timestamp
     var beacons: [RangedReading]
   }
 
-  /// What one observer last ranged of one beacon, for whomever.
+  /// The last reading of one beacon by one observer.
   struct Reading: Hashable, Sendable {
     var time: Timestamp
     var reading: RangedReading
   }
 
-  /// How many fixes are kept: three times the 5,000 subjects that a core locates once a second.
+  /// The maximum number of fixes: three times the 5,000 subjects that a core locates once a second.
   package static let mostFixes = 16_384
-  /// How many rangings are kept: a thousand observers of four constraints each.
+  /// The maximum number of rangings: a thousand observers of four constraints each.
   static let mostRangings = 4_096
 
-  /// Where subjects stand towards regions, and in which zones beacons are.
+  /// The states of subjects towards regions, and the zones of beacons.
   package private(set) var told = LastTold()
   private var rangings: [RangingKey: RangingWord] = [:]
   private var lastFixes: [SubjectID: Event] = [:]
 
   package init() {}
 
-  /// Starts from what the journal's rows say; rangings and fixes stay.
+  /// Replaces the states by the journal's rows; rangings and fixes stay.
   mutating func reset(to told: LastTold) { self.told = told }
 
   /// Updates the board with a published event.
@@ -79,10 +79,10 @@ package struct Board: Sendable {
   /// The last fix of each subject, in no order.
   package var fixes: [Event] { Array(lastFixes.values) }
 
-  /// The last fix of a subject, or nil if it has none or it gave way to others.
+  /// Returns the last fix of a subject, or nil if it has none or it was evicted.
   package func fix(of subject: SubjectID) -> Event? { lastFixes[subject] }
 
-  /// What was ranged last, by application, observer and constraint.
+  /// The last rangings, by application, observer and constraint.
   var ranging: [RangingWord] {
     rangings.values.sorted { left, right in
       if left.key.application != right.key.application {
@@ -93,7 +93,7 @@ package struct Board: Sendable {
     }
   }
 
-  /// What an application's rangings last said of beacons at one observer.
+  /// Returns the last reading of each beacon in an application's rangings, by observer.
   func readings(of application: String) -> [ObserverID: [BeaconID: Reading]] {
     var readings: [ObserverID: [BeaconID: Reading]] = [:]
     for word in rangings.values where word.key.application == application {
@@ -109,7 +109,7 @@ package struct Board: Sendable {
     return readings
   }
 
-  /// The rows of one application, by region and subject.
+  /// Returns the rows of one application, by region and subject.
   package func rows(of application: String) -> ArraySlice<LastTold.RegionWord> {
     let rows = told.regions
     let start = Board.first(in: rows) {
@@ -121,7 +121,7 @@ package struct Board: Sendable {
     return rows[start..<max(start, end)]
   }
 
-  /// How many subjects stand where, by region.
+  /// Returns the number of subjects in each state, by region.
   package func counts(of application: String, isShown: (SubjectID) -> Bool) -> [String: StateCounts] {
     var counts: [String: StateCounts] = [:]
     for word in rows(of: application) where isShown(word.subject) {
@@ -135,7 +135,7 @@ package struct Board: Sendable {
     return counts
   }
 
-  /// The first place in an array from which on a condition holds.
+  /// Returns the first index of an array from which on a condition holds.
   private static func first(
     in rows: [LastTold.RegionWord],
     where holds: (LastTold.RegionWord) -> Bool
@@ -169,7 +169,7 @@ package struct Board: Sendable {
 package final class LiveBoard: Sendable {
   private struct State {
     var board = Board()
-    /// Whether the rows have to be read before the board is.
+    /// Indicates whether the rows have to be read before the board is.
     var isStale = true
     /// The events that were published while the rows are being read; nil while no read is under way.
     var pending: [Event]?
@@ -184,10 +184,10 @@ package final class LiveBoard: Sendable {
   /// Makes a board that is filled when it is first read.
   ///
   /// - Parameters:
-  ///   - told: where told events come out.
+  ///   - told: the hub of published events.
   ///   - rows: reads the journal's rows.
-  ///   - authorisations: says who may be seen.
-  ///   - inUse: says which applications have a live stream open.
+  ///   - authorisations: returns the current authorisations.
+  ///   - inUse: returns the applications that have a live stream open.
   package init(
     told: ToldHub,
     rows: @escaping @Sendable () throws(JournalError) -> LastTold,
@@ -200,17 +200,17 @@ package final class LiveBoard: Sendable {
     told.tap { [weak self] batch in self?.take(batch) }
   }
 
-  /// Looks at the board as it stands, after all that has been told.
+  /// Reads the board, with all events that have been published.
   ///
-  /// - Parameter look: takes what it needs; it holds up who tells, so it must be quick.
-  /// - Returns: what it took.
-  /// - Throws: why the journal's rows cannot be read.
+  /// - Parameter look: reads the values that it needs; it blocks the publisher, so it must be quick.
+  /// - Returns: the result of `look`.
+  /// - Throws: the error of reading the journal's rows.
   package func read<Value: Sendable>(_ look: (borrowing Board) -> Value) async throws(JournalError) -> Value {
     if state.withLock({ $0.isStale }) { try await refill() }
     return state.withLock { look($0.board) }
   }
 
-  /// Forgets a subject, once it is gone from the journal.
+  /// Removes a subject from the board, once it is gone from the journal.
   func forget(_ traces: SubjectTraces) {
     state.withLock { state in
       state.board.forget(traces)
@@ -218,13 +218,13 @@ package final class LiveBoard: Sendable {
     }
   }
 
-  /// How many subjects stand where, by region of an application.
+  /// Returns the number of subjects in each state, by region of an application.
   ///
   /// - Parameters:
   ///   - application: the application.
-  ///   - principal: who asks.
+  ///   - principal: the client.
   /// - Returns: the counts of those regions that have any.
-  /// - Throws: why the journal's rows cannot be read.
+  /// - Throws: the error of reading the journal's rows.
   func counts(
     of application: String,
     for principal: Principal
@@ -233,10 +233,10 @@ package final class LiveBoard: Sendable {
     return try await read { $0.counts(of: application, isShown: isShown) }
   }
 
-  /// Whether a subject's whereabouts in an application's regions may be shown to somebody.
+  /// Returns a function that indicates whether a subject's state in an application's regions may be shown to a client.
   ///
-  /// A subject that may be told of while the application is in use is shown to that application, as long as it has a
-  /// live stream open.
+  /// A subject with the authorisation `whenInUse` is shown to that application only, as long as it has a live stream
+  /// open.
   func visibility(of application: String, to principal: Principal) -> (SubjectID) -> Bool {
     let view = authorisations()
     guard !view.isOpen else { return { _ in true } }
@@ -250,10 +250,11 @@ package final class LiveBoard: Sendable {
     }
   }
 
-  /// Whether a fix may be shown to somebody.
+  /// Returns a function that indicates whether a fix may be shown to a client.
   ///
-  /// Fixes are for all applications, each as far as it may learn of the subject: about a person only one that is granted it
-  /// by name, while in use as long as it has a live stream open. The operator sees what any application may always learn.
+  /// Fixes are for all applications, each as far as it may learn of the subject: a fix of a person is shown only to an
+  /// application that is granted it by name, with `whenInUse` as long as it has a live stream open. The operator sees
+  /// the fixes that any application may always see.
   func visibility(ofFixesTo principal: Principal) -> (Event) -> Bool {
     let view = authorisations()
     guard !view.isOpen else { return { _ in true } }

@@ -8,39 +8,39 @@ package import PharosPlaces
 package import PharosReports
 package import PharosWebhooks
 
-/// What the HTTP interface serves: the parts of a running server.
+/// The parts of a running server that the HTTP interface serves.
 package struct HTTPBackend: Sendable {
   /// The engine and its sockets.
   package var server: PharosServer
-  /// What was registered over HTTP, added to the site file.
+  /// The registrations over HTTP, added to the site file.
   package var registrar: Registrar
   /// The journal of committed events.
   package var journal: Journal
-  /// Who tells.
+  /// The teller, which commits and publishes events.
   package var teller: Teller
-  /// Where live streams are opened.
+  /// The service that opens live streams.
   package var feeds: FeedDesk
-  /// Who may ask.
+  /// The tokens of clients.
   package var tokens: Tokens
-  /// Who may learn what about whom.
+  /// The authorisations of applications to locate subjects.
   package var authorisations: Authorisations
-  /// Who is sent events.
+  /// The webhooks, which send events to clients.
   package var webhooks: Webhooks
-  /// Which texts are made of them.
+  /// The rules that make texts of events.
   package var notifications: Notifications
   /// The facts about the server process.
   package var facts: ServiceFacts
   /// The metrics in Prometheus's text format.
   package var metrics: @Sendable () async -> String
-  /// An event in words.
+  /// Describes an event in words.
   package var narrate: @Sendable (Event) -> String
-  /// Whether the server can do its work.
+  /// Checks whether the server can do its work.
   package var readiness: @Sendable () async -> Readiness
   /// The wall clock.
   package var clock: @Sendable () -> Timestamp
   /// The venues that subjects are located in, as they are now.
   package var venues: @Sendable () -> [ServedVenue]
-  /// What the interface itself has done, and which of its limits were reached.
+  /// The counters of the interface, and the limits that were reached.
   package var tally: HTTPTally
 
   /// Puts the parts together.
@@ -85,11 +85,11 @@ package struct HTTPBackend: Sendable {
 package struct ServiceFacts: Hashable, Sendable {
   /// The version of Pharos.
   package var version: String
-  /// When the process began to serve.
+  /// The time at which the process began to serve.
   package var startedAt: Timestamp
   /// The folder of the journal, or nil where it is in memory and nothing survives.
   package var dataFolder: String?
-  /// Whether the demo's scene is being played.
+  /// Indicates whether the demo's scene is being played.
   package var isDemo: Bool
 
   /// States the facts.
@@ -106,13 +106,13 @@ package struct ServiceFacts: Hashable, Sendable {
   }
 }
 
-/// Whether a server can do its work, and if not, why.
+/// The readiness of a server to do its work, with the problems if it is not ready.
 package struct Readiness: Hashable, Sendable {
-  /// One thing that has to be in order.
+  /// One condition of readiness.
   package struct Check: Hashable, Sendable {
-    /// What it is, in a word, as `journal`.
+    /// The name of the checked part, in one word, such as `journal`.
     package var name: String
-    /// What is wrong with it; nil if nothing is.
+    /// The problem; nil if there is none.
     package var problem: String?
 
     /// Makes a check.
@@ -122,18 +122,18 @@ package struct Readiness: Hashable, Sendable {
     }
   }
 
-  /// What was looked at.
+  /// The checks.
   package var checks: [Check]
-  /// Whether all is in order.
+  /// Indicates whether all checks succeeded.
   package var isReady: Bool { checks.allSatisfy { $0.problem == nil } }
 
-  /// Makes a readiness from what was looked at.
+  /// Makes a readiness from checks.
   package init(_ checks: [Check]) { self.checks = checks }
 }
 
-/// A venue that the interface shows: what is known of it, and where its floor plans' images are read.
+/// A venue that the interface serves, with the reader of its floor plans' images.
 package struct ServedVenue: Sendable {
-  /// Reads a file of the venue's folder whole; throws where it cannot be had.
+  /// Reads a file of the venue's folder whole; throws if it cannot be read.
   ///
   /// Takes the image's name as the floor plan has it. It may block.
   package typealias ReadImage = @Sendable (_ name: String) throws -> [UInt8]

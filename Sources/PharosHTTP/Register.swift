@@ -4,14 +4,15 @@ package import PharosJournal
 package import PharosReports
 package import PharosSite
 
-/// What the site file declares and what was made over HTTP, merged: a value, so that a change can be tried first.
+/// The declarations of the site file merged with the registrations over HTTP: a value, so that a change can be tried
+/// first.
 ///
-/// The site file wins: what it declares hides what was made over HTTP under the same name, which comes back when the
-/// file no longer declares it.
+/// The site file wins: its declaration hides a registration over HTTP of the same name, which takes effect again when
+/// the file no longer declares it.
 package struct Register: Hashable, Sendable {
-  /// What the site file declares.
+  /// The declarations of the site file.
   package var declared: Site
-  /// What was made over HTTP, by application.
+  /// The registrations over HTTP, by application.
   package var made: [String: MadeApplication] = [:]
   /// Observers that were accepted over HTTP.
   package var accepted: Set<ObserverID> = []
@@ -49,7 +50,7 @@ package struct Register: Hashable, Sendable {
     return merged(declared, with: made[name], named: name)
   }
 
-  /// What was made over HTTP and is not in effect, and why, for the log.
+  /// The registrations over HTTP that are not in effect, with the reasons, for the log.
   package var conflicts: [String] {
     var conflicts: [String] = []
     for declared in declared.applications {
@@ -82,7 +83,7 @@ package struct Register: Hashable, Sendable {
     return conflicts
   }
 
-  /// Whether the site file declares a region, in the list or in the rotation.
+  /// Returns whether the site file declares a region, in the list or in the rotation.
   static func declares(_ application: Application, region identifier: String) -> Bool {
     func holds(_ node: RegionNode) -> Bool {
       node.region.identifier == identifier || node.children.contains(where: holds)
@@ -134,7 +135,7 @@ package struct Register: Hashable, Sendable {
   }
 }
 
-/// Where an application, a region or a ranging request comes from.
+/// The source of an application, a region or a ranging request.
 package enum Registration: String, Hashable, Sendable {
   /// From the site file, which alone changes it.
   case site
@@ -142,37 +143,37 @@ package enum Registration: String, Hashable, Sendable {
   case http
 }
 
-/// An application as the interface shows it: what the site file declares and what was added over HTTP.
+/// An application as the interface shows it: the declarations of the site file and the registrations over HTTP.
 package struct RegisteredApplication: Hashable, Sendable {
-  /// A region and where it comes from.
+  /// A region and its source.
   package struct RegisteredRegion: Hashable, Sendable {
     /// The region.
     package var region: Region
-    /// Where it comes from.
+    /// The source.
     package var source: Registration
   }
 
-  /// A ranging request, its name and where it comes from.
+  /// A ranging request, its name and its source.
   package struct RegisteredRanging: Hashable, Sendable {
-    /// Its name; one of the site file, which has none, goes by what it ranges.
+    /// The name; a request of the site file, which has none, is named after its constraint.
     package var name: String
     /// The request.
     package var request: RangingRequest
-    /// Where it comes from.
+    /// The source.
     package var source: Registration
   }
 
   /// The application's identifier.
   package var identifier: String
-  /// Where it comes from.
+  /// The source.
   package var source: Registration
-  /// How many regions it may hold.
+  /// The maximum number of regions.
   package var regionLimit: Int
   /// Its regions, by identifier.
   package var regions: [RegisteredRegion]
-  /// What it ranges, by name.
+  /// Its ranging requests, by name.
   package var ranging: [RegisteredRanging]
-  /// How many regions its rotation holds.
+  /// The number of regions in its rotation.
   package var rotated: Int
 
   /// Returns the application that the engine adopts.
@@ -190,13 +191,13 @@ package struct RegisteredApplication: Hashable, Sendable {
   }
 }
 
-/// What was made over HTTP for one application.
+/// The registrations over HTTP for one application.
 package struct MadeApplication: Hashable, Sendable {
-  /// What the application says of itself, if it was made over HTTP.
+  /// The settings of the application, if it was made over HTTP.
   package var document: ApplicationDocument?
   /// Its regions by identifier.
   package var regions: [String: Region] = [:]
-  /// What it ranges, by name.
+  /// Its ranging requests, by name.
   package var ranging: [String: RangingRequest] = [:]
 
   package init(
@@ -209,11 +210,11 @@ package struct MadeApplication: Hashable, Sendable {
     self.ranging = ranging
   }
 
-  /// Whether nothing is left.
+  /// Indicates whether there are no registrations.
   package var isEmpty: Bool { document == nil && regions.isEmpty && ranging.isEmpty }
 }
 
-/// What was registered over HTTP as documents of the journal: the very JSON that the interface takes.
+/// The registrations over HTTP as documents of the journal: the JSON that the interface takes.
 package enum RegistrarDocuments {
   /// The kinds of documents.
   private enum Kind {
@@ -264,13 +265,14 @@ package enum RegistrarDocuments {
     }
   }
 
-  /// Keeps what one register has and another has not, and forgets what is gone.
+  /// Writes the differences between two registers to the store: puts new and changed documents, and deletes removed
+  /// ones.
   ///
   /// - Parameters:
-  ///   - register: what is to be kept.
-  ///   - former: what is kept so far.
-  ///   - store: where.
-  /// - Throws: why the store cannot be written.
+  ///   - register: the new register.
+  ///   - former: the register that the store holds.
+  ///   - store: the store.
+  /// - Throws: the error of a store that cannot be written.
   package static func write(
     _ register: Register,
     replacing former: Register,

@@ -7,7 +7,7 @@ package import PharosSigning
 package import PharosSite
 import Synchronization
 
-/// Keeps what was registered over HTTP: applications, their regions and ranging, observers that were accepted, and keys.
+/// The registrations over HTTP: applications, their regions and ranging requests, accepted observers, and keys.
 ///
 /// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
 /// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
@@ -54,13 +54,13 @@ package final class Registrar: Sendable {
     register.withLock { $0.application(name) }
   }
 
-  /// Says which server carries out the changes; to be called once, before there are any.
+  /// Sets the server that carries out the changes; called once, before there are any.
   package func attach(to server: PharosServer) { self.server.withLock { $0 = server } }
 
   /// Takes an edited site file while the server runs: whole, or not at all.
   ///
-  /// - Parameter declared: what the file says now.
-  /// - Throws: why the engine refuses it; everything is as before then.
+  /// - Parameter declared: the current declarations of the file.
+  /// - Throws: the error of an engine that refuses it; nothing has changed then.
   package func reload(_ declared: Site) async throws {
     try await turns.take {
       var next = register.withLock { $0 }
@@ -72,13 +72,14 @@ package final class Registrar: Sendable {
     }
   }
 
-  /// Changes the register: tried on a copy, kept in the journal, adopted by the engine; undone where that fails.
+  /// Changes the register: tries the change on a copy, writes it to the journal, and has the engine adopt it; a failure
+  /// undoes it.
   ///
   /// - Parameters:
-  ///   - whileStopped: whether the change may also be made while there is no server, for the next start.
-  ///   - change: changes the copy; throws what stands against it.
-  /// - Returns: what the change gives.
-  /// - Throws: why it was not made.
+  ///   - whileStopped: indicates whether the change may also be made while there is no server, for the next start.
+  ///   - change: changes the copy; throws if the change is not allowed.
+  /// - Returns: the result of the change.
+  /// - Throws: the reason why it was not made.
   func edit<Value>(
     whileStopped: Bool = false,
     _ change: (inout Register) throws -> Value
@@ -136,13 +137,13 @@ extension Registrar {
   /// The most ranging requests that an application may make over HTTP; Core Location has no limit, memory does.
   static let mostRanging = 1_000
 
-  /// Makes an application, or changes what it says of itself.
+  /// Makes an application, or changes its settings.
   ///
   /// - Parameters:
   ///   - name: its identifier.
-  ///   - document: what it says of itself.
-  /// - Returns: whether it is new.
-  /// - Throws: why not; nothing has changed then.
+  ///   - document: its settings.
+  /// - Returns: `true` if it is new.
+  /// - Throws: the reason for the refusal; nothing has changed then.
   package func put(application name: String, _ document: ApplicationDocument) async throws -> Bool {
     try await edit { register in
       try Registrar.refuseDeclared(register, name)
@@ -161,10 +162,10 @@ extension Registrar {
     }
   }
 
-  /// Removes an application that was made over HTTP, with its regions and what it ranges.
+  /// Removes an application that was made over HTTP, with its regions and ranging requests.
   ///
   /// - Parameter name: its identifier.
-  /// - Throws: why not; nothing has changed then.
+  /// - Throws: the reason for the refusal; nothing has changed then.
   package func delete(application name: String) async throws {
     try await edit { register in
       try Registrar.refuseDeclared(register, name)
@@ -180,8 +181,8 @@ extension Registrar {
   /// - Parameters:
   ///   - region: the region.
   ///   - name: the application, which is made if it is not there.
-  /// - Returns: whether it is new.
-  /// - Throws: why not, as for the 21st region of an application; nothing has changed then.
+  /// - Returns: `true` if it is new.
+  /// - Throws: the reason for the refusal, such as the 21st region of an application; nothing has changed then.
   package func put(region: Region, application name: String) async throws -> Bool {
     do {
       return try await keep(region, application: name)
@@ -220,7 +221,7 @@ extension Registrar {
   /// - Parameters:
   ///   - identifier: the region's identifier.
   ///   - name: the application.
-  /// - Throws: why not; nothing has changed then.
+  /// - Throws: the reason for the refusal; nothing has changed then.
   package func delete(region identifier: String, application name: String) async throws {
     try await edit { register in
       let declared = register.declared.applications.first { $0.identifier == name }
@@ -240,16 +241,16 @@ extension Registrar {
   /// Accepts an observer that is in quarantine, now and after every restart; also while there is no server.
   ///
   /// - Parameter observer: the observer.
-  /// - Throws: why not; nothing has changed then.
+  /// - Throws: the error of the store or the engine; the observer is not accepted then.
   package func accept(_ observer: ObserverID) async throws {
     try await edit(whileStopped: true) { register in _ = register.accepted.insert(observer) }
   }
 
-  /// Forgets that an observer was let in.
+  /// Withdraws the acceptance of an observer.
   ///
   /// - Parameter observer: the observer.
-  /// - Returns: whether it was.
-  /// - Throws: why not; nothing has changed then.
+  /// - Returns: `true` if it was accepted.
+  /// - Throws: the error of the store or the engine; nothing has changed then.
   package func forget(_ observer: ObserverID) async throws -> Bool {
     try await edit(whileStopped: true) { register in register.accepted.remove(observer) != nil }
   }
@@ -286,14 +287,14 @@ extension Problem {
 }
 
 extension Registrar {
-  /// Ranges beacons, in place of what went by the same name.
+  /// Registers a ranging request, in place of one with the same name.
   ///
   /// - Parameters:
-  ///   - request: what is ranged.
+  ///   - request: the request.
   ///   - name: the request's name.
   ///   - application: the application, which is made if it is not there.
-  /// - Returns: whether it is new.
-  /// - Throws: why not; nothing has changed then.
+  /// - Returns: `true` if it is new.
+  /// - Throws: the reason for the refusal; nothing has changed then.
   package func put(
     ranging request: RangingRequest,
     name: String,
@@ -326,12 +327,12 @@ extension Registrar {
     }
   }
 
-  /// Stops ranging what was asked for over HTTP.
+  /// Removes a ranging request that was made over HTTP.
   ///
   /// - Parameters:
   ///   - name: the request's name.
   ///   - application: the application.
-  /// - Throws: why not; nothing has changed then.
+  /// - Throws: the reason for the refusal; nothing has changed then.
   package func delete(ranging name: String, application: String) async throws {
     try await edit { register in
       let shown = register.application(application)?.ranging.first { $0.name == name }
@@ -365,10 +366,10 @@ extension Registrar {
   /// - Parameters:
   ///   - observer: the observer.
   ///   - radios: the further observers whose records it may send, in place of those it has; nil to leave them.
-  ///   - overlap: how long older keys stay good.
+  ///   - overlap: the time for which older keys stay valid.
   ///   - now: the present time.
   /// - Returns: the key; this is the only time that its secret is given out.
-  /// - Throws: why not; no key was made then.
+  /// - Throws: the reason for the refusal, in which case no key was made, or the error of a server that is stopping.
   package func addKey(
     for observer: ObserverID,
     radios: [ObserverID]? = nil,
@@ -382,13 +383,13 @@ extension Registrar {
     }
   }
 
-  /// Revokes a key: from now on it opens nothing; also while there is no server.
+  /// Revokes a key: from now on it is not valid; also while there is no server.
   ///
   /// - Parameters:
-  ///   - keyID: which key.
-  ///   - observer: whose key it is.
-  /// - Returns: whether there was one.
-  /// - Throws: why not; the key still opens then.
+  ///   - keyID: the key's identifier.
+  ///   - observer: the observer that has the key.
+  /// - Returns: `true` if there was such a key.
+  /// - Throws: the error of the store, in which case the key is still valid, or of a server that is stopping.
   package func revokeKey(_ keyID: UInt32, of observer: ObserverID) async throws -> Bool {
     try await changeKeys { keys throws(AccessError) in try keys.revoke(keyID, of: observer) }
   }
@@ -396,14 +397,14 @@ extension Registrar {
   /// Forgets all keys of an observer, so that it is one without any again; also while there is no server.
   ///
   /// - Parameter observer: the observer.
-  /// - Returns: whether it had, or had had, any.
-  /// - Throws: why not.
+  /// - Returns: `true` if it had, or had had, any.
+  /// - Throws: the error of the store, or of a server that is stopping.
   package func forgetKeys(of observer: ObserverID) async throws -> Bool {
     try await changeKeys { keys throws(AccessError) in try keys.forget(observer) }
   }
 }
 
-/// Lets asynchronous work happen one after the other, in the order in which it was asked for.
+/// A queue that runs asynchronous work one after the other, in the order of the requests.
 final class Turns: Sendable {
   private struct State {
     var isTaken = false

@@ -21,7 +21,7 @@ struct RequestGuard: Sendable {
     self.verify = verify
   }
 
-  /// Refuses what a page elsewhere made a browser send.
+  /// Refuses requests that a page elsewhere made a browser send.
   func checkOrigin(_ request: APIRequest) throws(Problem) {
     guard !configuration.tokensRequired else { return }
     guard let field = request[header: "host"], let host = HostName.host(of: field) else {
@@ -47,7 +47,7 @@ struct RequestGuard: Sendable {
     }
   }
 
-  /// Who asks; a token that is sent counts even where none is needed.
+  /// Returns the client; a token that is sent counts even if none is required.
   func principal(of request: APIRequest) throws(Problem) -> Principal {
     guard let field = request[header: "authorization"] else {
       guard configuration.tokensRequired else { return .local }
@@ -77,7 +77,7 @@ struct RequestGuard: Sendable {
     return fields
   }
 
-  /// The further fields that answer a browser's question whether it may send a request.
+  /// Returns the further fields that answer a browser's question whether it may send a request.
   func preflightFields(_ request: APIRequest, methods: [String]) -> [(name: String, value: String)] {
     guard let origin = request[header: "origin"], isAllowed(origin) else { return [] }
     return [
@@ -96,7 +96,7 @@ struct RequestGuard: Sendable {
     configuration.allowedOrigins.contains { $0.lowercased() == origin.lowercased() }
   }
 
-  /// Whether a page of an origin is one that this server itself sent.
+  /// Returns whether an origin is that of this server.
   private func isSame(_ origin: String, as host: String) -> Bool {
     let scheme = configuration.tls == nil ? "http" : "https"
     return origin.lowercased() == "\(scheme)://\(host.lowercased())"

@@ -1,8 +1,8 @@
-/// One operation of the interface: a method on a path, who may, what the query may say, and what is done.
+/// One operation of the interface: a method on a path, its access, its query parameters, its body, and its handler.
 package struct Route: Sendable {
-  /// Who may use a route.
+  /// The clients that may use a route.
   package enum Access: Sendable {
-    /// Anybody: the dashboard's files, the documentation, the health of the server.
+    /// Every client: the dashboard's files, the documentation, the health of the server.
     case anyone
     /// Every holder of a token; the endpoint restricts an application to its own data.
     case anyToken
@@ -12,9 +12,9 @@ package struct Route: Sendable {
     case operation
   }
 
-  /// What a body may be.
+  /// The content of a body.
   package enum Body: Sendable {
-    /// There is none; one that is sent is not looked at.
+    /// No body; one that is sent is ignored.
     case none
     /// JSON.
     case json
@@ -32,24 +32,24 @@ package struct Route: Sendable {
     case rest(String)
   }
 
-  /// What does it.
+  /// The function that carries out an operation.
   typealias Handler = @Sendable (APIRequest) async throws -> APIAnswer
 
   /// The method.
   package let method: APIRequest.Method
-  /// The path, with `{name}` for what varies.
+  /// The path, with `{name}` for its variable parts.
   package let template: String
   /// Its parts.
   let segments: [Segment]
-  /// Who may.
+  /// The clients that may use it.
   package let access: Access
   /// The parameters that its query may have.
   package let query: [String]
-  /// What its body may be.
+  /// The content of its body.
   package let body: Body
-  /// Whether the answer gets an entity tag.
+  /// Indicates whether the answer gets an entity tag.
   package let isConditional: Bool
-  /// What does it.
+  /// The function that carries it out.
   let handler: Handler
 
   /// Makes a route; `{name...}` at the end of the template stands for all that is left of the path.
@@ -76,7 +76,7 @@ package struct Route: Sendable {
     }
   }
 
-  /// What varies in a path that the template describes, or nil where it does not describe it.
+  /// Returns the variable parts of a path that the template describes, or nil if it does not describe it.
   func match(_ parts: [String]) -> [String: String]? {
     var parameters: [String: String] = [:]
     for (index, segment) in segments.enumerated() {
@@ -96,12 +96,12 @@ package struct Route: Sendable {
   }
 }
 
-/// All routes, and how a request finds its own.
+/// All routes, and the search for the route of a request.
 struct RouteTable: Sendable {
   /// The routes in the order in which they were declared; of two that describe a path, the first counts.
   let routes: [Route]
 
-  /// The route for a request and what varies in its path.
+  /// Returns the route for a request and the variable parts of its path.
   ///
   /// HEAD finds what GET does; the server leaves out the body.
   ///
@@ -127,7 +127,7 @@ struct RouteTable: Sendable {
     throw .methodNotAllowed(method.rawValue, allowed: RouteTable.allowed(others))
   }
 
-  /// The methods that a path knows, for OPTIONS.
+  /// Returns the methods of a path, for OPTIONS.
   func methods(path: Substring) throws(Problem) -> [String] {
     let parts = try RouteTable.parts(of: path)
     let methods = routes.filter { $0.match(parts) != nil }.map(\.method)

@@ -12,9 +12,9 @@ import Darwin
 
 /// A UDP socket that sends to one address, many datagrams a call.
 ///
-/// What `pharos replay`, the demo and the tests send with. It never waits by itself: the caller paces. Datagrams of one
-/// length that follow each other in a call go to the kernel as one train, where the system can do that (Linux since 4.18,
-/// found out at run time): on the loopback interface that takes a quarter of the time.
+/// `pharos replay`, the demo and the tests send with it. It never waits by itself: the caller paces. Datagrams of one
+/// length that follow each other in a call go to the kernel as one train, where the system can do that (Linux since
+/// 4.18, found out at run time): on the loopback interface that takes a quarter of the time.
 package struct DatagramSender: ~Copyable {
   private let descriptor: Int32
   /// The longest datagram that may go in a train: 0 where the system cannot send any.
@@ -25,10 +25,10 @@ package struct DatagramSender: ~Copyable {
   /// Opens a socket towards an address.
   ///
   /// - Parameters:
-  ///   - destination: where to send.
+  ///   - destination: the address to send to.
   ///   - sendBuffer: the send buffer to ask for, in bytes.
-  ///   - sendsTrains: whether datagrams may go to the kernel as trains, where it can.
-  /// - Throws: what the system says.
+  ///   - sendsTrains: indicates whether datagrams may go to the kernel as trains, where the system supports it.
+  /// - Throws: the error of the system.
   package init(
     to destination: Endpoint,
     sendBuffer: Int = 1 << 20,
@@ -47,10 +47,10 @@ package struct DatagramSender: ~Copyable {
     trains.deallocate()
   }
 
-  /// Whether datagrams may go as trains: false where the system has said that it cannot do that.
+  /// Indicates whether datagrams may go as trains: false if the system has reported that it does not support them.
   package var sendsTrains: Bool { trains.pointee != 0 }
 
-  /// Where the datagrams come from.
+  /// The address from which the datagrams are sent.
   package var source: Endpoint? {
     var address = pharos_address()
     return pharos_local_address(descriptor, &address) == 0 ? Endpoint(address) : nil
@@ -60,9 +60,9 @@ package struct DatagramSender: ~Copyable {
   ///
   /// - Parameters:
   ///   - bytes: the datagrams.
-  ///   - ranges: where each of them lies in the bytes.
-  /// - Returns: how many the system took; fewer than all when the socket's buffer is full.
-  /// - Throws: what the system says about the first one, such as a refusal by the receiver's machine.
+  ///   - ranges: the range of each datagram in the bytes.
+  /// - Returns: the number of datagrams that the system took; fewer than all if the socket's buffer is full.
+  /// - Throws: the error of the system for the first datagram, such as a refusal by the receiver's machine.
   package func send(_ bytes: [UInt8], ranges: some Collection<Range<Int>>) throws(SendError) -> Int {
     let outcome = bytes.withUnsafeBytes { buffer in
       let datagrams = ranges.map { range in
@@ -84,14 +84,14 @@ package struct DatagramSender: ~Copyable {
 
   /// Waits until the socket takes datagrams again, blocking the thread: for threads of one's own.
   ///
-  /// - Parameter milliseconds: how long to wait at most.
-  /// - Returns: whether it does.
+  /// - Parameter milliseconds: the maximum time to wait.
+  /// - Returns: `true` if the socket takes datagrams again.
   package func waitUntilWritable(milliseconds: Int) -> Bool {
     pharos_wait_writable(descriptor, Int32(clamping: milliseconds)) > 0
   }
 }
 
-/// Why the system did not send a datagram.
+/// The reason why the system did not send a datagram.
 package struct SendError: Error, Hashable, Sendable {
   /// The system's number for it.
   package let errno: Int32
@@ -99,7 +99,7 @@ package struct SendError: Error, Hashable, Sendable {
   /// Makes an error from the system's number.
   package init(errno: Int32) { self.errno = errno }
 
-  /// Whether the socket only has no room at the moment.
+  /// Indicates whether the socket's buffer is full; the caller can send again later.
   var isBufferFull: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS }
 
   /// Indicates whether the destination refused an earlier datagram because no process listens on its port.
@@ -107,7 +107,7 @@ package struct SendError: Error, Hashable, Sendable {
 }
 
 extension SendError: CustomStringConvertible {
-  /// What failed and what to do.
+  /// The failure and the remedy.
   package var description: String {
     isRefused
       ? "cannot send: no process listens at the destination. Start `pharos serve` there, or check host and port."

@@ -11,7 +11,7 @@ import Synchronization
 /// it are in the rings. The shards and the recorder take inputs, merged by R and loop, only up to the smallest
 /// input watermark; so neither the loops' speed nor the kernel's choice of socket affects their results.
 package final class Exchange: Sendable {
-  /// How many loops there are, and as many shards.
+  /// The number of loops, which equals the number of shards.
   let loops: Int
   /// From each loop (first index) to each shard (second index).
   package let toShards: [[Conveyor<ShardParcel, ReportBatch>]]
@@ -22,19 +22,18 @@ package final class Exchange: Sendable {
   /// From each loop to the recorder; empty where nothing is recorded.
   let toRecorder: [Conveyor<RecorderParcel, DatagramLog>]
 
-  /// Released by its loop behind the pushes of the inputs that it covers, acquired by who takes them: seeing the
-  /// watermark is seeing the inputs.
+  /// Released by its loop behind the pushes of the inputs that it covers, acquired by the consumers: a thread that sees
+  /// the watermark also sees the inputs.
   private let inputWatermarks: [ManagedAtomic<Int64>]
   /// Released by its shard behind the push of the decisions that it covers, acquired by the merger.
   private let shardWatermarks: [ManagedAtomic<Int64>]
-  /// When a loop last took a datagram.
+  /// The R of the last datagram that any loop took.
   ///
-  /// Relaxed: it only chooses how often loops look, never what they decide.
+  /// Relaxed: it only determines how often loops check their sockets, never what they decide.
   private let lastTraffic = ManagedAtomic<Int64>(.min)
-  /// Whether the recorder still takes parcels.
+  /// Indicates whether the recorder still takes parcels.
   ///
-  /// Relaxed: a loop that sees the change late pushes a few parcels more,
-  /// which the recorder throws away.
+  /// Relaxed: a loop that sees the change late pushes a few parcels more, which the recorder discards.
   private let isRecording: ManagedAtomic<Bool>
   /// Wakes the merger's loop.
   let merger: Wake
@@ -45,7 +44,7 @@ package final class Exchange: Sendable {
   /// thousand datagrams, some 15 ms of a saturated loop. The recorder's are for 1,024, as discs pause longer.
   package enum Capacity {
     package static let shards = 256
-    /// What a loop makes in a turn: ``ReadingLoop/fairShare``.
+    /// The number of containers that a loop fills in one turn of ``ReadingLoop/fairShare`` datagrams.
     package static let turn = 16
     package static let merger = 256
     static let serverInputs = 256
@@ -65,23 +64,23 @@ package final class Exchange: Sendable {
     self.isRecording = ManagedAtomic(isRecording)
   }
 
-  /// Whether a loop may take a further container of inputs: each ring that it may have to push to has room.
+  /// Returns whether a loop may take a further container of inputs: each ring that it may have to push to has room.
   ///
-  /// Asked before a socket is drained, so that what was taken off it always finds room behind it.
+  /// A loop checks this before it drains a socket, so that there is always room for the datagrams that it takes.
   package func hasRoom(from loop: Int) -> Bool {
     guard toShards[loop].allSatisfy({ $0.full.hasRoom }) else { return false }
     return !records || toRecorder[loop].full.hasRoom
   }
 
-  /// How far a shard may be behind with more than a turn's containers before it, and still be given more.
+  /// The maximum lag of a shard that still gets more inputs while more than one turn's containers wait for it.
   ///
-  /// 50 ms: what an event may be late by. Where adverts are dear, as those of ever new beacons are in a full table, what
-  /// rings have room for takes seconds, and everything behind it would wait for them.
+  /// 50 ms: the permitted delay of an event. If adverts are expensive, as those of new beacons are when the table is
+  /// full, full rings hold seconds of work, and everything behind it would wait.
   package static let mostBehind = TimeSpan.milliseconds(50)
 
-  /// Whether a shard has so much before it that what a loop reads for it would only wait.
+  /// Returns whether a shard has so much work pending that further inputs from a loop would only wait.
   ///
-  /// It had better wait in its socket: there a flood takes the room of its own socket alone.
+  /// They should wait in their socket instead: there, a flood fills only the buffer of its own socket.
   package func isCongested(from loop: Int, at now: Timestamp) -> Bool {
     toShards[loop].indices.contains { shard in
       toShards[loop][shard].full.holds(moreThan: Capacity.turn)
@@ -89,26 +88,26 @@ package final class Exchange: Sendable {
     }
   }
 
-  /// Whether it is the recorder that has no room.
+  /// Returns whether the recorder's ring has no room.
   package func waitsForRecorder(_ loop: Int) -> Bool { records && !toRecorder[loop].full.hasRoom }
 
-  /// Whether inputs are recorded.
+  /// Indicates whether inputs are recorded.
   var records: Bool { isRecording.load(ordering: .relaxed) }
 
   /// Ends the recording; ingest goes on.
   func stopRecording() { isRecording.store(false, ordering: .relaxed) }
 
-  /// Says that all inputs of a loop with R up to a time are in the rings.
+  /// Publishes that all inputs of a loop with R up to a time are in the rings.
   package func publishInputs(of loop: Int, through time: Timestamp) {
     inputWatermarks[loop].store(time.nanoseconds, ordering: .releasing)
   }
 
-  /// Up to when the inputs of all loops are in the rings.
+  /// The time through which the inputs of all loops are in the rings.
   package var inputsThrough: Timestamp {
     Timestamp(nanoseconds: inputWatermarks.reduce(Int64.max) { min($0, $1.load(ordering: .acquiring)) })
   }
 
-  /// Says that all decisions of a shard up to a time are in its ring.
+  /// Publishes that all decisions of a shard up to a time are in its ring.
   package func publishDecisions(of shard: Int, through time: Timestamp) {
     // Sequentially consistent together with the merger's flag: either the shard sees that the merger waits, or the
     // merger sees this watermark.
@@ -116,7 +115,7 @@ package final class Exchange: Sendable {
     if merger.isWaiting.load(ordering: .sequentiallyConsistent) { merger.signal() }
   }
 
-  /// Up to when the decisions of a shard are in its ring.
+  /// Returns the time through which the decisions of a shard are in its ring.
   package func decisionsThrough(_ shard: Int) -> Timestamp {
     Timestamp(nanoseconds: shardWatermarks[shard].load(ordering: .sequentiallyConsistent))
   }
@@ -124,7 +123,7 @@ package final class Exchange: Sendable {
   /// Notes that a datagram was taken.
   func noteTraffic(at time: Timestamp) { lastTraffic.store(time.nanoseconds, ordering: .relaxed) }
 
-  /// When a datagram was last taken, or the distant past.
+  /// The R of the last datagram that any loop took, or the distant past.
   var latestTraffic: Timestamp { Timestamp(nanoseconds: lastTraffic.load(ordering: .relaxed)) }
 }
 
@@ -132,12 +131,12 @@ package final class Exchange: Sendable {
 package final class Wake: Sendable {
   private let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
   private let action = Mutex<Callback?>(nil)
-  /// Whether a wake-up is under way.
+  /// Indicates whether a wake-up is pending.
   ///
-  /// Acquired and released on both sides: who finds it set leaves what it pushed to
-  /// the wake-up that clears it, which must then see the push.
+  /// Acquired and released on both sides: a producer that finds it set leaves its push to the wake-up that clears it,
+  /// which must then see the push.
   private let isUnderWay = ManagedAtomic(false)
-  /// Whether the consumer holds something back until a watermark moves.
+  /// Indicates whether the consumer holds results back until a watermark advances.
   let isWaiting = ManagedAtomic(false)
 
   /// Wakes a thread by having it execute something.
@@ -150,14 +149,14 @@ package final class Wake: Sendable {
     self.action.withLock { $0 = Callback(call: action) }
   }
 
-  /// Says that there is something to do; called by producers.
+  /// Wakes the consumer unless a wake-up is pending; called by producers.
   package func signal() {
     guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
     guard let action = action.withLock({ $0 }) else { return }
     execute(action.call)
   }
 
-  /// Says that the consumer is about to look; called by the consumer before it does.
+  /// Clears the pending wake-up; called by the consumer before it looks for work.
   package func begin() { _ = isUnderWay.exchange(false, ordering: .acquiringAndReleasing) }
 }
 
@@ -174,7 +173,7 @@ struct Callback: Sendable {
 
 /// Inputs of one loop on their way to one shard, all of one reading of its clock.
 package struct ShardParcel: Sendable {
-  /// What there is.
+  /// The input.
   package enum Content: Sendable {
     /// Reports of observers that belong to the shard.
     case reports(ReportBatch)
@@ -184,13 +183,13 @@ package struct ShardParcel: Sendable {
     case adoption(Site)
     /// The process stood still up to this time and received nothing; every shard gets it.
     case pause(through: Timestamp)
-    /// Where a checkpoint is taken: behind everything up to the parcel's R; every shard gets it.
+    /// The position of a checkpoint: behind everything up to the parcel's R; every shard gets it.
     case marker
   }
 
-  /// The R from which theirs count.
+  /// The R from which the R of each of its inputs counts.
   var received: Timestamp
-  /// What there is.
+  /// The input.
   var content: Content
 
   package init(received: Timestamp, content: Content) {
@@ -201,7 +200,7 @@ package struct ShardParcel: Sendable {
 
 /// Decisions of one shard on their way to the merger.
 package struct ShardResult: Sendable {
-  /// What was decided.
+  /// The decisions.
   package var output: StageOutput
   /// All that the shard decided up to this time has been sent with it.
   var through: Timestamp
@@ -211,7 +210,7 @@ package struct ShardResult: Sendable {
 
 /// An input that no observer sent.
 package struct ServerInput: Sendable {
-  /// What happened.
+  /// The input.
   package enum Content: Sendable {
     /// An application asked for a change of its regions, which was accepted unless there is a refusal.
     case change(RegionChange, refusal: RegionRefusal?)
@@ -227,7 +226,7 @@ package struct ServerInput: Sendable {
 
   /// Its R, given out by loop 0.
   var received: Timestamp
-  /// What happened.
+  /// The input.
   var content: Content
 
   package init(received: Timestamp, content: Content) {
@@ -238,7 +237,7 @@ package struct ServerInput: Sendable {
 
 /// Inputs of one loop on their way to the recorder, all of one reading of its clock.
 struct RecorderParcel: Sendable {
-  /// What there is.
+  /// The inputs.
   enum Content: Sendable {
     /// Datagrams as they were received.
     case datagrams(DatagramLog)
@@ -246,9 +245,9 @@ struct RecorderParcel: Sendable {
     case server(ServerInput.Content)
   }
 
-  /// The R from which theirs count.
+  /// The R from which the R of each of its inputs counts.
   var received: Timestamp
-  /// What there is.
+  /// The inputs.
   var content: Content
 }
 
@@ -258,11 +257,11 @@ package struct DatagramLog: Sendable {
   package struct Entry: Sendable {
     /// Its R.
     var received: Timestamp
-    /// Who sent it.
+    /// The sender.
     var source: Endpoint
     /// The socket that received it.
     var destination: Endpoint
-    /// Where its bytes end; they begin where those of the one before end.
+    /// The end of its bytes; they begin where those of the previous datagram end.
     package var end: Int
   }
 
@@ -271,7 +270,7 @@ package struct DatagramLog: Sendable {
   /// Their bytes.
   package private(set) var bytes: [UInt8] = []
 
-  /// Whether there is nothing in it.
+  /// Indicates whether the log has no datagrams.
   var isEmpty: Bool { entries.isEmpty }
 
   /// Appends a datagram.

@@ -8,11 +8,11 @@ import PharosSigning
 import PharosWire
 import Synchronization
 
-/// Who may bring what, at one loop: the keys, the list of observers, and the policy of each listener.
+/// The admission check of one loop, which applies the keys, the list of observers, and the policies of the listeners.
 ///
 /// A value with a copy of the keys, so that judging a datagram needs no lock but its sender's own.
 struct Gate {
-  /// What becomes of a datagram that has not been decoded yet.
+  /// The judgement of a datagram that has not been decoded yet.
   enum Admission {
     /// It is decoded, and may name only observers that its signer may vouch for; nil if no signature was verified.
     case admitted(signer: ObserverID?)
@@ -25,7 +25,7 @@ struct Gate {
   /// The keys.
   private(set) var keys = KeyRing()
   private let desk: SigningDesk?
-  /// The observers that count, where this is not for the engine to say: with listeners that are open beside others that are not.
+  /// The observers that count, if the engine cannot decide this: when some listeners are open and others are not.
   private var listed: Set<ObserverID>?
 
   /// A gate without keys.
@@ -47,7 +47,7 @@ struct Gate {
 
   /// Takes over another list of observers.
   ///
-  /// Where the site admits only those that it lists, the engine sees to it, and shows the others in quarantine.
+  /// If the site admits only listed observers, the engine enforces this and puts the others in quarantine.
   mutating func adopt(_ site: Site) {
     listed = site.admission == .open ? Set(site.observers.map(\.id)) : nil
   }
@@ -90,12 +90,12 @@ struct Gate {
     }
   }
 
-  /// Why reports of an observer are not taken, or nil if they are.
+  /// Returns the reason to refuse reports of an observer, or nil to accept them.
   ///
   /// - Parameters:
-  ///   - observer: whom a datagram names.
-  ///   - signer: who signed it, if anybody did.
-  ///   - policy: the listener's.
+  ///   - observer: the observer that a datagram names.
+  ///   - signer: the observer that signed it, if it is signed.
+  ///   - policy: the listener's policy.
   /// - Returns: the reason.
   func refusal(
     of observer: ObserverID,
@@ -129,11 +129,11 @@ struct HeldDatagrams {
     let sender: SenderName
   }
 
-  /// How many of one sender wait at most.
+  /// The maximum number of held datagrams of one sender.
   ///
-  /// 256: at a hundred datagrams a second more than the five seconds that the slowest disks take.
+  /// 256: 2.5 seconds of a sender of a hundred datagrams a second; the slowest disks take five seconds.
   static let mostOfSender = 256
-  /// How many bytes wait at most, at one loop.
+  /// The maximum size of the held datagrams of one loop.
   ///
   /// - Units: bytes. 8 MiB: the first datagrams of five thousand gateways.
   static let mostBytes = 8 << 20
@@ -142,7 +142,7 @@ struct HeldDatagrams {
   private var bytes = 0
   private var counts: [SenderName: Int] = [:]
 
-  /// Whether nothing waits.
+  /// Indicates whether no datagram is held.
   var isEmpty: Bool { entries.isEmpty }
 
   /// Holds a datagram; false if there is no room for it.
@@ -164,20 +164,21 @@ struct HeldDatagrams {
   }
 }
 
-/// Keeps replay windows on the disk before anything is taken on the strength of them, many in one write.
+/// The writer of replay windows to the disk, many in one write, before anything is taken on the strength of them.
 ///
-/// Loops ask and go on; what they hold until then they take again when the desk tells them. One write is under way at a time, and
-/// whatever is asked meanwhile goes into the next one, so that a thousand gateways that start at once cost a handful of writes.
+/// Loops request writes and continue; they judge the datagrams that they hold again when the desk calls them. One write
+/// is in progress at a time, and all requests that arrive meanwhile go into the next one, so that a thousand gateways
+/// that start at once cost a handful of writes.
 final class SigningDesk: Sendable {
   private struct Orders {
     /// The newest record that was asked for, for each sender.
     var records: [SenderName: SenderRecord] = [:]
-    /// Whether there is anything to write; a lease is written with whatever it is.
+    /// Indicates whether a write was requested; each write includes a new lease.
     var isAsked = false
     var isWriting = false
-    /// Who waits until nothing is being written.
+    /// The promises to fulfill when no write is in progress.
     var waiters: [EventLoopPromise<Void>] = []
-    /// Whether the last write failed.
+    /// Indicates whether the last write failed.
     var isFailing = false
   }
 
@@ -186,11 +187,11 @@ final class SigningDesk: Sendable {
   private let orders = Mutex(Orders())
   /// The end of the lease that the disk holds.
   ///
-  /// Relaxed: who reads an old one renews too early or holds a datagram for a moment.
+  /// Relaxed: a thread that reads an old value renews too early or holds a datagram for a moment.
   private let leaseEnd: ManagedAtomic<Int64>
-  /// Whether a new lease was asked for.
+  /// Indicates whether a new lease was requested.
   ///
-  /// Relaxed, for the same reason.
+  /// Relaxed, for the same reason as `leaseEnd`.
   private let isRenewing = ManagedAtomic(false)
   private let told = Mutex<Callback?>(nil)
 
@@ -199,7 +200,7 @@ final class SigningDesk: Sendable {
   private let clock: IngestClock
   private let logger: Logger
 
-  /// Reads what the run before has left, and keeps it in the form in which it stands by itself, with a first lease.
+  /// Reads the state that the previous run has left, and writes it as self-contained records, with a first lease.
   ///
   /// Called before any socket is open, on a thread that may wait for a disk.
   init(_ signing: SignedIngest, _ timeline: Timeline, clock: IngestClock, logger: Logger) {
@@ -220,7 +221,7 @@ final class SigningDesk: Sendable {
   /// The last R at which anything may be taken at present.
   var lease: Timestamp { Timestamp(nanoseconds: leaseEnd.load(ordering: .relaxed)) }
 
-  /// Says what to do whenever something has been kept, once, before the first datagram.
+  /// Sets the function to call after each write, even a failed one; called once, before the first datagram.
   func onKept(_ body: @escaping @Sendable () -> Void) { told.withLock { $0 = Callback(call: body) } }
 
   /// Takes over other keys; what each key that stays has taken stays with it.

@@ -5,17 +5,17 @@ package import PharosWire
 
 /// An observer that is heard, whether or not the site knows it.
 package struct HeardObserver: Hashable, Sendable {
-  /// Who it says it is.
+  /// The identity that it sends.
   package var id: ObserverID
-  /// Where its last datagram came from.
+  /// The source of its last datagram.
   package var source: Endpoint
   /// The format of its last datagram.
   package var format: WireFormat
-  /// When it was first heard.
+  /// The time at which it was first heard.
   package var firstHeard: Timestamp
-  /// When it was last heard.
+  /// The time at which it was last heard.
   package var lastHeard: Timestamp
-  /// Its reports in a second of late, or nil if it is too new to tell.
+  /// Its recent reports per second, or nil if it is too new to tell.
   package var reportsPerSecond: Double?
 
   /// Makes an entry.
@@ -38,7 +38,7 @@ package struct HeardObserver: Hashable, Sendable {
 
 /// A transmitter that an observer hears, whether or not some region asks about it.
 package struct HeardBeacon: Hashable, Sendable {
-  /// Who hears it.
+  /// The observer that hears it.
   package var observer: ObserverID
   /// The device address, or nil if it has none or is hidden because the device is not registered.
   package var address: DeviceAddress?
@@ -50,11 +50,11 @@ package struct HeardBeacon: Hashable, Sendable {
   package var name: String?
   /// The last level, or nil if the radio had none.
   package var rssi: RSSI?
-  /// When it was first heard.
+  /// The time at which it was first heard.
   package var firstHeard: Timestamp
-  /// When it was last heard.
+  /// The time at which it was last heard.
   package var lastHeard: Timestamp
-  /// Its adverts in a second of late, or nil if it is too new to tell.
+  /// Its recent adverts per second, or nil if it is too new to tell.
   package var advertsPerSecond: Double?
 
   /// Makes an entry.
@@ -85,7 +85,7 @@ package struct HeardBeacon: Hashable, Sendable {
 package struct Heard: Hashable, Sendable {
   /// The observers, by identity.
   package var observers: [HeardObserver] = []
-  /// What they hear, by observer, the strongest first.
+  /// The transmitters that they hear, by observer, the strongest first.
   package var beacons: [HeardBeacon] = []
 
   /// Starts with nothing.
@@ -117,7 +117,7 @@ extension HeardObserver {
 }
 
 extension HeardBeacon {
-  /// What tells one entry from another.
+  /// The key of an entry.
   struct Key: Hashable {
     var observer: ObserverID
     var address: DeviceAddress?
@@ -125,7 +125,7 @@ extension HeardBeacon {
     var identity: BeaconID?
   }
 
-  /// What tells this entry from others: the address, or what stands for it, or without either the identity.
+  /// The key of this entry: the address, or the pseudonym that replaces it, or without either the identity.
   var key: Key {
     let isNameless = address == nil && pseudonym == nil
     return Key(

@@ -23,7 +23,7 @@ import Darwin
 /// address, name nor payload, only a pseudonym in place of the address and the content of public beacon frames. It
 /// forgets the device ``memory`` after it was last heard.
 package struct HeardTable {
-  /// How many observers, and how many of their beacons, are kept.
+  /// The maximum number of observers, and of their beacons.
   package static let capacity = 4_096
   /// The time for which an unregistered device is kept after it was last heard.
   ///
@@ -51,14 +51,15 @@ package struct HeardTable {
 
   private struct Beacon {
     var key: BeaconKey
-    /// Whether somebody asked about it.
+    /// Indicates whether the device is registered.
     var isKnown: Bool
     /// Nil where it is hidden.
     var address: DeviceAddress?
     var identities: [BeaconID] = []
     /// Nil where it is hidden.
     var name: String?
-    /// How long the payload was that the identities are from, and the scan response that the name is from; zero to read again.
+    /// The lengths, plus one, of the payload that the identities are from and of the scan response that the name is
+    /// from; zero to read again.
     var payloadLength = 0
     var scanResponseLength = 0
     var rssi: RSSI?
@@ -80,11 +81,11 @@ package struct HeardTable {
   private var observerPlaces: [ObserverID: Int] = [:]
   private var beacons: [Beacon] = []
   private var beaconPlaces: [BeaconKey: Int] = [:]
-  /// How many entries were forgotten to make room.
+  /// The number of entries that were evicted to make room.
   package private(set) var evictions: UInt64 = 0
-  /// Where room is looked for next.
+  /// The position at which the next eviction begins.
   private var hand = 0
-  /// When room was last made.
+  /// The time of the last eviction.
   private var evicted = Timestamp.distantPast
 
   /// Creates an empty table without registered devices.
@@ -104,7 +105,7 @@ package struct HeardTable {
   /// - Parameters:
   ///   - site: the site's declarations.
   ///   - applications: the applications of the site and those that registered at run time.
-  ///   - showsStrangers: whether unregistered devices are shown with address and name.
+  ///   - showsStrangers: indicates whether unregistered devices are shown with address and name.
   package mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
     frames = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
     known = KnownDevices(site)
@@ -132,18 +133,18 @@ package struct HeardTable {
     remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].lastHeard < cutoff })
   }
 
-  /// Whether more is heard than there is room for: some was made in the last ten seconds.
+  /// Returns whether the table is too small for all that is heard: it evicted an entry in the last ten seconds.
   package func isCrowded(at time: Timestamp) -> Bool { time - evicted < .seconds(10) }
 
   /// Notes reports of one datagram.
   ///
   /// - Parameters:
-  ///   - reports: which reports of the batch.
+  ///   - reports: the positions of the reports in the batch.
   ///   - batch: the batch.
-  ///   - source: where the datagram came from.
+  ///   - source: the source of the datagram.
   ///   - format: its format.
-  ///   - weight: how many reports each of them stands for.
-  ///   - budget: how many adverts may still be looked at; counted down.
+  ///   - weight: the number of reports that each of them represents.
+  ///   - budget: the number of adverts that may still be examined; counted down.
   package mutating func note(
     _ reports: Range<Int>,
     of batch: borrowing ReportBatch,
@@ -308,7 +309,7 @@ package struct HeardTable {
     }
   }
 
-  /// Shows or hides what only somebody may see who asked about the device.
+  /// Shows the address and name of a registered device; hides those of others unless the table shows all.
   private mutating func settle(_ place: Int, isKnown: Bool, _ address: DeviceAddress?) {
     // Read the scan response again: it was skipped while the device was not registered.
     if isKnown, !beacons[place].isKnown { beacons[place].scanResponseLength = 0 }
@@ -340,12 +341,13 @@ package struct HeardTable {
 }
 
 extension HeardTable {
-  /// Among how many beacons that lie side by side the one that was heard longest ago makes room.
+  /// The number of adjacent beacons of which the one heard longest ago is evicted.
   ///
-  /// Of eight the stalest is one of the stalest third of all in 96 cases of 100. To find the stalest eighth at once, everything that
-  /// was received waited for ten milliseconds, once or more a second.
+  /// Of eight, the stalest is in the stalest third of all in 96 cases of 100. Finding the stalest eighth of all at once
+  /// delayed all received datagrams by ten milliseconds, once or more a second.
   private static let compared = 8
-  /// What share of the observers makes room at a time: to find out what only they heard takes a look at all that is heard.
+  /// The divisor of the capacity that gives the number of observers evicted at a time: finding the beacons that only
+  /// they heard takes a scan of the whole table.
   private static let evictedShare = 64
 
   private mutating func evictBeacon(at time: Timestamp) {
@@ -396,12 +398,13 @@ extension HeardTable {
   }
 }
 
-/// How often something happens of late: a count that fades.
+/// The recent rate of an occurrence: a count that decays.
 ///
 /// Two numbers instead of a window of times. The estimate is corrected for how short the history is, so that it is
 /// right from the second occurrence on.
 struct DecayingRate: Sendable {
-  /// How fast the past fades: ten seconds hold some ten adverts of a slow beacon and follow a change while one looks.
+  /// The time constant of the decay, in seconds: ten seconds hold some ten adverts of a slow beacon and follow a change
+  /// while an operator watches.
   static let memory = 10.0
 
   private var start: Timestamp
@@ -414,7 +417,7 @@ struct DecayingRate: Sendable {
     last = time
   }
 
-  /// Counts occurrences; `weight` stands for so many of which one was looked at.
+  /// Counts occurrences; `weight` is the number that this one represents.
   mutating func note(at time: Timestamp, weight: Double = 1) {
     level = level(at: time) + weight
     last = max(last, time)
@@ -468,12 +471,12 @@ package struct KnownDevices: Hashable, Sendable {
     node.children.forEach { insert($0) }
   }
 
-  /// Whether somebody asked about an address.
+  /// Returns whether an address is registered.
   package func contains(_ address: DeviceAddress) -> Bool {
     constraints.contains(.address(DeviceAddress(bits: address.bits, kind: .unknown)))
   }
 
-  /// Whether somebody asked about an identity, or about all that share its UUID or namespace.
+  /// Returns whether an identity, or its UUID or namespace, is registered.
   package func contains(_ identity: BeaconID) -> Bool {
     if let uuid = identity.uuid, let major = identity.major, let minor = identity.minor {
       return constraints.contains(.proximity(uuid))

@@ -11,7 +11,7 @@ package struct IngestClock: Sendable {
   /// The wall clock.
   package var wall: @Sendable () -> Timestamp
 
-  /// From which jump of the steady clock between two looks on the server is known to have stood still.
+  /// The smallest jump of the steady clock between two readings from which the server concludes that it stood still.
   package var leastPause: TimeSpan
 
   /// Makes a pair of clocks.
@@ -19,7 +19,8 @@ package struct IngestClock: Sendable {
   /// - Parameters:
   ///   - steady: the time since some fixed point.
   ///   - wall: the wall clock.
-  ///   - leastPause: from which jump on the server is known to have stood still; by default none is, as clocks that go by hand jump.
+  ///   - leastPause: the smallest jump that counts as a pause; by default none does, since clocks advanced by hand
+  ///     jump.
   package init(
     steady: @escaping @Sendable () -> TimeSpan,
     wall: @escaping @Sendable () -> Timestamp,
@@ -41,7 +42,7 @@ package struct IngestClock: Sendable {
   )
 }
 
-/// The steady clock as a time of day: what all loops take R from.
+/// The steady clock as a time of day: the source of R for all loops.
 ///
 /// The mapping is made at start and kept when somebody sets the wall clock, so that a step can neither fire a
 /// deadline nor hold one back; the merger maps what is decided later to the new time.
@@ -50,10 +51,11 @@ package struct Timeline: Sendable {
   /// From the steady clock to the time of day.
   private let offset: TimeSpan
 
-  /// From the steady clock to the wall clock as events tell it: what a look at the wall clock is compared with.
+  /// The offset from the steady clock to the wall clock that published events use; readings of the wall clock are
+  /// compared with it.
   package let told: TimeSpan
 
-  /// How far behind the last instant of the run before the first one lies at least.
+  /// The minimum distance between the last instant of the previous run and the first one of this run.
   ///
   /// A millisecond: more than a reading is rounded by.
   private static let margin = TimeSpan.milliseconds(1)
@@ -63,7 +65,7 @@ package struct Timeline: Sendable {
   /// - Parameters:
   ///   - clock: the clocks.
   ///   - instant: the last instant of the run before: R never goes back, whatever was done to the wall clock.
-  ///   - correction: what is added to R to get the wall clock's time, as it was there.
+  ///   - correction: the difference between the wall clock's time and R, as it was there.
   package init(_ clock: IngestClock, behind instant: Timestamp? = nil, correction: TimeSpan = .zero) {
     self.clock = clock
     var offset = ClockWatch.offset(of: clock) - correction
@@ -85,7 +87,8 @@ package struct Timeline: Sendable {
 /// R alone orders all inputs. The clock is read in steps of 2,048 ns, of which each loop has 128 ns of its own: the
 /// datagrams of a call get a nanosecond each, in the order in which they came, and no two loops ever give the same R.
 package struct LoopClock {
-  /// How many inputs one reading serves: the slots of a receive call and what NIO had read before it.
+  /// The number of inputs that one reading serves: the slots of a receive call and the datagrams that NIO had read
+  /// before it.
   package static let inputsPerReading: Int64 = 128
   /// The distance between readings, which has room for the inputs of every loop.
   private static let step = inputsPerReading * Int64(IngestConfiguration.Limits.loops.upperBound)
@@ -147,7 +150,7 @@ package struct ClockWatch {
     known = told ?? ClockWatch.offset(of: clock)
   }
 
-  /// By how much the wall clock was set since the last look, or nil if it was not.
+  /// Returns the step by which the wall clock was set since the last call, or nil if it was not set.
   package mutating func look() -> TimeSpan? {
     let offset = ClockWatch.offset(of: clock)
     let step = offset - known

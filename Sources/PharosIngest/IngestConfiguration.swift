@@ -2,13 +2,13 @@ import CPharos
 public import PharosReports
 package import PharosSigning
 
-/// How ingest listens and how it spreads its work.
+/// The settings of ingest: its listeners and its loops.
 public struct IngestConfiguration: Sendable {
-  /// Where to listen.
+  /// The addresses to listen on.
   public var listeners: [ListenAddress]
-  /// How many loops read and decide, each on a thread of its own: 1 to 16.
+  /// The number of loops that read and decide, each on a thread of its own: 1 to 16.
   public var loops: Int
-  /// The receive buffer that is asked for each socket.
+  /// The receive buffer to request for each socket.
   ///
   /// 4 MiB lost nothing at the rates where Linux's default of 208 KiB lost up to 5 %.
   ///
@@ -18,17 +18,17 @@ public struct IngestConfiguration: Sendable {
   ///
   /// - Units: bytes, 64 to 65,536.
   public var largestDatagram: Int
-  /// How often a loop looks after its sockets while there is much traffic.
+  /// The interval at which a loop checks its sockets while there is much traffic.
   public var busyTick: TimeSpan
-  /// How often a loop looks after its deadlines while there is none: what an exit may be late by.
+  /// The interval at which a loop checks its deadlines while there is no traffic: the maximum delay of an exit.
   public var idleTick: TimeSpan
   /// Takes the bytes of a recording of all inputs, in order, on a thread of its own; nil to record nothing.
   ///
   /// If it throws, the recording ends there, which is logged once, and ingest goes on.
   public var record: (@Sendable ([UInt8]) throws -> Void)?
-  /// How often a checkpoint is taken; nil for only when somebody asks, and at the end.
+  /// The interval between checkpoints; if nil, checkpoints are taken only on request and at the end.
   ///
-  /// 30 s is what a restart costs at most of what was learned; states are never lost by it, as events tell them.
+  /// A restart loses at most 30 s of what was learned; it never loses states, since events carry them.
   package var checkpointInterval: TimeSpan?
   /// The number of events that were published after the checkpoint that a server resumes from: R begins a microsecond
   /// later for each.
@@ -45,8 +45,8 @@ public struct IngestConfiguration: Sendable {
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.
   package var showsStrangers: Bool
-  /// The keys that datagrams are signed with, and where replay windows are kept; without any, listeners that ask for signatures
-  /// take nothing.
+  /// The keys that datagrams are signed with, and the store of replay windows; without keys, listeners that require
+  /// signatures take nothing.
   package var signing: SignedIngest
   /// The clocks.
   package var clock: IngestClock
@@ -58,10 +58,10 @@ public struct IngestConfiguration: Sendable {
     static let receiveBuffer = 4_096...1 << 30
   }
 
-  /// The number of loops unless somebody says otherwise: one for each core, up to four.
+  /// The default number of loops: one for each core, up to four.
   ///
-  /// A core takes some four million adverts a second at 16 a datagram; more than four loops are for who has measured that
-  /// they help.
+  /// A core takes some four million adverts a second at 16 a datagram; set more than four loops only after measuring
+  /// that they help.
   package static func defaultLoops(cores: Int) -> Int { min(max(cores, 1), 4) }
 
   /// Creates a configuration; everything else has a default and can be set afterwards.
@@ -76,20 +76,21 @@ public struct IngestConfiguration: Sendable {
   /// Makes a configuration.
   ///
   /// - Parameters:
-  ///   - listeners: where to listen.
-  ///   - loops: how many loops read and decide.
+  ///   - listeners: the addresses to listen on.
+  ///   - loops: the number of loops that read and decide.
   ///   - receiveBuffer: the receive buffer to ask for, in bytes.
   ///   - largestDatagram: the longest datagram that is taken, in bytes.
-  ///   - busyTick: how often a loop checks its sockets while there is much traffic. 250 µs keeps a decision's delay
-  ///     well below a millisecond; a tick takes some 3 µs, and waiting for each of 50 thousand datagrams a second would
-  ///     cost several times as much as the ticks.
-  ///   - idleTick: how often a loop checks its deadlines while there is none. 5 ms is a tenth of an event's permitted
-  ///     delay.
+  ///   - busyTick: the interval at which a loop checks its sockets while there is much traffic. 250 µs keeps a
+  ///     decision's delay well below a millisecond; a tick takes some 3 µs, and waiting for each of 50 thousand
+  ///     datagrams a second would cost several times as much as the ticks.
+  ///   - idleTick: the interval at which a loop checks its deadlines while there is none. 5 ms is a tenth of an event's
+  ///     permitted delay.
   ///   - record: takes the bytes of a recording.
-  ///   - checkpointInterval: how often a checkpoint is taken.
+  ///   - checkpointInterval: the interval between checkpoints.
   ///   - checkpoint: takes checkpoints.
-  ///   - showsStrangers: whether the tables of heard devices show the addresses and names of unregistered devices.
-  ///   - signing: the keys that datagrams are signed with, and where replay windows are kept.
+  ///   - showsStrangers: indicates whether the tables of heard devices show the addresses and names of unregistered
+  ///     devices.
+  ///   - signing: the keys that datagrams are signed with, and the store of replay windows.
   ///   - clock: the clocks.
   package init(
     listeners: [ListenAddress],
@@ -119,7 +120,7 @@ public struct IngestConfiguration: Sendable {
     self.clock = clock
   }
 
-  /// Throws what is wrong with the settings, if anything is.
+  /// Throws an error if a setting is invalid.
   func check() throws(IngestError) {
     guard !listeners.isEmpty else { throw .nothingToListenAt }
     try IngestConfiguration.check("loops", loops, Limits.loops)
@@ -140,11 +141,11 @@ public struct IngestConfiguration: Sendable {
   }
 }
 
-/// Where to listen for datagrams.
+/// An address to listen on for datagrams.
 public struct ListenAddress: Hashable, Sendable {
-  /// What a listener's socket is.
+  /// The socket of a listener.
   public enum Socket: Hashable, Sendable {
-    /// One that is opened and bound to a host, by address or name, and a port; port 0 takes any that is free.
+    /// A socket that ingest opens and binds to a host, by address or name, and a port; port 0 takes any that is free.
     case bind(host: String, port: Int)
     /// A socket that the launching process, such as systemd, has opened and passed on as a file descriptor.
     case descriptor(Int32)
@@ -157,7 +158,7 @@ public struct ListenAddress: Hashable, Sendable {
   /// A listener with groups has a single socket on a single loop: the kernel gives a copy of a multicast datagram to
   /// each socket of a port, and so would bring each one several times.
   public var multicastGroups: [String]
-  /// Whose datagrams are taken.
+  /// The policy that decides which datagrams are taken.
   public var policy: ListenPolicy
 
   /// Listens at a host and port.
@@ -201,13 +202,15 @@ extension ListenAddress: CustomStringConvertible {
   }
 }
 
-/// Whose datagrams a listener takes.
+/// The policy that decides which datagrams a listener takes.
 public enum ListenPolicy: String, CaseIterable, Hashable, Sendable {
-  /// Anybody's, in any format; signatures are not looked at. For addresses that only friends can reach.
+  /// Datagrams of all senders, in any format, without verifying signatures. For addresses that only trusted senders can
+  /// reach.
   case open
-  /// Those of observers that the site lists or that were accepted, in any format; who has a key must sign.
+  /// Datagrams of observers that the site lists or that were accepted, in any format; an observer that has a key must
+  /// sign.
   case allowlist
-  /// Those that are signed by a key of their observer.
+  /// Datagrams that are signed by a key of their observer.
   case signed
 }
 
@@ -222,11 +225,11 @@ package enum SocketActivation {
   /// The first descriptor that systemd passes.
   package static let firstDescriptor: Int32 = 3
 
-  /// What there is to listen at, empty if the process was not started for sockets.
+  /// Returns the listeners of the passed sockets; empty if systemd passed none.
   ///
   /// - Parameters:
   ///   - environment: the environment of the process.
-  ///   - processID: the process; another one's variables, inherited, mean nothing.
+  ///   - processID: the process; inherited variables of another one are ignored.
   ///   - firstDescriptor: the first descriptor.
   /// - Returns: a listener for each UDP socket that was passed.
   package static func listeners(
@@ -250,10 +253,10 @@ package enum SocketActivation {
   }
 }
 
-/// What ingest needs to take signed datagrams: the keys, what the run before has left of the replay windows, and where to keep
+/// The settings for signed datagrams: the keys, the replay windows that the previous run has left, and the store for
 /// them.
 package struct SignedIngest: Sendable {
-  /// What is to be kept, all of it or nothing, before anything more is taken on the strength of it.
+  /// The data to keep, all of it or nothing, before anything more is taken on the strength of it.
   package struct Keeping: Sendable {
     /// New records, each in place of the one that its sender had.
     package var records: [SenderRecord]
@@ -263,15 +266,15 @@ package struct SignedIngest: Sendable {
 
   /// The observers with their keys.
   package var observers: [KeyedObserver]
-  /// What was kept of their windows.
+  /// The records that were kept of their windows.
   package var records: [SenderRecord]
-  /// Up to when the run before can have taken anything, by its R: `SenderLease.end`.
+  /// The last R at which the previous run can have taken a datagram: `SenderLease.end`.
   package var endedBy: Timestamp
-  /// What tells this start of the machine from others.
+  /// The identifier of this start of the machine.
   package var machineStart: String
   /// Keeps records; called on a thread that may wait for a disk, one call after the other.
   ///
-  /// If it throws, that is logged once, and ingest goes on: what a crash leaves open then is what was taken since.
+  /// If it throws, ingest logs that once and goes on: after a crash, the datagrams taken since then could be repeated.
   package var keep: @Sendable (Keeping) throws -> Void
 
   /// Creates the settings; by default no observer has a key and no record is kept.

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// Why ingest could not start, or could not do what it was asked.
+/// An error that prevents ingest from starting or from carrying out a request.
 ///
 /// ``description`` explains each case to the operator.
 package enum IngestError: Error, Hashable, Sendable {
@@ -26,18 +26,18 @@ package enum IngestError: Error, Hashable, Sendable {
   case outOfRange(setting: String, value: Int, range: ClosedRange<Int>)
   /// The machine has no memory for the receive slots.
   case outOfMemory
-  /// What a checkpoint holds cannot be read, though its bytes are whole.
+  /// The content of a checkpoint cannot be read, though its bytes are whole.
   case unreadableCheckpoint(FieldError)
   /// More was asked at once than waits for its turn: the loops are far behind.
   case overloaded(waiting: Int)
   /// The server is stopping or has stopped.
   case stopped
 
-  /// Why a socket could not be bound.
+  /// The reason why a socket could not be bound.
   package enum Reason: Hashable, Sendable {
-    /// Somebody else holds the port.
+    /// Another process holds the port.
     case addressInUse
-    /// The port is for the privileged.
+    /// The port requires a privilege.
     case notPermitted
     /// No interface has the address.
     case addressNotAvailable
@@ -49,7 +49,7 @@ package enum IngestError: Error, Hashable, Sendable {
 }
 
 extension IngestError: CustomStringConvertible {
-  /// What an operator reads: what failed, where, why, and what to do.
+  /// The explanation for the operator: the failure, its place, its reason, and the remedy.
   package var description: String {
     switch self {
     case .cannotListen(let address, let reason):

@@ -10,17 +10,17 @@ import PharosReports
 
 /// The loops of a server and their threads, made and joined but not reading yet.
 struct IngestParts {
-  /// What the loops and the merger are made with.
+  /// The settings from which the loops and the merger are made.
   struct Plan: Sendable {
     let site: Site
     /// The venues in which handsets and tags are located.
     let grounds: [Ground]
-    /// Whether somebody takes what handsets sense, venues or not.
+    /// Indicates whether a caller receives what handsets sense, with or without venues.
     let takesSensings: Bool
     let configuration: IngestConfiguration
     let restoration: Restoration?
     let timeline: Timeline
-    /// An R before all others: when a server that starts again goes on.
+    /// An R before all others: the time at which a restarted server resumes.
     let start: Timestamp
     let logger: Logger
 

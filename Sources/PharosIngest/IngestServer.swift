@@ -52,9 +52,9 @@ package final class IngestServer: Sendable {
   /// Opens the sockets and starts the server.
   ///
   /// - Parameters:
-  ///   - site: what the site declares.
+  ///   - site: the site's declarations.
   ///   - grounds: the venues in which handsets and tags are located; without venues, nothing is located.
-  ///   - configuration: where to listen and how.
+  ///   - configuration: the settings.
   ///   - restoration: the state that the previous run has left. States resume, and the time between the runs is no
   ///     evidence of anything. Nil for a start without earlier state.
   ///   - logger: the logger for messages to the operator.
@@ -94,12 +94,12 @@ package final class IngestServer: Sendable {
     }
   }
 
-  /// Where the listeners listen, each address once: with port 0 the one that the system chose.
+  /// The addresses on which the listeners listen, each once: with port 0 the one that the system chose.
   package var localAddresses: [Endpoint] {
     sockets.map(\.address).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  /// What has been counted and is seen; after the shutdown, what was counted by then.
+  /// Returns the current counters and tables; after the shutdown, the last ones.
   package func snapshot() async -> IngestSnapshot {
     if let last = lastSnapshot.withLock({ $0 }) { return last }
     let live = try? await liveSnapshot()
@@ -140,7 +140,7 @@ package final class IngestServer: Sendable {
     }
   }
 
-  /// Stops at once, as if the process were killed: what is under way is not decided, told or saved.
+  /// Stops at once, as if the process were killed: inputs in progress are not decided, published or saved.
   package func stopAtOnce() async {
     guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
     await parts.dispose()
@@ -186,7 +186,8 @@ extension IngestServer {
 
   /// Takes over an edited site, at an instant that has its place among all inputs.
   ///
-  /// What it declares alike goes on as it was, and what applications added at run time stays. Returns once it is accepted.
+  /// Unchanged declarations go on as they were, and the regions that applications added at run time stay. Returns once
+  /// the site is accepted.
   ///
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
   package func adopt(_ site: Site) async throws {
@@ -200,9 +201,9 @@ extension IngestServer {
     }
   }
 
-  /// Takes over other keys for signed datagrams; returns once every loop goes by them.
+  /// Takes over other keys for signed datagrams; returns once every loop uses them.
   ///
-  /// What a key that stays has taken stays with it; a key that is gone opens nothing from then on.
+  /// A key that stays keeps its replay window; a removed key is no longer valid.
   ///
   /// - Parameter observers: all observers with their keys.
   /// - Throws: ``IngestError/stopped``.
@@ -220,12 +221,13 @@ extension IngestServer {
 
   /// Takes a datagram that came otherwise than over UDP, as if it had.
   ///
-  /// It has its place among all inputs and is recorded with its source; one longer than 65,507 bytes is refused as truncated.
+  /// It has its place among all inputs and is recorded with its source; one longer than 65,507 bytes, or than the
+  /// configuration's ``IngestConfiguration/largestDatagram``, is refused as truncated.
   ///
   /// - Parameters:
   ///   - payload: its bytes, in any format that is understood.
-  ///   - source: who sent it.
-  /// - Returns: what was decoded, or why it was refused.
+  ///   - source: the sender.
+  /// - Returns: the format and number of reports, or the reason why the datagram was refused.
   /// - Throws: ``IngestError/stopped``.
   package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
     try await ask { .datagram(payload, from: source, $0) }
@@ -258,7 +260,7 @@ extension IngestServer {
 
 /// Looks at what the engines know. Each is taken where the engine works, between two runs of it, and changes nothing.
 extension IngestServer {
-  /// What stage one knows about tracks, in order, a page at a time.
+  /// Returns the tracks that stage one knows, in order, a page at a time.
   ///
   /// - Throws: ``IngestError/stopped``.
   package func tracks(_ query: TrackQuery) async throws -> [TrackInsight] {
@@ -273,17 +275,17 @@ extension IngestServer {
     try await look { $0.shard.engine.quarantine() }.flatMap { $0 }.sorted { $0.id < $1.id }
   }
 
-  /// Where every beacon is that some observer of a zone hears, or that is in a zone, in their order.
+  /// Returns the location of every beacon that some observer of a zone hears, or that is in a zone, in their order.
   ///
   /// - Throws: ``IngestError/stopped``.
   package func tags() async throws -> [TagStanding] { try await mergerCopy().tagStandings() }
 
-  /// Where every beacon stands towards every region about beacons that it has met.
+  /// Returns the state of every beacon towards every region about beacons that it has met.
   ///
   /// - Throws: ``IngestError/stopped``.
   package func beaconStandings() async throws -> [BeaconStanding] { try await mergerCopy().beaconStandings() }
 
-  /// Where every observer stands towards every region that it has met.
+  /// Returns the state of every observer towards every region that it has met.
   ///
   /// - Throws: ``IngestError/stopped``.
   package func standings() async throws -> [RegionStanding] {
@@ -336,7 +338,7 @@ extension IngestServer {
   }
 }
 
-/// What became of a datagram that did not come over a socket.
+/// The outcome for a datagram that did not come over a socket.
 package enum Receipt: Hashable, Sendable {
   /// It was decoded, and its reports are under way.
   case accepted(format: WireFormat, reports: Int)

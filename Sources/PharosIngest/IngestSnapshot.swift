@@ -4,23 +4,23 @@ package import PharosPositioning
 package import PharosReports
 package import PharosWire
 
-/// What ingest has counted and sees, put together from all loops at about one moment.
+/// The counters and tables of ingest, put together from all loops at about one moment.
 package struct IngestSnapshot: Sendable {
-  /// When it was taken, by the clock that R is taken from.
+  /// The time of the snapshot, by the clock that R is taken from.
   package var time = Timestamp.distantPast
   /// Datagrams received.
   package var datagrams: UInt64 = 0
   /// Their bytes.
   package var bytes: UInt64 = 0
-  /// What was decoded and refused, by format and reason.
+  /// The decoded and refused datagrams, by format and reason.
   package var decoding = DatagramCounters()
-  /// Who sent what was refused, the sender with the most refusals first; bounded, the stalest are forgotten.
+  /// The senders of refused datagrams, the one with the most refusals first; bounded, the stalest are forgotten.
   package var refusedSources: [RefusedSource] = []
   /// Datagrams longer than the largest that is taken; also counted as refused.
   package var truncated: UInt64 = 0
   /// Datagrams that the kernel dropped because a receive buffer was full.
   package var kernelDrops: UInt64 = 0
-  /// How often a socket had to wait because a queue between threads was full; nothing is lost by it.
+  /// The number of times that a socket had to wait because a queue between threads was full; nothing is lost by it.
   package var queueWaits: UInt64 = 0
   /// Reports that were decoded by one loop and decided by another.
   package var forwarded: UInt64 = 0
@@ -28,19 +28,19 @@ package struct IngestSnapshot: Sendable {
   package var socketErrors: UInt64 = 0
   /// Entries that the bounded tables forgot to make room.
   package var tableEvictions: UInt64 = 0
-  /// What stage one counted.
+  /// The counters of stage one.
   package var monitoring = MonitoringCounters()
-  /// What stage two counted.
+  /// The counters of stage two.
   package var positioning = PositioningCounters()
-  /// How the observers fare, by identity.
+  /// The states of the observers, by identity.
   package var observers: [ObserverStatus] = []
   /// All that is heard, registered or not.
   package var heard = Heard()
   /// The sockets.
   package var sockets: [SocketStatus] = []
-  /// Up to when all events have been delivered.
+  /// The time through which all events have been delivered.
   package var deliveredThrough = Timestamp.distantPast
-  /// Whether inputs are being recorded.
+  /// Indicates whether inputs are being recorded.
   package var isRecording = false
 
   /// Starts with nothing.
@@ -49,9 +49,9 @@ package struct IngestSnapshot: Sendable {
 
 /// One socket.
 package struct SocketStatus: Hashable, Sendable {
-  /// Where it listens.
+  /// The address on which it listens.
   package var address: Endpoint
-  /// Which loop reads it.
+  /// The index of the loop that reads it.
   package var loop: Int
   /// The receive buffer that the kernel granted.
   ///
@@ -66,7 +66,7 @@ package struct SocketStatus: Hashable, Sendable {
   }
 }
 
-/// What one loop contributes to a snapshot.
+/// The contribution of one loop to a snapshot.
 struct LoopSnapshot: Sendable {
   var time: Timestamp
   var counters: LoopCounters
@@ -82,7 +82,7 @@ struct LoopSnapshot: Sendable {
 }
 
 extension ReadingLoop {
-  /// What this loop contributes to a snapshot.
+  /// Returns the contribution of this loop to a snapshot.
   func snapshot() -> LoopSnapshot {
     LoopSnapshot(
       time: clock.last,

@@ -2,21 +2,22 @@ import PharosCaptures
 package import PharosReports
 package import PharosWire
 
-/// What one loop makes of datagrams: reports sorted by the shard they belong to, counters, and the tables for people.
+/// The datagram processing of one loop: sorts reports by the shard they belong to, and keeps counters and the tables
+/// for people.
 ///
-/// A value without sockets, rings or clocks; the loop hands it datagrams and ships what has gathered.
+/// A value without sockets, rings or clocks; the loop passes it datagrams and ships the reports that it has gathered.
 package struct Intake {
-  /// What there is to know of a datagram beside its bytes.
+  /// The facts about a datagram other than its bytes.
   package struct Call {
     /// R.
     var received: Timestamp
     /// The socket that received them.
     var destination: Endpoint
-    /// Whether the recorder is to get them.
+    /// Indicates whether the recorder is to get them.
     var isRecorded: Bool
-    /// Whether it is known who sent them.
+    /// Indicates whether their sender is known.
     var isNamed = true
-    /// Whose datagrams the socket takes.
+    /// The policy of the socket.
     var policy = ListenPolicy.open
 
     package init(
@@ -34,7 +35,7 @@ package struct Intake {
     }
   }
 
-  /// For how long after a refusal the kernel is asked who sends, however much there is to do.
+  /// The time after a refusal during which the loop asks the kernel for source addresses, whatever the load.
   static let suspicion = TimeSpan.seconds(1)
 
   private let shard: Int
@@ -47,23 +48,23 @@ package struct Intake {
   package var outgoing: [ReportBatch]
   /// The own shard's reports of a datagram that also has others'.
   private var mixed = ReportBatch()
-  /// What the recorder is to get.
+  /// The datagrams for the recorder.
   package var log = DatagramLog()
   /// Lines for the log about datagrams that were refused.
   package var lines: [RefusalTable.Line] = []
 
-  /// What has been counted.
+  /// The counters.
   package private(set) var counters = IntakeCounters()
   /// All that is heard.
   package private(set) var heard: HeardTable
-  /// Who sends what is refused.
+  /// The senders of refused datagrams.
   package private(set) var refusals = RefusalTable()
   private var sampler = HeardSampler()
-  /// Who may bring what.
+  /// The admission check.
   var gate = Gate()
-  /// What waits for a write to the disk.
+  /// The datagrams that wait for a write to the disk.
   private(set) var held = HeldDatagrams()
-  /// Until when there may be more of what was refused.
+  /// The time until which more refused datagrams are expected.
   private var suspiciousUntil = Timestamp.distantPast
 
   /// Makes the intake of one loop.
@@ -94,11 +95,11 @@ package struct Intake {
   /// Takes one datagram: decodes it, or counts why it cannot be.
   ///
   /// - Parameters:
-  ///   - bytes: what was received of it.
-  ///   - isTruncated: whether it was longer than that.
+  ///   - bytes: the received bytes.
+  ///   - isTruncated: indicates whether the datagram was longer than that.
   ///   - call: its R, its socket, and whether it is recorded.
-  ///   - source: who sent it, asked only where somebody wants to know.
-  /// - Returns: its format, or why it was refused.
+  ///   - source: returns the sender; called only if the address is needed.
+  /// - Returns: its format, or the reason why it was refused.
   @discardableResult
   package mutating func take(
     _ bytes: UnsafeRawBufferPointer,
@@ -118,8 +119,8 @@ package struct Intake {
     return settle(bytes, of: call, source: source)
   }
 
-  /// Asks again about what waited for a write to the disk, each with an R of its own; a hundred at most, for which the reading
-  /// of the clock has room.
+  /// Judges again the datagrams that waited for a write to the disk, each with an R of its own; a hundred at most, for
+  /// which the reading of the clock has room.
   ///
   /// - Parameter received: the first R.
   mutating func takeHeld(at received: Timestamp) {
@@ -137,7 +138,7 @@ package struct Intake {
     }
   }
 
-  /// How many of the datagrams that waited are asked about in one turn.
+  /// The maximum number of held datagrams that are judged again in one turn.
   static let mostHeldAtOnce = 100
 
   /// Refuses what still waits for the disk, since nothing is waited for any more.
@@ -147,7 +148,7 @@ package struct Intake {
 
   /// Takes, holds or refuses a datagram that has been counted as received.
   ///
-  /// - Returns: its format, or why it was refused; the format too of what is held.
+  /// - Returns: its format, also if it is held, or the reason why it was refused.
   private mutating func settle(
     _ bytes: UnsafeRawBufferPointer,
     of call: Call,
@@ -199,7 +200,8 @@ package struct Intake {
     return outcome
   }
 
-  /// Why the reports behind a place may not be taken, judged by whom they name; nil if they may.
+  /// Returns the reason to refuse the reports from a position on, judged by the observers that they name; nil to accept
+  /// them.
   private func refusal(
     ofReportsFrom first: Int,
     signedBy signer: ObserverID?,
@@ -275,7 +277,7 @@ package struct Intake {
   }
 }
 
-/// What an intake has counted.
+/// The counters of an intake.
 package struct IntakeCounters: Equatable, Sendable {
   /// Datagrams that were received.
   package var datagrams: UInt64 = 0
@@ -287,20 +289,20 @@ package struct IntakeCounters: Equatable, Sendable {
   var forwarded: UInt64 = 0
 }
 
-/// Chooses what the table of all that is heard looks at.
+/// The sampler of the adverts that the table of all that is heard examines.
 ///
-/// A millisecond brings a budget of 8 adverts, saved up to ten datagrams' worth: with little traffic that is all of it, with much it
-/// is a sample, and what is looked at stands for what came before it and was not. Gateways send in a rhythm of their own, second
-/// after second: the moments, and the part of a datagram, are drawn by chance, as otherwise the same beacons would be looked at each
-/// time and the others hardly ever.
+/// A millisecond brings a budget of 8 adverts, saved up to ten datagrams' worth: with little traffic it covers all
+/// adverts, with much it covers a sample, and an examined datagram represents those before it that were not examined.
+/// Gateways send at a regular rhythm, second after second: the moments, and the part of a datagram, are chosen at
+/// random, as otherwise the same beacons would be examined each time and the others hardly ever.
 package struct HeardSampler {
   /// The mean time after which there is a new budget.
   static let interval = TimeSpan.milliseconds(1)
-  /// The same while more is heard than the table holds: whatever is new then throws out what was, at ten times the cost.
+  /// The same while more is heard than the table holds: each new entry then evicts another one, at ten times the cost.
   static let crowdedInterval = TimeSpan.milliseconds(8)
-  /// How many adverts may be looked at for each such time: a microsecond's work, a thousandth of the loop.
+  /// The budget of each such interval, in adverts: a microsecond's work, a thousandth of the loop.
   package static let adverts = 8
-  /// How many may be saved up: ten datagrams of a gateway that sends what it heard in a second.
+  /// The maximum budget that can be saved up: ten datagrams of a gateway that sends what it heard in a second.
   package static let most = 256
   /// The same while more is heard than the table holds: one datagram.
   static let crowdedMost = 32
@@ -309,22 +311,22 @@ package struct HeardSampler {
   private var next = Timestamp.distantPast
   private var skipped = 0
   private var random: UInt64 = 0x9E37_79B9_7F4A_7C15
-  /// How many adverts may still be looked at.
+  /// The number of adverts that may still be examined.
   package var budget = 0
-  /// Whether more is heard than the table holds.
+  /// Indicates whether more is heard than the table holds.
   package var isCrowded = false
 
   package init() {}
 
-  /// Whether there is a budget at some time.
+  /// Returns whether there is a budget at a time.
   func isDue(at time: Timestamp) -> Bool { budget > 0 || time >= next }
 
   /// Decides about one datagram.
   ///
   /// - Parameters:
   ///   - time: its R.
-  ///   - isNamed: whether it is known who sent it; otherwise it is not looked at.
-  /// - Returns: how many datagrams this one stands for, or nil if it is not to be looked at.
+  ///   - isNamed: indicates whether its sender is known; otherwise it is not examined.
+  /// - Returns: the number of datagrams that this one represents, or nil if it is not to be examined.
   package mutating func look(at time: Timestamp, isNamed: Bool = true) -> Double? {
     if time >= next { save(until: time) }
     skipped += 1
@@ -343,9 +345,9 @@ package struct HeardSampler {
     next = time + TimeSpan(nanoseconds: interval / 2 + draw(below: interval))
   }
 
-  /// The reports of a datagram that there is a budget for: each part of it as probable as any other.
+  /// Returns the reports of a datagram that the budget allows: each part of it is equally probable.
   ///
-  /// - Returns: which, and how many of the datagram's reports each of them stands for.
+  /// - Returns: the reports, and the number of the datagram's reports that each of them represents.
   package mutating func part(of reports: Range<Int>) -> (reports: Range<Int>, weight: Double) {
     guard reports.count > budget, budget > 0 else { return (reports, 1) }
     let parts = (reports.count + budget - 1) / budget
@@ -353,9 +355,10 @@ package struct HeardSampler {
     return (first..<min(first + budget, reports.upperBound), Double(parts))
   }
 
-  /// A number by chance.
+  /// Returns a random number.
   ///
-  /// - Source: Knuth's MMIX generator (The Art of Computer Programming, volume 2, section 3.3.4), of which the upper half is used.
+  /// - Source: Knuth's MMIX generator (The Art of Computer Programming, volume 2, section 3.3.4), of which the upper
+  ///   half is used.
   private mutating func draw(below bound: Int64) -> Int64 {
     random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Int64(random >> 33) % bound

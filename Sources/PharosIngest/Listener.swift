@@ -14,20 +14,20 @@ final class Listener {
   private let channel: any Channel
   /// The channel's socket.
   ///
-  /// Asked of the channel once: the way there costs a dynamic cast, a microsecond and more. Used only on the channel's own
+  /// Read from the channel once: that costs a dynamic cast, a microsecond and more. Used only on the channel's own
   /// thread and while it is active, so that it never is another's.
   private let descriptor: Int32
-  /// Where it listens.
+  /// The address on which it listens.
   let localAddress: Endpoint
   /// The receive buffer that the kernel granted, in bytes.
   let receiveBuffer: Int
-  /// Whose datagrams it takes.
+  /// The policy that decides which datagrams it takes.
   let policy: ListenPolicy
-  /// How it learns that there is something to read.
+  /// The way in which it learns that there is something to read.
   private(set) var mode = ReadingMode.readiness
-  /// What NIO has read and the loop has not taken yet: one datagram, rarely two.
+  /// The datagrams that NIO has read and the loop has not taken yet: one, rarely two.
   private(set) var held: [Held] = []
-  /// How many datagrams it brought since the last tick.
+  /// The number of datagrams that it received since the last tick.
   var sinceTick = 0
   /// The kernel's drop counter at the last look; it wraps at 2^32.
   private var knownDrops: UInt32 = 0
@@ -50,7 +50,7 @@ final class Listener {
   /// Keeps a datagram that NIO has read.
   func hold(_ bytes: ByteBuffer, from source: Endpoint) { held.append(Held(bytes: bytes, source: source)) }
 
-  /// Takes what NIO has read.
+  /// Takes the datagrams that NIO has read.
   func takeHeld() -> [Held] {
     guard !held.isEmpty else { return [] }
     defer { held.removeAll(keepingCapacity: true) }
@@ -62,7 +62,7 @@ final class Listener {
     withDescriptor { drain.receive(from: $0, named: named) } ?? 0
   }
 
-  /// How many datagrams the kernel dropped since the last look.
+  /// Returns the number of datagrams that the kernel dropped since the last call.
   func newKernelDrops() -> UInt64 {
     guard let drops = withDescriptor({ pharos_kernel_drops($0) }), drops >= 0 else { return 0 }
     let now = UInt32(truncatingIfNeeded: drops)
@@ -98,40 +98,41 @@ final class Listener {
   }
 }
 
-/// How a listener learns that there is something to read.
+/// The way in which a listener learns that there is something to read.
 ///
-/// While it is quiet, NIO waits for the socket and calls at once. When datagrams come thick, each of those calls costs
-/// more than the datagram; then NIO stops waiting and the loop looks at every tick, until it is quiet again.
+/// While it is quiet, NIO waits for the socket and calls at once. At a high rate, each of those calls costs more than
+/// the datagram; then NIO stops waiting and the loop reads the socket at every tick, until it is quiet again.
 package enum ReadingMode: Equatable {
   /// NIO waits for the socket.
   case readiness
-  /// The loop looks at every tick; so many ticks in a row brought little.
+  /// The loop reads the socket at every tick; the number of consecutive ticks that brought little.
   case ticking(quiet: Int)
 
-  /// What the listener has to do about it.
+  /// The change that the listener has to make.
   package enum Change: Equatable {
-    /// Let NIO stop waiting.
+    /// NIO stops waiting.
     case stopWaiting
-    /// Let NIO wait again.
+    /// NIO waits again.
     case startWaiting
   }
 
-  /// How many datagrams must come between two looks for ticking to pay: 4 thousand a second where a loop looks each
+  /// The minimum number of datagrams between two ticks for ticking to pay: 4 thousand a second where a loop ticks each
   /// millisecond.
   static let busy = 4
-  /// How many datagrams a tick may bring and still count as quiet.
+  /// The maximum number of datagrams in a quiet tick.
   static let quiet = 1
-  /// How many quiet ticks in a row end the ticking, so that a gap of 20 ms between two trains of datagrams does not.
+  /// The number of consecutive quiet ticks that end the ticking, so that a gap of 20 ms between two trains of datagrams
+  /// does not.
   package static let patience = 80
   /// The receive buffer below which a tick is too long to wait: it would overflow in between.
   ///
   /// - Units: bytes; 1 MiB holds some 450 datagrams of 1,200 bytes with what the kernel books for each.
   package static let smallestBuffer = 1 << 20
 
-  /// Whether the loop looks at every tick.
+  /// Indicates whether the loop reads the socket at every tick.
   package var isTicking: Bool { self != .readiness }
 
-  /// A tick has passed that brought so many datagrams.
+  /// Notes a tick and the number of datagrams that it brought; returns the change to make, if any.
   package mutating func ticked(datagrams: Int, receiveBuffer: Int) -> Change? {
     switch self {
     case .readiness:
@@ -152,7 +153,7 @@ package enum ReadingMode: Equatable {
     }
   }
 
-  /// What is read finds no room: the socket waits until a tick finds some.
+  /// Notes that the rings have no room: the socket waits until a tick finds some.
   package mutating func blocked() -> Change? {
     switch self {
     case .readiness:
@@ -199,7 +200,7 @@ final class DrainHandler: ChannelInboundHandler {
 
 /// The slots that one loop receives datagrams into, made once and filled again and again.
 package struct DatagramDrain: ~Copyable {
-  /// How many datagrams one call takes at most.
+  /// The maximum number of datagrams that one call takes.
   static let slots = 64
 
   private let handle: OpaquePointer
@@ -222,13 +223,15 @@ package struct DatagramDrain: ~Copyable {
   ///
   /// - Parameters:
   ///   - descriptor: the socket's.
-  ///   - named: whether the kernel is to say who sent each, which costs it a twelfth of all that it does for one.
-  /// - Returns: how many datagrams it took.
+  ///   - named: indicates whether the kernel is to give the sender of each, which costs it a twelfth of all that it
+  ///     does for one.
+  /// - Returns: the number of datagrams that it took.
   package mutating func receive(from descriptor: Int32, named: Bool = true) -> Int {
     max(0, Int(pharos_drain_receive(handle, descriptor, named ? 1 : 0)))
   }
 
-  /// The bytes in a slot, valid until the next call of ``receive(from:named:)``, and whether more was sent than they.
+  /// Returns the bytes in a slot, valid until the next call of ``receive(from:named:)``, and whether the datagram was
+  /// longer.
   package func datagram(_ slot: Int) -> (bytes: UnsafeRawBufferPointer, isTruncated: Bool) {
     let datagram = pharos_drain_datagrams(handle)[slot]
     return (
@@ -236,12 +239,12 @@ package struct DatagramDrain: ~Copyable {
     )
   }
 
-  /// Who sent the datagram in a slot, or an endpoint that is none if the kernel was not asked.
+  /// Returns the sender of the datagram in a slot, or `Endpoint.none` if the kernel was not asked.
   package func source(_ slot: Int) -> Endpoint { Endpoint(pharos_drain_source(handle, UInt32(slot))) }
 }
 
 extension Endpoint {
-  /// Stands for the address of a socket that has none, as a UNIX socket that somebody passed to the process.
+  /// The placeholder for the address of a socket that has none, such as a UNIX socket that was passed to the process.
   package static let none = Endpoint(IPAddress(v4: 0), port: 0)
 
   /// The endpoint that the C shim read; an IPv4 address mapped into IPv6 is one of version 4.

@@ -14,14 +14,14 @@ package final class MergerLoop {
   private let deliver: @Sendable ([Event]) -> Void
   private let checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
   private(set) var merger: EventMerger
-  /// How many events were delivered since the start.
+  /// The number of events that were delivered since the start.
   private(set) var delivered: UInt64 = 0
   private let nothing = StageOutput()
   /// Results that were popped and not offered yet; its storage is kept.
   private var arrived: [(shard: Int, result: ShardResult)] = []
-  /// Up to when some shard has decided something.
+  /// The latest time through which some shard has decided, or of a server input.
   private var decidedThrough = Timestamp.distantPast
-  /// Where a checkpoint is to be taken, if one is under way.
+  /// The pending checkpoint marker and its instant, if a checkpoint is in progress.
   ///
   /// Server inputs behind it wait in their ring.
   private var marker: (instant: Timestamp, marker: CheckpointMarker)?
@@ -44,7 +44,7 @@ package final class MergerLoop {
     copies = Array(repeating: [], count: exchange.loops)
   }
 
-  /// Up to when all events have been delivered.
+  /// The time through which all events have been delivered.
   var releasedThrough: Timestamp { merger.released }
 
   /// Delivers what has become final.
@@ -96,7 +96,7 @@ package final class MergerLoop {
     return marks
   }
 
-  /// Takes what no observer sent, up to the next marker: what lies behind it has no part in the checkpoint.
+  /// Takes the server inputs up to the next marker: those behind it have no part in the checkpoint.
   private func takeServerInputs() {
     while marker == nil, let input = exchange.serverInputs.pop() { take(input) }
   }
@@ -143,7 +143,7 @@ package final class MergerLoop {
     marker.answer?.succeed(())
   }
 
-  /// Gives up what is under way: nothing more is delivered.
+  /// Abandons the work in progress: nothing more is delivered.
   func abandon() {
     marker?.marker.answer?.fail(IngestError.stopped)
     marker = nil

@@ -5,13 +5,14 @@ package import PharosReports
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
 ///
-/// Taking the copies costs the loops next to nothing; what they change while one is held is copied first, so it should not be
-/// held for long. Writing them as bytes takes a while, on whatever thread ``encoded()`` is called. Until it is let go, no further
-/// one is taken by the interval.
+/// Taking the copies costs the loops next to nothing; while a copy is held, the loops copy what they change, so it
+/// should not be held for long. Writing them as bytes takes a while, on whatever thread ``encoded()`` is called. Until
+/// it is released, no further one is taken by the interval.
 package struct PendingCheckpoint: Sendable {
   /// The instant: everything received and due up to it is in it, and nothing behind it.
   package let instant: Timestamp
-  /// How many events had been delivered since the start when it was taken: all of them are in it, and none that comes later.
+  /// The number of events that had been delivered since the start when it was taken: all of them are in it, and no
+  /// later one.
   package let eventsBefore: UInt64
 
   private let shards: [EngineCopy]
@@ -49,11 +50,11 @@ package final class CheckpointLease: Sendable {
   package init() {}
 }
 
-/// What passes through the shards and the merger to tell where a checkpoint is to be taken.
+/// The marker that passes through the shards and the merger and shows where to take a checkpoint.
 package struct CheckpointMarker: Sendable {
   /// Lives until the checkpoint is written.
   let lease: CheckpointLease
-  /// Told once the checkpoint was handed over.
+  /// The promise that succeeds once the checkpoint was handed over.
   let answer: EventLoopPromise<Void>?
 
   package init(lease: CheckpointLease, answer: EventLoopPromise<Void>?) {

@@ -10,13 +10,13 @@ import PharosWire
 /// Lives on one NIO event loop and is touched nowhere else, so it holds no lock. What it does, in order, at every
 /// wake-up: take datagrams, push them to the rings, publish its watermark, run its shard.
 final class ReadingLoop {
-  /// Where the loop stands on its way to the end.
+  /// The phase of the loop between start and shutdown.
   enum Phase {
     /// It reads.
     case running
     /// It reads what is left in the sockets' buffers, and then succeeds the promise.
     case draining(EventLoopPromise<Void>)
-    /// Its sockets are closed; it still says that time passes, since other loops may wait for its watermark.
+    /// Its sockets are closed; it still publishes watermarks, since other loops may wait for them.
     case drained
     /// Time stands still until all loops have agreed on the end.
     case frozen
@@ -45,15 +45,15 @@ final class ReadingLoop {
   var counters = LoopCounters()
   var nextChores = Timestamp.distantPast
   var dropLog = DropLog()
-  /// Whether the shard has more to do and will be run for it.
+  /// Indicates whether the shard has more to do and will be run for it.
   var isShardScheduled = false
-  /// Which of the listeners the next tick reads first.
+  /// The index of the listener that the next tick reads first.
   var firstListener = 0
-  /// Whether the last tick left something in a socket and the next one follows at once.
+  /// Indicates whether the last tick left datagrams in a socket and the next one follows at once.
   var wasBehind = false
-  /// How many datagrams the last drain may still take.
+  /// The number of datagrams that the last drain may still take.
   var lastDrainLeft = 0
-  /// Since when the recorder has had no room.
+  /// The time since which the recorder has had no room.
   var recorderStalledSince: Timestamp?
 
   /// Makes a loop; called on its event loop.
@@ -83,28 +83,28 @@ final class ReadingLoop {
     recognise(site, applications: server?.registry.applications ?? [])
   }
 
-  /// Has the table of what is heard know what a site asks about.
+  /// Passes the site's registered devices to the table of heard devices.
   func recognise(_ site: Site, applications: [Application]) {
     intake.recognise(site, applications: applications, showsStrangers: configuration.showsStrangers)
   }
 }
 
-/// What one loop has counted of its sockets.
+/// The socket counters of one loop.
 struct LoopCounters: Sendable {
   /// Datagrams that the kernel dropped because the receive buffer was full.
   var kernelDrops: UInt64 = 0
-  /// How often a socket had to wait because a ring was full.
+  /// The number of times that a socket had to wait because a ring was full.
   var ringWaits: UInt64 = 0
   /// Errors of sockets.
   var socketErrors: UInt64 = 0
 }
 
-/// Says when dropped datagrams are worth a line in the log: at the first ones, then once a minute at most.
+/// The rate limit of log lines about dropped datagrams: one for the first, then at most one a minute.
 struct DropLog {
   private var lastLine = Timestamp.distantPast
   private var unsaid: UInt64 = 0
 
-  /// Counts dropped datagrams and gives the number to log, if it is time for a line.
+  /// Counts dropped datagrams and returns the number to log, if it is time for a line.
   mutating func note(_ drops: UInt64, at time: Timestamp) -> UInt64? {
     unsaid += drops
     guard unsaid > 0, time - lastLine >= .minutes(1) else { return nil }
@@ -115,22 +115,23 @@ struct DropLog {
 }
 
 extension ReadingLoop {
-  /// How many datagrams one socket may bring before the loop turns to its other work.
+  /// The number of datagrams that one socket may bring before the loop turns to its other work.
   static let fairShare = 1_024
-  /// How long one socket may be read before the loop turns to its other work, so that deadlines and server inputs wait no longer.
+  /// The maximum time for which one socket is read before the loop turns to its other work, so that deadlines and
+  /// server inputs wait no longer.
   static let longestTurn = TimeSpan.microseconds(250)
 
-  /// Why a socket is read no further.
+  /// The reason why a pass over a socket ended.
   enum Ending {
     /// Nothing is left in it.
     case emptied
     /// It has had its share.
     case more
-    /// There is no room for what it holds.
+    /// The rings have no room.
     case blocked
   }
 
-  /// NIO has read a datagram: takes it and what else there is.
+  /// Takes a datagram that NIO has read and the others in the socket.
   func readable(_ listener: Listener) {
     switch phase {
     case .running, .draining:
@@ -142,7 +143,7 @@ extension ReadingLoop {
     }
   }
 
-  /// A socket error that passes by itself: counted, and told to who looks closely.
+  /// Counts a transient socket error and logs it for debugging.
   func noteSocketError(_ error: any Error, at listener: Listener) {
     counters.socketErrors += 1
     logger.debug(
@@ -153,9 +154,9 @@ extension ReadingLoop {
 
   /// Takes datagrams off a socket, 64 a call; a call has one reading of the clock and each datagram its own R.
   ///
-  /// What a call brought is decided before the next one, while it is still in the processor's caches.
+  /// The shard decides the datagrams of one call before the next call, while they are still in the processor's caches.
   ///
-  /// - Returns: how many there were, and why there were no more.
+  /// - Returns: the number of datagrams, and the reason why the pass ended.
   func pass(_ listener: Listener) -> (datagrams: Int, ending: Ending) {
     var taken = 0
     var start: Timestamp?
@@ -207,7 +208,7 @@ extension ReadingLoop {
     return (taken, ending)
   }
 
-  /// The desk has kept something: what has waited for it goes on at once.
+  /// Takes the datagrams that waited for a write of the signing desk.
   func noteKept() {
     switch phase {
     case .running, .draining:
@@ -218,7 +219,7 @@ extension ReadingLoop {
     }
   }
 
-  /// Asks again about datagrams that waited for a write to the disk, which has told something since.
+  /// Judges again the datagrams that waited for a write to the disk.
   func takeHeld() {
     guard !intake.held.isEmpty, exchange.hasRoom(from: index) else { return }
     let received = clock.next()
@@ -256,7 +257,7 @@ extension ReadingLoop {
     if !intake.lines.isEmpty { sayRefusals() }
   }
 
-  /// Pushes what room was seen for.
+  /// Pushes a load to a ring that was seen to have room.
   func push<Load>(_ load: Load, to ring: SingleProducerRing<Load>) {
     let isPushed = ring.push(load)
     precondition(isPushed, "room in the ring was seen before; only this loop pushes")
@@ -279,15 +280,16 @@ extension ReadingLoop {
 }
 
 extension ReadingLoop {
-  /// How often a loop looks after what changes slowly: drop counters and the wall clock.
+  /// The interval at which a loop checks what changes slowly: drop counters and the wall clock.
   static let choresInterval = TimeSpan.seconds(1)
-  /// How often a loop looks while there is some traffic, but none that it must tick for.
+  /// The tick interval while there is some traffic, but none that the loop must tick for.
   static let calmTick = TimeSpan.milliseconds(1)
-  /// How recent the traffic of some loop must be for all of them to tick.
+  /// The maximum age of some loop's last traffic for all loops to tick.
   ///
-  /// Each one's watermark holds back the others' decisions. Four ticks: less would flicker between two trains of datagrams.
+  /// The watermark of each loop holds back the others' decisions. Four ticks: less would flicker between two trains of
+  /// datagrams.
   static let recently = TimeSpan.milliseconds(1)
-  /// How long the recorder may have no room before the recording ends.
+  /// The time for which the recorder may have no room before the recording ends.
   ///
   /// Longer than a disc takes to flush its cache, shorter than a receive buffer lasts at moderate rates.
   static let recorderPatience = TimeSpan.seconds(2)
@@ -295,7 +297,7 @@ extension ReadingLoop {
   /// Begins the ticks.
   func start() { tick() }
 
-  /// One look at everything, and the date of the next.
+  /// Does all work that is due and schedules the next tick.
   func tick() {
     var isEager = false
     var isBehind = false
@@ -333,7 +335,7 @@ extension ReadingLoop {
     scheduleTick(isEager: isEager, isBehind: isBehind)
   }
 
-  /// Whether its sockets are open.
+  /// Indicates whether the loop's sockets are open.
   private var isReading: Bool {
     switch phase {
     case .running, .draining: true
@@ -356,10 +358,10 @@ extension ReadingLoop {
     promise.succeed(())
   }
 
-  /// Reads the sockets that NIO does not wait for; says whether there is more to read at once.
+  /// Reads the sockets that NIO does not wait for; returns whether there is more to read at once.
   ///
-  /// NIO looks at its sockets when no task is left, so while the loop puts off work from task to task it reads all of them
-  /// itself. Each tick begins with another one, so that one that is flooded does not take all the room there is every time.
+  /// NIO checks its sockets when no task is left, so while the loop defers work from task to task it reads all of them
+  /// itself. Each tick begins with another socket, so that a flooded one does not take all the room every time.
   private func readSockets() -> Bool {
     let isHurried = wasBehind || isShardScheduled
     var isBehind = false
@@ -377,16 +379,17 @@ extension ReadingLoop {
     return isBehind
   }
 
-  /// Says that time has passed without input, so that deadlines fire.
+  /// Publishes a watermark without input, so that deadlines fire.
   ///
-  /// Nothing that has an R waits outside the rings, so each R that is new is a watermark.
+  /// No input that has an R waits outside the rings, so each new R is a watermark.
   func publishTime() { exchange.publishInputs(of: index, through: LoopClock.end(of: clock.next())) }
 
-  /// Sets the date of the next tick.
+  /// Schedules the next tick.
   ///
   /// - Parameters:
-  ///   - isEager: whether there is something that other loops or a caller wait for.
-  ///   - isBehind: whether a socket holds more than its share: then the loop goes on as soon as NIO's other work is done.
+  ///   - isEager: indicates whether other loops or a caller wait for this loop.
+  ///   - isBehind: indicates whether a socket holds more than its share: then the loop goes on as soon as NIO's other
+  ///     work is done.
   private func scheduleTick(isEager: Bool, isBehind: Bool) {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     if isBehind { return eventLoop.execute { bound.value.tick() } }
@@ -394,7 +397,7 @@ extension ReadingLoop {
     eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.tick() }
   }
 
-  /// How long to wait for the next tick, by how much traffic there has been of late, at any loop.
+  /// The time to wait for the next tick, by the recent traffic of all loops.
   private var tickAfterTraffic: TimeSpan {
     let quiet = clock.last - exchange.latestTraffic
     if listeners.contains(where: { $0.mode.isTicking }) { return configuration.busyTick }
@@ -414,7 +417,7 @@ extension ReadingLoop {
     readDropCounters()
   }
 
-  /// Adds what the kernel has dropped.
+  /// Adds the datagrams that the kernel has dropped to the counters.
   func readDropCounters() {
     for listener in listeners {
       let drops = listener.newKernelDrops()
@@ -447,10 +450,10 @@ extension ReadingLoop {
 }
 
 extension ReadingLoop {
-  /// How many bytes of a receive buffer there are for each datagram that the last drain takes at most.
+  /// The bytes of a receive buffer per datagram, from which the limit of the last drain follows.
   ///
-  /// Somebody who floods a socket must not keep the server from stopping. The kernel books at least 768 bytes for a
-  /// datagram against twice the buffer that was asked for, so that this covers all that can have been there.
+  /// A sender that floods a socket must not keep the server from stopping. The kernel accounts at least 768 bytes for a
+  /// datagram against twice the requested buffer, so that this covers all that can have been there.
   static let bytesPerDatagram = 256
 
   /// Reads what is left in the sockets, then closes them.
@@ -461,7 +464,7 @@ extension ReadingLoop {
     return promise.futureResult
   }
 
-  /// Lets time stand still and says where.
+  /// Stops the clock of the loop and returns its last R.
   func freeze() -> Timestamp {
     phase = .frozen
     return clock.last
@@ -476,7 +479,7 @@ extension ReadingLoop {
     return promise.futureResult
   }
 
-  /// Takes a share of what is left; says whether all of it has been taken.
+  /// Takes a share of the remaining datagrams; returns whether all of them have been taken.
   func drainSockets() -> Bool {
     var isDone = true
     for listener in listeners {
@@ -492,7 +495,7 @@ extension ReadingLoop {
     return isDone || lastDrainLeft <= 0
   }
 
-  /// Closes the sockets and refuses what was asked too late.
+  /// Closes the sockets and refuses the requests that came too late.
   func closeSockets() {
     readDropCounters()
     intake.refuseHeld()

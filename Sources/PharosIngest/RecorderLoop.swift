@@ -8,7 +8,7 @@ import PharosReports
 /// Lives on an event loop of its own, since its sink may wait for a disc. Whatever goes wrong with it ends the
 /// recording, says so once, and leaves ingest alone.
 final class RecorderLoop {
-  /// How many bytes are gathered before the sink gets them.
+  /// The number of bytes that are gathered before the sink gets them.
   private static let chunk = 1 << 20
 
   private let exchange: Exchange

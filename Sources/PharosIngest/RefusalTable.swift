@@ -4,26 +4,26 @@ package import PharosWire
 
 /// The datagrams of one sender that were refused.
 package struct RefusedSource: Hashable, Sendable {
-  /// Where they came from.
+  /// The sender's address.
   package var source: IPAddress
-  /// How many there were.
+  /// The number of refused datagrams.
   package var count: UInt64
-  /// Why the last one was refused.
+  /// The reason for the last refusal.
   package var lastReason: DatagramRefusal
-  /// When it was.
+  /// The time of the last refusal.
   package var lastRefused: Timestamp
 }
 
-/// Counts refused datagrams by sender and says when one is worth a line in the log.
+/// The refused datagrams by sender, with the decision when to log one.
 ///
 /// Bounded: strangers can send from any number of addresses. When the table is full, the eighth of it that has been
 /// quiet longest makes room, so that a flood costs a sort every hundred strangers and not one each.
 package struct RefusalTable {
-  /// What a line in the log says.
+  /// The content of a log line.
   package struct Line: Equatable {
     package var source: IPAddress
     package var reason: DatagramRefusal
-    /// How many datagrams of the same sender and reason were refused since the last line about them.
+    /// The number of datagrams of the same sender and reason that were refused since the last line about them.
     package var suppressed: UInt64
 
     package init(source: IPAddress, reason: DatagramRefusal, suppressed: UInt64) {
@@ -33,7 +33,7 @@ package struct RefusalTable {
     }
   }
 
-  /// How long after a line the next one about the same sender and reason may follow.
+  /// The minimum time between two lines about the same sender and reason.
   static let quiet = TimeSpan.minutes(1)
   /// The maximum number of log lines in one such period, across all senders: a flood from forged addresses must not
   /// fill the disk.
@@ -54,7 +54,7 @@ package struct RefusalTable {
   private var entries: [IPAddress: Entry] = [:]
   private var periodStart = Timestamp.distantPast
   private var linesInPeriod = 0
-  /// How many senders were forgotten to make room.
+  /// The number of senders that were evicted to make room.
   package private(set) var evictions: UInt64 = 0
 
   /// Makes an empty table.
@@ -63,7 +63,7 @@ package struct RefusalTable {
   /// The senders, the one with the most refusals first.
   package var sources: [RefusedSource] { RefusedSource.merged(entries.values.map(\.refused)) }
 
-  /// Counts a refused datagram and gives the line to log, if it is time for one.
+  /// Counts a refused datagram and returns the line to log, if it is time for one.
   package mutating func note(_ reason: DatagramRefusal, from source: IPAddress, at time: Timestamp) -> Line? {
     if entries[source] == nil {
       if entries.count >= capacity { evict() }
@@ -92,7 +92,7 @@ package struct RefusalTable {
 }
 
 extension RefusalTable.Entry {
-  /// Counts a refusal; gives how many were kept quiet if a line may be written.
+  /// Counts a refusal; returns the number of suppressed ones if a line may be written.
   fileprivate mutating func count(_ reason: DatagramRefusal, at time: Timestamp) -> UInt64? {
     refused.count += 1
     refused.lastReason = reason

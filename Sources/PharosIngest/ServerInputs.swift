@@ -10,12 +10,12 @@ import PharosWire
 ///
 /// Loop 0 takes them, so that they have an R and a place in the order of all inputs.
 struct ServerInputs {
-  /// How many requests wait for room at most.
+  /// The maximum number of requests that wait for room.
   ///
   /// 256: with the longest datagrams 16 MiB; loops that are not behind take each at once.
   static let mostRequests = 256
 
-  /// What waits for room in the rings, and who waits for the answer.
+  /// A request that waits for room in the rings, with the promise for its answer.
   enum Request {
     /// An application's change of its regions.
     case change(RegionChange, EventLoopPromise<Void>)
@@ -26,7 +26,7 @@ struct ServerInputs {
     /// A checkpoint.
     case checkpoint(CheckpointMarker)
 
-    /// Says that it was not carried out.
+    /// Fails the request's promise.
     func fail(_ error: any Error) {
       switch self {
       case .change(_, let answer), .adoption(_, let answer): answer.fail(error)
@@ -36,26 +36,26 @@ struct ServerInputs {
     }
   }
 
-  /// What is declared at present.
+  /// The current site.
   var site: Site
   /// Accepts or refuses changes before any shard sees them.
   var registry: RegionRegistry
-  /// What was asked, in the order in which it came.
+  /// The requests, in order of arrival.
   var requests: [Request] = []
   /// Notices steps of the wall clock.
   var watch: ClockWatch
   /// Steps that wait for room in the rings.
   var steps: [TimeSpan] = []
-  /// That all stood still, as long as there is no room to say so.
+  /// The pause to report to the shards, while the rings have no room for it.
   var pause: (received: Timestamp, through: Timestamp)?
-  /// When the next checkpoint is due.
+  /// The time at which the next checkpoint is due.
   var nextCheckpoint: Timestamp?
-  /// Lives as long as the last checkpoint that was due is under way.
+  /// The lease of the last periodic checkpoint, which lives until that checkpoint is written.
   weak var lease: CheckpointLease?
 }
 
 extension ReadingLoop {
-  /// Takes a request; its promise says what became of it.
+  /// Takes a request and fulfills its promise with the outcome.
   func request(_ request: ServerInputs.Request) {
     guard case .running = phase, let waiting = server?.requests.count else {
       return request.fail(IngestError.stopped)
@@ -68,7 +68,7 @@ extension ReadingLoop {
     runShard()
   }
 
-  /// Takes what waits, as long as there is room for it.
+  /// Takes the pending server inputs, as long as the rings have room.
   func takeServerInputs() {
     while let step = server?.steps.first, hasRoomForServerInput {
       server?.steps.removeFirst()
@@ -80,7 +80,7 @@ extension ReadingLoop {
     }
   }
 
-  /// Refuses what still waits when the server stops.
+  /// Refuses the pending requests when the server stops.
   func refuseRequests() {
     for request in server?.requests ?? [] { request.fail(IngestError.stopped) }
     server?.requests.removeAll()
@@ -91,7 +91,7 @@ extension ReadingLoop {
   /// Datagrams that arrived meanwhile are still in the sockets. Loop 0 reports the pause for all loops, since no shard
   /// decides beyond its watermark: the pause is placed directly after the last input of loop 0.
   ///
-  /// - Returns: whether the loop may continue; false while the rings have no room for the pause.
+  /// - Returns: `true` if the loop may continue; `false` while the rings have no room for the pause.
   func watchPause() -> Bool {
     guard server != nil else { return true }
     let before = clock.last
@@ -120,7 +120,7 @@ extension ReadingLoop {
     return true
   }
 
-  /// Looks whether somebody set the wall clock.
+  /// Checks whether the wall clock was set.
   func watchClock() {
     guard let step = server?.watch.look() else { return }
     server?.steps.append(step)
@@ -228,7 +228,7 @@ extension ReadingLoop {
     publishInputs(through: received)
   }
 
-  /// Tells the merger and the recorder, and publishes the watermark that covers it.
+  /// Pushes an input to the merger and, while recording, to the recorder, and publishes the watermark that covers it.
   private func announce(_ content: ServerInput.Content, at received: Timestamp) {
     push(ServerInput(received: received, content: content), to: exchange.serverInputs)
     if exchange.records {

@@ -6,7 +6,7 @@ package import PharosReports
 
 /// One shard of stage one: takes inputs from all loops in their total order and hands on what it decides.
 package struct Shard {
-  /// How much there was to do.
+  /// The amount of work that is left after a run.
   package enum Progress {
     /// Nothing is left that may be taken yet.
     case upToDate
@@ -16,22 +16,22 @@ package struct Shard {
     case waiting
   }
 
-  /// How many parcels are taken in a run, so that the loop gets to its sockets in between.
+  /// The maximum number of parcels in a run, so that the loop gets to its sockets in between.
   static let parcelsPerRun = 256
-  /// How long a run takes at most, but for the parcel that it is at: as long as reading does.
+  /// The maximum duration of a run, apart from the parcel in progress: the same as for reading.
   static let longestRun = TimeAmount.microseconds(250)
-  /// How many messages to stage two may wait while the loop goes on reading; events do not wait.
+  /// The number of messages to stage two from which they are passed on while the loop is reading; events do not wait.
   static let mostWaiting = 128
 
   private let index: Int
   private let exchange: Exchange
   private(set) var engine: MonitoringEngine
-  /// Finds out whose changing addresses are, with the keys of the site as it stands in the order of inputs; nil without any.
+  /// Resolves changing addresses with the keys of the site as it stands in the order of inputs; nil without any.
   private var resolver: Resolver?
   private var output = StageOutput()
   /// Everything due up to this time has been decided.
   package private(set) var through = Timestamp.distantPast
-  /// How often the merger had no room.
+  /// The number of times that the merger had no room.
   private(set) var waits: UInt64 = 0
 
   /// Makes a shard, whose engine may have decided something already when it went on after a restart.
@@ -52,12 +52,12 @@ package struct Shard {
   /// Processes the inputs that the loops' watermarks allow and passes the decisions on.
   ///
   /// - Parameter deadline: the time at which to stop with work left; nil if no other work waits for the thread.
-  /// - Returns: whether there is more to do.
+  /// - Returns: the amount of work that is left.
   package mutating func run(until deadline: NIODeadline? = nil) -> Progress {
     run(isReading: false, until: deadline)
   }
 
-  /// Takes what the loops' watermarks allow, in the middle of reading; a few messages to stage two wait for the end of it.
+  /// Takes what the loops' watermarks allow, in the middle of reading; a few messages to stage two wait until its end.
   package mutating func decide() { _ = run(isReading: true, until: nil) }
 
   private mutating func run(isReading: Bool, until deadline: NIODeadline?) -> Progress {

@@ -2,7 +2,7 @@ import Atomics
 
 /// A bounded queue from one thread to one other.
 ///
-/// What crosses between loops crosses here and nowhere else. A push or pop costs a few nanoseconds and no lock; a
+/// All data that crosses between loops goes through this type. A push or pop costs a few nanoseconds and no lock; a
 /// full ring refuses, and its producer waits, so that nothing is lost.
 ///
 /// The one reviewed `@unchecked Sendable` of this module. It is safe because each stored property has one owner: the
@@ -41,10 +41,12 @@ package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
     storage.deallocate()
   }
 
-  /// How many elements there is room for.
+  /// The number of elements that the ring holds at most.
   package var capacity: Int { mask + 1 }
 
-  /// Whether a push would succeed; asked by the producer, for whom a yes stays true until it pushes.
+  /// Indicates whether a push would succeed.
+  ///
+  /// Called by the producer, for which `true` remains valid until it pushes.
   package var hasRoom: Bool {
     // Relaxed: only the producer writes `tail`.
     let end = tail.load(ordering: .relaxed)
@@ -53,7 +55,7 @@ package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
     return end &- knownHead <= mask
   }
 
-  /// Whether more than so many elements wait; asked by the producer.
+  /// Returns whether more than a number of elements wait; called by the producer.
   func holds(moreThan count: Int) -> Bool {
     // Relaxed: only the producer writes `tail`.
     let end = tail.load(ordering: .relaxed)
@@ -71,7 +73,7 @@ package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
     return true
   }
 
-  /// Whether there is nothing to pop; asked by the consumer.
+  /// Indicates whether there is nothing to pop; called by the consumer.
   package var isEmpty: Bool {
     // Relaxed: only the consumer writes `head`.
     let start = head.load(ordering: .relaxed)
@@ -80,7 +82,7 @@ package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
     return start == knownTail
   }
 
-  /// What a closure makes of the element that is next to be popped, or nil if there is none; called by the consumer.
+  /// Passes the next element to a closure and returns its result, or nil if there is none; called by the consumer.
   package func withFirst<Result>(_ body: (borrowing Element) -> Result) -> Result? {
     guard !isEmpty else { return nil }
     return body(storage[head.load(ordering: .relaxed) & mask])
@@ -101,12 +103,12 @@ package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
 /// A container that was emptied keeps its storage and is filled again, so that in the steady state nothing is
 /// allocated however much crosses.
 package struct Conveyor<Load: Sendable, Container: Sendable>: Sendable {
-  /// What was loaded.
+  /// The loads.
   package let full: SingleProducerRing<Load>
-  /// What may be filled again; the producer of `full` is the consumer here.
+  /// The emptied containers to fill again; the consumer of `full` is the producer here.
   let empty: SingleProducerRing<Container>
 
-  /// How many emptied containers are kept: twice what a loop fills in one turn.
+  /// The number of emptied containers that are kept: twice what a loop fills in one turn.
   ///
   /// After a stall there may be as many as the ring holds, each grown to its largest; the rest of them is freed.
   static var spares: Int { 64 }

@@ -13,8 +13,8 @@ struct SocketBinder {
 
   /// Opens all sockets.
   ///
-  /// An address has a socket on each loop, among which the kernel spreads the observers, or where it cannot tell them the
-  /// senders; a multicast listener or a socket from elsewhere is read by one loop.
+  /// An address has a socket on each loop, among which the kernel spreads the observers, or, if it cannot distinguish
+  /// them, the senders; a multicast listener or a socket from elsewhere is read by one loop.
   ///
   /// - Throws: ``IngestError``.
   func bindAll() async throws -> [SocketStatus] {
@@ -43,8 +43,8 @@ struct SocketBinder {
     let descriptor: CInt
   }
 
-  /// Has the kernel give each observer's datagrams to the loop that decides about it, at every address that has a socket on each
-  /// loop; those from elsewhere are taken to have been bound in the order in which they are given.
+  /// Has the kernel give each observer's datagrams to the loop that decides about it, at every address that has a
+  /// socket on each loop; passed descriptors are assumed to have been bound in the order in which they are given.
   private func steer(_ sockets: [InstalledSocket]) {
     guard loops.count > 1 else { return }
     for (address, group) in Dictionary(grouping: sockets, by: \.status.address) {
@@ -107,8 +107,8 @@ struct SocketBinder {
     return sockets
   }
 
-  /// Finds out whether somebody else holds the port: sockets that share theirs would be let in beside another server
-  /// of the same user, and the two would take each other's datagrams.
+  /// Checks whether another process holds the port: sockets that share theirs would be let in beside another server of
+  /// the same user, and the two would take each other's datagrams.
   private func probe(_ address: SocketAddress, _ listener: ListenAddress) throws(IngestError) {
     guard address.port != 0 else { return }
     var system = address.withSockAddr { pharos_address_of($0, $1) }
@@ -193,7 +193,7 @@ struct SocketBinder {
     )
   }
 
-  /// Says in our words what the system said.
+  /// Translates a system error into an ``IngestError``.
   private func translating<Result>(
     _ listener: ListenAddress,
     _ body: () async throws -> Result

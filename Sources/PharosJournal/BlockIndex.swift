@@ -1,23 +1,23 @@
 package import PharosReports
 
-/// What an event can be found by.
+/// A dimension by which events can be found.
 enum Dimension: Int64 {
   case kind, application, region, subject, mention
 
-  /// The key of a name, or of a kind, in this dimension; name 0 stands for "none".
+  /// Returns the key of a name, or of a kind, in this dimension; name 0 stands for "none".
   func key(_ name: Int64) -> Int64 { name << 3 | rawValue }
 }
 
-/// Blocks of events: the unit in which they are found by what they mention.
+/// The division of the events into blocks, for which the journal indexes what events mention.
 package struct Blocks {
-  /// How many bits tell a block's events apart: at most 16.
+  /// The number of low bits of a sequence that distinguish the events of a block: at most 16.
   let bits: Int64
 
   package init(bits: Int64) {
     self.bits = bits
   }
 
-  /// Blocks of 65,536 events, as every journal has them but those of tests.
+  /// Blocks of 65,536 events, which every journal outside of tests has.
   package static let usual = Blocks(bits: 16)
 
   package func containing(_ sequence: Int64) -> Int64 { sequence >> bits }
@@ -27,16 +27,16 @@ package struct Blocks {
   package func isLast(_ sequence: Int64) -> Bool { place(of: sequence) == 1 << bits - 1 }
 }
 
-/// Some of the events of a block: one bit each.
+/// A set of the events of a block: one bit each.
 package struct BlockBits: Equatable {
-  /// A set of fewer places than this is kept as a list of 16-bit numbers, a larger one as its bits.
+  /// The number of places below which a set is stored as a list of 16-bit numbers, and otherwise as its bits.
   ///
-  /// 4,096: there the list would be as long as the bits, 8 KiB.
+  /// At 4,096 places, the list would be as long as the bits: 8 KiB.
   static let fewest = 4_096
 
   private(set) var words: [UInt64]
 
-  /// None, or all.
+  /// Creates an empty set, or the set of all places.
   package init(all: Bool = false) { words = Array(repeating: all ? .max : 0, count: 1_024) }
 
   mutating func insert(_ place: Int) { words[place >> 6] |= 1 << UInt64(place & 63) }
@@ -49,7 +49,7 @@ package struct BlockBits: Equatable {
 
   package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
 
-  /// Adds what ``encode(_:)`` made.
+  /// Adds the places that ``encode(_:)`` wrote.
   package mutating func formUnion(encoded bytes: [UInt8]) throws {
     if bytes.count == BlockBits.fewest * 2 {
       for index in 0..<1_024 {
@@ -67,7 +67,7 @@ package struct BlockBits: Equatable {
     }
   }
 
-  /// The bytes of places that come in order, without repeats.
+  /// Encodes places that are in ascending order, without repeats.
   package static func encode(_ places: ArraySlice<UInt64>) -> [UInt8] {
     guard places.count >= fewest else {
       var bytes: [UInt8] = []
@@ -86,7 +86,7 @@ package struct BlockBits: Equatable {
     return bytes
   }
 
-  /// The places from one on, in order.
+  /// Returns the places from one on, in order.
   package func places(from first: Int) -> [Int] {
     var places: [Int] = []
     for index in (first >> 6)..<1_024 where words[index] != 0 {
@@ -101,9 +101,9 @@ package struct BlockBits: Equatable {
   }
 }
 
-/// What the events of the unfinished block mention: written down when it is full, found in memory until then.
+/// The index of the unfinished block: held in memory, and written to the database when the block is full.
 ///
-/// 8 bytes a mention, 5 mentions an event: at most about 3 MB.
+/// A mention takes 8 bytes and an event has about 5 mentions, so the index takes at most about 3 MB.
 package struct TailIndex {
   /// The block.
   private(set) var block: Int64
@@ -111,7 +111,7 @@ package struct TailIndex {
   private(set) var mentions: [UInt64] = []
   /// The earliest time of an event in the block.
   package private(set) var earliest = Timestamp.distantFuture
-  /// The latest.
+  /// The latest time of an event in the block.
   package private(set) var latest = Timestamp.distantPast
 
   package init(block: Int64) { self.block = block }
@@ -122,23 +122,23 @@ package struct TailIndex {
     latest = max(latest, time)
   }
 
-  /// Adds what other events of the same block mention.
+  /// Adds the mentions of other events of the same block.
   mutating func add(_ other: TailIndex) {
     mentions.append(contentsOf: other.mentions)
     earliest = min(earliest, other.earliest)
     latest = max(latest, other.latest)
   }
 
-  /// Forgets who mentions some names, as they were erased.
+  /// Removes the mentions of erased names.
   mutating func forget(names: Set<Int64>) {
     guard !names.isEmpty else { return }
     let gone = Set(names.flatMap { [Dimension.subject.key($0), Dimension.mention.key($0)] })
     mentions.removeAll { gone.contains(Int64($0 >> 16)) }
   }
 
-  /// The places, from one on, of the events that mention one of the keys.
+  /// Returns the places, from one on, of the events that mention one of the keys.
   ///
-  /// Mentions lie in the order of their places: who is near the head looks at the last few only.
+  /// Mentions are in the order of their places, so a reader near the head scans only the last few.
   package func places(of keys: Set<Int64>, from first: Int = 0) -> BlockBits {
     var bits = BlockBits()
     let wanted = keys.map { UInt64(bitPattern: $0) }
@@ -158,7 +158,7 @@ package struct TailIndex {
     return bits
   }
 
-  /// For each key its places, in order of the keys.
+  /// Returns the encoded places of each key, in order of the keys.
   package func postings() -> [(key: Int64, places: [UInt8])] {
     let sorted = mentions.sorted()
     var postings: [(key: Int64, places: [UInt8])] = []
@@ -178,7 +178,7 @@ package struct TailIndex {
 }
 
 extension [UInt64] {
-  /// Where the first mention of a place, or of one behind it, lies.
+  /// Returns the index of the first mention at a place or after it.
   fileprivate func firstPlace(from place: Int) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -3,18 +3,18 @@ import GRDB
 package import PharosEvents
 package import PharosReports
 
-/// How far the deliveries to one receiver have come: what is kept so that a restart goes on where it stopped.
+/// The saved delivery state of one receiver, from which deliveries continue after a restart.
 ///
-/// The journal is the only queue. A receiver has a cursor, through which everything is settled, and a subject that is
-/// behind has a cursor of its own, so that its later events need not be listed.
+/// The journal is the only queue. A receiver has a cursor, up to which every event is settled. A subject that is behind
+/// has a cursor of its own, so that its later events need not be listed.
 package struct DeliveryLedger: Hashable, Sendable {
-  /// Everything up to this sequence is settled, except what ``lanes`` say.
+  /// The sequence up to which every event is settled, except those of ``lanes``.
   package var cursor: Int64
-  /// How many events were delivered.
+  /// The number of delivered events.
   package var delivered: Int64 = 0
-  /// Since when every attempt has failed, or nil while the receiver answers.
+  /// The time since which every attempt has failed, or nil while the receiver answers.
   package var failingSince: Timestamp?
-  /// Whether it is switched off: then the journal keeps nothing for it.
+  /// Indicates whether the webhook is disabled, so that the journal retains no events for it.
   package var isPaused = false
   /// The subjects that are behind.
   package var lanes: [Lane] = []
@@ -26,15 +26,15 @@ package struct DeliveryLedger: Hashable, Sendable {
   package struct Lane: Hashable, Sendable {
     /// The subject.
     package var subject: SubjectID
-    /// What was settled last of this subject.
+    /// The sequence up to which the events of this subject are settled.
     package var after: Int64
-    /// The event that is to be delivered next, or 0 if it has not been looked up yet.
+    /// The sequence of the next event to deliver, or 0 if it has not been looked up yet.
     package var head: Int64
-    /// How often that was tried.
+    /// The number of attempts to deliver that event.
     package var attempts: Int
-    /// When it was tried first.
+    /// The time of the first attempt.
     package var firstTried: Timestamp?
-    /// When it is tried next.
+    /// The time of the next attempt.
     package var nextAttempt: Timestamp
 
     /// Makes a lane.
@@ -58,17 +58,17 @@ package struct DeliveryLedger: Hashable, Sendable {
 
 /// An event that was given up, kept so that it can be delivered after all.
 package struct DeadLetter: Hashable, Sendable {
-  /// Its sequence in the journal.
+  /// The sequence of the event.
   package var sequence: Int64
   /// The event, which the journal itself may have dropped by now.
   package var event: Event
-  /// When it was given up.
+  /// The time at which it was given up.
   package var diedAt: Timestamp
-  /// How often it was tried.
+  /// The number of attempts.
   package var attempts: Int
-  /// What went wrong at last.
+  /// The reason of the last failure.
   package var reason: String
-  /// Whether it is being delivered once more.
+  /// Indicates whether it is being delivered once more.
   package var isReplayed: Bool
 
   /// Makes a dead letter.
@@ -89,28 +89,28 @@ package struct DeadLetter: Hashable, Sendable {
   }
 }
 
-/// What has changed in one receiver's deliveries since the last time it was written down.
+/// The changes in one receiver's deliveries since the last save.
 package struct DeliveryUpdate: Hashable, Sendable {
   /// The receiver.
   package var receiver: String
-  /// Everything up to this sequence is settled, except what the lanes say.
+  /// The sequence up to which every event is settled, except those of the lanes.
   package var cursor: Int64
-  /// How many events were delivered in all.
+  /// The number of delivered events in all.
   package var delivered: Int64
-  /// Since when every attempt has failed.
+  /// The time since which every attempt has failed.
   package var failingSince: Timestamp?
-  /// Whether it is switched off: then the journal keeps nothing for it.
+  /// Indicates whether the webhook is disabled, so that the journal retains no events for it.
   package var isPaused = false
-  /// The subjects that are behind, as far as they changed.
+  /// The changed lanes of subjects that are behind.
   package var lanes: [DeliveryLedger.Lane] = []
-  /// The subjects that are behind no longer.
+  /// The subjects that are no longer behind.
   package var caughtUp: [SubjectID] = []
   /// The events that were given up.
   package var dead: [DeadLetter] = []
   /// The dead letters that were delivered after all, by sequence.
   package var revived: [Int64] = []
 
-  /// Makes an update that says how far the receiver has come and nothing else.
+  /// Makes an update of the cursor and the counters alone.
   package init(receiver: String, cursor: Int64, delivered: Int64, failingSince: Timestamp? = nil) {
     self.receiver = receiver
     self.cursor = cursor
@@ -120,7 +120,7 @@ package struct DeliveryUpdate: Hashable, Sendable {
 }
 
 extension Journal {
-  /// How far the deliveries to a receiver have come, or nil if nothing was written down yet.
+  /// Returns the saved delivery state of a receiver, or nil if there is none.
   package func deliveries(to receiver: String) throws(JournalError) -> DeliveryLedger? {
     try read { database in
       let row = try Row.fetchOne(
@@ -143,16 +143,16 @@ extension Journal {
     }
   }
 
-  /// The receivers that something is written down about.
+  /// Returns the receivers that have a saved state.
   package func receivers() throws(JournalError) -> [String] {
     try read { try String.fetchAll($0, sql: "SELECT name FROM receivers ORDER BY name") }
   }
 
-  /// Writes down what has changed in deliveries: all of it or nothing.
+  /// Saves changes of deliveries: all of them or none.
   ///
   /// - Parameters:
-  ///   - updates: what has changed.
-  ///   - deadLimit: how many dead letters a receiver keeps; the oldest give way.
+  ///   - updates: the changes.
+  ///   - deadLimit: the maximum number of dead letters of a receiver; the oldest are deleted.
   /// - Throws: ``JournalError`` if nothing could be written.
   package func save(_ updates: [DeliveryUpdate], deadLimit: Int) throws(JournalError) {
     try write { database in
@@ -160,7 +160,7 @@ extension Journal {
     }
   }
 
-  /// Forgets all that is written down about a receiver, its dead letters too.
+  /// Deletes the saved state of a receiver, including its dead letters.
   package func forgetDeliveries(to receiver: String) throws(JournalError) {
     try write { database in
       for table in ["receiver_lanes", "dead_letters"] {
@@ -170,12 +170,12 @@ extension Journal {
     }
   }
 
-  /// What was given up for a receiver, the newest first.
+  /// Returns the dead letters of a receiver, the newest first.
   ///
   /// - Parameters:
   ///   - receiver: the receiver.
   ///   - before: the sequence below which to begin, or nil for the newest.
-  ///   - limit: how many at most.
+  ///   - limit: the maximum number of dead letters.
   /// - Returns: dead letters.
   /// - Throws: ``JournalError`` if they cannot be read.
   package func deadLetters(
@@ -194,7 +194,7 @@ extension Journal {
     }
   }
 
-  /// How many dead letters a receiver has.
+  /// Returns the number of dead letters of a receiver.
   package func deadLetterCount(of receiver: String) throws(JournalError) -> Int {
     try read { database in
       try Int.fetchOne(
@@ -209,8 +209,8 @@ extension Journal {
   ///
   /// - Parameters:
   ///   - receiver: the receiver.
-  ///   - sequences: which, or nil for all.
-  /// - Returns: how many there are, and the subjects they are about.
+  ///   - sequences: the sequences of the dead letters, or nil for all.
+  /// - Returns: the number of newly marked dead letters, and the subjects of all marked ones.
   /// - Throws: ``JournalError`` if they cannot be marked.
   package func replayDeadLetters(
     of receiver: String,
@@ -237,12 +237,12 @@ extension Journal {
     }
   }
 
-  /// The subjects whose dead letters are to be delivered once more.
+  /// Returns the subjects whose dead letters are to be delivered once more.
   package func replayedSubjects(of receiver: String) throws(JournalError) -> [SubjectID] {
     try read { try Deliveries.replayedSubjects(of: receiver, in: $0) }
   }
 
-  /// The dead letters of a subject that are to be delivered once more, in order.
+  /// Returns the dead letters of a subject that are to be delivered once more, in order.
   package func replayedLetters(
     of receiver: String,
     subject: SubjectID,
@@ -323,9 +323,9 @@ extension Deliveries {
   }
 }
 
-/// The tables of deliveries: how far each receiver has come, which subjects are behind, what was given up.
+/// The tables of deliveries: the state of each receiver, the subjects that are behind, and the dead letters.
 package enum Deliveries {
-  /// Registers the steps of these tables, after those of the journal; each stays as it is for ever.
+  /// Registers the migrations of these tables after those of the journal; a migration never changes.
   static func migrate(_ migrator: inout DatabaseMigrator) {
     migrator.registerMigration("deliveries 1") { database in
       for table in first { try database.execute(sql: table) }
@@ -355,7 +355,7 @@ package enum Deliveries {
     """,
   ]
 
-  /// The lowest sequence that a receiver still needs, or nil if none needs any: what is pruned stays below it.
+  /// Returns the lowest sequence that a receiver still needs, or nil if none needs any; pruning stays below it.
   static func floor(_ database: Database) throws -> Int64? {
     let lowest = try Int64.fetchOne(
       database,
@@ -369,7 +369,7 @@ package enum Deliveries {
     return lowest.map { $0 + 1 }
   }
 
-  /// The key of a subject: its bytes.
+  /// Returns the key of a subject: its encoded bytes.
   static func key(_ subject: SubjectID) -> [UInt8] { bytes { subject.write(to: &$0) } }
 
   package static func bytes(_ write: (inout FieldWriter) -> Void) -> [UInt8] {

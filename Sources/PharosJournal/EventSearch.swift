@@ -4,12 +4,12 @@ import PharosReports
 import Synchronization
 
 extension Journal {
-  /// The events behind a sequence that a filter lets through, in order.
+  /// Returns the events after a sequence that match a filter, in order.
   ///
   /// - Parameters:
-  ///   - sequence: where to begin: the sequence before the first one wanted.
-  ///   - filter: which events.
-  ///   - limit: how many at most.
+  ///   - sequence: the sequence before the first event wanted.
+  ///   - filter: the filter.
+  ///   - limit: the maximum number of events.
   /// - Returns: the events, the oldest first.
   /// - Complexity: some microseconds for each event given, and for each block of 65,536 events that has none.
   /// - Throws: ``JournalError``.
@@ -22,12 +22,12 @@ extension Journal {
     return try find(filter, limit, from: first) { search throws in try search.upwards(from: first) }
   }
 
-  /// The events before a sequence that a filter lets through, the newest first.
+  /// Returns the events before a sequence that match a filter, the newest first.
   ///
   /// - Parameters:
-  ///   - sequence: where to begin: the sequence behind the first one wanted; `.max` for the newest of all.
-  ///   - filter: which events.
-  ///   - limit: how many at most.
+  ///   - sequence: the sequence after the first event wanted; `.max` for the newest of all.
+  ///   - filter: the filter.
+  ///   - limit: the maximum number of events.
   /// - Returns: the events, the newest first.
   /// - Throws: ``JournalError``.
   package func events(
@@ -39,7 +39,7 @@ extension Journal {
     return try find(filter, limit, from: 1) { search throws in try search.downwards(from: sequence - 1) }
   }
 
-  /// The event with a sequence, or nil if there is none or it is kept no longer.
+  /// Returns the event with a sequence, or nil if there is none or the journal no longer has it.
   package func event(_ sequence: Int64) throws(JournalError) -> JournaledEvent? {
     guard sequence > 0 else { return nil }
     return try events(after: sequence - 1, limit: 1).first { $0.sequence == sequence }
@@ -76,7 +76,7 @@ extension Journal {
     }
   }
 
-  /// Reads a row's event.
+  /// Decodes the event of a row.
   func event(of row: [UInt8], sequence: Int64, _ database: Database) throws -> Event {
     do {
       let (keys, body) = try StoredRecord.parts(row)
@@ -86,7 +86,7 @@ extension Journal {
     }
   }
 
-  /// The names behind numbers, remembered for the next time.
+  /// Returns the names with some numbers, and caches them.
   func names(_ keys: [Int64], _ database: Database) throws -> [EventName] {
     let known = shared.withLock { shared in keys.map { shared.names[$0] } }
     var found: [Int64: EventName] = [:]
@@ -108,7 +108,7 @@ extension Journal {
   }
 }
 
-/// What a search needs to know of the unfinished block.
+/// The part of the unfinished block's index that a search needs.
 struct TailView {
   let block: Int64
   let places: BlockBits
@@ -277,7 +277,7 @@ struct EventSearch {
 }
 
 extension JournalQuery {
-  /// Whether a time within bounds can fulfil it.
+  /// Returns whether an event with a time within bounds can match the filter.
   func allows(from earliest: Timestamp, through latest: Timestamp) -> Bool {
     if let since, latest < since { return false }
     if let until, earliest >= until { return false }
@@ -292,14 +292,14 @@ struct JournalQuery {
   let since: Timestamp?
   let until: Timestamp?
 
-  /// Whether a member can be fulfilled by no event, since the journal has none of its names.
+  /// Indicates whether no event can match, since the journal has no name of a member or the times exclude each other.
   var isHopeless: Bool {
     if members.contains(where: \.isEmpty) { return true }
     if let since, let until { return since >= until }
     return false
   }
 
-  /// Whether all events fulfil it.
+  /// Indicates whether all events match.
   var isAll: Bool { members.isEmpty && since == nil && until == nil }
 
   init(_ filter: EventFilter, in database: Database) throws {
@@ -356,7 +356,7 @@ struct JournalQuery {
     return keys
   }
 
-  /// Whether a time can fulfil it.
+  /// Returns whether an event with a time can match.
   func allows(_ time: Timestamp) -> Bool {
     if let since, time < since { return false }
     if let until, time >= until { return false }

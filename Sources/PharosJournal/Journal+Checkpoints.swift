@@ -2,13 +2,13 @@ import GRDB
 package import PharosReports
 import Synchronization
 
-/// A checkpoint as the journal kept it.
+/// A checkpoint from the journal.
 package struct StoredCheckpoint: Hashable, Sendable {
-  /// What was saved.
+  /// The saved bytes.
   package let bytes: [UInt8]
-  /// When it was taken.
+  /// The time at which it was taken.
   package let instant: Timestamp
-  /// The last sequence whose event it knows of.
+  /// The last sequence whose event it covers.
   package let through: Int64
 
   /// Makes a checkpoint.
@@ -25,13 +25,13 @@ extension Journal {
   /// 512 KiB: a part takes a disk a few milliseconds, for which a group of events may have to wait.
   static let checkpointPart = 512 << 10
 
-  /// Saves a checkpoint, part by part, so that events can be written in between; the one before it is kept as well.
+  /// Saves a checkpoint part by part, so that events can be written in between; the previous one is kept as well.
   ///
   /// - Parameters:
-  ///   - bytes: what to save.
-  ///   - instant: when it was taken.
-  ///   - sequence: the last sequence whose event it knows of.
-  /// - Throws: ``JournalError``; the checkpoints before are there as they were.
+  ///   - bytes: the bytes to save.
+  ///   - instant: the time at which it was taken.
+  ///   - sequence: the last sequence whose event it covers.
+  /// - Throws: ``JournalError``; the previous checkpoints are unchanged.
   package func save(
     checkpoint bytes: [UInt8],
     instant: Timestamp,
@@ -72,9 +72,9 @@ extension Journal {
     try dropCheckpoints("id NOT IN (SELECT id FROM checkpoints WHERE complete ORDER BY id DESC LIMIT 2)")
   }
 
-  /// The newest checkpoint that is whole, or nil if there is none.
+  /// Returns the newest checkpoint that is complete and undamaged, or nil if there is none.
   ///
-  /// One that was damaged on the disk is passed over for the one before it.
+  /// A checkpoint that was damaged on the disk is skipped in favour of the previous one.
   ///
   /// - Throws: ``JournalError``.
   package func latestCheckpoint() throws(JournalError) -> StoredCheckpoint? {
@@ -118,7 +118,7 @@ extension Journal {
 
   /// Drops checkpoints that were taken before an instant; nil drops all.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: the number of dropped checkpoints.
   func dropCheckpoints(before instant: Timestamp?) throws(JournalError) -> Int {
     let condition = instant.map { "instant < \($0.nanoseconds)" } ?? "1"
     let count = try read { database in
@@ -128,7 +128,7 @@ extension Journal {
     return count
   }
 
-  /// Drops what a save that was cut short has left behind.
+  /// Drops the remains of interrupted saves.
   func dropUnfinishedCheckpoints() throws(JournalError) {
     try dropCheckpoints("NOT complete")
     try dropParts("checkpoint NOT IN (SELECT id FROM checkpoints)")
@@ -146,9 +146,9 @@ extension Journal {
     }) > 0 {}
   }
 
-  /// Tells damaged bytes from whole ones.
+  /// Computes a digest that detects damaged bytes.
   ///
-  /// - Source: FNV-1a with 64 bits (Fowler, Noll, Vo), over words of 8 bytes, then over what is left.
+  /// - Source: FNV-1a with 64 bits (Fowler, Noll, Vo), over words of 8 bytes, then over the remaining bytes.
   static func digest(_ bytes: [UInt8]) -> Int64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     let whole = bytes.count & ~7

@@ -2,16 +2,16 @@ import GRDB
 package import PharosReports
 
 extension Journal {
-  /// Keeps a small thing under a kind and a key: a token, an application made over HTTP, a rule.
+  /// Stores a small document under a kind and a key: a token, an application created over HTTP, a rule.
   ///
-  /// - Throws: ``JournalError``; the document that was there is there as it was.
+  /// - Throws: ``JournalError``; the previous document is unchanged.
   package func put(_ document: [UInt8], kind: String, key: String) throws(JournalError) {
     try put([(kind: kind, key: key, document: document)])
   }
 
-  /// Keeps several documents, all of them or none, with one write to the disk.
+  /// Stores several documents, all of them or none, with one write to the disk.
   ///
-  /// - Throws: ``JournalError``; the documents that were there are there as they were.
+  /// - Throws: ``JournalError``; the previous documents are unchanged.
   package func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
     try write { database in
       let insert = try PreparedStatement(
@@ -26,7 +26,7 @@ extension Journal {
     }
   }
 
-  /// The document of a kind under a key, or nil if there is none.
+  /// Returns the document of a kind under a key, or nil if there is none.
   ///
   /// - Throws: ``JournalError``.
   package func document(kind: String, key: String) throws(JournalError) -> [UInt8]? {
@@ -42,7 +42,7 @@ extension Journal {
     }
   }
 
-  /// All documents of a kind, in the order of their keys.
+  /// Returns all documents of a kind, in the order of their keys.
   ///
   /// - Throws: ``JournalError``.
   package func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])] {
@@ -63,7 +63,7 @@ extension Journal {
 
   /// Drops a document.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: true if there was one.
   /// - Throws: ``JournalError``.
   @discardableResult
   package func delete(kind: String, key: String) throws(JournalError) -> Bool {
@@ -81,7 +81,8 @@ extension Journal {
 }
 
 extension Journal {
-  /// How many documents name a subject, by kind: rules, filters and keys that somebody made, which are his to change.
+  /// Returns the number of documents that name a subject, by kind: rules, filters and keys, which only their owner may
+  /// change.
   ///
   /// - Throws: ``JournalError``.
   package func documents(naming traces: SubjectTraces) throws(JournalError) -> [String: Int] {
@@ -103,7 +104,7 @@ extension Journal {
 }
 
 extension SubjectTraces {
-  /// The bytes by which a subject may stand in a document: its text in either case, and its fields.
+  /// The byte strings by which a document may name a subject: its text in either case, and its encoded fields.
   fileprivate var words: [[UInt8]] {
     var words: [[UInt8]] = []
     func add(_ text: String) {
@@ -123,7 +124,7 @@ extension SubjectTraces {
 }
 
 extension [UInt8] {
-  /// Whether some bytes stand in these, one behind the other.
+  /// Returns whether the array contains another one as a contiguous run.
   fileprivate func holds(_ word: [UInt8]) -> Bool {
     guard let first = word.first, count >= word.count else { return false }
     for start in 0...(count - word.count) where self[start] == first {

@@ -3,13 +3,13 @@ package import PharosEvents
 import PharosReports
 
 extension Journal {
-  /// Where things stand by the rows that changed behind a sequence.
+  /// Returns the published state according to the rows that changed after a sequence.
   ///
-  /// What was not told belongs to the sequence behind the last one told before it: a checkpoint that covers it may find it
-  /// here again.
+  /// The change of a withheld event belongs to the sequence after the last one published before it, so a checkpoint
+  /// that covers the change may find it here again.
   ///
   /// - Parameter sequence: the last sequence whose changes are known already; 0 gives all rows.
-  /// - Returns: what the rows say.
+  /// - Returns: the state in the rows.
   /// - Throws: ``JournalError``.
   package func lastTold(after sequence: Int64 = 0) throws(JournalError) -> LastTold {
     try read { database in
@@ -24,7 +24,7 @@ extension Journal {
   }
 }
 
-/// Reads rows; names are looked up once for all of them.
+/// A reader of rows that looks up each name once.
 private struct RowReader {
   let journal: Journal
   let database: Database
@@ -144,7 +144,7 @@ private struct RowReader {
   }
 }
 
-/// The rows that say where things stand, changed by events as `LastTold` changes its words.
+/// The statements that update the rows of the published state, as `LastTold` updates its entries.
 struct RowStatements {
   private let region: PreparedStatement
   private let zone: PreparedStatement
@@ -182,7 +182,7 @@ struct RowStatements {
     )
   }
 
-  /// Changes the row that an event is about, if it is about one.
+  /// Updates the row that an event is about, if it is about one.
   ///
   /// - Parameters:
   ///   - event: the event.
@@ -253,7 +253,7 @@ private struct RowKeys {
   var subject: Int64 = 0
   var application: Int64 = 0
   var region: Int64 = 0
-  /// Those that the detail names: a region's refinement, then its observer.
+  /// The names of the detail: a region's refinement, then its observer.
   var rest: ArraySlice<Int64>
 
   init(_ event: Event, _ keys: [Int64]) {

@@ -2,40 +2,42 @@ import GRDB
 package import PharosReports
 import Synchronization
 
-/// What was dropped to keep the journal within its bounds.
+/// The counts of the data that was dropped to keep the journal within its limits.
 package struct Pruned: Hashable, Sendable {
-  /// How many events.
+  /// The number of dropped events.
   package var events: Int64 = 0
-  /// How many rows of subjects, beacons and observers that were last told of before the oldest event kept.
+  /// The number of dropped rows of subjects, beacons and observers whose last change was published before the oldest
+  /// time kept.
   package var rows = 0
-  /// How many names that nothing mentions any more.
+  /// The number of dropped names that no event or row mentions any more.
   package var names = 0
-  /// How many deliveries that were given up before the oldest time kept.
+  /// The number of dropped dead letters that were given up before the oldest time kept.
   package var letters = 0
-  /// How many checkpoints from before then, left by a server that was stopped for long.
+  /// The number of dropped checkpoints from before then, left by a server that was stopped for long.
   package var checkpoints = 0
-  /// How many events should have been dropped, but a webhook still needs them.
+  /// The number of events that are due to be dropped but that a webhook still needs.
   package var heldBack: Int64 = 0
 
-  /// Starts with nothing dropped.
+  /// Creates counts of zero.
   package init() {}
 }
 
 extension Journal {
-  /// How many events or rows one transaction drops.
+  /// The number of events or rows that one transaction drops.
   ///
-  /// 4,096: about 150 pages, which the disk has done with in some milliseconds; events that wait to be written wait no longer.
+  /// 4,096: about 150 pages, which the disk writes in some milliseconds; events that wait to be written wait no longer.
   static let slice: Int64 = 4_096
 
-  /// Drops what is older than the settings allow, or too much, the oldest first; never what a webhook still needs, except
-  /// that a journal in memory never grows beyond twice its bound.
+  /// Drops events that exceed the limits on age or size, the oldest first, except those that a webhook still needs.
   ///
-  /// Freed pages are used again for new events, so that the file stays as large as it once was: a journal that is full keeps its
-  /// size, and no page has to be moved for it.
+  /// A journal in memory drops those as well once it has grown to twice its limit.
+  ///
+  /// New events use the freed pages, so the file keeps its largest size: a full journal keeps its size, and no page has
+  /// to be moved for it.
   ///
   /// - Parameter now: the present time.
-  /// - Returns: what was dropped.
-  /// - Throws: ``JournalError``; what was dropped so far stays dropped.
+  /// - Returns: the counts of the dropped data.
+  /// - Throws: ``JournalError``; the data dropped so far stays dropped.
   package func prune(now: Timestamp) throws(JournalError) -> Pruned {
     var pruned = Pruned()
     let cutoff = settings.longest.map { now - $0 }
@@ -61,9 +63,10 @@ extension Journal {
     return pruned
   }
 
-  /// Drops about as many events as were appended, if there is too much: a journal that is full stays so by itself.
+  /// Drops about twice as many events as were appended if the journal exceeds its size limit, so that a full journal
+  /// does not grow.
   ///
-  /// What cannot be dropped now is tried again with the next group; nothing of that group is at stake.
+  /// Events that cannot be dropped now are tried again with the next group; that group is not at risk.
   func makeRoom(for count: Int) {
     guard shared.withLock({ $0.statistics.bytes }) > settings.mostBytes else { return }
     var pruned = Pruned()
@@ -73,9 +76,9 @@ extension Journal {
     shared.withLock { $0.statistics.pruned += UInt64(dropped) }
   }
 
-  /// Drops the next few events, if they are to go.
+  /// Drops the next slice of events, if they are due.
   ///
-  /// - Returns: whether there may be more.
+  /// - Returns: true if there may be more.
   private func pruneSlice(_ cutoff: Timestamp?, into pruned: inout Pruned) throws(JournalError) -> Bool {
     var before: Int64?
     let dropped: Int64
@@ -106,7 +109,7 @@ extension Journal {
     return held == 0 && dropped == Journal.slice
   }
 
-  /// How many of the oldest events are to go next, needed or not.
+  /// Returns the number of the oldest events that are due to be dropped next, needed or not.
   private func wantedSlice(
     _ events: ClosedRange<Int64>,
     before cutoff: Timestamp?,
@@ -118,9 +121,10 @@ extension Journal {
     return try lastEvent(from: first, through: last, before: cutoff, database) - first + 1
   }
 
-  /// The first event that a webhook still needs.
+  /// Returns the sequence of the first event that a webhook still needs.
   ///
-  /// Memory has an end, and what is in it is gone with the process anyway: there need ends at twice the bound.
+  /// Memory is limited, and its content ends with the process anyway: there, events are not retained beyond twice the
+  /// limit.
   private func floor(_ database: Database) throws -> Int64? {
     if isInMemory, try Journal.bytes(of: database) / 2 > settings.mostBytes { return nil }
     return try Deliveries.floor(database)
@@ -137,7 +141,7 @@ extension Journal {
     try database.execute(sql: "DELETE FROM blocks WHERE block < ?", arguments: [block])
   }
 
-  /// The last event of a run up to the first one that is recent enough; one less than the first if that is.
+  /// Returns the last event of a range before the first recent one; one less than the first event if that is recent.
   private func lastEvent(
     from first: Int64,
     through last: Int64,
@@ -159,7 +163,7 @@ extension Journal {
     return last
   }
 
-  /// Drops rows that say "gone" and were last told of long ago; what is inside, or up, stays.
+  /// Drops rows that say "gone" and changed long ago; rows that say "inside" or "up" stay.
   private func pruneRows(of table: String, before cutoff: Timestamp) throws(JournalError) -> Int {
     let (key, isGone) =
       switch table {
@@ -185,7 +189,7 @@ extension Journal {
     }
   }
 
-  /// Drops deliveries that were given up long ago: they hold whole events.
+  /// Drops dead letters that were given up long ago, since they hold whole events.
   private func pruneLetters(before cutoff: Timestamp) throws(JournalError) -> Int {
     var count = 0
     while true {

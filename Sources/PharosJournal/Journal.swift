@@ -13,20 +13,21 @@ import Musl
 import Darwin
 #endif
 
-/// What was decided, kept on disk: events with a sequence that has no gaps, and where everything stands by them.
+/// The journal of decisions on disk: events with a gapless sequence, and rows with the state that results from them.
 ///
-/// Events are appended in groups; a group is on the disk when ``append(_:)`` returns, together with the rows that its events
-/// changed, or nothing of it is. Reading goes on meanwhile and sees whole groups only.
+/// Events are appended in groups. When ``append(_:)`` returns, the whole group is on the disk, together with the rows
+/// that its events changed; if it throws, nothing of the group is. Readers are not blocked meanwhile and see whole
+/// groups only.
 package final class Journal: Sendable {
-  /// Where a journal lives.
+  /// The location of a journal.
   package enum Location: Hashable, Sendable {
-    /// In `journal.sqlite` in this folder, which is made if it is missing.
+    /// The file `journal.sqlite` in this folder, which is created if it is missing.
     case folder(String)
-    /// In memory: all is as on disk, and gone with the process.
+    /// Memory: works like a file, and ends with the process.
     case memory
   }
 
-  /// What is to be journalled.
+  /// An entry to append.
   package struct Entry: Hashable, Sendable {
     /// The event.
     package var event: Event
@@ -40,9 +41,9 @@ package final class Journal: Sendable {
     }
   }
 
-  /// The stream whose events these are.
+  /// The stream of the events.
   package let stream: String
-  /// How much is kept.
+  /// The limits of the journal.
   package let settings: JournalSettings
 
   let place: String
@@ -52,15 +53,15 @@ package final class Journal: Sendable {
   let shared: Mutex<Shared>
   private let lock: JournalLock?
 
-  /// Whether it is gone with the process.
+  /// Indicates whether the journal is in memory and ends with the process.
   var isInMemory: Bool { lock == nil }
 
-  /// What readers and the writer both know.
+  /// The state that readers and the writer share.
   struct Shared {
     var statistics = JournalStatistics()
     var tail = TailIndex(block: 0)
     var names = NameCache()
-    /// The block before which no name is left that only older ones used.
+    /// The block before which all names that only older blocks used were dropped.
     var namesPrunedBefore: Int64 = 0
   }
 
@@ -86,15 +87,15 @@ package final class Journal: Sendable {
     self.shared = Mutex(read)
   }
 
-  /// Opens a journal, and makes it if there is none.
+  /// Opens a journal, and creates it if there is none.
   ///
   /// - Parameters:
-  ///   - location: where it lives.
-  ///   - stream: the stream whose events it keeps, which is part of their ids.
-  ///   - settings: how much it keeps.
+  ///   - location: the location.
+  ///   - stream: the stream of the events, which is part of their ids.
+  ///   - settings: the limits of the journal.
   /// - Returns: the journal.
-  /// - Throws: ``JournalError`` if the folder cannot be used, another process uses it, or the file is damaged, of a newer
-  ///   version or of another stream.
+  /// - Throws: ``JournalError`` if the folder cannot be used, another process uses it, or the file is damaged, of a
+  ///   newer version or of another stream.
   package static func open(
     _ location: Location,
     stream: String,
@@ -103,7 +104,7 @@ package final class Journal: Sendable {
     try open(location, stream: stream, settings: settings, blocks: .usual)
   }
 
-  /// The same with blocks of another length.
+  /// Opens a journal with blocks of another length.
   package static func open(
     _ location: Location,
     stream: String,
@@ -173,9 +174,9 @@ package final class Journal: Sendable {
     return journal
   }
 
-  /// Gives the folder free for another process, or for another journal of this one.
+  /// Releases the folder for another process, or for another journal of this one.
   ///
-  /// To be called once nothing is appended any more; the end of the process does the same.
+  /// Call it after the last append; the end of the process has the same effect.
   package func leave() { lock?.release() }
 
   private static func make(_ folder: String) throws(JournalError) {
@@ -192,7 +193,7 @@ package final class Journal: Sendable {
 }
 
 extension Journal {
-  /// How connections are set up.
+  /// Returns the configuration of connections.
   static func configuration(patience: TimeSpan) -> Configuration {
     var configuration = Configuration()
     configuration.label = "pharos.journal"
@@ -210,10 +211,10 @@ extension Journal {
     return configuration
   }
 
-  /// Has every commit reach the disk before it returns, and makes sure of it.
+  /// Makes every commit reach the disk before it returns, and verifies the settings.
   ///
-  /// A pool sets NORMAL when it turns the log on, after the connection was prepared; NORMAL loses the last commits with the
-  /// power.
+  /// A pool sets `synchronous` to NORMAL when it enables the log, after the connection was prepared. NORMAL can lose
+  /// the last commits in a power failure.
   static func makeDurable(_ pool: DatabasePool, _ path: String) throws {
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -262,7 +263,7 @@ extension Journal {
     do { return try database.read(body) } catch { throw JournalError(error, at: place) }
   }
 
-  /// Writes all of it or nothing.
+  /// Runs a function in a transaction.
   package func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
     do { return try database.write(body) } catch { throw JournalError(error, at: place) }
   }
@@ -329,10 +330,10 @@ extension Journal {
   /// The sequence of the first event that is still kept; one more than the head if none is.
   package var oldest: Int64 { shared.withLock { $0.statistics.oldest } }
 
-  /// How the journal is doing.
+  /// Returns the counters of the journal.
   package func statistics() -> JournalStatistics { shared.withLock { $0.statistics } }
 
-  /// How large the database is, free pages left out.
+  /// Returns the size of the database in bytes, without free pages.
   static func bytes(of database: Database) throws -> Int64 {
     let pages = try Int64.fetchOne(database, sql: "PRAGMA page_count") ?? 0
     let free = try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
@@ -348,37 +349,37 @@ extension TimeSpan {
   }
 }
 
-/// An event and its place in the journal.
+/// An event and its sequence in the journal.
 package struct JournaledEvent: Hashable, Sendable {
-  /// Its place: 1 for the first event ever journalled, and no number left out behind it.
+  /// The sequence: 1 for the first event ever journalled, then without gaps.
   package let sequence: Int64
   /// The event as it was published.
   package let event: Event
 
-  /// Pairs an event with its place.
+  /// Pairs an event with its sequence.
   package init(sequence: Int64, event: Event) {
     self.sequence = sequence
     self.event = event
   }
 }
 
-/// How much a journal keeps.
+/// The limits of a journal.
 package struct JournalSettings: Hashable, Sendable {
-  /// How long events are kept; nil means for as long as there is room.
+  /// The maximum age of events; nil keeps them for as long as there is room.
   package var longest: TimeSpan?
-  /// How large the database may grow before the oldest events make room.
+  /// The size of the database above which the oldest events are dropped.
   ///
   /// - Units: bytes.
   package var mostBytes: Int64
-  /// How long a write waits for another program that has locked the file.
+  /// The time that a write waits for another program that has locked the file.
   package var patience: TimeSpan
 
   /// Makes settings.
   ///
   /// - Parameters:
-  ///   - longest: how long events are kept; by default 30 days, within which a month's bill or quarrel is looked up.
-  ///   - mostBytes: how large the database may grow; by default 4 GiB, about 27 million events.
-  ///   - patience: how long a write waits for a lock; by default 1 s, the queue in front of it holds far more.
+  ///   - longest: the maximum age of events; by default 30 days, within which a month's bill or quarrel is looked up.
+  ///   - mostBytes: the maximum size of the database; by default 4 GiB, about 27 million events.
+  ///   - patience: the time that a write waits for a lock; by default 1 s, the queue in front of it holds far more.
   package init(
     longest: TimeSpan? = .seconds(30 * 86_400),
     mostBytes: Int64 = 4 << 30,
@@ -393,36 +394,36 @@ package struct JournalSettings: Hashable, Sendable {
   package static let inMemory = JournalSettings(mostBytes: 64 << 20)
 }
 
-/// How a journal is doing.
+/// The counters of a journal.
 package struct JournalStatistics: Hashable, Sendable {
-  /// The last sequence given; 0 before the first event.
+  /// The last assigned sequence; 0 before the first event.
   package var head: Int64 = 0
   /// The first sequence still kept; one more than the head if none is.
   package var oldest: Int64 = 1
-  /// How large the database is, without what is free to be used again.
+  /// The size of the database without free pages.
   ///
   /// - Units: bytes.
   package var bytes: Int64 = 0
-  /// How many groups of events were written.
+  /// The number of written groups of events.
   package var commits: UInt64 = 0
-  /// How many groups could not be written.
+  /// The number of groups that could not be written.
   package var failures: UInt64 = 0
-  /// How many events were written since the journal was opened.
+  /// The number of events written since the journal was opened.
   package var appended: UInt64 = 0
-  /// How many events made room for new ones or had grown too old, since the journal was opened.
+  /// The number of events dropped for their age or for the size, since the journal was opened.
   package var pruned: UInt64 = 0
-  /// How long the last group took to write and to reach the disk.
+  /// The time that the last group took to write and to reach the disk.
   package var lastCommit: TimeSpan = .zero
-  /// When the newest checkpoint was taken.
+  /// The time of the newest checkpoint.
   package var lastCheckpoint: Timestamp?
 
-  /// How many events are kept.
+  /// The number of events in the journal.
   package var events: Int64 { max(0, head - oldest + 1) }
 }
 
-/// The mark that one process uses a journal; it goes when the process does, however that ends.
+/// The lock by which one process uses a journal; it ends with the process, however that ends.
 final class JournalLock: Sendable {
-  /// The locked file, until the lock is given up.
+  /// The descriptor of the locked file, until the lock is released.
   private let held: Mutex<Int32?>
 
   /// Locks a folder's journal.
@@ -450,7 +451,7 @@ final class JournalLock: Sendable {
 
   deinit { release() }
 
-  /// Gives the lock up; a second time does nothing.
+  /// Releases the lock; a second call does nothing.
   func release() {
     if let descriptor = held.withLock({ $0.take() }) { close(descriptor) }
   }

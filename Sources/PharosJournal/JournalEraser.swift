@@ -5,29 +5,29 @@ package import PharosReports
 import Synchronization
 
 extension Journal {
-  /// What stands for an observer that was erased.
+  /// The placeholder for an erased observer.
   package static let erasedObserver = ObserverID.name("erased")
-  /// What stands for a beacon that was erased: no beacon advertises a UUID of zeros.
+  /// The placeholder for an erased beacon: no beacon advertises a UUID of zeros.
   package static let erasedBeacon = BeaconID.proximity(UUID128(high: 0, low: 0), major: 0, minor: 0)
 
-  /// How many events one transaction looks through.
+  /// The number of events that one transaction examines.
   ///
-  /// 16,384, which are looked through in some tens of milliseconds: events that wait to be written wait no longer than for a
-  /// group of their own.
+  /// A transaction takes some tens of milliseconds for 16,384 events, so events that wait to be written wait no longer
+  /// than for a group of their own.
   static let eraseSlice: Int64 = 16_384
 
   /// Removes every trace of a subject, and overwrites the bytes that held it.
   ///
-  /// Events about it become empty places in the sequence, so that who resumes behind any number finds what follows, and learns
-  /// nothing of what was there; their numbers are never given again. Events about others that named it name
-  /// ``erasedObserver`` or ``erasedBeacon`` in its place. Events may be appended meanwhile; who wants none of them to be about the
-  /// subject has the engine forget it first.
+  /// Events about the subject become empty places in the sequence; their numbers are never assigned again. So a reader
+  /// that resumes after any number finds the next event, and learns nothing of the erased ones. Events about others
+  /// that named the subject name ``erasedObserver`` or ``erasedBeacon`` instead. Events may be appended meanwhile; to
+  /// keep new events from being about the subject, remove it from the engine first.
   ///
   /// - Parameters:
-  ///   - traces: whom.
-  ///   - instant: checkpoints from then on do not know of the subject and stay; nil drops all.
-  /// - Returns: what was removed.
-  /// - Throws: ``JournalError``; what was removed so far stays removed, and the call may be repeated.
+  ///   - traces: the subject.
+  ///   - instant: the time from which checkpoints no longer contain the subject and are kept; nil drops all.
+  /// - Returns: the counts of the removed traces.
+  /// - Throws: ``JournalError``; the traces removed so far stay removed, and the call may be repeated.
   package func erase(
     _ traces: SubjectTraces,
     keepingCheckpointsFrom instant: Timestamp? = nil
@@ -87,9 +87,9 @@ extension Journal {
     }
   }
 
-  /// Overwrites the pages that were freed and not used again, which hold what they held.
+  /// Overwrites free pages, which still contain their old data.
   ///
-  /// They are taken for a table of zeros, some at a time, and freed again as zeros.
+  /// The pages are allocated to a table of zeros, some at a time, and freed again as zeros.
   private func overwriteFreePages() throws(JournalError) {
     try write { database in
       try database.execute(sql: "DROP TABLE IF EXISTS scrub")
@@ -113,7 +113,7 @@ extension Journal {
     try write { database in try database.execute(sql: "DROP TABLE scrub") }
   }
 
-  /// Copies the log into the file and cuts it to nothing, so that what it held of older pages is gone.
+  /// Copies the log into the file and truncates it, so that no older page remains in it.
   private func emptyLog() throws(JournalError) {
     guard !isInMemory else { return }
     do {
@@ -138,13 +138,13 @@ extension Journal {
   }
 }
 
-/// What was removed of a subject, by sort.
+/// The counts of the removed traces of a subject, by kind.
 package struct Erased: Hashable, Sendable {
-  /// Events about it: nothing is left of them but their places in the sequence.
+  /// Events about it, of which only the places in the sequence remain.
   package var events = 0
   /// Events about others that named it, and now name ``Journal/erasedObserver`` or ``Journal/erasedBeacon`` instead.
   package var mentions = 0
-  /// Rows that said where it stands, and those of others that named it as the reason.
+  /// Rows with its state, and rows of others that named it as the reason.
   package var rows = 0
   /// Its entries in the list of names.
   package var names = 0
@@ -154,25 +154,25 @@ package struct Erased: Hashable, Sendable {
   package var deliveries = 0
   /// Deliveries to webhooks that had been given up.
   package var deadLetters = 0
-  /// Checkpoints that were taken before it was forgotten, dropped as a whole.
+  /// Checkpoints that may contain it, dropped as a whole.
   package var checkpoints = 0
 
-  /// Starts with nothing removed.
+  /// Creates counts of zero.
   package init() {}
 
-  /// Whether there was nothing to remove but checkpoints, which are dropped unread.
+  /// Indicates whether no trace was removed, except for checkpoints, which are dropped unread.
   package var isEmpty: Bool {
     events + mentions + rows + names + postings + deliveries + deadLetters == 0
   }
 }
 
-/// Removes a subject inside a transaction.
+/// An eraser that removes a subject inside a transaction.
 struct JournalEraser {
   let traces: SubjectTraces
   /// The numbers of the names that mean the subject.
   let keys: Set<Int64>
   private(set) var erased = Erased()
-  /// The number of what stands for an erased observer or beacon, once it is needed.
+  /// The number of the placeholder for an observer, once it is needed; `beaconKey` is that for a beacon.
   private var observerKey: Int64?
   private var beaconKey: Int64?
 
@@ -181,7 +181,7 @@ struct JournalEraser {
     self.keys = keys
   }
 
-  /// The numbers of the names that mean a subject.
+  /// Returns the numbers of the names that mean a subject.
   static func keys(of traces: SubjectTraces, in database: Database) throws -> Set<Int64> {
     let names = try PreparedStatement(database, "SELECT key, name FROM names")
     var keys: Set<Int64> = []
@@ -192,7 +192,7 @@ struct JournalEraser {
     return keys
   }
 
-  /// Empties the events of a run that are about the subject, and replaces it in those that mention it.
+  /// Empties the events of a range that are about the subject, and replaces its name in those that mention it.
   mutating func events(_ range: ClosedRange<Int64>, in database: Database) throws {
     let rows = try PreparedStatement(
       database,
@@ -215,7 +215,7 @@ struct JournalEraser {
     }
   }
 
-  /// What is left of an event: nothing of one about the subject.
+  /// Returns the new record of an event: an empty one if the event is about the subject.
   private mutating func replacement(for record: [UInt8], in database: Database) throws -> [UInt8] {
     let (numbers, body) = try StoredRecord.parts(record)
     let names = try numbers.map { try EventName.named($0, in: database) }
@@ -246,7 +246,7 @@ struct JournalEraser {
     }
   }
 
-  /// The number of a name, which is given one that lasts if it has none.
+  /// Returns the number of a name; a name without one gets a permanent number.
   private static func key(of name: EventName, in database: Database) throws -> Int64 {
     if let key = try name.key(in: database) { return key }
     try database.execute(
@@ -256,7 +256,7 @@ struct JournalEraser {
     return database.lastInsertedRowID
   }
 
-  /// Removes all but events: rows, the lists by which events are found, deliveries, and at last the names.
+  /// Removes all other traces: rows, postings, deliveries, and finally the names.
   mutating func finish(in database: Database) throws {
     try letters(in: database)
     try lanes(in: database)
@@ -334,7 +334,7 @@ struct JournalEraser {
 }
 
 extension SubjectTraces {
-  /// Whether a name means the subject.
+  /// Returns whether a name means the subject.
   fileprivate func contain(_ name: EventName) -> Bool {
     switch name {
     case .text: false
@@ -345,7 +345,7 @@ extension SubjectTraces {
 }
 
 extension EventName {
-  /// What stands in the place of an erased name.
+  /// The placeholder for an erased name.
   fileprivate var erased: EventName {
     switch self {
     case .text: self

@@ -1,9 +1,9 @@
 import GRDB
 import PharosReports
 
-/// Why the journal could not do what it was asked to.
+/// An error of the journal.
 package struct JournalError: Error, Hashable, Sendable {
-  /// What is the matter.
+  /// The kind of problem.
   package enum Problem: Hashable, Sendable {
     /// The folder cannot be made or used.
     case folder(reason: String)
@@ -25,9 +25,9 @@ package struct JournalError: Error, Hashable, Sendable {
     case refused(detail: String)
   }
 
-  /// What is the matter.
+  /// The problem.
   package let problem: Problem
-  /// Which file or folder it is about; `memory` for a journal without a file.
+  /// The file or folder of the journal; `memory` for a journal without a file.
   package let place: String
 
   /// Makes an error.
@@ -36,7 +36,7 @@ package struct JournalError: Error, Hashable, Sendable {
     self.place = place
   }
 
-  /// Whether trying again later may succeed without anybody changing the file.
+  /// Indicates whether a later attempt may succeed without a change to the file.
   package var isPassing: Bool {
     switch problem {
     case .full, .locked, .refused, .readOnly: true
@@ -46,7 +46,7 @@ package struct JournalError: Error, Hashable, Sendable {
 }
 
 extension JournalError: CustomStringConvertible {
-  /// What is wrong, where, and what to do about it.
+  /// The problem, its place and the remedy.
   package var description: String {
     switch problem {
     case .folder(let reason):
@@ -76,7 +76,7 @@ extension JournalError: CustomStringConvertible {
 }
 
 extension JournalError {
-  /// The error in our words.
+  /// Converts an error of another module.
   init(_ error: any Error, at place: String) {
     switch error {
     case let error as JournalError: self = error
@@ -100,7 +100,7 @@ extension JournalError {
   }
 }
 
-/// A row that SQLite gave and that is none of ours.
+/// An error for a row or value in the database that this program cannot have written.
 package struct DamagedRecord: Error, CustomStringConvertible {
   var what: String
 

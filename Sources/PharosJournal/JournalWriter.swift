@@ -2,17 +2,17 @@ import GRDB
 import PharosEvents
 import PharosReports
 
-/// What the one writer keeps between groups: prepared statements, and the numbers of names.
+/// The state that the only writer keeps between groups: prepared statements, and the numbers of names.
 ///
-/// Not made safe by itself: it is only touched on the database's writing queue, which takes one at a time.
+/// It is not synchronised: it is only used on the database's writing queue, which runs one task at a time.
 final class JournalWriter: @unchecked Sendable {
   /// The maximum number of cached keys of names; at this size the cache is cleared, and keys are looked up again.
   static let mostNames = 1 << 18
 
   private var names: [EventName: Known] = [:]
-  /// The numbers of the names used in the unfinished block, as far as the table of names does not say so yet.
+  /// The numbers of the names used in the unfinished block that the table of names does not record yet.
   private var used: [Int64] = []
-  /// The same for blocks that this group has filled: theirs again if the group fails.
+  /// The numbers of the names used in blocks that this group has filled; they are used again if the group fails.
   private var closing: [Int64] = []
   private var record = EventRecord()
   private var keys: [Int64] = []
@@ -30,11 +30,11 @@ final class JournalWriter: @unchecked Sendable {
 
   private struct Known {
     var key: Int64
-    /// The last block in which it is known to be used.
+    /// The last block that is known to use it.
     var block: Int64
   }
 
-  /// Prepares the statements and takes up where the journal stands.
+  /// Prepares the statements and restores the state from the journal.
   init(opening database: Database, blocks: Blocks, shared: inout Journal.Shared) throws {
     self.blocks = blocks
     insertEvent = try PreparedStatement(database, "INSERT INTO events (sequence, record) VALUES (?, ?)")
@@ -104,14 +104,14 @@ final class JournalWriter: @unchecked Sendable {
     used = Array(Set(used))
   }
 
-  /// Writes a group inside a transaction; what readers may know of it is handed back for when it is on the disk.
+  /// Writes a group inside a transaction; the caller publishes the result to readers after the commit.
   ///
   /// - Parameters:
   ///   - entries: the group.
   ///   - head: the last sequence so far.
-  ///   - tail: what the unfinished block mentions so far; asked for when the block is full.
+  ///   - tail: returns the index of the unfinished block; called when the block is full.
   ///   - database: the connection, in a transaction.
-  /// - Returns: what the group came to.
+  /// - Returns: the result of the group.
   /// - Throws: an error of the database.
   func append(
     _ entries: [Journal.Entry],
@@ -146,7 +146,7 @@ final class JournalWriter: @unchecked Sendable {
     return appended
   }
 
-  /// A group failed: what was learned from it is forgotten.
+  /// Discards the state that a failed group has added.
   func rollBack(to block: Int64) {
     names.removeAll()
     used.append(contentsOf: closing)
@@ -154,7 +154,7 @@ final class JournalWriter: @unchecked Sendable {
     tailBlock = block
   }
 
-  /// Says in the table of names which of them the unfinished block uses.
+  /// Records in the table of names which of them the unfinished block uses.
   func markNames() throws {
     for key in used {
       markName.bind(tailBlock, at: 1)
@@ -163,7 +163,7 @@ final class JournalWriter: @unchecked Sendable {
     }
   }
 
-  /// Forgets the numbers of names, because some of the names were dropped.
+  /// Clears the cached numbers of names, because some of the names were dropped.
   func forgetNames() { names.removeAll() }
 
   private func close(_ appended: inout Appended, _ tail: () -> TailIndex) throws {
@@ -229,15 +229,15 @@ final class JournalWriter: @unchecked Sendable {
   }
 }
 
-/// What a group came to.
+/// The result of a group.
 struct Appended {
-  /// The last sequence given.
+  /// The last assigned sequence.
   var head: Int64
-  /// What the group's events of the block that is now unfinished mention.
+  /// The index of the group's events in the block that is now unfinished.
   var pending: TailIndex
-  /// The sequences given, nil for what was not told.
+  /// The assigned sequences, nil for withheld entries.
   var sequences: [Int64?] = []
-  /// Whether the group has filled a block.
+  /// Indicates whether the group has filled a block.
   var closedBlock = false
 
   init(head: Int64, block: Int64) {
@@ -246,9 +246,9 @@ struct Appended {
   }
 }
 
-/// A record as a row holds it: how many names, their numbers, then the body.
+/// The encoding of a record in a row: the number of names, their numbers, then the body.
 enum StoredRecord {
-  /// Puts a row together; numbers take seven bits a byte, the lowest first.
+  /// Encodes a row; numbers take seven bits a byte, the lowest first.
   static func fill(_ bytes: inout [UInt8], keys: [Int64], body: [UInt8]) {
     bytes.removeAll(keepingCapacity: true)
     append(UInt64(keys.count), to: &bytes)
@@ -256,7 +256,7 @@ enum StoredRecord {
     bytes.append(contentsOf: body)
   }
 
-  /// Takes a row apart.
+  /// Decodes a row.
   static func parts(_ bytes: [UInt8]) throws -> (keys: [Int64], body: ArraySlice<UInt8>) {
     var position = 0
     let count = try number(bytes, &position)
@@ -266,7 +266,7 @@ enum StoredRecord {
     return (keys, bytes[position...])
   }
 
-  /// When the event of a row happened, without taking the row apart; nil if the row is cut off.
+  /// Returns the time of a row's event without decoding the row; nil if the row is cut off.
   static func time(_ bytes: UnsafeRawBufferPointer) -> Timestamp? {
     var position = 0
     guard let count = try? number(bytes, &position), count <= UInt64(bytes.count) else { return nil }
@@ -299,7 +299,7 @@ enum StoredRecord {
   }
 }
 
-/// Names by their numbers, as far as they were asked for lately.
+/// A cache of names by their numbers.
 struct NameCache {
   /// The maximum number of cached names: the subjects of a large site.
   ///
@@ -319,21 +319,21 @@ struct NameCache {
 }
 
 extension EventName {
-  /// The name in bytes, as the table of names keeps it.
+  /// The encoded name, as the table of names stores it.
   var encoded: [UInt8] {
     var writer = FieldWriter()
     write(to: &writer)
     return writer.bytes
   }
 
-  /// The name that bytes stand for.
+  /// Decodes a name.
   init(encoded bytes: [UInt8]) throws {
     var reader = FieldReader(bytes[...])
     try self.init(from: &reader)
     try reader.finish()
   }
 
-  /// The number of the name, if it has one.
+  /// Returns the number of the name, if it has one.
   func key(in database: Database) throws -> Int64? {
     let statement = try PreparedStatement(cachedBy: database, "SELECT key FROM names WHERE name = ?")
     defer { statement.reset() }
@@ -341,7 +341,7 @@ extension EventName {
     return try statement.next() ? statement.number(0) : nil
   }
 
-  /// The name with a number.
+  /// Returns the name with a number.
   static func named(_ key: Int64, in database: Database) throws -> EventName {
     let statement = try PreparedStatement(cachedBy: database, "SELECT name FROM names WHERE key = ?")
     defer { statement.reset() }

@@ -1,7 +1,8 @@
 import GRDB
 import GRDBSQLite
 
-/// A statement that is bound and stepped with SQLite's own functions: nothing is boxed on the way of 100,000 events a second.
+/// A statement that is bound and stepped with SQLite's own functions, so that nothing is boxed at 100,000 events a
+/// second.
 struct PreparedStatement {
   private let statement: Statement
   private let raw: OpaquePointer
@@ -54,7 +55,7 @@ struct PreparedStatement {
 
   /// Steps to the next row.
   ///
-  /// - Returns: whether there is one.
+  /// - Returns: true if there is one.
   func next() throws -> Bool {
     switch sqlite3_step(raw) {
     case SQLITE_ROW: return true

@@ -1,7 +1,7 @@
 package import PharosEvents
 package import PharosReports
 
-/// How long a beacon may be silent before it counts as gone, from what is known of it.
+/// The computation of how long a beacon may be silent before it counts as gone, from what is known of it.
 ///
 /// False exits a day are counted where they may happen: adverts received a day, times the chance that a run of losses
 /// begins after one, times the chance that it lasts. The allowed gap is the interval times the shortest run for which
@@ -9,23 +9,23 @@ package import PharosReports
 package struct AdaptiveSilence {
   /// The learned interval.
   package var learner: IntervalLearner
-  /// What was lost.
+  /// The history of its losses.
   package var history: LossHistory
   /// Samples since the recent window began.
   var recentReceived: Float = 0
-  /// What other tracks of the observer say, in adverts that it is worth.
+  /// The prior from the observer's other tracks, in the number of adverts that it is worth.
   package var belief = LossRuns()
   /// The interval of other tracks of the same family, or 0.
   package var familyInterval: Float = 0
-  /// Whether all tracks of the family have that interval.
+  /// Indicates whether all tracks of the family have that interval.
   package var isFamilySettled = false
   /// The slowest interval of the family's tracks at rest, or 0.
   var familySlowest: Float = 0
   /// The interval that the directory declares, in seconds.
   package var declared: Float?
-  /// Whether one body in the way could hide the beacon, and too little has been seen to tell whether that happens here.
+  /// Indicates whether one body in the way could hide the beacon, and that is not known to be rare here.
   package var mayHide = false
-  /// Whether a body and slow fading together could, once it has fallen below its usual level.
+  /// Indicates whether a body and slow fading together could, once the beacon has fallen below its usual level.
   package var mayFade = false
 
   package init(
@@ -63,14 +63,14 @@ package struct AdaptiveSilence {
   ///
   /// - Units: seconds.
   static let longestWindow = 60.0
-  /// How many adverts it takes until a learned interval counts for entries, and more than that of the family.
+  /// The number of adverts from which on a learned interval counts for entries and overrides the family's.
   static let maturity: Float = 8
 
-  /// What is believed of an observer before anything is known: one run of losses in eight adverts, in the weight of four.
+  /// The prior of an observer's losses: one run of losses in eight adverts, in the weight of four.
   static let runsBefore = (begun: 0.5, received: 4.0)
-  /// What is believed of runs before any was seen: that half of them go on, in the weight of eight runs.
+  /// The prior of a run's length: half of the runs go on, in the weight of eight runs.
   static let runsOn = (continued: 8.0, ended: 7.0)
-  /// How the budget is shared out between levels that are usual, low, and far below.
+  /// The shares of the budget for levels that are usual, low, and far below.
   static let shares = (usual: 0.6, low: 0.1, far: 0.3)
 
   /// The weight of others in adverts where a track loses more than they do.
@@ -92,9 +92,9 @@ package struct AdaptiveSilence {
     return pace
   }
 
-  /// Whether what a young track takes for its interval is rather several times the one that all its family has.
+  /// Indicates whether the learned interval of a young track is rather a multiple of the one that all its family has.
   ///
-  /// Of a beacon of which every eighth advert is received, it takes dozens of gaps until one of one interval came twice.
+  /// If one advert in eight of a beacon is received, it takes dozens of gaps until a gap of one interval came twice.
   private var isYoungOfFamily: Bool {
     isFamilySettled && !learner.isOwn && history.slowest == 0 && declared == nil
       && learner.interval > familyInterval * 1.5
@@ -196,7 +196,7 @@ package struct AdaptiveSilence {
     return basis
   }
 
-  /// What the others teach, less of it where this track evidently loses more than they do.
+  /// Returns the prior, with less weight if this track evidently loses more than the others do.
   private func belief(for own: LossRuns) -> LossRuns {
     guard belief.received > AdaptiveSilence.doubtedWeight else { return belief }
     let expected = belief.runs / belief.received * own.received
@@ -270,11 +270,11 @@ extension AdaptiveSilence {
   ///
   /// - Units: dBm; 7 dB more.
   static let fadingReach: Float = -64
-  /// How long a body stands in the way.
+  /// The time for which a body stands in the way.
   ///
   /// - Units: seconds; somebody who walks by or stops for a moment.
   static let bodyTime = 10.0
-  /// How often that happens where nothing is known.
+  /// The rate at which that happens where nothing is known.
   ///
   /// - Units: times a day.
   static let bodiesPerDay = 150.0
@@ -282,7 +282,7 @@ extension AdaptiveSilence {
   ///
   /// - Units: seconds.
   static let bodyLeast: Float = 2
-  /// How seldom ordinary losses must make it: three times in a hundred hours.
+  /// The rate below which ordinary losses do not explain a pause: three times in a hundred hours.
   ///
   /// - Units: times a second.
   private static let bodyChance = 0.3 / 36_000
@@ -295,7 +295,7 @@ extension AdaptiveSilence {
   /// - Units: seconds.
   private static let fastInterval: Float = 0.5
 
-  /// Whether ordinary losses do not explain a pause.
+  /// Returns true if ordinary losses do not explain a pause.
   func isUnexplained(_ pause: Float) -> Bool {
     guard learner.interval > 0, learner.received >= 64 else { return false }
     var counts = history.all(received: learner.received)
@@ -325,7 +325,7 @@ extension AdaptiveSilence {
 }
 
 extension SilenceBasis {
-  /// How many more losses in a row than a received advert's first one are always granted.
+  /// The number of losses in a row that are always granted.
   private static let leastMisses = 2
 
   /// The smallest run of losses whose expected number a day, at such levels, is within the budget.
@@ -352,7 +352,7 @@ extension SilenceBasis {
   }
 }
 
-/// How long a run of losses may become, when it is only known from some runs how likely one goes on.
+/// The distribution of the length of a run of losses, if the chance that a run goes on is only known from some runs.
 ///
 /// If the chance c that a run goes on were known, m more losses would have the chance c^m. It is known only as well as so
 /// many runs tell: its posterior is Beta(continued, ended), and the chance of m more is the mean of c^m over it,
@@ -393,7 +393,7 @@ package struct PredictiveTail {
     let (logContinued, logSum) = (RadioMath.binaryLog(continued), RadioMath.binaryLog(sum))
     let whole =
       PredictiveTail.logGamma(sum, log: logSum) - PredictiveTail.logGamma(continued, log: logContinued)
-    /// By how many bits so many losses are too likely, and how many bits one more of them takes off.
+    /// Returns the bits by which so many losses are too likely, and the bits that one more of them takes off.
     func excess(_ more: Double) -> (over: Double, slope: Double) {
       let (low, high) = (RadioMath.binaryLog(continued + more), RadioMath.binaryLog(sum + more))
       let over =

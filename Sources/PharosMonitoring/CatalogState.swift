@@ -1,8 +1,9 @@
 import PharosReports
 
-/// What a state says about who asks for what, with the numbers that tracks and rows refer to.
+/// The catalog as a state holds it: regions, ranging requests, policies and match sets, with the numbers that tracks
+/// and rows refer to.
 ///
-/// What was taken out keeps its number and nothing else, as numbers are never used twice.
+/// A retired entry keeps its number and nothing else, as numbers are never used twice.
 struct CatalogState: Sendable {
   /// The regions.
   var slots: [RegionCatalog.Slot] = []
@@ -12,12 +13,12 @@ struct CatalogState: Sendable {
   var policies: [PresencePolicy] = []
   /// The match sets.
   var sets: [MatchSet] = []
-  /// Whether any asker or entry has, or had, `key: mac`.
+  /// Indicates whether any region, ranging request or entry has, or had, `key: mac`.
   var hasKeys = false
-  /// Whether anybody asks, or asked, about addresses.
+  /// Indicates whether any constraint names, or named, an address.
   var hasAddresses = false
 
-  /// What a catalog says.
+  /// Takes the state of a catalog.
   init(_ catalog: RegionCatalog) {
     slots = catalog.slots
     rangings = catalog.rangings
@@ -27,7 +28,7 @@ struct CatalogState: Sendable {
     hasAddresses = catalog.hasAddresses
   }
 
-  /// Whether two states number regions, requests and policies alike, as those of the shards of one server do.
+  /// Returns true if a catalog numbers regions, requests and policies alike, as those of the shards of one server do.
   func agrees(with catalog: RegionCatalog) -> Bool {
     slots.count == catalog.slots.count && rangings.count == catalog.rangings.count
       && policies == catalog.policies
@@ -37,7 +38,7 @@ struct CatalogState: Sendable {
       }
   }
 
-  /// Whether the nodes above a region end somewhere.
+  /// Returns true if the chain of nodes above a region ends.
   private func isRooted(_ place: Int) -> Bool {
     var above = slots[place].parent
     for _ in 0..<FieldReader.deepestTree {

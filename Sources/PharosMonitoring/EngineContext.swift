@@ -2,7 +2,7 @@ import PharosAdvertising
 import PharosEvents
 package import PharosReports
 
-/// What the observers of an engine share: what is asked for, the timers, the time, and what is given out.
+/// The state that the observers of an engine share: the catalog, the timers, the time, and the pending output.
 struct EngineContext: Sendable {
   /// The stream that event ids are made of.
   let stream: String
@@ -12,7 +12,7 @@ struct EngineContext: Sendable {
   let models: RangingModels
   /// The facts about the venues in which handsets and tags are located, or nil if there are no venues.
   let sensing: SensingScope?
-  /// What was declared last; what applications have changed since is in the catalog alone.
+  /// The site as last declared; later changes by applications are in ``catalog`` alone.
   var site: Site
   var entries: [ObserverID: ObserverEntry] = [:]
   var distance: DistanceModel
@@ -23,18 +23,19 @@ struct EngineContext: Sendable {
   let hash = KeyedHash()
   /// The receive time of the input, or the due time of the timer, that is being handled.
   var current = Timestamp.distantPast
-  /// Up to where timers were fired last.
+  /// The time up to which timers were last fired.
   var present = Timestamp.distantPast
   /// The epoch of tracks whose match set is up to date.
   var epoch: UInt32 = 1
-  /// What the pending changes concern, which some observers have not caught up with, and when the latest of them was received.
+  /// The scopes of the pending changes that some observers have not applied yet, and the receive time of the latest
+  /// change.
   var changing = ScopeSet()
   var changedAt = Timestamp.distantPast
   /// Identities that nothing asks about.
   var untracked = NegativeCache()
-  /// How many tracks the observers of each cell have.
+  /// The number of tracks of the observers of each cell.
   var tracksOfCell: [Int]
-  /// How many observers were found to be handsets so far.
+  /// The number of observers found to be handsets so far.
   var handsets: UInt64 = 0
   /// Room for what a second is ranged from; empty in between.
   var readings: [RequestedReading] = []
@@ -64,9 +65,10 @@ struct EngineContext: Sendable {
 
   /// Sets a timer, no further ahead than timers reach.
   ///
-  /// Where time jumps by years, as in captures of devices that learn the date late, nothing is looked at on the way.
+  /// If time jumps by years, as in captures of devices that learn the date late, the queue does not walk through the
+  /// time between.
   ///
-  /// - Returns: when it is due.
+  /// - Returns: the time at which it is due.
   @inline(__always)
   mutating func arm(_ due: Timestamp, observer: Int32, _ target: TimerTarget) -> Timestamp {
     let due = min(due, max(current, present) + TimerQueue.reach)
@@ -89,13 +91,13 @@ struct NegativeCache: Sendable {
   private static let size = 4_096
   private var words: [UInt64] = Array(repeating: 0, count: size)
 
-  /// Whether an identity is known not to be asked about at an observer.
+  /// Returns true if an identity is known to be untracked at an observer.
   ///
   /// - Parameters:
   ///   - hash: the hash of the identity.
   ///   - observer: the place of the observer.
-  ///   - isKeyable: whether its adverts come with an address that may be a part of the key.
-  /// - Returns: false also where another identity took its word.
+  ///   - isKeyable: true if its adverts come with an address that may be a part of the key.
+  /// - Returns: false also if another identity replaced it.
   @inline(__always)
   func contains(_ hash: UInt64, observer: Int32, isKeyable: Bool) -> Bool {
     words[NegativeCache.place(hash, observer)] == NegativeCache.word(hash, observer, isKeyable)
@@ -129,17 +131,17 @@ struct NegativeCache: Sendable {
 /// a flood of made-up identities at one observer evicts no track of another, and the number of engines never affects
 /// the result.
 package struct MonitoringLimits: Hashable, Sendable {
-  /// How many observers are kept, in all engines together.
+  /// The maximum number of observers, in all engines together.
   ///
-  /// Spread evenly over the cells of `ObserverID`, so that who is let go does not depend on how many engines there
-  /// are; a limit below 1,024 is too small to spread and counts for each engine.
+  /// Spread evenly over the cells of `ObserverID`, so that evictions do not depend on the number of engines; a limit
+  /// below 1,024 is too small to spread and counts for each engine.
   package var observers: Int
-  /// How many tracks are kept for each observer, so that a flood at one costs the others nothing.
+  /// The maximum number of tracks of each observer, so that a flood at one costs the others nothing.
   package var tracksPerObserver: Int
-  /// How many tracks are kept, in all engines together; spread over the cells as observers are, and at least as many in
-  /// each as one observer may have.
+  /// The maximum number of tracks, in all engines together; spread over the cells as observers are, with at least
+  /// ``tracksPerObserver`` in each cell.
   package var tracks: Int
-  /// How long a track that is outside everywhere keeps what it has learned.
+  /// The time for which a track that is outside everywhere keeps what it has learned.
   package var trackRetention: TimeSpan
 
   /// Makes limits.
@@ -158,17 +160,17 @@ package struct MonitoringLimits: Hashable, Sendable {
     self.trackRetention = trackRetention
   }
 
-  /// Over how many cells the limit on observers is spread.
+  /// The number of cells over which the limit on observers is spread.
   var cells: Int { observers < 16 * ObserverID.cells ? 1 : ObserverID.cells }
-  /// How many observers a cell keeps.
+  /// The maximum number of observers of a cell.
   var observersPerCell: Int { observers / cells }
-  /// How many tracks the observers of a cell have together.
+  /// The maximum number of tracks of all observers of a cell together.
   var tracksPerCell: Int { max(tracks / cells, tracksPerObserver) }
-  /// How many tracks go at a time, so that looking for the stalest costs little each.
+  /// The number of tracks evicted at a time, so that the search for the stalest costs little for each.
   var trackEviction: Int { max(1, tracksPerObserver / 64) }
 }
 
-/// What stage one has counted since it started; counts only grow, except ``tracks`` and ``observers``.
+/// The counters of stage one since it started; they only grow, except ``tracks`` and ``observers``.
 package struct MonitoringCounters: Hashable, Sendable {
   /// Reports of any sort.
   package var reports: UInt64 = 0
@@ -202,7 +204,7 @@ package struct MonitoringCounters: Hashable, Sendable {
   package var observerEvictions: UInt64 = 0
   /// Reports of observers that the site neither lists nor has accepted, where only those count.
   package var quarantined: UInt64 = 0
-  /// What handsets sensed and was passed on to locate them by.
+  /// Sensings of handsets that were passed on to locate them.
   package var sensings: UInt64 = 0
   /// Tracks kept now.
   package var tracks: UInt64 = 0
@@ -236,9 +238,9 @@ package struct MonitoringCounters: Hashable, Sendable {
   }
 }
 
-/// What stage one must know of the venues in which handsets and tags are located.
+/// The facts that stage one needs about the venues in which handsets and tags are located.
 ///
-/// An engine that is given none hands nothing on for that, and pays nothing for it.
+/// An engine without a scope hands nothing on for location, at no cost.
 package struct SensingScope: Hashable, Sendable {
   /// The observers that are mounted at known places.
   ///

@@ -1,22 +1,22 @@
 package import PharosReports
 
-/// How one observer fares: what a table of observers shows.
+/// The status of one observer, as a table of observers shows it.
 package struct ObserverStatus: Hashable, Sendable {
-  /// Which observer.
+  /// The observer.
   package var id: ObserverID
-  /// When its first report was received.
+  /// The receive time of its first report.
   package var firstHeard: Timestamp
-  /// When its latest report was received.
+  /// The receive time of its latest report.
   package var lastHeard: Timestamp
-  /// Whether it is taken to live.
+  /// Indicates whether the observer counts as up.
   package var isUp: Bool
-  /// Whether and how its radio scans.
+  /// The scan state of its radio.
   package var scanState: ScanState
   /// The boot id of its sender, if it tells one.
   package var bootID: UInt32?
-  /// How many adverts it reported.
+  /// The number of adverts it reported.
   package var adverts: UInt64
-  /// How many adverts it reports a second, over the last ten seconds.
+  /// The number of adverts it reports per second, over the last ten seconds.
   package var advertsPerSecond: Double
   /// Datagrams lost on the way from it, by their sequence numbers.
   package var lostDatagrams: UInt64
@@ -26,11 +26,11 @@ package struct ObserverStatus: Hashable, Sendable {
   package var late: UInt64
   /// Its lag, given or learned.
   package var lag: TimeSpan
-  /// How far its clock is behind ours at the least delay, where it tells times by its own.
+  /// The time by which its clock is behind ours at the least delay, if it reports times of its own clock.
   package var clockOffset: TimeSpan?
   /// The silence that its learned gaps allow before it counts as down.
   package var allowedGap: TimeSpan
-  /// How many tracks it has.
+  /// The number of its tracks.
   package var tracks: Int
 
   /// The share of its datagrams that were lost, 0 to 1.
@@ -40,7 +40,7 @@ package struct ObserverStatus: Hashable, Sendable {
   }
 }
 
-/// Where one observer stands towards one region about observers.
+/// The state of one observer in one region about observers.
 package struct RegionStanding: Hashable, Sendable {
   /// The application.
   package var application: String
@@ -50,21 +50,22 @@ package struct RegionStanding: Hashable, Sendable {
   package var observer: ObserverID
   /// The state.
   package var state: RegionState
-  /// When the present visit began.
+  /// The start of the present visit.
   package var enteredAt: Timestamp?
 }
 
-/// What stage one knows about one beacon at one observer, and what it waits for: what an explanation is made of.
+/// The facts that stage one has about one beacon at one observer, and its pending deadlines: the basis of an
+/// explanation.
 ///
 /// A snapshot. Taking one changes nothing, and nothing is kept for it.
 package struct TrackInsight: Hashable, Sendable {
-  /// Who hears.
+  /// The observer.
   package var observer: ObserverID
-  /// What is heard.
+  /// The beacon.
   package var beacon: BeaconID
-  /// When it was last heard, in the track's own time, which never goes back.
+  /// The time when it was last heard, in the track's own time, which never goes back.
   package var lastHeard: Timestamp
-  /// How many samples it took: reports of one transmission are one.
+  /// The number of samples; reports of one transmission are one sample.
   package var samples: Int
   /// The filtered level in dBm, or nil before the first sample with a level.
   package var level: Double?
@@ -80,36 +81,36 @@ package struct TrackInsight: Hashable, Sendable {
   package var receptionShare: Double?
   /// The mean length of a run of lost adverts, or nil before the first gap.
   package var lossRun: Double?
-  /// Whether silence says anything now: the observer is up and its radio scans.
+  /// Indicates whether silence is evidence now: the observer is up and its radio scans.
   package var isTelling: Bool
-  /// Since when silence counts at the earliest: the observer's last return, or the start of its scanning.
+  /// The earliest time from which silence counts: the observer's last return, or the start of its scanning.
   package var silenceFrom: Timestamp
-  /// Where it stands towards each region that asks about it here, in the order in which they came to be monitored.
+  /// The state in each region that monitors the track here, in the order in which the regions came to be monitored.
   package var regions: [RegionInsight]
 }
 
-/// Where one track stands towards one region that asks about it.
+/// The state of one track in one region that monitors it.
 package struct RegionInsight: Hashable, Sendable {
   /// The application.
   package var application: String
   /// The region's identifier.
   package var region: String
-  /// Whether the region is about beacons, so that other observers may have a say.
+  /// Indicates whether the region is about beacons, so that other observers may contribute to its state.
   package var isAboutBeacons: Bool
   /// The rules by which it debounces.
   package var rules: PresencePolicy
-  /// Whether the beacon is here: inside, outside, or unmonitored if it was here when its observer could last tell and was
+  /// The state of the beacon: inside, outside, or unmonitored if it was here when its observer could last tell and was
   /// not heard since.
   package var state: RegionState
-  /// When the visit began, if there is one.
+  /// The start of the visit, if there is one.
   package var since: Timestamp?
   /// The silence that is allowed, with what slow scanning adds; nil for ever.
   package var allowedGap: TimeSpan?
-  /// When silence ends the visit unless the beacon is heard before; nil if it never does.
+  /// The time at which silence ends the visit unless the beacon is heard before; nil if it never does.
   package var silenceDeadline: Timestamp?
-  /// When the level ends the visit unless it rises before; nil while it is not below the exit level.
+  /// The time at which the level ends the visit unless it rises before; nil while it is not below the exit level.
   package var levelDeadline: Timestamp?
-  /// Whether a deadline has passed and only a proof that the observer lives is missing.
+  /// Indicates whether a deadline has passed and only a proof that the observer lives is missing.
   package var isWaitingForProof: Bool
   /// The filtered level that counts towards entering, in dBm; nil for any.
   package var enterLevel: Double?
@@ -117,13 +118,13 @@ package struct RegionInsight: Hashable, Sendable {
   package var exitLevel: Double?
 }
 
-/// Which tracks somebody wants to see: what each member names, all of them together, a page at a time.
+/// A query for the tracks that meet all its conditions, a page at a time.
 package struct TrackQuery: Hashable, Sendable {
-  /// What tells one track from another; tracks come in this order: by observer, then by beacon.
+  /// The identity of a track; keys are ordered by observer, then by beacon.
   package struct Key: Hashable, Comparable, Sendable {
-    /// Who hears.
+    /// The observer.
     package var observer: ObserverID
-    /// What is heard.
+    /// The beacon.
     package var beacon: BeaconID
 
     /// Makes a key.
@@ -147,7 +148,7 @@ package struct TrackQuery: Hashable, Sendable {
   package var beacon: BeaconID?
   /// Those behind this one: the last of the page before.
   package var after: Key?
-  /// How many at most, between 1 and ``greatestLimit``.
+  /// The maximum number of tracks of the page, between 1 and ``greatestLimit``.
   package var limit: Int
 
   /// Makes a query; without arguments, one for the first hundred tracks of all.
@@ -160,6 +161,6 @@ package struct TrackQuery: Hashable, Sendable {
 }
 
 extension TrackInsight {
-  /// What tells it from another one.
+  /// The key that identifies the track.
   package var key: TrackQuery.Key { TrackQuery.Key(observer: observer, beacon: beacon) }
 }

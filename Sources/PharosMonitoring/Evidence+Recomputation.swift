@@ -1,7 +1,7 @@
 package import PharosEvents
 import PharosReports
 
-/// Whether a decision follows from its evidence.
+/// The result of recomputing a decision from its evidence.
 package enum DecisionCheck: Hashable, Sendable {
   /// It does.
   case follows

@@ -12,12 +12,12 @@ package import PharosReports
 /// - Source: linear hashing (W. Litwin, "Linear hashing: a new tool for file and table addressing", VLDB 1980), with
 ///   segments in place of buckets.
 package struct IdentityTable: @unchecked Sendable {
-  /// How many identities a segment holds on average before the next one is split.
+  /// The average number of identities of a segment at which the next one is split.
   ///
   /// A split of a thousand slots takes about 10 µs.
   package static let load = 768
 
-  /// What the slots are freed with.
+  /// The owner of the slots, which frees them.
   ///
   /// `@unchecked`: the memory is reached through one table alone, which copies it before a change if another table
   /// shares it.
@@ -99,7 +99,7 @@ package struct IdentityTable: @unchecked Sendable {
     refresh()
   }
 
-  /// How many slots there are, full and empty.
+  /// The number of slots, full and empty.
   package var capacity: Int { owner.segments.pointee.capacity }
 
   @inline(__always)

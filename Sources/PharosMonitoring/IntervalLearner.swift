@@ -14,7 +14,7 @@ package struct IntervalLearner: Hashable, Sendable {
   static let jitter: Float = 0.012
   /// The ratio from which on two intervals are modes of a tag, moved and at rest, and no error of one of them.
   static let modes: Float = 8
-  /// How often a gap that is too short must come again before an old track believes it.
+  /// The number of times that a gap that is too short must come again before an old track believes it.
   ///
   /// Three times: a network that holds datagrams up for 0.1 to 0.4 s makes a few short gaps in a hundred, and two of
   /// them are soon alike; a tag that is picked up makes nothing else.
@@ -28,7 +28,7 @@ package struct IntervalLearner: Hashable, Sendable {
   package var interval: Float = 0
   /// Adverts received after one that was received before.
   package var received: Float = 0
-  /// What the last gaps had in common.
+  /// The common divisor and the counts of the last gaps.
   var counts = GapCounts()
 
   package init() {}
@@ -39,7 +39,7 @@ package struct IntervalLearner: Hashable, Sendable {
     self.counts = counts
   }
 
-  /// Whether a gap is one interval: neither were adverts missed in it, nor is it too short for one.
+  /// Returns true if a gap is one interval: no adverts were missed in it, and it is not too short for one.
   @inline(__always)
   func isOneInterval(_ gap: Float) -> Bool {
     gap < interval * 1.5 && (gap >= interval * 0.7 || interval - gap <= IntervalLearner.jitter)
@@ -161,7 +161,8 @@ package struct IntervalLearner: Hashable, Sendable {
     return true
   }
 
-  /// Whether the interval is surely the beacon's own: gaps of just this length came twice again, or it is old.
+  /// Indicates whether the interval is surely the beacon's own: gaps of just this length came again twice, or it is
+  /// old.
   var isOwn: Bool { counts.regular >= 2 || received >= IntervalLearner.young }
 
   private mutating func noteRegular(_ difference: Float) {
@@ -169,7 +170,7 @@ package struct IntervalLearner: Hashable, Sendable {
     counts.regular = isSame ? min(counts.regular + 1, GapCounts.mostRegular) : 0
   }
 
-  /// Whether a gap of a young track is what the family taught to look for.
+  /// Returns true if a gap of a young track is the one that its family taught it to look for.
   private func isOfFamily(_ gap: Float, _ history: LossHistory) -> Bool {
     received < IntervalLearner.young && history.shorter > 0
       && (gap - history.shorter).magnitude < history.shorter * 0.04 + IntervalLearner.jitter / 2
@@ -192,7 +193,7 @@ package struct IntervalLearner: Hashable, Sendable {
   }
 }
 
-/// What the last gaps of a track had in common, in two bytes.
+/// The common divisor and the counts of the last gaps of a track, in two bytes.
 ///
 /// - Shape: common divisor 5 bits, gaps 4, regular gaps 4, short gaps 3; the lowest first.
 package struct GapCounts: Hashable, Sendable {
@@ -215,19 +216,19 @@ package struct GapCounts: Hashable, Sendable {
     set { word = word & ~0x1F | UInt16(newValue & 0x1F) }
   }
 
-  /// How many gaps this window has.
+  /// The number of gaps in this window.
   package var gaps: UInt8 {
     get { UInt8(truncatingIfNeeded: word >> 5 & 0xF) }
     set { word = word & ~(0xF << 5) | UInt16(newValue & 0xF) << 5 }
   }
 
-  /// How many gaps of just one interval came lately, while the track was young.
+  /// The number of gaps of just one interval that came lately, while the track was young.
   package var regular: UInt8 {
     get { UInt8(truncatingIfNeeded: word >> 9 & 0xF) }
     set { word = word & ~(0xF << 9) | UInt16(newValue & 0xF) << 9 }
   }
 
-  /// How many gaps came that were too short and alike, after the first of them.
+  /// The number of gaps that were too short and alike, after the first of them.
   package var shorts: UInt8 {
     get { UInt8(truncatingIfNeeded: word >> 13) }
     set { word = word & ~(0x7 << 13) | UInt16(newValue & 0x7) << 13 }
@@ -287,7 +288,7 @@ extension IntervalLearner {
 }
 
 extension LossHistory {
-  /// Which parts are there: nearly all of nearly all histories is zero.
+  /// The parts that are present; nearly all of nearly all histories is zero.
   private struct Parts: OptionSet {
     let rawValue: UInt8
     static let runs = Parts(rawValue: 1)

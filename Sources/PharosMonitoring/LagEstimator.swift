@@ -11,14 +11,14 @@ package struct LagEstimator: Sendable {
   /// The greatest lag: what waits longer is a backlog, not a lag.
   static let greatest = TimeSpan.seconds(10)
 
-  /// What a lag that was learned has on top of the ages.
+  /// The margin that a learned lag adds to the ages.
   ///
   /// A gateway that sends once a second sends its oldest advert with an age of a second, and its next datagram comes
   /// at the very moment at which that advert's deadline would fire. 30 ms, some times a network's jitter, let it in
   /// first, so that the jitter does not decide.
   static let margin = TimeSpan.milliseconds(30)
 
-  /// How many reports there are between two looks at the histogram.
+  /// The number of reports between two readings of the histogram.
   static let pause: UInt16 = 1_024
   /// Bin 0 for the least lag, and eight for each of five doublings.
   static let binCount = 1 + 8 * 5
@@ -28,7 +28,7 @@ package struct LagEstimator: Sendable {
   let isGiven: Bool
   /// Reports since the histogram was looked at last.
   package var sinceRead: UInt16 = 0
-  /// How many of them were older than the least lag: those stand in their bins already.
+  /// The number of them that were older than the least lag; those are in their bins already.
   var agedSinceRead: UInt16 = 0
   /// Reports within the least lag, nearly all: those before the latest look.
   var prompt: Float = 0
@@ -106,7 +106,7 @@ package struct LagEstimator: Sendable {
   }
 }
 
-/// How far an observer's clock differs from ours, for formats that carry the sender's own absolute times.
+/// The difference between an observer's clock and ours, for formats that carry the sender's own absolute times.
 ///
 /// The least of (receive − sent) over the last 30 to 60 s is the clock's difference plus the least delay; what a report has
 /// above it is its age. Drift is followed as the window moves. A step of the sender's clock to a later time lowers the
@@ -171,7 +171,7 @@ struct ClockOffset: Sendable {
 
 /// The check of one sender's boot ids and sequence numbers: it detects lost and repeated datagrams, and restarts.
 package struct SequenceCheck: Sendable {
-  /// What a datagram's head means.
+  /// The meaning of a datagram's header.
   package enum Finding: Hashable {
     /// The next one, or the first one.
     case next
@@ -196,7 +196,7 @@ package struct SequenceCheck: Sendable {
 
   /// A flag that is set from a downtime of the server to the next new number: the numbers between are not losses.
   package var isInterrupted = false
-  /// How many datagrams in a row have come before, the latest one included; no more are counted than matter.
+  /// The number of datagrams in a row that had come before, including the latest; at most ``mostRepeats`` plus one.
   package var repeats: UInt8 = 0
 
   package init() {}
@@ -208,7 +208,7 @@ package struct SequenceCheck: Sendable {
   /// of its datagrams is new all the same.
   package static let mostRepeats: UInt8 = 16
 
-  /// Whether the latest datagram came twice, so that all it says has been said.
+  /// Indicates whether the latest datagram is a repeat, so that its content was handled before.
   package var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
 
   /// Handles a downtime of the server: datagrams sent during it do not count as lost.

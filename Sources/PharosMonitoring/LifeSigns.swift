@@ -1,13 +1,13 @@
 package import PharosReports
 
-/// What proves that an observer lives, and how long it may give no proof before it counts as down.
+/// The evidence that an observer lives, and the silence after which it counts as down.
 package struct LifeSigns: Sendable {
   /// The least and the greatest silence that learned gaps may allow.
   static let least = TimeSpan.seconds(10)
   static let greatest = TimeSpan.minutes(15)
   /// The silence allowed while fewer than sixteen gaps are known.
   static let unlearned = TimeSpan.seconds(30)
-  /// How many gaps there must be before they say what is usual.
+  /// The number of gaps from which on they show what is usual.
   private static let lesson = 16
   /// While they do not, a silence that is longer is looked at: it takes several beacons that are heard every second to make
   /// one that is unusual, and no outage that matters is shorter.
@@ -15,18 +15,19 @@ package struct LifeSigns: Sendable {
   /// A radio that should have heard so many adverts and heard none is deaf: by chance alone that happens once in three
   /// thousand.
   static let busy = 8.0
-  /// What an exit waits at least for a better witness when there is reason to doubt the radio.
+  /// The minimum time that an exit waits for a better witness when there is reason to doubt the radio.
   static let patience = TimeSpan.seconds(2)
 
-  /// How the observer's silence is judged.
+  /// The mode by which the observer's silence is judged.
   package var mode: ObserverEntry.Liveness
   /// The latest event time of something that proves life.
   package var lastProof = Timestamp.distantPast
   /// The earliest time from which silence counts towards an outage: the end of the server's last downtime.
   var silentFrom = Timestamp.distantPast
-  /// Whether it has not been heard since it became known by hearsay: it is not taken to live for nothing.
+  /// Indicates whether it is known from published records alone and has not been heard yet: it does not count as alive
+  /// for nothing.
   var isUnproven = false
-  /// Whether its radio hears what it usually hears.
+  /// The judgement of its radio.
   package var reception = Reception()
   var heartbeats = HeartbeatClock()
   package var others = GapMemory()
@@ -37,22 +38,22 @@ package struct LifeSigns: Sendable {
   ///
   /// Zero from a downtime of the server until the observer's first sign.
   package var longestPause = LifeSigns.noticeable
-  /// How many adverts a heartbeat usually counts beyond those that are reported to us.
+  /// The average number of adverts that a heartbeat counts beyond those that are reported to us.
   var ambient = 0.0
-  /// How many of these were expected by the heartbeats of late that counted none.
+  /// The number of these that the recent heartbeats that counted none should have counted.
   var missed = 0.0
   /// Adverts reported since the latest heartbeat.
   var reported: UInt32 = 0
   /// The share of its adverts that the gateway usually drops.
   var usualDrop = 0.0
-  /// Since when there has been doubt about the radio, and when there was last.
+  /// The time since which there has been doubt about the radio, and the time of the latest doubt.
   var doubt: (since: Timestamp, last: Timestamp)?
   package var leader: UInt64 = 0
   package var votes: UInt8 = 0
 
   package init(mode: ObserverEntry.Liveness) { self.mode = mode }
 
-  /// Whether it is taken to live since there is nothing that its life could be seen by.
+  /// Indicates whether it counts as alive because there is nothing by which its life could be seen.
   var isAssumed: Bool {
     switch mode {
     case .assumed: true
@@ -61,13 +62,13 @@ package struct LifeSigns: Sendable {
     }
   }
 
-  /// When its life was last proved, if ever.
+  /// The time of the latest proof of life, if any.
   var provenAt: Timestamp? { lastProof == .distantPast ? nil : lastProof }
 
-  /// Whether there are heartbeats to go by even when the radio does not scan.
+  /// Indicates whether there are heartbeats to go by even when the radio does not scan.
   var hasHeartbeats: Bool { heartbeats.last != nil }
 
-  /// Whether something heard after a time proves life then.
+  /// Returns true if something heard after a time proves life then.
   func proves(after time: Timestamp) -> Bool { isAssumed || lastProof > time }
 
   /// The silence after which it counts as down: three times the greatest gap of late between heartbeats, or where there
@@ -179,7 +180,7 @@ package struct LifeSigns: Sendable {
     doubt = nil
   }
 
-  /// When it counts as down unless it is heard before.
+  /// The time at which it counts as down unless it is heard before.
   var outageDeadline: Timestamp { max(lastProof, silentFrom) + allowedGap }
 
   private static func allowed(
@@ -193,7 +194,7 @@ package struct LifeSigns: Sendable {
   }
 }
 
-/// Whether the radio is to be believed.
+/// The judgement of whether the radio is to be believed.
 extension LifeSigns {
   /// Returns true if a silence that has outlasted its deadline is the beacon's own, and not its observer's.
   ///
@@ -244,8 +245,8 @@ extension LifeSigns {
     if isDue, lastSign != .distantPast { reception.addSpan(from: lastSign, to: time) }
   }
 
-  /// How long a living observer is silent at most: by the clock of its heartbeats; where there is none to go by yet, by the
-  /// gaps of its traffic as long as they are too few to take a longer one for an outage; else for ever.
+  /// The longest silence of a living observer: by the clock of its heartbeats; if there is none to go by yet, by the
+  /// gaps of its traffic as long as they are too few to take a longer one for an outage; otherwise for ever.
   private var usualPause: TimeSpan {
     if heartbeats.longestPause != .forever { return heartbeats.longestPause }
     guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.lesson else {
@@ -254,13 +255,13 @@ extension LifeSigns {
     return .seconds(max(others.greatest, traffic.greatest) * 4 + 1)
   }
 
-  /// Which silence to look at next.
+  /// The next value of ``longestPause``.
   private var attentivePause: TimeSpan {
     if heartbeats.longestPause != .forever { return heartbeats.longestPause }
     return others.count < LifeSigns.lesson ? LifeSigns.noticeable : .forever
   }
 
-  /// Whether the radio heard something, as far as the heartbeat and the silence since then tell.
+  /// Returns true if the radio heard something, as far as the heartbeat and the silence since then tell.
   private mutating func hears(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
     guard let count = heartbeat.advertsHeard else { return !reception.isSilentTogether(at: time) }
     guard count == 0 else {
@@ -272,7 +273,7 @@ extension LifeSigns {
     return missed < LifeSigns.busy && !reception.isSilentTogether(at: time)
   }
 
-  /// Whether the radio listened since the last heartbeat, and what it heard was not dropped for the most part.
+  /// Returns true if the radio listened since the last heartbeat, and most of what it heard was not dropped.
   private mutating func listened(_ heartbeat: Heartbeat) -> Bool {
     if let duty = heartbeat.scanDuty, duty < 0.01 { return false }
     let dropped = Double(heartbeat.dropped)
@@ -286,31 +287,31 @@ extension LifeSigns {
 
 /// The greatest gap of late between things of one sort.
 package struct GapMemory: Sendable {
-  /// How fast the greatest gap is forgotten.
+  /// The time constant with which the greatest gap is forgotten.
   ///
   /// - Units: seconds; two hours, so that a quiet spell is remembered through the next busy one.
   package static let memory = 7_200.0
-  /// How much of the greatest gap is forgotten in a nanosecond.
+  /// The share of the greatest gap that is forgotten in a nanosecond.
   private static let forgotten = 1 / (memory * 1e9)
-  /// What is shorter is no gap: a busy radio pays for no arithmetic.
+  /// The difference up to which there is no gap: a busy radio pays for no arithmetic.
   ///
   /// - Units: nanoseconds.
   private static let least: Int64 = 10_000_000
-  /// How many gaps are counted at most.
+  /// The maximum value of ``count``.
   private static let most: UInt16 = 1_000
 
-  /// When the latest one came; the distant past before the first.
+  /// The time of the latest one; the distant past before the first.
   var latest = Timestamp.distantPast
   /// The greatest gap, in nanoseconds.
   var widest = 0.0
-  /// How many gaps are known, up to a thousand.
+  /// The number of gaps that are known, up to a thousand.
   var count: UInt16 = 0
-  /// Whether the gap up to the next one is none.
+  /// Indicates whether the time up to the next one is no gap.
   package var isBroken = false
 
   package init() {}
 
-  /// When the latest one came, if ever.
+  /// The time of the latest one, if any.
   package var last: Timestamp? { latest == .distantPast ? nil : latest }
 
   /// The greatest gap, in seconds.
@@ -348,7 +349,7 @@ package struct HeartbeatClock: Sendable {
   private static let lesson: UInt16 = 8
   /// A gap of so many periods is none of the clock's: heartbeats were lost, or the observer was out.
   private static let strange = 4.0
-  /// When so many strange gaps come in a row, the clock goes slower now.
+  /// The number of strange gaps in a row after which the clock counts as slower.
   private static let patience = 3
 
   /// Their gaps.
@@ -358,11 +359,11 @@ package struct HeartbeatClock: Sendable {
 
   package init() {}
 
-  /// When the latest one came.
+  /// The time of the latest one.
   var last: Timestamp? { gaps.last }
 
-  /// How long an observer is silent at most while all is well: two heartbeats and a half, and half a second for the
-  /// network; for ever while that is not known.
+  /// The longest silence of an observer while all is well: two heartbeats and a half, and half a second for the
+  /// network; for ever while the period is not known.
   package var longestPause: TimeSpan {
     gaps.count < HeartbeatClock.lesson ? .forever : .seconds(period * 2.5 + 0.5)
   }

@@ -1,5 +1,5 @@
-/// What a track knows about its losses beyond the adverts that it received: changed only when something was missed, or
-/// while the level is low.
+/// A track's knowledge of its losses beyond the count of received adverts: it changes only when something was missed,
+/// or while the level is low.
 ///
 /// A track keeps it in two parts: the few counts that most tracks have lie in it, the rest in its ``Extras``.
 package struct LossHistory: Sendable {
@@ -16,7 +16,7 @@ package struct LossHistory: Sendable {
   var recentRuns: UInt16 = 0
   /// Adverts lost in them.
   var recentLost: UInt16 = 0
-  /// What few tracks lose.
+  /// The counts that few tracks have.
   var rare = RareLosses()
 
   package init() {}
@@ -56,7 +56,7 @@ package struct LossHistory: Sendable {
     return LossHistory.isNotable(runs: runs)
   }
 
-  /// Whether there are twice as many runs as when this was true last, while they are few.
+  /// Returns true each time the number of runs doubles, while there are fewer than 64.
   @inline(__always)
   static func isNotable(runs: Float) -> Bool {
     let total = UInt32(runs)
@@ -132,9 +132,9 @@ package struct LossHistory: Sendable {
   /// Begins another window of recent memory, and halves what is older than a day or too much to count.
   ///
   /// - Parameters:
-  ///   - learner: what counts the adverts received.
-  ///   - samples: how many samples the window held.
-  /// - Returns: what the window counted; of its long runs, as many as is usual among all.
+  ///   - learner: the learner that counts the adverts received.
+  ///   - samples: the number of samples of the window.
+  /// - Returns: the counts of the window; its long runs are estimated from their share among all runs.
   package mutating func turn(_ learner: inout IntervalLearner, samples: UInt32) -> LossRuns {
     let part = runs == 0 ? 0 : min(Float(recentRuns) / runs, 1)
     var stretch = all(received: 0).scaled(by: part)
@@ -171,9 +171,10 @@ package struct LossHistory: Sendable {
   }
 }
 
-/// What few tracks know about their losses: long runs, losses at low levels, and gaps that may be another interval.
+/// The part of a loss history that few tracks have: long runs, losses at low levels, and gaps that may be another
+/// interval.
 ///
-/// It lies apart from the track, which nearly always has none of this.
+/// It is stored apart from the track, which nearly always has none of this.
 struct RareLosses: Hashable, Sendable {
   /// Counts of what was received and lost at low levels.
   struct Counts: Hashable, Sendable {
@@ -191,9 +192,9 @@ struct RareLosses: Hashable, Sendable {
   /// Runs of at least 32 losses, and what they lost beyond the 32nd.
   var longestRuns: UInt16 = 0
   var longestLost: UInt16 = 0
-  /// What happened at low levels.
+  /// The counts at low levels.
   var low = Counts()
-  /// What happened far below the usual level.
+  /// The counts far below the usual level.
   var far = Counts()
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
   var slowest: Float = 0
@@ -203,9 +204,9 @@ struct RareLosses: Hashable, Sendable {
   var candidate: Float = 0
   /// The advert that it ended with, in its lowest bits.
   var candidateAt: UInt8 = 0
-  /// How often it came in a row.
+  /// The number of times it came in a row.
   var candidates: UInt8 = 0
-  /// Whether a count is nearly full.
+  /// Indicates whether a count is nearly full.
   var isFull = false
 
   /// Counts a run of at least eight losses.

@@ -1,6 +1,6 @@
 import PharosReports
 
-/// What an observer has learned about losing adverts from all tracks of one family together.
+/// The losses that an observer has learned from all tracks of one family together.
 ///
 /// A track with little history leans on it, and the more so the more alike the tracks have been: the weight of the pool is
 /// that of a Beta prior whose variance is what was seen between stretches of adverts (empirical Bayes).
@@ -33,7 +33,7 @@ package struct LossPool: Hashable, Sendable {
   var weak = Band()
   /// The interval that tracks of the family had of late, in seconds, or 0.
   var interval: Float = 0
-  /// How many agreed on it, less those that did not.
+  /// The number of tracks that agreed on it, less those that did not.
   var agreeing = 0
   /// The last interval that was another.
   var rival: Float = 0
@@ -42,20 +42,22 @@ package struct LossPool: Hashable, Sendable {
   /// The share of its tracks that do.
   var slowShare: Float = 0
   var looks: Float = 0
-  /// For how long tracks have been watched that one body in the way could hide, in seconds.
+  /// The time for which tracks have been watched that one body in the way could hide, in seconds.
   var edgeTime: Float = 0
-  /// How often one of them fell silent as if a body hid it.
+  /// The number of times one of them fell silent as if a body hid it.
   var hidings: Float = 0
-  /// For how long any tracks have been watched that are fast enough to show a body, in seconds.
+  /// The time for which any tracks have been watched that are fast enough to show a body, in seconds.
   var watchTime: Float = 0
-  /// How often one of them fell far below its usual level and rose again.
+  /// The number of times one of them fell far below its usual level and rose again.
   var shadows: Float = 0
 
   package init() {}
 
-  /// Whether a body may hide a beacon here, or too little has been seen to tell: less than once in ten hours is never.
+  /// Indicates whether a body may hide a beacon here, or too little has been seen to tell: less than once in ten hours
+  /// counts as never.
   ///
-  /// Of beacons that are too loud to be hidden it is known as well whether bodies pass: those take 10 to 20 dB from them.
+  /// Beacons that are too loud to be hidden show as well whether bodies pass: a body takes 10 to 20 dB from their
+  /// level.
   package var mayHide: Bool {
     edgeTime < AdaptiveSilence.bodyDoubt * (1 + hidings)
       && watchTime < AdaptiveSilence.bodyDoubt * (1 + hidings + shadows / LossPool.rareShadows)
@@ -76,10 +78,10 @@ package struct LossPool: Hashable, Sendable {
   /// Takes note of a track's intervals, and for how long it was watched.
   ///
   /// - Parameters:
-  ///   - learner: what knows the interval.
+  ///   - learner: the learner that knows the interval.
   ///   - slowest: its slowest interval, or 0.
   ///   - time: the time since it was last taken note of, in seconds.
-  ///   - isAtEdge: whether one body could hide it.
+  ///   - isAtEdge: true if one body could hide it.
   package mutating func note(_ learner: IntervalLearner, slowest: Float, time: Float, isAtEdge: Bool) {
     agree(on: learner)
     looks = min(looks + 1, 32)
@@ -134,7 +136,7 @@ package struct LossPool: Hashable, Sendable {
     if band.counts.received >= memory { band.counts = band.counts.scaled(by: 0.5) }
   }
 
-  /// What a track at about this level may believe beforehand, in as many adverts as it is worth.
+  /// Returns the prior of a track at about this level, in the number of adverts that the pool is worth.
   package func belief(level: Float) -> LossRuns {
     let band = level >= -75 || level.isNaN ? strong : level >= -85 ? middle : weak
     if band.counts.received >= LossPool.stretch { return LossPool.belief(band, most: LossPool.mostWeight) }
@@ -155,7 +157,7 @@ package struct LossPool: Hashable, Sendable {
   }
 }
 
-/// How an observer loses a beacon's adverts: how often a run of losses begins and how long it lasts.
+/// The losses of a beacon's adverts at an observer: how often a run of losses begins and how long it lasts.
 ///
 /// Gilbert's channel of two states, good and bad: losses come in runs since a body or a busy channel stands in the way for
 /// a while. Long runs are counted by themselves as well (peaks over a threshold), because real channels have more than one
@@ -175,11 +177,11 @@ package struct LossRuns: Hashable, Sendable {
   package var lost: Float = 0
   /// Runs of at least eight losses.
   var longRuns: Float = 0
-  /// What they lost beyond the eighth.
+  /// Adverts lost in them beyond the eighth.
   var longLost: Float = 0
   /// Runs of at least 32 losses.
   var longestRuns: Float = 0
-  /// What they lost beyond the 32nd.
+  /// Adverts lost in them beyond the 32nd.
   var longestLost: Float = 0
 
   package init(

@@ -1,7 +1,7 @@
 import PharosEvents
 import PharosReports
 
-/// Changes of what is asked for, and how observers catch up with them.
+/// Changes of the catalog, and how observers catch up with them.
 ///
 /// A change is entered into the catalog at once. What follows from it for one observer depends on that observer alone, so each
 /// does that in its own time: a slice of a quarter of a millisecond at a time, and at the latest when something happens to it that
@@ -9,11 +9,12 @@ import PharosReports
 /// (``ObserverEngine/mayHear(at:_:)``). What is decided then carries the instant of the change, and the merger waits until all have
 /// caught up, so that nothing shows how the work was cut.
 extension MonitoringEngine {
-  /// How much catching up is done at a time: about a quarter of a millisecond.
+  /// The cost of one slice of catching up: about a quarter of a millisecond.
   ///
   /// - Units: steps of about 30 ns, the cost of a look at a track.
   static let sliceCost = 8_192
-  /// Up to so many tracks and observers a change is finished when it comes, since that takes less than a slice.
+  /// The number of tracks and observers up to which a change is finished when it comes, since that takes less than a
+  /// slice.
   private static let fewTracks: UInt64 = 128
   /// More changes than this do not wait: the next is finished at once, and all before it.
   private static let greatestPending = 1_024
@@ -195,7 +196,7 @@ extension MonitoringEngine {
 
   // MARK: Catching up
 
-  /// Whether an observer has not caught up with the latest change.
+  /// Returns true if an observer has not caught up with the latest change.
   func isBehind(_ index: Int) -> Bool { observerEngines[index].version != context.catalog.version }
 
   /// Lets all observers catch up with a change that is in the catalog; at once where that takes no time.
@@ -216,7 +217,7 @@ extension MonitoringEngine {
 
   /// Lets observers catch up one after the other until so much has been done.
   ///
-  /// - Returns: whether none is behind any more.
+  /// - Returns: true if no observer is behind any more.
   mutating func catchUpSlice(_ cost: Int) -> Bool {
     guard !pendingChanges.isEmpty else { return true }
     var left = cost
@@ -255,7 +256,7 @@ extension MonitoringEngine {
 
   /// Performs the changes that an observer has not seen, until so much has been done.
   ///
-  /// - Returns: what that cost.
+  /// - Returns: the cost of that.
   private mutating func catchUp(one index: Int, cost most: Int) -> Int {
     let now = context.current
     let cost = observerEngines[index].catchUp(&pendingChanges, cost: most, &context)
@@ -266,11 +267,11 @@ extension MonitoringEngine {
 }
 
 extension ObserverEngine {
-  /// What it costs to look at an observer, and to give a track another match set.
+  /// The cost of examining an observer, and that of giving a track another match set.
   private static let observerCost = 4
   private static let rematchCost = 12
 
-  /// Whether what no pending change concerns may happen to the observer before it has caught up.
+  /// Returns true if an input that no pending change concerns may reach the observer before it has caught up.
   ///
   /// Not at the instant of a change, since what follows from that comes first, nor while something waits for proof of life.
   @inline(__always)
@@ -278,7 +279,7 @@ extension ObserverEngine {
     version == context.catalog.version || time > context.changedAt && !hasPending
   }
 
-  /// Whether a page's timer may fire before the observer has caught up.
+  /// Returns true if a page's timer may fire before the observer has caught up.
   func mayFire(_ entry: TimerEntry, _ context: borrowing EngineContext) -> Bool {
     guard case .page(let page) = entry.target, Int(page) < tracks.pageCount else { return false }
     return tracks.line(Int(page)).pointee.scopes & context.changing.bits == 0
@@ -290,7 +291,7 @@ extension ObserverEngine {
 
   /// Performs the changes that the observer has not seen, one after the other until so much has been done.
   ///
-  /// - Returns: what that cost.
+  /// - Returns: the cost of that.
   mutating func catchUp(
     _ changes: inout [PendingChange],
     cost most: Int,
@@ -342,7 +343,7 @@ extension ObserverEngine {
 
   /// Gives the tracks that answer one of a change's questions the match sets that they have now.
   ///
-  /// - Returns: what that cost.
+  /// - Returns: the cost of that.
   private mutating func shift(
     _ concerned: [Int],
     by change: inout PendingChange,
@@ -366,7 +367,7 @@ extension ObserverEngine {
 
   /// Gives a track that a change concerns the match set that it has now.
   ///
-  /// - Returns: what that cost.
+  /// - Returns: the cost of that.
   private mutating func shift(
     _ place: Int,
     _ answered: UInt64,
@@ -440,7 +441,7 @@ struct PendingChange: Sendable {
     var standsInZone: Bool
   }
 
-  /// What becomes of the tracks of a case.
+  /// The result for the tracks of a case.
   struct Transition {
     var set: Int32
     var isEmpty: Bool
@@ -451,17 +452,17 @@ struct PendingChange: Sendable {
 
   /// The version of the catalog that it made.
   let version: UInt32
-  /// When it was received: when what follows from it is decided.
+  /// The receive time, which is also the decision time of what follows from it.
   let instant: Timestamp
   /// The regions that it took out.
   var retired: [Int32] = []
-  /// What it asks about, or asks about no more.
+  /// The constraints of the regions and requests that it adds or takes out.
   var questions: [KeyQuestion] = []
   /// The regions that every observer is taken to be inside.
   var assumedInside: [Int32] = []
-  /// Whether a new region lists its observers, so that transitions depend on the observer.
+  /// Indicates whether a new region lists its observers, so that transitions depend on the observer.
   var listsObservers = false
-  /// What became of tracks so far.
+  /// The transitions found so far.
   var transitions: [Case: Transition] = [:]
 }
 
@@ -487,7 +488,7 @@ extension PendingChange.Transition {
 }
 
 extension Region {
-  /// Whether another region decides alike, so that replacing one by the other restarts nothing.
+  /// Returns true if another region decides alike, so that replacing one by the other restarts nothing.
   func isSame(as other: Region) -> Bool {
     constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
       && presence == other.presence

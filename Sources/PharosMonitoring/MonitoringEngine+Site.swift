@@ -49,7 +49,7 @@ extension MonitoringEngine {
     rotateAll(context.catalog.rotatedApplications)
   }
 
-  /// What the site would have to declare for the regions, rotations and ranging requests that there are now.
+  /// The site that would declare the regions, rotations and ranging requests that there are now.
   var declaration: Site {
     var declaration = context.site
     declaration.applications = context.catalog.applications(context.site.applications)
@@ -125,13 +125,14 @@ extension MonitoringEngine {
 
   /// Takes note that nothing was received from an instant to a later one, as the process or the machine stood still.
   ///
-  /// What was sent meanwhile is in the sockets: until it is read, silence says nothing. So all silence begins again, as
-  /// it does after a restart, and nothing else changes.
+  /// Datagrams sent meanwhile are in the sockets: until they are read, silence is no evidence. So all silence begins
+  /// again, as it does after a restart, and nothing else changes.
   ///
   /// - Parameters:
-  ///   - end: up to when.
-  ///   - received: behind everything that was received before it, and before everything that was received since.
-  ///   - output: what was due before it.
+  ///   - end: the time up to which nothing was received.
+  ///   - received: the instant of the pause, behind everything that was received before it, and before everything that
+  ///     was received since.
+  ///   - output: receives the events and links that were due before it.
   package mutating func pause(through end: Timestamp, at received: Timestamp, into output: inout StageOutput)
   {
     swap(&context.output, &output)
@@ -374,7 +375,7 @@ extension ObserverEngine {
 extension TrackHandle {
   /// Takes over what the directory says.
   ///
-  /// - Returns: whether that is something else than before.
+  /// - Returns: true if that differs from what it was before.
   fileprivate func take(_ facts: (measuredPower: Double?, interval: TimeSpan?)) -> Bool {
     let interval = facts.interval.map { Float($0.seconds) }
     let power = facts.measuredPower.map { Float($0) }
@@ -411,7 +412,7 @@ extension RegionCatalog {
 }
 
 extension LastTold {
-  /// When the latest of all words was decided.
+  /// The latest decision time of all records.
   var latest: Timestamp? {
     let times = [
       regions.map(\.decidedAt).max(), zones.map(\.decidedAt).max(), observers.map(\.decidedAt).max(),
@@ -421,7 +422,7 @@ extension LastTold {
 }
 
 extension PresencePolicy {
-  /// How long a visit of which no track is known goes on in live silence.
+  /// The time for which a visit without a known track goes on in live silence.
   ///
   /// The ceiling of what adaptive silence may come to, since nothing is known of the beacon.
   var patience: TimeSpan {

@@ -1,20 +1,20 @@
 import PharosEvents
 package import PharosReports
 
-/// What an engine knows, as bytes: what checkpoints are made of.
+/// The state of an engine as bytes, of which checkpoints consist.
 ///
 /// A copy of an engine is cheap, since its storage is shared until one of the two changes: the loop that owns it takes a
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
   static let stateVersion: UInt8 = 3
-  /// About how many bytes a track takes: measured for iBeacons under one policy.
+  /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
   /// Writes all that the engine knows.
   ///
-  /// What is asked for (regions, requests, policies) comes first, and tracks and rows refer to it, so that the bytes need nothing
-  /// else to be understood. What has been counted is not kept: counts are since the start. The same state always gives the
+  /// The catalog (regions, requests, policies) comes first, and tracks and rows refer to it, so that the bytes need
+  /// nothing else to be understood. Counters are not kept: they count from the start. The same state always gives the
   /// same bytes.
   ///
   /// - Precondition: no change of the regions is half done: ``advance(to:into:)`` or ``finishChanges(into:)`` was called
@@ -45,9 +45,9 @@ extension MonitoringEngine {
   /// with ``resume(at:lastTold:into:)``.
   ///
   /// - Parameters:
-  ///   - reader: where it is read from; it is behind the part afterwards.
-  ///   - isOurs: whether an observer belongs to this engine; of the others nothing is kept.
-  /// - Throws: what is wrong with the bytes, and where; the engine is unchanged then.
+  ///   - reader: the reader of the bytes; it is behind the part afterwards.
+  ///   - isOurs: a closure that returns true if an observer belongs to this engine; of the others nothing is kept.
+  /// - Throws: an error that states what is wrong with the bytes, and where; the engine is unchanged then.
   package mutating func restoreState(
     from reader: inout FieldReader,
     where isOurs: (ObserverID) -> Bool
@@ -338,7 +338,7 @@ extension ObserverEngine {
 }
 
 extension HotTrack {
-  /// What is in a free place.
+  /// The content of a free place.
   fileprivate static let free = HotTrack(
     scope: ScopeTable.none,
     sampleTag: 0,
@@ -349,12 +349,12 @@ extension HotTrack {
 }
 
 extension ColdTrack {
-  /// What is in a free place.
+  /// The content of a free place.
   fileprivate static let free = ColdTrack(sampleKey: 0, hash: 0, matchSet: 0, policy: 0, marks: [])
 }
 
 extension TrackHandle {
-  /// Which parts are there; what is not is as in a new track.
+  /// The parts that are present; absent ones are as in a new track.
   struct Parts: OptionSet {
     let rawValue: UInt16
     static let listed = Parts(rawValue: 1)
@@ -495,8 +495,8 @@ struct RestoredSets {
   var numbers: [Int32] = []
 }
 
-/// What the state of an engine is read with: whatever arithmetic relies on is checked here, so that no bytes at all can
-/// make an engine that stops later.
+/// The reading of an engine's state: whatever arithmetic relies on is checked here, so that no bytes at all can make an
+/// engine that stops later.
 extension FieldReader {
   /// The greatest number of anything that is counted, in a state that is believed: three years of a million a second.
   static let most: UInt64 = 1 << 56

@@ -9,10 +9,10 @@ package import PharosReports
 package struct MonitoringEngine: Sendable {
   /// The times that an engine counts with, from the year 1823 to 2116, so that no deadline overflows.
   static let times = Timestamp(nanoseconds: -(1 << 62))...Timestamp(nanoseconds: 1 << 62)
-  /// For how many observers room is kept from the beginning: addresses, not memory.
+  /// The number of observers for which room is reserved from the beginning: addresses, not memory.
   private static let reserved = 16_384
 
-  /// What has been counted since the start.
+  /// The counters since the start.
   package var counters: MonitoringCounters { context.counters }
 
   var context: EngineContext
@@ -30,9 +30,9 @@ package struct MonitoringEngine: Sendable {
   var latest = Timestamp.distantPast
   /// The changes that some observers have not caught up with, in their order.
   var pendingChanges: [PendingChange] = []
-  /// How much of that is done at a time.
+  /// The cost of one slice of catching up.
   package var sliceCost = MonitoringEngine.sliceCost
-  /// How many observers have not caught up, and where the next slice begins.
+  /// The number of observers that have not caught up, and the place where the next slice begins.
   var behind = 0
   var nextBehind = 0
   /// The places of a batch's observers, as far as they have been looked up.
@@ -43,10 +43,10 @@ package struct MonitoringEngine: Sendable {
   /// Makes an engine for a site that ``RegionRegistry`` has accepted.
   ///
   /// - Parameters:
-  ///   - site: what is declared.
-  ///   - limits: how much the engine keeps.
-  ///   - models: how ranging smooths levels and turns them into distances.
-  ///   - sensing: what there is to know of venues to pass on what handsets and tags are located by; nil if there are none.
+  ///   - site: the site as declared.
+  ///   - limits: the memory limits.
+  ///   - models: the filter and the distance model of ranging.
+  ///   - sensing: the facts about the venues in which handsets and tags are located; nil if there are none.
   package init(
     site: Site,
     limits: MonitoringLimits = .init(),
@@ -116,7 +116,7 @@ package struct MonitoringEngine: Sendable {
 
   /// Hears reports of one observer after the other by the usual path.
   ///
-  /// - Returns: whether any was heard.
+  /// - Returns: true if any was heard.
   private mutating func hear(
     _ reports: Span<ReportEntry>,
     _ prepared: UnsafePointer<PreparedAdvert>,
@@ -162,9 +162,10 @@ package struct MonitoringEngine: Sendable {
   /// Fires everything that is due at or before the watermark, and goes on with what changes of the regions have begun for
   /// about a quarter of a millisecond.
   ///
-  /// Which events there are, and their order, are the same as with ``advance(to:into:)``.
+  /// The events and their order are the same as with ``advance(to:into:)``.
   ///
-  /// - Returns: up to when the output is final: the watermark, or the instant before a change that is not finished.
+  /// - Returns: the time up to which the output is final: the watermark, or the instant before a change that is not
+  ///   finished.
   package mutating func advance(toward watermark: Timestamp, into output: inout StageOutput) -> Timestamp {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
@@ -338,9 +339,10 @@ package struct MonitoringEngine: Sendable {
 
   // MARK: Limits
 
-  /// How long an observer must have been heard to count as established: names that are made up one after the other never are.
+  /// The time for which an observer must have been heard to count as established: names that are made up one after the
+  /// other never are.
   private static let establishment = TimeSpan.minutes(1)
-  /// How long an established observer may be silent before it goes like any other.
+  /// The time for which an established observer may be silent before it is evicted like any other.
   private static let staleness = TimeSpan.minutes(10)
 
   /// Removes the stalest tracks of the observer that has most of a cell that is full.
@@ -387,7 +389,7 @@ package struct MonitoringEngine: Sendable {
   /// The observers that are heard and do not count, as far as they are kept, in the order of their identities.
   package func quarantine() -> [QuarantinedObserver] { quarantined.observers }
 
-  /// Whether an observer's reports count.
+  /// Returns true if an observer's reports count.
   func isAdmitted(_ id: ObserverID) -> Bool {
     context.site.admission == .open || context.entries[id] != nil || accepted.contains(id)
   }
@@ -437,8 +439,8 @@ package struct MonitoringEngine: Sendable {
 
   /// Removes all that is known of a subject, as if it had never been heard.
   ///
-  /// What it was inside becomes unmonitored, which is no exit. Stage two forgets for itself: of what is given out here it gets only
-  /// that an observer is gone, since a link about a forgotten beacon would make it known again.
+  /// Regions that it was inside become unmonitored, which is no exit. Stage two removes its own data: of this output it
+  /// gets only that an observer is gone, since a link about a forgotten beacon would make it known again.
   mutating func forget(_ traces: SubjectTraces) {
     catchUpAll()
     let links = context.output.links
@@ -466,10 +468,11 @@ package struct MonitoringEngine: Sendable {
 
   // MARK: Views
 
-  /// How every observer fares, in the order of their identities.
+  /// Returns the status of every observer, in the order of their identities.
   package func observers() -> [ObserverStatus] { placesInOrder.map { observerEngines[$0].status } }
 
-  /// Where every observer stands towards every region that it has met, in the order of (observer, application, region).
+  /// Returns the state of every observer in every region that it has met, in the order of (observer, application,
+  /// region).
   package func standings() -> [RegionStanding] {
     placesInOrder.flatMap { place in
       observerEngines[place].rows.filter {
@@ -489,7 +492,7 @@ package struct MonitoringEngine: Sendable {
     }
   }
 
-  /// What is known about a beacon at an observer; nil if the one or the other has no track here.
+  /// Returns the insight into a beacon at an observer; nil if the observer is unknown or has no track of the beacon.
   package func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
     guard let index = place(of: observer), let track = observerEngines[index].track(of: beacon, context)
     else { return nil }
@@ -498,7 +501,7 @@ package struct MonitoringEngine: Sendable {
     return observer.insight(into: track, &context)
   }
 
-  /// What is known about tracks, in the order of their keys, a page at a time.
+  /// Returns the insights into tracks, in the order of their keys, a page at a time.
   ///
   /// It takes time in proportion to the tracks of the observers that it passes.
   package func tracks(_ query: TrackQuery) -> [TrackInsight] {
@@ -572,7 +575,7 @@ extension ObserverEngine {
     trackOfAddress[address.bits] = nil
   }
 
-  /// What is known about a track.
+  /// Returns the insight into a track.
   fileprivate mutating func insight(into place: Int, _ context: inout EngineContext) -> TrackInsight {
     let track = tracks[place]
     let losses = track.losses
@@ -596,7 +599,7 @@ extension ObserverEngine {
     )
   }
 
-  /// Where a track stands towards the regions that ask about it; a rotated region counts only while it is monitored.
+  /// Returns the insight into each live region that matches a track.
   private mutating func regions(of track: TrackHandle, _ context: inout EngineContext) -> [RegionInsight] {
     let set = context.catalog.sets[Int(track.cold.matchSet)]
     var regions: [RegionInsight] = []

@@ -2,7 +2,7 @@ import PharosAdvertising
 import PharosEvents
 import PharosReports
 
-/// How an observer hears a report whatever it is; most adverts take a shorter path: see ``hear(_:count:_:_:)``.
+/// The handling of any report by an observer; most adverts take a shorter path: see ``hear(_:count:_:_:latest:_:_:)``.
 extension ObserverEngine {
   /// Handles a report.
   mutating func handle(_ report: Report, in batch: borrowing ReportBatch, _ context: inout EngineContext) {
@@ -82,7 +82,8 @@ extension ObserverEngine {
     }
   }
 
-  /// How many datagrams more than came may have been lost before a sender is known to number most of them for another receiver.
+  /// The number of datagrams by which losses may exceed arrivals before a sender is known to number most of its
+  /// datagrams for another receiver.
   ///
   /// - Units: datagrams; two minutes' worth of a gateway that sends twice a second.
   private static let outagesAtFirst: UInt64 = 256
@@ -158,8 +159,8 @@ extension ObserverEngine {
     if isMatched { context.counters.matched += 1 } else { context.counters.unmatched += 1 }
   }
 
-  /// What stands for a transmitter when the observer's traffic is judged: its address if that lasts, since one tag may send frames
-  /// of several kinds, else its identity.
+  /// Returns the key of a transmitter, by which the observer's traffic is judged: its address if that lasts, since one
+  /// tag may send frames of several kinds, otherwise its identity.
   static func transmitter(_ beacon: BeaconID?, _ address: DeviceAddress?) -> UInt64 {
     if let address, !address.isPrivate { return address.bits }
     return beacon.map(KeyedHash.fold) ?? address?.bits ?? 1
@@ -167,7 +168,7 @@ extension ObserverEngine {
 
   /// Hears one identity of an advert.
   ///
-  /// - Returns: whether anything asks about it.
+  /// - Returns: true if a region, ranging request or zone matches it.
   private mutating func hear(
     _ beacon: BeaconID,
     power: Double?,
@@ -358,7 +359,7 @@ extension ObserverEngine {
 }
 
 extension ReportBody {
-  /// Whether only a handset reports such a thing.
+  /// Indicates whether only handsets make such a report.
   fileprivate var isOfHandset: Bool {
     switch self {
     case .wifiScan, .motion, .outsideFix, .rangedBeacon, .scanState, .displayOn: true
@@ -367,7 +368,7 @@ extension ReportBody {
   }
 }
 
-/// When a report happened, and whether it came too late to decide anything.
+/// The event time of a report, and a flag that is set if it came too late to decide anything.
 struct ReportTime {
   var event: Timestamp
   var isLate: Bool
@@ -380,10 +381,10 @@ struct Hearing {
   var advertisingSet: UInt8
   var time: ReportTime
 
-  /// What reports of one transmission share.
+  /// The key that reports of one transmission share.
   var sampleKey: UInt64 { Hearing.sampleKey(address, advertisingSet) }
 
-  /// What reports of one transmission from an address share.
+  /// Returns the key that reports of one transmission from an address share.
   static func sampleKey(_ address: DeviceAddress?, _ advertisingSet: UInt8) -> UInt64 {
     guard let address else { return Hearing.namelessMark | UInt64(advertisingSet) << 48 }
     return address.bits | UInt64(advertisingSet) << 48 | (address.isPrivate ? Hearing.privateMark : 0)

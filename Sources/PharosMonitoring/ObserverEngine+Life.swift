@@ -1,7 +1,7 @@
 import PharosEvents
 import PharosReports
 
-/// How an observer comes, goes and comes back.
+/// The arrival of an observer, its outages and its returns.
 extension ObserverEngine {
   /// The observer is heard for the first time.
   mutating func begin(at time: Timestamp, _ context: inout EngineContext) {
@@ -127,7 +127,7 @@ extension ObserverEngine {
     if scanState != .off { suspend(at: deadline, rule: .observerOutage, &context) }
   }
 
-  /// Whether the observer is known to have lived after a track's deadline, and the silence is the beacon's own.
+  /// Returns true if the observer is known to have lived after a track's deadline, and the silence is the beacon's own.
   ///
   /// The judgement looks at all transmitters that the observer hears, so a silence that was doubted is judged again four times a
   /// second at most.
@@ -145,7 +145,7 @@ extension ObserverEngine {
     return false
   }
 
-  /// Whether something waits for proof of life.
+  /// Indicates whether anything waits for proof of life.
   @inline(__always)
   var hasPending: Bool { !pendingTracks.isEmpty || !pendingRows.isEmpty }
 
@@ -180,7 +180,7 @@ extension ObserverEngine {
     }
   }
 
-  /// Up to when it is known to live, if stage two does not know that yet.
+  /// The time up to which it is known to live, if stage two does not know that yet.
   var lifeToReport: Timestamp? {
     let lived = life.isAssumed ? .distantFuture : life.lastProof
     let proof = min(lived, life.reception.deafSince ?? .distantFuture)

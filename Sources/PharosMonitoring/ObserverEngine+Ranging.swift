@@ -3,7 +3,8 @@ package import PharosReports
 
 /// The end of a second: summaries for stage two, and ranging events.
 extension ObserverEngine {
-  /// How long a beacon that is not heard stays in ranging events at least, and at most, however slow its interval seems.
+  /// The minimum time for which a beacon that is not heard stays in ranging events, and the maximum, however slow its
+  /// interval seems.
   private static let rangingMemory = TimeSpan.seconds(5)
   private static let longestRangingMemory = TimeSpan.seconds(300)
 
@@ -100,7 +101,8 @@ extension ObserverEngine {
     return true
   }
 
-  /// How long a beacon that is not heard stays in ranging events: three of its intervals, learned or declared.
+  /// Returns the time for which a beacon that is not heard stays in ranging events: three intervals, learned or
+  /// declared.
   private mutating func memory(of track: TrackHandle) -> TimeSpan {
     let interval = max(track.hot.interval, track.declaredInterval ?? 0)
     return min(
@@ -109,7 +111,7 @@ extension ObserverEngine {
     )
   }
 
-  /// How a beacon is ranged at the end of a second.
+  /// Returns the reading of a beacon at the end of a second.
   private mutating func reading(
     of track: TrackHandle,
     _ bucket: SecondBucket?,
@@ -192,7 +194,7 @@ extension ObserverEngine {
     namedRequests = named
   }
 
-  /// Whether a request is made, and under circumstances that are given.
+  /// Returns true if a request is live and its condition holds: the observer is inside, if that is required.
   private mutating func isAnswered(_ request: Int32, _ context: borrowing EngineContext) -> Bool {
     let entry = context.catalog.rangings[Int(request)]
     guard entry.isLive else { return false }
@@ -232,13 +234,13 @@ extension TrackHandle {
   }
 }
 
-/// How a beacon is ranged, and for which request of the catalog.
+/// The reading of a beacon, and the request of the catalog that it answers.
 struct RequestedReading: Sendable {
   var request: Int32
   var reading: RangedReading
 }
 
-/// Where a reading stands in its event: by request, nearest first, unknown last; much smaller to sort than the reading.
+/// The rank of a reading in its event: by request, nearest first, unknown last; much smaller to sort than the reading.
 private struct ReadingRank {
   var request: Int32
   /// Its place among the readings.
@@ -254,11 +256,11 @@ private struct ReadingRank {
 
 /// The samples of one track in one second.
 package struct SecondBucket: Hashable, Sendable {
-  /// Which second, counted from the observer's first report.
+  /// The second, counted from the observer's first report.
   var second: Int64
-  /// How many samples.
+  /// The number of samples.
   package var count: UInt32 = 0
-  /// How many of them had a level.
+  /// The number of samples that had a level.
   var levels: UInt32 = 0
   /// The sum of the levels in dBm.
   var sum = 0.0

@@ -1,7 +1,7 @@
 import PharosEvents
 import PharosReports
 
-/// How an observer stands towards the regions: rows, transitions and what they are published with.
+/// The states of an observer in the regions: rows, transitions and the evidence that they are published with.
 extension ObserverEngine {
   /// The fixed rule that evidence is compared with.
   private static let fixedRule = TimeSpan.seconds(30)
@@ -299,7 +299,7 @@ extension ObserverEngine {
 
   // MARK: Evidence
 
-  /// What a decision about a track is made with.
+  /// Returns the evidence for a decision about a track.
   mutating func evidence(
     _ rule: Evidence.Rule,
     _ policy: Int,
@@ -499,17 +499,17 @@ extension ObserverEngine {
   }
 }
 
-/// Numbers what an observer tells: events and links of one instant are ordered by that.
+/// The numbers of an observer's events and links, which order those of one instant.
 ///
 /// Each instant begins at one, and what follows from a change of regions at one has numbers of its own, behind those of before the
 /// change. So the numbers do not depend on when the observer caught up with the change.
 struct Ordinals: Sendable {
-  /// How far apart the numbers lie of what comes before a change at one instant, from the change, and after it.
+  /// The distance between the numbers before a change at one instant, those from the change, and those after it.
   private static let part: UInt64 = 1 << 32
 
-  /// What all numbers are greater than: those before the last start of the server.
+  /// The base that all numbers exceed; those from before the last start of the server do not.
   var floor: UInt64 = 0
-  /// Whether the observer is catching up with a change.
+  /// Indicates whether the observer is catching up with a change.
   var isCatchingUp = false
   private var instant = Timestamp.distantPast
   private var count: UInt64 = 0
@@ -536,13 +536,13 @@ private struct NodeView {
   let slot: Int32
   let depth: Int
   let parent: Int32?
-  /// Whether the published state is inside: such a node is never rotated out.
+  /// Indicates whether the last known published state is inside: such a node is never rotated out.
   var isKept: Bool
-  /// Whether a track says that the observer is inside, published or not.
+  /// Indicates whether a track places the observer inside, published or not.
   var isHere: Bool
-  /// Whether a node below it is here.
+  /// Indicates whether a node below it is here.
   var isAncestor = false
-  /// Whether the node above it is here.
+  /// Indicates whether the node above it is here.
   var isChild = false
   /// The strongest level heard of it lately, for nearness.
   var level = -Double.infinity
@@ -558,7 +558,7 @@ private struct NodeView {
 }
 
 extension ObserverEngine {
-  /// How long a level counts for nearness.
+  /// The time for which a level counts for nearness.
   private static let nearness = TimeSpan.seconds(30)
 
   /// Chooses which nodes of a rotation are monitored.

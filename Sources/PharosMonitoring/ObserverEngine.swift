@@ -3,22 +3,23 @@ import PharosReports
 
 /// All that stage one knows and does about one observer; nothing in it depends on another observer.
 ///
-/// It has one method for each thing that happens: a report (``handle(_:in:_:)``), a run of adverts (``hear(_:count:_:_:)``), a
-/// timer (``fire(_:at:_:)``), a change of regions. What the observers share is in the ``EngineContext`` that each method is given.
+/// It has one method for each input: a report (``handle(_:in:_:)``), a run of adverts
+/// (``hear(_:count:_:_:latest:_:_:)``), a timer (``fire(_:at:_:)``), a change of regions. The observers share the
+/// ``EngineContext`` that each method takes.
 package struct ObserverEngine: Sendable {
   // What every datagram touches comes first.
-  /// When its latest report was received.
+  /// The receive time of its latest report.
   var lastReceived: Timestamp
   var adverts: UInt64 = 0
   var rateStart: Timestamp
   var rateCount = 0.0
   var isLive = true
   var isUp = true
-  /// Whether stage two must know that it lives: it is in a zone or at a known place.
+  /// Indicates whether stage two must know that it lives: it is in a zone or at a known place.
   var standsInZone = false
-  /// Whether it has reported what only handsets do, so that what it hears is passed on to locate it.
+  /// Indicates whether it has reported what only handsets report, so that what it hears is passed on to locate it.
   var isHandset = false
-  /// Whether stage two waits for its first proof of life since it was restored.
+  /// Indicates whether stage two waits for its first proof of life since it was restored.
   var isAwaited = false
   var scanState = ScanState.foreground
   /// The version of the catalog that its tracks and rows have caught up with.
@@ -34,7 +35,7 @@ package struct ObserverEngine: Sendable {
   var table = TrackTable()
   var lag: LagEstimator
   var sequence = SequenceCheck()
-  /// When the latest datagram with a head was received.
+  /// The receive time of the latest datagram with a header.
   var datagramAt: Timestamp?
   var outageTimer = Timestamp.distantFuture
   var pendingTracks: [Int32] = []
@@ -42,30 +43,30 @@ package struct ObserverEngine: Sendable {
   var life: LifeSigns
 
   let id: ObserverID
-  /// When its first report was received: the phase of its seconds, and what its counters go on from.
+  /// The receive time of its first report: the phase of its seconds, and the base of its counters.
   let firstHeard: Timestamp
   var clock = ClockOffset()
   /// The proof of life that was last reported to stage two.
   var lifeReported = Timestamp.distantPast
   var scanChanged = Timestamp.distantPast
-  /// Since when its silence has said something without a break.
+  /// The time since which its silence has been evidence without a break.
   var monitoringSince: Timestamp
-  /// What proved its life last before it went down.
+  /// The time of its latest proof of life before it went down.
   var provenBeforeOutage: Timestamp?
-  /// What waits since its silence was doubted is judged again from then on.
+  /// The time from which on pending decisions are judged again after its silence was doubted.
   var reassessAt = Timestamp.distantPast
 
   /// Bits of the scopes of all tracks that it has or had.
   var scopes: UInt64 = 0
   var freeTracks: [Int32] = []
-  /// What the tracks of one proximity UUID, and all tracks together, have taught about losses.
+  /// The losses learned from the tracks of one proximity UUID, and from all tracks together.
   var families: [UInt32: LossPool] = [:]
   var pool = LossPool()
   var trackOfAddress: [UInt64: AddressOwner] = [:]
   var batteryReported: [BeaconID: Timestamp] = [:]
 
   var rows: [RegionRow] = []
-  /// How many rows are of regions that are monitored no more.
+  /// The number of rows of regions that are no longer monitored.
   var deadRows = 0
   var rowOfSlot: [Int32: Int32] = [:]
   var activeNodes: Set<Int32> = []
@@ -76,7 +77,7 @@ package struct ObserverEngine: Sendable {
   var nextSecond: Int64?
   var secondTimer = Timestamp.distantFuture
 
-  /// What the counters of new rows go on from at least: the last start of the server.
+  /// The least base of the counters of new rows: the last start of the server.
   var countersFrom = Timestamp.distantPast
   var ordinals = Ordinals()
   var lifeCounter: UInt64
@@ -84,8 +85,8 @@ package struct ObserverEngine: Sendable {
   var late: UInt64 = 0
   var rateBefore = 0.0
 
-  /// By how much silence is stretched while the radio scans in windows: phones scan about a third of the time in the background
-  /// (Android's balanced mode: 1,024 of 4,096 ms).
+  /// The factor by which silence is stretched while the radio scans in windows: phones scan about a third of the time
+  /// in the background (Android's balanced mode: 1,024 of 4,096 ms).
   static let windowedStretch = 4.0
 
   /// The offset that an entry asks for.
@@ -108,11 +109,11 @@ package struct ObserverEngine: Sendable {
     life.begin(at: time)
   }
 
-  /// Whether its silence says anything now.
+  /// Indicates whether its silence is evidence now.
   var canTell: Bool { isUp && scanState != .off }
-  /// By how much silence is stretched now.
+  /// The factor by which silence is stretched now.
   var stretch: Double { scanState == .windowed ? ObserverEngine.windowedStretch : 1 }
-  /// Since when a gap says something about losses.
+  /// The time from which on a gap is evidence about losses.
   var gapsFrom: Timestamp { max(silenceFrom, life.reception.teachesFrom) }
   /// Its cell, by which limits are spread.
   func cell(_ context: borrowing EngineContext) -> Int { id.cell % context.limits.cells }
@@ -139,7 +140,7 @@ package struct ObserverEngine: Sendable {
     rateCount += 1
   }
 
-  /// What a table of observers shows.
+  /// The status that a table of observers shows.
   var status: ObserverStatus {
     let span = (lastReceived - rateStart).seconds
     return ObserverStatus(
@@ -434,7 +435,7 @@ extension ObserverEngine {
     if silence(of: track).isUnexplained(pause) { pool.noteHiding() }
   }
 
-  /// What a track's silence is judged by: its own history and what the observer's other tracks have taught.
+  /// Returns the basis for judging a track's silence: its own history and the losses of the observer's other tracks.
   mutating func silence(of track: TrackHandle) -> AdaptiveSilence {
     silence(of: track, family(of: track))
   }
@@ -477,7 +478,8 @@ extension TrackHandle {
 // MARK: Timers
 
 extension ObserverEngine {
-  /// When a deadline fires: it waits for reports that the lag may still hold back, and never lies before what is being handled.
+  /// Returns the time at which a deadline fires: after the lag, which may still hold reports back, and never before
+  /// `now`.
   @inline(__always)
   func firing(_ deadline: Timestamp, _ now: Timestamp) -> Timestamp {
     max(deadline + lag.lag, now)
@@ -580,7 +582,7 @@ extension ObserverEngine {
 
   /// A deadline of a track has passed, or the observer proved that it lives: ends what is over.
   ///
-  /// - Returns: when the track is due next.
+  /// - Returns: the time at which the track is due next.
   @discardableResult
   mutating func settle(_ place: Int, hasWaited: Bool = false, _ context: inout EngineContext) -> Timestamp {
     let track = tracks[place]

@@ -2,15 +2,15 @@ import CTrackTable
 import PharosAdvertising
 import PharosReports
 
-/// What is known of a report before its turn comes: all that the usual path needs.
+/// The facts about a report that are prepared before its turn comes: all that the usual path needs.
 ///
-/// First all identities of a window of reports are read, then all buckets of tables, then all tracks: so the processor waits once
-/// for the memory of many reports instead of once for each. What it says about tracks is checked again, since a report before it
-/// may have made or removed one.
+/// The engine first reads all identities of a window of reports, then all buckets of tables, then all tracks: so the
+/// processor waits once for the memory of many reports instead of once for each. It checks a prepared track again
+/// before use, since a report before this one may have made or removed a track.
 ///
 /// `@unchecked`: the address of a bucket is good within the call that prepares a window and hears it.
 struct PreparedAdvert: @unchecked Sendable {
-  /// Which path a report takes.
+  /// The path that a report takes.
   enum Path: UInt8 {
     /// The slow path: it says more than fits here, or its observer is new.
     case general
@@ -22,16 +22,16 @@ struct PreparedAdvert: @unchecked Sendable {
     case head
   }
 
-  /// How many reports are prepared before the first of them is handled.
+  /// The number of reports that are prepared before the first of them is handled.
   static let window = 64
 
-  /// When it was received.
+  /// The receive time.
   var received = Timestamp.distantPast
-  /// How long before that it happened, or when by its sender's clock if ``isSent`` is true, in nanoseconds.
+  /// The age at that time, or the event time by the sender's clock if ``isSent`` is true, in nanoseconds.
   var age: Int64 = 0
   /// The address and advertising set that reports of one transmission share.
   var sampleKey: UInt64 = 0
-  /// What stands for its transmitter when the observer's traffic is judged, and its digest: see ``Reception/tag(of:)``.
+  /// The key of its transmitter, by which the observer's traffic is judged; for its digest see ``Reception/tag(of:)``.
   var transmitter: UInt64 = 0
   /// The identity within its scope, and the hash of both.
   var key: UInt64 = 0
@@ -50,12 +50,12 @@ struct PreparedAdvert: @unchecked Sendable {
   /// The level at one metre that the frame states, in dBm, or ``HotTrack/noLevel``.
   var power: Int8 = 0
   var path = Path.general
-  /// Whether its sender told when it happened, by the sender's own clock.
+  /// Indicates whether its sender stated the event time by the sender's own clock.
   var isSent = false
-  /// Whether the address is a part of the identity.
+  /// Indicates whether the address is a part of the identity.
   var isKeyed = false
 
-  /// Whether the address lasts, so that it may be a part of an identity.
+  /// Indicates whether the address lasts, so that it may be a part of an identity.
   var hasLastingAddress: Bool { sampleKey & (Hearing.privateMark | Hearing.namelessMark) == 0 }
   /// The address.
   var address: UInt64 { sampleKey & 0xFFFF_FFFF_FFFF }
@@ -318,7 +318,7 @@ extension UnsafeMutablePointer<PreparedAdvert> {
 }
 
 extension UnsafePointer<PreparedAdvert> {
-  /// Whether a track is the advert's, and what asks about it is up to date.
+  /// Returns true if a track is the advert's, and its match set is up to date.
   @inline(__always)
   fileprivate func isTrack(_ track: TrackHandle, epoch: UInt16) -> Bool {
     guard (track.hot.scope ^ pointee.scope) | UInt32(track.hot.epoch ^ epoch) == 0,
@@ -332,7 +332,7 @@ extension UnsafePointer<PreparedAdvert> {
   }
 }
 
-/// What a run of adverts adds to the counters of an engine.
+/// The counts that a run of adverts adds to the counters of an engine.
 struct RunCounts {
   var reports = 0
   var heads = 0
@@ -346,12 +346,12 @@ extension ObserverEngine {
   ///
   /// - Parameters:
   ///   - first: the prepared reports.
-  ///   - count: how many there are.
+  ///   - count: the number of prepared reports.
   ///   - next: the first of them that was not heard yet; counted on.
   ///   - reports: the reports themselves.
   ///   - latest: the receive time of the latest report of all observers; counted on.
-  ///   - counts: what is added to the counters.
-  ///   - context: what the observers share.
+  ///   - counts: the counts of the run; counted on.
+  ///   - context: the state that the observers share.
   mutating func hear(
     _ first: UnsafePointer<PreparedAdvert>,
     count: Int,
@@ -423,7 +423,7 @@ extension ObserverEngine {
     return place < 0 ? nil : place
   }
 
-  /// Whether something waits for proof of life, or the silence is not watched over yet.
+  /// Indicates whether anything waits for proof of life, or the silence is not watched over yet.
   @inline(__always)
   private var mayBeUnsettled: Bool { hasPending || outageTimer == .distantFuture }
 
@@ -497,7 +497,7 @@ extension ObserverEngine {
     }
   }
 
-  /// How old an advert was when it was received, in nanoseconds, if it is not late; otherwise nothing is noted.
+  /// Returns the age of an advert at its receive time, in nanoseconds; nil if it is late, and then nothing is noted.
   @inline(__always)
   private mutating func promptAge(_ advert: UnsafePointer<PreparedAdvert>) -> Int64? {
     guard !advert.pointee.isSent else { return promptAgeBySender(advert) }

@@ -17,10 +17,10 @@ package struct Presence: Sendable {
   /// The interned policy.
   package let policy: UInt16
   package var phase = Phase.outside
-  /// Whether a deadline has passed and only proof of life is missing.
+  /// Indicates whether a deadline has passed and only proof of life is missing.
   package var isWaiting = false
   var isBelow = false
-  /// Whether more than one sample found the level below.
+  /// Indicates whether more than one sample found the level below.
   var isBelowSurely = false
   /// The levels to enter and to leave at in dBm, a distance turned into a level; not a number where none is asked for.
   package var enterLevel = Float.nan
@@ -34,28 +34,28 @@ package struct Presence: Sendable {
 
   package init(policy: UInt16) { self.policy = policy }
 
-  /// Whether the beacon is here, as far as is known.
+  /// Indicates whether the beacon is here, as far as is known.
   package var isHere: Bool { phase != .outside }
 
-  /// Whether the beacon is here and was heard since the observer is able to tell.
+  /// Indicates whether the beacon is here and was heard since the observer became able to tell.
   var isConfirmed: Bool { phase == .inside }
 
-  /// When the visit began, if there is one.
+  /// The start of the visit, if there is one.
   package var since: Timestamp? { phase == .outside ? nil : began }
 
-  /// Over which time the samples fell that made the beacon enter, right after it did.
+  /// The time span of the samples that made the beacon enter, right after it did.
   var spread: TimeSpan { max(.zero, began - mark) }
 
-  /// Since when the level has been below the exit level, if it has.
+  /// The time since which the level has been below the exit level, if it has.
   var belowSince: Timestamp? { isBelow ? mark : nil }
 
-  /// How loud a sample was, and what the filter makes of it and of those before it.
+  /// The level of a sample, and the filtered level of it and of the samples before it.
   struct Level {
     var sample: Double
     var filtered: Double
   }
 
-  /// What a sample means.
+  /// The effect of a sample.
   enum HeardAction: Hashable {
     /// The beacon came.
     case entered
@@ -98,14 +98,14 @@ package struct Presence: Sendable {
   /// A late report said that the beacon was still here: the exit that was waiting is off.
   mutating func heardLate() { isWaiting = false }
 
-  /// The time at which the beacon counts as gone unless it is heard before, and the rule that says so.
+  /// Returns the time at which the beacon counts as gone unless it is heard before, and the rule that decides.
   ///
   /// - Parameters:
-  ///   - lastHeard: when it was heard last.
-  ///   - other: until when another transmitter of the same identity may be silent.
-  ///   - silenceFrom: since when silence of the observer says anything.
-  ///   - stretch: by how much the silence is stretched, as the observer scans in windows.
-  ///   - dwell: how long the level must stay below.
+  ///   - lastHeard: the time when it was last heard.
+  ///   - other: the time until which another transmitter of the same identity may be silent.
+  ///   - silenceFrom: the time from which silence of the observer is evidence.
+  ///   - stretch: the factor by which the silence is stretched, as the observer scans in windows.
+  ///   - dwell: the time for which the level must stay below.
   /// - Returns: the time and whether the level decides, or nil if there is no deadline.
   func deadline(
     lastHeard: Timestamp,
@@ -204,7 +204,7 @@ package struct Presence: Sendable {
 }
 
 extension Presence {
-  /// What is there beside the phase, which takes the two lowest bits.
+  /// The parts that are present beside the phase, which takes the two lowest bits.
   private struct Parts: OptionSet {
     let rawValue: UInt8
     static let phase: UInt8 = 3

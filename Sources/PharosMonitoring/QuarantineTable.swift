@@ -6,7 +6,7 @@ package import PharosReports
 /// costs the server neither memory nor a stream of events: when a cell is full, only one that has been silent for long
 /// makes room.
 struct QuarantineTable: Sendable {
-  /// How many are kept for each of the 64 cells: 1,024 in all, more than anybody looks through.
+  /// The maximum number of observers in each of the 64 cells: 1,024 in all, more than an operator looks through.
   static let most = 16
   /// The silence after which an observer may be removed to make room for another one.
   ///
@@ -57,13 +57,13 @@ struct QuarantineTable: Sendable {
 
 /// An observer that is heard and does not count: the site neither lists it nor was it accepted.
 package struct QuarantinedObserver: Hashable, Sendable {
-  /// Which observer.
+  /// The observer.
   package var id: ObserverID
-  /// When its first report was received.
+  /// The receive time of its first report.
   package var firstHeard: Timestamp
-  /// When its latest report was received.
+  /// The receive time of its latest report.
   package var lastHeard: Timestamp
-  /// How many reports came from it.
+  /// The number of its reports.
   package var reports: UInt64
 
   /// Makes an entry.

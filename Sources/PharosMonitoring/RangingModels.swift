@@ -1,7 +1,7 @@
 package import PharosEvents
 import PharosReports
 
-/// How a level becomes a distance.
+/// A model that converts a level to a distance.
 package enum DistanceModel: Hashable, Sendable {
   /// Log-distance path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
   case logDistance(exponent: Double)
@@ -69,7 +69,7 @@ package enum DistanceModel: Hashable, Sendable {
   }
 }
 
-/// How ranging smooths levels and turns them into distances.
+/// The filter and the distance model of ranging.
 package struct RangingModels: Hashable, Sendable {
   /// The filter of the levels.
   package var filter: LevelFilterKind
@@ -103,7 +103,7 @@ extension DistanceModel {
   }
 }
 
-/// Which filter smooths the levels of a track.
+/// The filter that smooths the levels of a track.
 package enum LevelFilterKind: UInt8, Hashable, Sendable {
   /// A Kalman filter of one state: the default.
   case kalman
@@ -124,7 +124,7 @@ package enum LevelFilterKind: UInt8, Hashable, Sendable {
 /// - Source: R. K. Mehra, "On the identification of variances and adaptive Kalman filtering", IEEE Transactions on
 ///   Automatic Control 15, 1970.
 package struct KalmanLevel: Hashable, Sendable {
-  /// By how much the true level wanders.
+  /// The drift of the true level.
   ///
   /// - Units: dB² a second; 2 is a walk of 1.4 dB in one second.
   package static let drift = 2.0
@@ -132,21 +132,21 @@ package struct KalmanLevel: Hashable, Sendable {
   ///
   /// - Units: dB²; 16 is a deviation of 4 dB, the middle of what indoor measurements report (3 to 6 dB).
   package static let noise = 16.0
-  /// Between which bounds the measured noise is kept.
+  /// The bounds of the measured noise.
   ///
   /// - Units: dB²; deviations of 0.7 to 10 dB. A receiver rounds to whole decibels, and beyond 10 dB it is no noise.
   static let bounds: ClosedRange<Float> = 0.5...100
-  /// How much one innovation says about the noise: about one in thirty.
+  /// The weight of one innovation in the measured noise: about one in thirty.
   private static let rate: Float = 1.0 / 32
   /// Innovations beyond three deviations say no more than one of three: a spike is no noise.
   private static let clip: Float = 9
-  /// From how many variances on an innovation is far off.
+  /// The number of variances beyond which an innovation is far off.
   private static let far: Float = 4
 
   var estimate: Float
   var spread: Float
   var measured = Float(KalmanLevel.noise)
-  /// Whether the last innovation was far off: below, above, or not.
+  /// -1 if the last innovation was far below the estimate, 1 if it was far above, otherwise 0.
   var push: Int8 = 0
 
   /// The estimate.
@@ -162,7 +162,7 @@ package struct KalmanLevel: Hashable, Sendable {
   /// - Units: dB².
   package var sampleVariance: Double { Double(measured) }
 
-  /// Whether there is no sample yet.
+  /// Indicates whether there is no sample yet.
   var isEmpty: Bool { estimate.isNaN }
 
   /// Starts from a first sample.
@@ -220,7 +220,7 @@ extension KalmanLevel {
 
 /// The last ten levels of a track, for the filters that look at a window.
 package struct LevelWindow: Hashable, Sendable {
-  /// How many samples are looked at.
+  /// The maximum number of samples in the window.
   package static let capacity = 10
 
   var samples: [Double] = []
@@ -323,7 +323,7 @@ package struct ProximityClassifier: Hashable, Sendable {
   ///
   /// - Units: metres. Ours as well: across a room but not across a hall.
   static let near = 3.0
-  /// By how much an edge must be passed before the class changes: a tenth, less than a decibel.
+  /// The factor by which an edge must be passed before the class changes: a tenth, less than a decibel.
   static let band = 1.1
 
   var proximity = RangedReading.Proximity.unknown

@@ -1,13 +1,13 @@
 package import PharosReports
 
-/// Whether an observer's radio hears what it usually hears, judged by the transmitters themselves.
+/// The judgement of whether an observer's radio hears what it usually hears, from the transmitters themselves.
 ///
-/// A beacon that left and a radio that went deaf look the same in that beacon's silence, and differ in everybody else's: while
-/// a group leaves, those who stay keep their own rates; when the radio, the channel or the way to us is jammed, all are
-/// thinned out, or fall silent together. So up to 64 transmitters, registered or not, are kept with their recent
-/// history (``Transmitter``), and are asked when an exit is due.
+/// A beacon that left and a radio that went deaf look the same in that beacon's silence, and differ in the silence of
+/// the others: while a group leaves, those who stay keep their own rates; when the radio, the channel or the way to us
+/// is jammed, all are thinned out, or fall silent together. So up to 64 transmitters, registered or not, are kept with
+/// their recent history (``Transmitter``), and are evaluated when an exit is due.
 package struct Reception: Sendable {
-  /// How many transmitters are kept at most: a room full.
+  /// The maximum number of transmitters: a room full.
   static let most = 64
   /// The log of a likelihood ratio that settles a question: ten to one.
   static let settled = 2.3
@@ -16,17 +16,17 @@ package struct Reception: Sendable {
   package var latest = Timestamp.distantPast
   /// That the radio is deaf, if it is.
   var deafness: Deafness?
-  /// When it was deaf.
+  /// The spans in which it was deaf.
   package var spans = DeafSpans()
   /// Gaps that began before it teach nothing; the far future while the radio is deaf.
   package var teachesFrom = Timestamp.distantPast
   package var places = TransmitterTable()
-  /// How often a newcomer found no place.
+  /// The number of adverts from transmitters without a place; it wraps around.
   var knocks: UInt8 = 0
 
   package init() {}
 
-  /// Since when the radio is deaf, if it is.
+  /// The time since which the radio is deaf, if it is.
   package var deafSince: Timestamp? { deafness?.since }
 
   /// An advert came from the transmitter that the key stands for.
@@ -101,40 +101,40 @@ package struct Reception: Sendable {
 }
 
 extension Reception {
-  /// How often a radio goes deaf, to reckon with: once in so many seconds.
+  /// The assumed mean time until a radio goes deaf.
   ///
   /// - Units: seconds; ten minutes is a bad day of a congested channel, and makes an error on either side as likely there.
   private static let meanTimeToDeafness = 600.0
 
-  /// What all that are heard say together about a window of time.
+  /// The joint evidence of all transmitters that are heard about a window of time.
   package struct Verdict: Hashable {
-    /// How surely the radio hears as usual.
+    /// The weight of the evidence that the radio hears as usual.
     var fine = 0.0
-    /// How surely it does not.
+    /// The weight of the evidence that it does not.
     var thinned = 0.0
-    /// How many fell silent together, or have just come back.
+    /// The number of transmitters that fell silent together, or have just come back.
     var suspects = 0
-    /// How surprising it would be if all that fell silent or thinned out had done so by themselves.
+    /// The surprise if all that fell silent or thinned out had done so by themselves.
     var surprise = 0.0
-    /// The greatest part of it that one has.
+    /// The greatest contribution of one transmitter to it.
     var greatest = 0.0
     /// The length of the window in seconds.
     var length = 0.0
 
-    /// How surprising it would be if the others had done as one did, by chance and in the same window.
+    /// The surprise if the others had done as one did, by chance and in the same window.
     var coincidence: Double { surprise - greatest }
 
-    /// Whether what is heard is thinned out, whatever the reason.
+    /// Indicates whether the adverts received are thinned out, whatever the reason.
     var isThinned: Bool { thinned >= Reception.settled && thinned > fine }
 
-    /// Whether the radio is deaf: others than the one in question collapsed together, far beyond chance.
+    /// Indicates whether the radio is deaf: others than the one in question collapsed together, far beyond chance.
     package var isDeaf: Bool {
       guard isThinned, length > 0 else { return false }
       let odds = RadioMath.binaryLog(Reception.meanTimeToDeafness / length) * RadioMath.naturalLogOfTwo
       return coincidence >= max(0, odds) + Reception.settled
     }
 
-    /// Whether the radio hears, surely.
+    /// Indicates whether the radio surely hears.
     package var isFine: Bool { fine >= Reception.settled && fine >= thinned }
 
     /// A Boolean value that is true if one transmitter's silence is in doubt.
@@ -148,7 +148,7 @@ extension Reception {
     }
   }
 
-  /// What was heard from a time up to now says about the radio, one place left out if that is asked for.
+  /// Returns the evidence about the radio from a time up to now, without one place if that is asked for.
   package func verdict(from start: Timestamp, through time: Timestamp, without left: Int = -1) -> Verdict {
     var verdict = Verdict(length: (time - start).seconds)
     for place in places.indices where places[place].isKnown && place != left {
@@ -197,26 +197,26 @@ extension Reception {
   }
 }
 
-/// That a radio is deaf: since when, and who says so.
+/// The deafness of a radio: its start, and the witnesses to it.
 struct Deafness: Sendable {
-  /// How long an observer may be taken to be deaf before what it hears counts as usual.
+  /// The longest time for which an observer counts as deaf before what it hears counts as usual.
   static let longest = TimeSpan.minutes(5)
-  /// How often it is asked whether a deaf radio hears again.
+  /// The interval at which a deaf radio is reassessed.
   static let pause = TimeSpan.milliseconds(250)
-  /// How long witnesses have to come back after the radio is found to hear, or to be heard thinned out still.
+  /// The time that witnesses have to come back after the radio is found to hear, or to be heard thinned out still.
   static let patience = TimeSpan.seconds(10)
 
-  /// Since when.
+  /// The start of the deafness.
   var since: Timestamp
   /// Bits of the places of those that collapsed together.
   var witnesses: UInt64 = 0
-  /// When it was last asked whether it hears again.
+  /// The time of the last assessment.
   var askedAt: Timestamp
-  /// When those that are heard were last thinned out.
+  /// The time when the adverts received were last thinned out.
   var thinnedAt: Timestamp
-  /// Since when somebody has been heard as usual while the witnesses are not.
+  /// The time since which a transmitter has been heard as usual while the witnesses are not.
   var fineSince: Timestamp?
-  /// From when on gaps teach if it turns out to have been none.
+  /// The value of ``Reception/teachesFrom`` to restore if the radio turns out not to have been deaf.
   var taughtFrom: Timestamp
 }
 
@@ -269,9 +269,9 @@ extension Reception {
     self.deafness = deafness
   }
 
-  /// Nothing could be heard in a span: an outage, a restart, datagrams that were lost.
+  /// Adds a span in which nothing could be heard: an outage, a restart, datagrams that were lost.
   ///
-  /// What the transmitters' histories say about the time before is forgotten, since all of them have a hole now.
+  /// Discards the transmitters' histories before its end, since all of them have a hole now.
   mutating func addSpan(from start: Timestamp, to end: Timestamp) {
     guard end > start else { return }
     spans.add(from: max(start, end - Deafness.longest), to: end)
@@ -311,7 +311,7 @@ extension Reception {
     }
   }
 
-  /// How many of those that collapsed are heard as usual in a window, and how many still are not.
+  /// Counts the transmitters that collapsed and are heard as usual in a window, and those that are thinned out still.
   private func witnesses(
     of deafness: Deafness,
     from start: Timestamp,
@@ -328,7 +328,7 @@ extension Reception {
     return count
   }
 
-  /// Whether any window says that what is heard is thinned out.
+  /// Returns true if the adverts received are thinned out in any window.
   private func isThinned(before time: Timestamp, within earliest: Timestamp) -> Bool {
     for seconds in [4.0, 16, 64] {
       let start = max(earliest, time - .seconds(seconds))
@@ -371,7 +371,7 @@ package struct DeafSpans: Sendable {
     self.end = max(self.end, end)
   }
 
-  /// How much of the time from one instant on was deaf, within bounds.
+  /// Returns the part of the time since an instant in which the radio was deaf, at most ``greatestCredit``.
   package func credit(since start: Timestamp) -> TimeSpan {
     guard end > start else { return .zero }
     var sum: Int64 = 0

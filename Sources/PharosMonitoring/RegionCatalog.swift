@@ -1,31 +1,32 @@
 import PharosReports
 
-/// Every region, ranging request, zone and directory entry, and who asks about which identity.
+/// Every region, ranging request, zone and directory entry, and the index of the identities that they match.
 ///
-/// Slots are never reused, so that a track that still points to an old one sees that it is gone. What was taken out stays
-/// findable for the versions before until ``forgetRetired()``, since observers catch up with a change one after the other.
+/// Slots are never reused, so that a track that still points to an old one sees that it is gone. Retired entries stay
+/// in the index for the versions before until ``forgetRetired()``, since observers catch up with a change one after the
+/// other.
 package struct RegionCatalog: Sendable {
   /// One region of one application.
   struct Slot: Sendable {
     let application: String
     var region: Region
     let policy: UInt16
-    /// When monitoring began; the most distant past for what the site declares.
+    /// The start of monitoring; the most distant past for a region that the site declares.
     let since: Timestamp
     /// The state to start from.
     let assumed: RegionState
-    /// Whether it is a node of a rotation.
+    /// Indicates whether it is a node of a rotation.
     let isRotated: Bool
     /// The node above it.
     var parent: Int32?
-    /// Whether it is still monitored.
+    /// Indicates whether it is still monitored.
     var isLive = true
     /// The first version of the catalog that has it.
     var from: UInt32 = 0
     /// The first version that has it no more.
     var until = UInt32.max
 
-    /// Whether a version of the catalog has it.
+    /// Returns true if a version of the catalog has it.
     func isLive(in version: UInt32) -> Bool { from <= version && version < until }
   }
 
@@ -39,7 +40,7 @@ package struct RegionCatalog: Sendable {
     /// The first version that has it no more.
     var until = UInt32.max
 
-    /// Whether a version of the catalog has it.
+    /// Returns true if a version of the catalog has it.
     func isLive(in version: UInt32) -> Bool { from <= version && version < until }
   }
 
@@ -47,23 +48,23 @@ package struct RegionCatalog: Sendable {
   private(set) var rangings: [Ranging] = []
   private(set) var policies: [PresencePolicy] = []
   private(set) var sets: [MatchSet] = []
-  /// Whether any asker or entry has `key: mac`.
+  /// Indicates whether any region, ranging request or entry has `key: mac`.
   private(set) var hasKeys = false
-  /// Whether anybody asks about addresses.
+  /// Indicates whether any constraint names an address.
   private(set) var hasAddresses = false
   private(set) var directory: [BeaconEntry] = []
   /// Counts the changes.
   private(set) var version: UInt32 = 0
   /// The regions to start from inside.
   private(set) var assumedInside: [Int32] = []
-  /// Whether there is, or was, a rotation.
+  /// Indicates whether there is, or was, a rotation.
   private(set) var hasRotations = false
   var regionLimits: [String: Int] = [:]
 
   private var policyNumbers: [PresencePolicy: UInt16] = [:]
   private var setNumbers: [MatchSet: Int32] = [:]
   private var names: [String: [String: Int32]] = [:]
-  /// What is to be forgotten when no observer is behind.
+  /// The entries to forget when no observer is behind.
   private var retired: (slots: [Int32], rangings: [Int32]) = ([], [])
   private var slotsByConstraint: [BeaconConstraint: [Int32]] = [:]
   private var rangingsByConstraint: [BeaconConstraint: [Int32]] = [:]
@@ -78,7 +79,7 @@ package struct RegionCatalog: Sendable {
   private var zoneObservers: Set<ObserverID> = []
   /// The observers that hang at known places of venues.
   private let fixedObservers: Set<ObserverID>
-  /// Which tags they locate; none means all that anybody asks about.
+  /// The tags that they locate; none means all that a region matches.
   private var locatedConstraints: Set<BeaconConstraint> = []
 
   /// Makes a catalog of what a site declares, regions and ranging left out.
@@ -251,8 +252,8 @@ package struct RegionCatalog: Sendable {
     return facts
   }
 
-  /// Who asks about a beacon at an observer, by one version of the catalog; `isKeyable` says whether its adverts come with
-  /// an address that lasts.
+  /// Returns the number of the match set of a beacon at an observer, in one version of the catalog; `isKeyable` is true
+  /// if the beacon's adverts come with an address that lasts.
   mutating func match(
     _ beacon: BeaconID,
     observer: ObserverID,
@@ -301,13 +302,13 @@ package struct RegionCatalog: Sendable {
     return number(of: set)
   }
 
-  /// Whether it follows from who asks about a beacon, and from where its observer stands, whether it is zoned.
+  /// Indicates whether the regions that match a beacon, and the place of its observer, decide whether it is zoned.
   var isZonedByAskers: Bool {
     guard fixedObservers.isEmpty || locatedConstraints.isEmpty else { return false }
     return zoneObservers.isEmpty || zonesTakeAll && zonedConstraints.isEmpty
   }
 
-  /// Whether an observer stands in some zone, or hangs at a known place.
+  /// Returns true if an observer stands in some zone, or hangs at a known place.
   func standsInZone(_ observer: ObserverID) -> Bool {
     zoneObservers.contains(observer) || fixedObservers.contains(observer)
   }
@@ -361,7 +362,7 @@ package struct RegionCatalog: Sendable {
     if case .address = constraint { hasAddresses = true } else { hasKeys = hasKeys || isKeyed }
   }
 
-  /// Whether anybody could ask about a beacon: one look, which nearly every stranger fails.
+  /// Returns true if any constraint may match a beacon: one lookup, which fails for nearly every unregistered beacon.
   func mayAsk(about beacon: BeaconID) -> Bool {
     switch beacon.kind {
     case .proximity: beacon.uuid.map { askedUUIDs.contains($0) } ?? false
@@ -401,14 +402,15 @@ extension RegionCatalog {
     return names
   }
 
-  /// How many nodes of an application's rotation may be monitored at once for a subject.
+  /// Returns the number of nodes of an application's rotation that may be monitored at once for a subject.
   func rotationBudget(of application: String) -> Int {
     let flat = slots.count { $0.isLive && !$0.isRotated && $0.application == application }
     return max(0, (regionLimits[application] ?? Application.defaultRegionLimit) - flat)
   }
 }
 
-/// What asks about one beacon at one observer; tracks that are asked about by the same share one.
+/// The regions, ranging requests and policies that match one beacon at one observer; tracks with equal matches share
+/// one.
 package struct MatchSet: Hashable, Sendable {
   /// A region and the place of its policy in ``policies``.
   struct Asker: Hashable, Sendable {
@@ -418,7 +420,7 @@ package struct MatchSet: Hashable, Sendable {
     var place: Int32
   }
 
-  /// How many distinct policies may decide about one beacon at one observer; what comes beyond shares the last one.
+  /// The maximum number of distinct policies that decide about one beacon at one observer; further ones share the last.
   static let policyLimit = 64
 
   /// The regions about observers.
@@ -429,18 +431,18 @@ package struct MatchSet: Hashable, Sendable {
   var rangings: [Int32] = []
   /// The distinct policies, one presence each.
   package var policies: [UInt16] = []
-  /// Whether any of them looks at levels to leave.
+  /// Indicates whether any of them looks at levels to leave.
   var hasLevels = false
-  /// Whether stage two wants summaries.
+  /// Indicates whether stage two needs summaries.
   var isZoned = false
-  /// Whether the address is the key even for those who did not ask for it, since the directory says so.
+  /// Indicates whether the directory makes the address a part of the key even for those that did not request it.
   var replacesPlain = false
 
   package init() {}
 
   /// A Boolean value that is true if no region, ranging request or zone matches the beacon.
   var isEmpty: Bool { policies.isEmpty && rangings.isEmpty && !isZoned }
-  /// Whether seconds must be kept.
+  /// Indicates whether seconds must be kept.
   var needsSeconds: Bool { isZoned || !rangings.isEmpty }
 }
 

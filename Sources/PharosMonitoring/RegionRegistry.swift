@@ -63,7 +63,7 @@ package struct RegionRegistry: Sendable {
 
   /// Takes the changes that lead from one declared site to another, all of them or none.
   ///
-  /// What applications have added at run time stays, and counts towards their limits.
+  /// Regions and requests that applications have added at run time stay, and count towards their limits.
   ///
   /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
   package mutating func adopt(_ site: Site, from old: Site) throws(RegionRefusal) {
@@ -137,7 +137,7 @@ extension RegionNode {
   var allRegions: [Region] { [region] + children.flatMap(\.allRegions) }
 }
 
-/// Why a change of an application's regions is refused; nothing has changed then.
+/// The reason why a change of an application's regions is refused; nothing has changed then.
 public enum RegionRefusal: Error, Hashable, Sendable {
   /// The application holds as many regions as it may.
   case regionLimitExceeded(limit: Int, application: String, identifier: String)
@@ -158,7 +158,7 @@ public enum RegionRefusal: Error, Hashable, Sendable {
 }
 
 extension RegionRefusal: CustomStringConvertible {
-  /// What was refused, why, and what to do.
+  /// A description of what was refused, why, and what to do.
   public var description: String {
     switch self {
     case .regionLimitExceeded(let limit, let application, let identifier):

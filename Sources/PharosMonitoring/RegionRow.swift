@@ -1,33 +1,34 @@
 import PharosEvents
 import PharosReports
 
-/// Where one observer stands towards one region about observers.
+/// The state of one observer in one region about observers.
 struct RegionRow: Sendable {
-  /// How long a live observer must have heard nothing of a region before it is outside: Core Location's and AltBeacon's 30 s.
+  /// The time for which a live observer must have heard nothing of a region before it is outside: Core Location's and
+  /// AltBeacon's 30 s.
   static let usualPatience = TimeSpan.seconds(30)
 
   let slot: Int32
-  /// How many tracks say that the observer is inside.
+  /// The number of tracks by which the observer is inside.
   var tracksInside: Int32 = 0
   /// The published state.
   var state: RegionState
   /// The last known state before it became unmonitored.
   var known: RegionState
-  /// Whether changes are published: a node of a rotation may be rotated out.
+  /// Indicates whether changes are published: a node of a rotation may be rotated out.
   var isActive: Bool
-  /// Whether its time to decide has passed and only proof of life is missing.
+  /// Indicates whether its time to decide has passed and only proof of life is missing.
   var isWaiting = false
   var isLive = true
-  /// When the visit began, or the distant future.
+  /// The start of the visit, or the distant future.
   private var entered = Timestamp.distantFuture
   /// Counts the transitions; it goes on from the time at which monitoring began, and from its slot, so that no id is used
   /// twice when an identifier is registered again.
   var counter: UInt64
-  /// When a live observer's silence says that it is outside; the distant future if tracks decide.
+  /// The time at which a live observer's silence decides that it is outside; the distant future if tracks decide.
   var decideAt = Timestamp.distantFuture
-  /// When its wheel entry is due; what fires at another time is stale.
+  /// The due time of its timer; a timer that fires at another time is stale.
   var armedAt = Timestamp.distantFuture
-  /// How long that silence must last; longer than usual where the row was inside before the server started.
+  /// The required length of that silence; longer than usual if the row was inside before the server started.
   var patience = RegionRow.usualPatience
 
   init(slot: Int32, state: RegionState, known: RegionState, counter: UInt64, isActive: Bool) {
@@ -38,7 +39,7 @@ struct RegionRow: Sendable {
     self.isActive = isActive
   }
 
-  /// When the visit began.
+  /// The start of the visit, or nil.
   var enteredAt: Timestamp? {
     get { entered == .distantFuture ? nil : entered }
     set { entered = newValue ?? .distantFuture }

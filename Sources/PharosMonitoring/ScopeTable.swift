@@ -143,7 +143,7 @@ struct ScopeSet: Sendable {
   private(set) var bits: UInt64 = 0
   private var numbers: Set<UInt32> = []
 
-  /// Whether a scope is one of them.
+  /// Returns true if the set contains a scope.
   func contains(_ scope: UInt32) -> Bool { bits >> UInt64(scope & 63) & 1 != 0 && numbers.contains(scope) }
 
   mutating func insert(_ scope: UInt32) {

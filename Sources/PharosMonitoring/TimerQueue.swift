@@ -8,7 +8,7 @@ package import PharosReports
 ///
 /// - Source: G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987: scheme 6.
 package struct TimerQueue: Sendable {
-  /// How far ahead a timer may be set without waiting for more than one turn of the wheel.
+  /// The furthest time ahead for which a timer waits for no more than one turn of the wheel.
   static let reach = TimeSpan.seconds(16)
   /// The length of a tick as a power of two in nanoseconds: 2²² ns = 4.2 ms.
   private static let shift: UInt64 = 22
@@ -17,11 +17,11 @@ package struct TimerQueue: Sendable {
 
   private var wheel: [[TimerEntry]] = Array(repeating: [], count: slots)
   private var occupied: [UInt64] = Array(repeating: 0, count: slots / 64)
-  /// How many timers are in the wheel.
+  /// The number of timers in the wheel.
   private var count = 0
   /// The timers of the present tick and those before it, the first one last.
   private(set) var near: [TimerEntry] = []
-  /// Whether timers came near since ``takeNews()``.
+  /// Indicates whether timers came near since ``takeNews()``.
   private var hasNews = false
   private var tick: UInt64 = 0
   /// Nothing is due before this time.
@@ -67,7 +67,7 @@ package struct TimerQueue: Sendable {
     }
   }
 
-  /// Whether timers came near since it was asked last, so many that it pays to prefetch what they look at.
+  /// Returns true if timers came near since the last call, so many that it pays to prefetch what they look at.
   mutating func takeNews() -> Bool {
     defer { hasNews = false }
     return hasNews && near.count >= 8
@@ -137,11 +137,11 @@ package struct TimerQueue: Sendable {
   }
 }
 
-/// One timer: when it is due, and which observer's what.
+/// One timer: its due time, its observer and its target.
 ///
 /// Two words, since an engine keeps one or more for every page of tracks.
 package struct TimerEntry: Hashable, Sendable {
-  /// When it is due by the receive clock.
+  /// The due time, by the receive clock.
   package let due: Timestamp
   /// The observer's place above the target's sort and place, so that timers of one instant fire in this number's order.
   ///
@@ -156,7 +156,7 @@ package struct TimerEntry: Hashable, Sendable {
   /// The observer's place in the engine.
   package var observer: Int32 { Int32(truncatingIfNeeded: word >> 33) }
 
-  /// What of the observer it wakes.
+  /// The part of the observer that it wakes.
   package var target: TimerTarget {
     let place = Int32(truncatingIfNeeded: word & 0x7FFF_FFFF)
     switch word >> 31 & 3 {
@@ -167,13 +167,13 @@ package struct TimerEntry: Hashable, Sendable {
     }
   }
 
-  /// Whether it fires before another one.
+  /// Returns true if the left timer fires before the right one.
   static func isBefore(_ left: TimerEntry, _ right: TimerEntry) -> Bool {
     left.due == right.due ? left.word < right.word : left.due < right.due
   }
 }
 
-/// What a timer wakes, in the order in which timers of one instant fire.
+/// The part of an observer that a timer wakes, in the order in which an observer's timers of one instant fire.
 package enum TimerTarget: Hashable, Sendable {
   /// The next deadline of a page of tracks.
   case page(Int32)

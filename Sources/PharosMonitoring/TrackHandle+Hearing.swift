@@ -1,7 +1,7 @@
 import PharosEvents
 import PharosReports
 
-/// How a track hears its beacon.
+/// The handling of adverts by a track.
 ///
 /// Nearly every advert is the next one, or one of the next few, of a beacon that is here for sure, from the same address, at a
 /// level that is nothing unusual: ``hearFast(_:observer:)`` takes it with the hot half alone. All others go through
@@ -13,7 +13,7 @@ extension TrackHandle {
     var time: Timestamp
     /// The level as it was received, in dBm, or ``HotTrack/noLevel``.
     var level: Int8
-    /// What is added to it.
+    /// The offset that is added to it.
     var offset: Double
     /// The address and advertising set that reports of one transmission share.
     var key: UInt64
@@ -23,32 +23,32 @@ extension TrackHandle {
     var second: Int64
     /// A gap that began before this says nothing about losses.
     var silenceFrom: Timestamp
-    /// Whether the observer's silence says anything.
+    /// Indicates whether the observer's silence is evidence.
     var canTell: Bool
 
     /// The level with the observer's offset, in dBm, or nil.
     var offsetLevel: Double? { level == HotTrack.noLevel ? nil : Double(level) + offset }
   }
 
-  /// What a sample meant.
+  /// The effect of a sample.
   struct Outcome {
     /// Bits of the places whose presence was entered.
     var entered: UInt64 = 0
     /// Bits of the places whose presence was confirmed.
     var confirmed: UInt64 = 0
-    /// Whether it joined the sample before it.
+    /// Indicates whether it joined the sample before it.
     var hasJoined = false
-    /// Whether the allowed silence must be computed again.
+    /// Indicates whether the allowed silence must be recomputed.
     var needsAllowance = false
-    /// Whether it was far below its usual level, and is no more.
+    /// Indicates whether the level was far below the usual one, and is no more.
     var hasRecovered = false
     /// The silence before it in seconds, if that was long for a body in the way to be the reason.
     var pause: Float = 0
-    /// Over which time the samples fell that made the first presence be entered.
+    /// The time span of the samples that made the first presence be entered.
     var spread = TimeSpan.zero
   }
 
-  /// What became of an advert on the fast path.
+  /// The result of an advert on the fast path.
   enum FastOutcome {
     /// It was a sample of its own.
     case heard
@@ -65,11 +65,11 @@ extension TrackHandle {
   /// - Parameters:
   ///   - time: the event time.
   ///   - raw: the level as it was received, in dBm.
-  ///   - offset: what is added to levels.
+  ///   - offset: the offset that is added to levels.
   ///   - tag: the digest of the address and advertising set.
   ///   - power: the level at one metre that the frame states, in dBm.
   ///   - silenceFrom: a gap that began before this says nothing about losses.
-  /// - Returns: what became of it.
+  /// - Returns: the result of the advert.
   @inline(__always)
   func hearFast(
     at time: Timestamp,
@@ -302,7 +302,7 @@ extension TrackHandle {
   /// A gap that ended a visit says nothing about losses, unless it was hardly longer than was allowed: then the exit was
   /// probably false. It may still be the first sight of a tag at rest.
   ///
-  /// - Returns: whether the allowed silence must be computed again.
+  /// - Returns: true if the allowed silence must be recomputed.
   private func learn(gap: Float) -> Bool {
     let isHere = phase != .outside
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
@@ -332,13 +332,13 @@ extension TrackHandle {
     return isWithinBodyReach && gap > max(AdaptiveSilence.bodyLeast, learner.interval * 16)
   }
 
-  /// Whether the sample of a number asks for the allowed silence to be computed again: those that double the count at first, later
-  /// the last one of each window.
+  /// Returns true if the sample of a number requires that the allowed silence is recomputed: at first each that doubles
+  /// the count, later the last one of each window.
   private static func isMilestone(_ samples: UInt32) -> Bool {
     samples & (LossHistory.window - 1) == 0 || samples & (samples &- 1) == 0
   }
 
-  /// Whether a window of recent memory ends with the latest sample.
+  /// Indicates whether a window of recent memory ends with the latest sample.
   var isAtTurn: Bool { cold.samples >= 8 && recentSamples == 0 }
 
   /// A span in seconds, as gaps are learned.
@@ -347,7 +347,7 @@ extension TrackHandle {
 
 /// Several addresses of one identity.
 extension TrackHandle {
-  /// What stands for the transmitter of a sample: its address, unless that changes by itself.
+  /// Returns the key of a sample's transmitter: its address, unless that changes by itself.
   private static func transmitter(_ key: UInt64) -> UInt64 {
     key & Hearing.privateMark != 0 ? Hearing.privateMark : key & ~(0xFF << 48)
   }
@@ -358,9 +358,9 @@ extension TrackHandle {
   ///
   /// - Parameters:
   ///   - key: the address of the sample that begins.
-  ///   - time: when it does.
-  ///   - start: when the transmitter's sample before it began; changed if it is another transmitter.
-  /// - Returns: whether the allowed silence must be computed again.
+  ///   - time: the time at which it begins.
+  ///   - start: the start of the transmitter's sample before it; changed if it is another transmitter.
+  /// - Returns: true if the allowed silence must be recomputed.
   private func turn(to key: UInt64, at time: Timestamp, from start: inout Timestamp) -> Bool {
     let transmitter = TrackHandle.transmitter(key)
     guard !cold.marks.contains(.crowd), cold.samples > 0,
@@ -401,7 +401,7 @@ extension TrackHandle {
 
   /// Removes addresses that are gone, and puts one in the place of the one that a transmitter had.
   ///
-  /// - Returns: what was known of the transmitter, or nil.
+  /// - Returns: the entry of the transmitter, or nil.
   private func swap(_ left: OtherAddress, with transmitter: UInt64, at time: Timestamp) -> OtherAddress? {
     guard cold.marks.contains(.shared) else { return nil }
     defer { noteExtras() }
@@ -416,31 +416,31 @@ extension TrackHandle {
   }
 }
 
-/// How loud a beacon usually is at an observer, and how far it strays from that.
+/// The usual level of a beacon at an observer, and the deviation from it.
 ///
 /// A mean and a mean absolute deviation over a quarter of an hour; over the first samples their plain means. What is looked
 /// at is the mean of two samples in a row: one dip is none, and somebody who walks away is seen to go before a smoother
 /// filter follows. It counts as low or as far below where it lies clearly outside of what is usual.
 package struct UsualLevel: Hashable, Sendable {
-  /// After how long it is known well.
+  /// The time after which it is known well.
   ///
   /// - Units: seconds; a quarter of an hour.
   static let settled: Float = 900
-  /// How fast it follows.
+  /// The rate at which it follows.
   ///
   /// - Units: shares a second.
   private static let rate = 1 / settled
-  /// How much one sample says at most, once there are many: silence says nothing about levels.
+  /// The greatest weight of one sample, once there are many: silence says nothing about levels.
   private static let greatestShare: Float = 1.0 / 64
-  /// Beyond how many mean absolute deviations a level is drawn in.
+  /// The number of mean absolute deviations beyond which a level is drawn in.
   private static let clip: Float = 3
-  /// How much lower a low level lies at least, and a far one.
+  /// The minimum distances from the usual level down to a low level and to a far one.
   ///
   /// - Units: dB; a body takes 10 to 20, the fading of a tag that lies still seldom 8.
   private static let steps: (low: Float, far: Float) = (8, 14)
   /// The same in mean absolute deviations: 1.8 and 3 standard deviations of normal noise.
   private static let deviations: (low: Float, far: Float) = (2.2, 3.8)
-  /// By how much it must be louder again to count as such.
+  /// The amount by which it must be louder again to count as such.
   ///
   /// - Units: dB.
   private static let hysteresis: Float = 2
@@ -452,7 +452,7 @@ package struct UsualLevel: Hashable, Sendable {
 
   package init() {}
 
-  /// Whether a level surely is the usual, wherever it was before.
+  /// Returns true if a level surely is the usual, whatever its class was before.
   @inline(__always)
   func isUsual(_ recent: Float) -> Bool { level - recent <= UsualLevel.steps.low - UsualLevel.hysteresis }
 
@@ -483,7 +483,7 @@ package struct UsualLevel: Hashable, Sendable {
     deviation += (difference.magnitude - deviation) * share
   }
 
-  /// Where a level lies, by a hysteresis near where it was.
+  /// Returns the class of a level, with a hysteresis around the class before.
   func levelClass(_ recent: Float, before: LevelClass) -> LevelClass {
     switch surroundings(recent, before: before == .usual ? 0 : before == .low ? 1 : 2) {
     case 0: .usual
@@ -492,7 +492,8 @@ package struct UsualLevel: Hashable, Sendable {
     }
   }
 
-  /// Where a level lies: 0 for the usual, 1 for low, 2 for far below; by a hysteresis near where it was.
+  /// Returns the class of a level: 0 for the usual, 1 for low, 2 for far below; with a hysteresis around the class
+  /// before.
   package func surroundings(_ recent: Float, before: UInt8) -> UInt8 {
     guard !isUsual(recent) else { return 0 }
     let below = level - recent

@@ -1,7 +1,7 @@
 import PharosEvents
 import PharosReports
 
-/// What is known of one beacon at one observer.
+/// The state of one beacon at one observer.
 ///
 /// A change of the fields that decide an advert's path ends with ``settle()``, which prepares the hot half for the fast path.
 extension TrackHandle {
@@ -22,7 +22,7 @@ extension TrackHandle {
     scopes.beacon(hot.scope, key: hot.key, address: hot.flags.contains(.keyed) ? cold.sampleKey : nil)
   }
 
-  /// Whether it is the track of an identity.
+  /// Returns true if it is the track of an identity.
   @inline(__always)
   func isTrack(scope: UInt32, key: UInt64, address: UInt64?) -> Bool {
     guard hot.scope == scope, hot.key == key else { return false }
@@ -30,7 +30,7 @@ extension TrackHandle {
     return address == cold.sampleKey & TrackHandle.addressMask
   }
 
-  /// Whether the place is in use.
+  /// Indicates whether the place is in use.
   var isLive: Bool { cold.marks.contains(.live) }
 
   /// The address and advertising set of the latest sample.
@@ -44,7 +44,7 @@ extension TrackHandle {
     }
   }
 
-  /// When the latest sample began, or the distant past if no gap can be counted from it.
+  /// The start of the latest sample, or the distant past if no gap can be counted from it.
   var sampleStart: Timestamp {
     get {
       let since = hot.sinceSample
@@ -77,7 +77,7 @@ extension TrackHandle {
     cold.runsLeft = hot.runsLeft
   }
 
-  /// What was lost, without what few tracks have.
+  /// The losses, without the counts that few tracks have.
   private var countedLosses: LossHistory {
     let runs = cold.runsLeft &- hot.runsLeft
     return LossHistory(
@@ -138,7 +138,7 @@ extension TrackHandle {
     }
   }
 
-  /// What was lost; it may be set after a ``flush()``.
+  /// The history of losses; it may be set after a ``flush()``.
   var history: LossHistory {
     get {
       var history = countedLosses
@@ -156,7 +156,7 @@ extension TrackHandle {
     }
   }
 
-  /// What was received and lost, all levels together.
+  /// The counts of adverts received and lost, all levels together.
   var losses: LossRuns { history.all(received: received) }
 
   /// The number of samples since the recent window began: at 8, 16, 32 and 64 samples, and with every further 128.
@@ -168,7 +168,7 @@ extension TrackHandle {
 
   /// Begins another window of recent memory.
   ///
-  /// - Returns: what was counted in the one that ends.
+  /// - Returns: the counts of the one that ends.
   func turnWindow() -> LossRuns {
     let samples = cold.samples
     let length = samples > LossHistory.window ? LossHistory.window : samples > 8 ? samples / 2 : samples
@@ -183,7 +183,7 @@ extension TrackHandle {
 
   // MARK: Levels
 
-  /// Where its level lies.
+  /// The class of its level.
   var levelClass: LevelClass {
     get { cold.marks.contains(.far) ? .far : cold.marks.contains(.low) ? .low : .usual }
     nonmutating set {
@@ -222,7 +222,7 @@ extension TrackHandle {
     changeExtras { $0.window?.shift(by: Double(difference)) }
   }
 
-  /// Whether one body in the way could hide the beacon.
+  /// Indicates whether one body in the way could hide the beacon.
   var isWithinBodyReach: Bool { hot.usual.level < AdaptiveSilence.bodyReach }
 
   /// The level at one metre in dBm: the directory's or the frame's.
@@ -256,7 +256,7 @@ extension TrackHandle {
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
   var slowestInterval: Float { cold.box?.extras.losses.slowest ?? 0 }
 
-  /// Until when another address of the identity may be silent.
+  /// The time until which another address of the identity may be silent.
   var othersUntil: Timestamp {
     guard cold.marks.contains(.shared), let box = cold.box else { return .distantPast }
     return box.extras.others.reduce(.distantPast) { max($0, $1.until) }
@@ -277,7 +277,7 @@ extension TrackHandle {
     }
   }
 
-  /// How many presences there are: one for each policy, and one where there is none.
+  /// The number of presences: one for each policy, and one if there is none.
   var presenceCount: Int { cold.marks.contains(.several) ? cold.box?.extras.presences.count ?? 1 : 1 }
 
   /// The presence under the policy at a place of the match set.
@@ -341,10 +341,10 @@ extension TrackHandle {
     return rest == 0 && whole >= 0 && whole < Int64(allowedElsewhere) ? UInt32(whole) : allowedElsewhere
   }
 
-  /// Whether the beacon is here under the policy at a place, as far as is known.
+  /// Returns true if the beacon is here under the policy at a place, as far as is known.
   func isHere(_ place: Int) -> Bool { place == 0 ? phase != .outside : presence(place).isHere }
 
-  /// Whether any policy says that the beacon is here.
+  /// Indicates whether the beacon is here under any policy.
   var isHereByAnyPolicy: Bool { (0..<presenceCount).contains { isHere($0) } }
 
   /// Sets what the policy at a place allows now.
@@ -388,17 +388,17 @@ extension TrackHandle {
 }
 
 extension Presence {
-  /// Whether its phase, one point in time and the silence that is allowed say all.
+  /// Indicates whether its phase, one point in time and the allowed silence describe it completely.
   fileprivate var isSilenceOnly: Bool {
     enterLevel.isNaN && exitLevel.isNaN && !isBelow && earlier.isEmpty
   }
 }
 
-/// What few tracks need.
+/// The fields that few tracks need.
 struct Extras: Sendable {
   /// Long runs of losses, and gaps that may be another interval.
   var losses = RareLosses()
-  /// How near it was ranged last.
+  /// The proximity class at the last ranging.
   var proximity = ProximityClassifier()
   /// The interval that the directory declares, in seconds.
   var declared = Float.nan
@@ -413,14 +413,14 @@ struct Extras: Sendable {
   /// The window of another filter than Kalman's.
   var window: LevelWindow?
 
-  /// Whether there is nothing in them.
+  /// Indicates whether there is nothing in them.
   var isEmpty: Bool {
     losses == RareLosses() && proximity.proximity == .unknown && declared.isNaN && power.isNaN
       && seconds.open.isEmpty && presences.isEmpty && others.isEmpty && window == nil
   }
 }
 
-/// Where the extras of a track lie.
+/// The box that holds the extras of a track.
 ///
 /// `@unchecked`: a track copies it before a change if another track, which is a copy, shares it.
 package final class ExtrasBox: @unchecked Sendable {
@@ -430,13 +430,13 @@ package final class ExtrasBox: @unchecked Sendable {
   init(_ extras: Extras = Extras()) { self.extras = extras }
 }
 
-/// What is kept of an address that shares a track's identity with the one heard last.
+/// The state of an address that shares a track's identity with the address heard last.
 struct OtherAddress: Sendable {
   var key: UInt64
   var sampleStart: Timestamp
-  /// Until when it may be silent, under the most patient adaptive policy.
+  /// The time until which it may be silent: by the longest silence, other than for ever, that any policy allowed it.
   var until: Timestamp
-  /// What the first policy allowed it.
+  /// The silence that the first policy allowed it.
   var allowed: TimeSpan
   var intervals: IntervalLearner
   var history: LossHistory

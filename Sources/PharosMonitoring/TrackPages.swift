@@ -3,7 +3,7 @@ import PharosReports
 
 /// The part of a track that every advert reads and writes: one cache line.
 ///
-/// What is counted here is the part since the cold half was brought up to date: see ``TrackHandle/flush()``.
+/// The counts here cover the time since the cold half was brought up to date: see ``TrackHandle/flush()``.
 struct HotTrack {
   /// The number of the identity's scope in the ``ScopeTable``.
   var scope: UInt32
@@ -21,17 +21,17 @@ struct HotTrack {
   var estimate = Float.nan
   var spread = Float(KalmanLevel.noise)
   var noise = Float(KalmanLevel.noise)
-  /// How long before ``lastHeard`` the latest sample began, in nanoseconds: 24 bits; below them ``Flags``.
+  /// The time from the start of the latest sample to ``lastHeard``, in nanoseconds: 24 bits; below them ``Flags``.
   var sample: UInt32 = HotTrack.noSample << 8
   /// The number of samples, its low 16 bits.
   var samples: UInt16 = 0
   /// The observer's epoch when the match set was last looked up, its low 16 bits.
   var epoch: UInt16
-  /// What the last gaps have in common.
+  /// The common divisor and the counts of the last gaps.
   var counts = GapCounts()
   /// A code of the longest gap with losses that means nothing but those losses: see ``LossLimit``.
   var lossLimit: UInt8 = 0
-  /// How many runs of losses may follow before one must be looked at.
+  /// The number of runs of losses that may follow before one must be examined.
   var runsLeft: UInt8 = 0
   /// Adverts lost in the runs since the last flush.
   var lost: UInt8 = 0
@@ -45,7 +45,7 @@ struct HotTrack {
   /// Stands for no level.
   @inline(__always) static var noLevel: Int8 { ReportEntry.noLevel }
 
-  /// What decides which path an advert takes.
+  /// The flags that decide which path an advert takes.
   struct Flags: OptionSet {
     let rawValue: UInt8
     /// An advert may take the fast path: the beacon is inside under one policy for sure, at its usual level, well known, and
@@ -71,7 +71,7 @@ struct HotTrack {
     @inline(__always) set { sample = sample & ~0xFF | UInt32(newValue.rawValue) }
   }
 
-  /// How long before ``lastHeard`` the latest sample began, in nanoseconds, or ``noSample``.
+  /// The time from the start of the latest sample to ``lastHeard``, in nanoseconds, or ``noSample``.
   var sinceSample: UInt32 {
     @inline(__always) get { sample >> 8 }
     @inline(__always) set { sample = newValue << 8 | sample & 0xFF }
@@ -105,7 +105,7 @@ struct ColdTrack {
   var sampleKey: UInt64
   /// While the first presence is outside the sample that counted last, otherwise when the visit began.
   var moment = Timestamp.distantPast
-  /// What few tracks need.
+  /// The fields that few tracks need.
   var box: ExtrasBox?
   /// The hash of the identity.
   var hash: UInt32
@@ -126,12 +126,12 @@ struct ColdTrack {
   /// Losses since the recent window began.
   var recentLost: UInt16 = 0
   var recentRuns: UInt8 = 0
-  /// What ``HotTrack/runsLeft`` was after the last flush.
+  /// The value of ``HotTrack/runsLeft`` after the last flush.
   var runsLeft: UInt8 = 0
-  /// What ``HotTrack/samples`` was then.
+  /// The value of ``HotTrack/samples`` then.
   var flushed: UInt16 = 0
 
-  /// What must be known of a track when it is decided upon.
+  /// The facts about a track that its decisions depend on.
   struct Marks: OptionSet {
     let rawValue: UInt16
     /// The place is in use.
@@ -157,12 +157,12 @@ struct ColdTrack {
     static let shared = Marks(rawValue: 1_024)
     /// The policies have changed since the allowed silence was computed.
     static let unallowed = Marks(rawValue: 2_048)
-    /// Where the phase of the first presence is.
+    /// The shift of the phase of the first presence.
     static let phaseShift: UInt16 = 14
   }
 }
 
-/// How many bytes the halves of a track take: a cache line each.
+/// The sizes of a track's halves and of a page's line in bytes: a cache line each.
 package enum TrackLayout {
   package static let hotBytes = MemoryLayout<HotTrack>.stride
   package static let coldBytes = MemoryLayout<ColdTrack>.stride
@@ -272,10 +272,10 @@ struct TrackPages: @unchecked Sendable {
 
   private var owner = Owner()
   private var pages: UnsafeMutablePointer<Page>?
-  /// How many places there are, free ones included.
+  /// The number of places, free ones included.
   private(set) var count = 0
 
-  /// How many pages they fill.
+  /// The number of pages that they fill.
   var pageCount: Int { (count + TrackPages.mask) >> TrackPages.shift }
 
   /// Makes sure that no copy shares the tracks: before a track is changed.
@@ -364,9 +364,9 @@ struct TrackRun {
   }
 }
 
-/// What a page has for its timer.
+/// The part of a page that its timer needs.
 struct PageLine {
-  /// When the timer of the page is due; a timer that fires at another time is stale.
+  /// The due time of the page's timer; a timer that fires at another time is stale.
   var armedAt = Timestamp.distantFuture
   /// Bits of the scopes of all tracks that are or were on the page.
   var scopes: UInt64 = 0
@@ -425,14 +425,14 @@ struct TrackHandle {
 /// does not find again once it is freed (its bug 14581). The pages of all tracks are copied whenever a checkpoint is
 /// taken: aligned by the library they took 1.6 MB more of a server's memory every minute.
 package struct AlignedBlock {
-  /// What every allocator aligns to by itself: 16 bytes on all 64-bit systems.
+  /// The alignment that every allocator guarantees: 16 bytes on all 64-bit systems.
   private static let usual = 16
 
   private let memory: UnsafeMutableRawPointer
 
   /// Takes so many bytes.
   ///
-  /// - Returns: where they begin, and the block to free them with.
+  /// - Returns: the start of the bytes, and the block to free them with.
   package static func allocate(
     byteCount: Int,
     alignment: Int
@@ -444,9 +444,9 @@ package struct AlignedBlock {
     return (memory.alignedUp(toMultipleOf: alignment), AlignedBlock(memory: memory))
   }
 
-  /// How many bytes lie before those that were asked for.
+  /// Returns the number of bytes before those that were asked for.
   ///
-  /// Together with those that lie behind them they are 16 fewer than the alignment.
+  /// Together with the bytes behind them, they are 16 fewer than the alignment.
   func lead(of start: UnsafeMutableRawPointer) -> Int { start - memory }
 
   /// Gives the bytes back; to be called once.

@@ -12,7 +12,7 @@ package struct TrackTable: @unchecked Sendable {
   /// The most places that an entry can tell apart.
   static let greatestPlace = 1 << 20 - 2
   private static let entries = 15
-  /// How many entries a bucket holds on average before the table grows.
+  /// The average number of entries of a bucket at which the table grows.
   private static let load = 11
 
   /// The buckets; `@unchecked`: a table copies them before a change if another table shares them.
@@ -35,7 +35,7 @@ package struct TrackTable: @unchecked Sendable {
   private var owner: Owner
   private var buckets: UnsafeMutablePointer<UInt32>
   private var bucketCount: UInt64
-  /// How many tracks are in it.
+  /// The number of tracks in it.
   package private(set) var count = 0
 
   package init() { self.init(buckets: 1) }
@@ -46,7 +46,7 @@ package struct TrackTable: @unchecked Sendable {
     bucketCount = UInt64(number)
   }
 
-  /// Whether another entry makes it too full.
+  /// Indicates whether another entry makes it too full.
   package var isFull: Bool { count >= Int(bucketCount) * TrackTable.load }
 
   /// An empty table with room for half as many entries again.
@@ -174,7 +174,7 @@ package struct StalestTracks {
     let beacon: BeaconID
     let place: Int32
 
-    /// Whether it goes before another one; nothing in this depends on a hash or on the number of engines.
+    /// Returns true if it goes before another one; the order depends on no hash and not on the number of engines.
     func goes(before other: Entry) -> Bool {
       if isHere != other.isHere { return other.isHere }
       return lastHeard == other.lastHeard ? beacon < other.beacon : lastHeard < other.lastHeard
@@ -193,7 +193,7 @@ package struct StalestTracks {
   /// Their places, the first that may go first.
   package var places: [Int32] { heap.sorted { $0.goes(before: $1) }.map(\.place) }
 
-  /// Whether a track may be one of them, by the two things that pass over nearly all.
+  /// Returns true if a track may be one of them, by the two values that rule out nearly all.
   private func mayTake(isHere: Bool, lastHeard: Timestamp) -> Bool {
     guard heap.count == room, let top = heap.first else { return true }
     return isHere == top.isHere ? lastHeard <= top.lastHeard : top.isHere

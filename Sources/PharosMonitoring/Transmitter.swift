@@ -1,6 +1,6 @@
 package import PharosReports
 
-/// How one transmitter has been heard of late: what it says about the radio that hears it.
+/// The recent reception of one transmitter, as evidence about the radio that hears it.
 ///
 /// Time is cut into slots about as long as the mean gap between its adverts; a bit for each of the last 64 slots says
 /// whether it was heard. So a beacon of 100 ms and one of 10 s say as much, each at its own pace, and an advert costs a
@@ -9,7 +9,7 @@ package import PharosReports
 package struct Transmitter: Sendable {
   /// The adverts after which the length of its slots is known.
   static let lesson: UInt8 = 8
-  /// How many slots are looked at together.
+  /// The number of slots that are evaluated together.
   static let round: Int64 = 16
   /// The time constant of the moving average ``usual``.
   ///
@@ -17,7 +17,7 @@ package struct Transmitter: Sendable {
   static let memory = 600.0
   /// Reports closer together than this are of one transmission.
   private static let joined: Int64 = 15_000_000
-  /// What its age is kept at.
+  /// The value at which ``age`` is capped.
   private static let greatestAge: Int32 = 1 << 30
   /// The share of a working radio's adverts that a deaf one is taken to hear.
   static let deafShare = 0.2
@@ -30,7 +30,7 @@ package struct Transmitter: Sendable {
   ///
   /// Capped at 2³⁰, about thirteen days of the shortest slots. The engine evaluates only the latest 64 slots.
   var age: Int32 = 0
-  /// What stands for the transmitter: see ``Reception/tag(of:)``; zero where there is none.
+  /// The tag of the transmitter (see ``Reception/tag(of:)``); zero in a free place.
   package var tag: UInt32 = 0
   /// The share of slots in which it is heard when all is well.
   var usual: Float = 0.7
@@ -40,7 +40,7 @@ package struct Transmitter: Sendable {
   package var shift: UInt8 = 0
   /// Rounds that went into the usual share.
   var rounds: UInt8 = 0
-  /// How often in these rounds it fell silent or slowed while others were heard as usual.
+  /// The number of times in these rounds that it fell silent or slowed while others were heard as usual.
   package var ownPauses: UInt8 = 0
 
   /// A free place.
@@ -60,7 +60,7 @@ package struct Transmitter: Sendable {
     set { age = Int32(clamping: slot &- newValue) }
   }
 
-  /// Whether it has been heard often enough to be a witness.
+  /// Indicates whether it has been heard often enough to be a witness.
   package var isKnown: Bool { shift != 0 }
 
   /// It is heard: gives how many slots it was absent from or filled far less than usual, if that may be the radio's doing;
@@ -125,12 +125,12 @@ package struct Transmitter: Sendable {
   /// It fell silent or slowed by itself: the radio heard others as usual.
   mutating func pausedItself() { ownPauses += ownPauses < .max ? 1 : 0 }
 
-  /// When the span of slots up to a time began.
+  /// Returns the start of the span of slots up to a time.
   func start(of slots: Int64, before time: Timestamp) -> Timestamp {
     Timestamp(nanoseconds: time.nanoseconds - min(slots, 256) << Int64(shift))
   }
 
-  /// Whether it has been silent for so long that its place may go to another one.
+  /// Returns true if it has been silent for so long that another transmitter may take its place.
   func isStale(at time: Timestamp) -> Bool {
     guard shift != 0 else { return time.nanoseconds - slot > 30_000_000_000 }
     let silence = time.nanoseconds - slot << Int64(shift)
@@ -194,7 +194,7 @@ package struct Transmitter: Sendable {
 }
 
 extension Transmitter {
-  /// What it says about the radio in a window.
+  /// The evidence of a transmitter about the radio in a window.
   enum Testimony: Hashable {
     /// Nothing: it is not known well enough, or left long before.
     case none
@@ -208,10 +208,12 @@ extension Transmitter {
     case unclear(Double)
   }
 
-  /// How surprising it would be if it fell silent or slowed by itself within a span: the log of how often it does not.
+  /// Returns the surprise if it fell silent or slowed by itself within a span: the logarithm of one over the chance of
+  /// that.
   ///
-  /// Its own pauses come as often as they came since it is known, and once more. So a newcomer, a visitor who comes and goes and a
-  /// tag that slows whenever it rests say little, and a beacon that kept its rate for an hour says much.
+  /// Its own pauses are assumed to be as frequent as they were since it is known, with one more. So a newcomer, a
+  /// visitor who comes and goes, and a tag that slows whenever it rests are weak evidence, and a beacon that kept its
+  /// rate for an hour is strong evidence.
   func surprise(within seconds: Double) -> Double {
     guard seconds > 0 else { return 0 }
     let known = Double((Int64(rounds) * Transmitter.round) << Int64(shift)) / 1e9
@@ -224,7 +226,7 @@ extension Transmitter {
   /// Within how many seconds two fell silent together at most when both are silent: four slots.
   var slack: Double { Double(4 << Int64(shift)) / 1e9 }
 
-  /// What it says about the window from a time up to now, as far as its slots reach back.
+  /// Returns its evidence about the window from a time up to now, as far as its slots reach back.
   ///
   /// Hits and misses are weighed as of a radio that works against one that hears a fifth: ln 5 for a hit, and for a miss
   /// ln((1 − q) ÷ (1 − q÷5)), q being the usual share and at most 0.9.
@@ -257,14 +259,14 @@ extension Transmitter {
   }
 }
 
-/// Where the searches for transmitters begin.
+/// The places where the searches for transmitters begin.
 struct TransmitterHomes {
   fileprivate let places: UnsafeMutablePointer<Transmitter>?
   fileprivate let mask: Int
 
   static var none: TransmitterHomes { TransmitterHomes(places: nil, mask: 0) }
 
-  /// Where the search for one transmitter begins, or nil if there is no place.
+  /// Returns the place where the search for one transmitter begins, or nil if there is no place.
   @inline(__always)
   func home(of tag: UInt32) -> UnsafeMutablePointer<Transmitter>? {
     places.map { $0 + Int(tag) & mask }
@@ -278,10 +280,10 @@ struct TransmitterHomes {
 package struct TransmitterTable: @unchecked Sendable {
   /// Half a cache line a place: a search begins at a line or in its middle.
   private static let alignment = 64
-  /// How many places are looked at for one transmitter.
+  /// The number of places that are examined for one transmitter.
   static let probes = 4
 
-  /// What the places are freed with.
+  /// The owner of the places, which frees them.
   ///
   /// `@unchecked`: the memory is reached through one table alone, which copies it before a change if another one shares it.
   private final class Owner {
@@ -304,7 +306,7 @@ package struct TransmitterTable: @unchecked Sendable {
   private var owner: Owner?
   /// The owner's memory again, a step nearer.
   private var places: UnsafeMutablePointer<Transmitter>?
-  /// How many places there are: none or a power of two.
+  /// The number of places: zero or a power of two.
   package let count: Int
 
   /// No place at all.
@@ -348,7 +350,7 @@ package struct TransmitterTable: @unchecked Sendable {
     places.map { transmitter - $0 } ?? 0
   }
 
-  /// Where searches begin, for the processor to fetch that; good as long as the table is not changed.
+  /// The places where searches begin, for prefetching; valid as long as the table is not changed.
   @inline(__always)
   var homes: TransmitterHomes { TransmitterHomes(places: places, mask: count &- 1) }
 

@@ -11,9 +11,9 @@ package import PharosWire
 ///
 /// It throws one ``CaptureFeedError`` at most, after everything before the damage was given.
 package struct CaptureFeed: Sendable {
-  /// Who is taken to have heard Bluetooth packets.
+  /// The observer that counts as having heard the Bluetooth packets.
   package let observer: ObserverID
-  /// Whether a site was found in it: a recording of a server's inputs.
+  /// Indicates whether a site was found in it: a recording of a server's inputs.
   package private(set) var isRecording = false
 
   private var reader = CaptureReader()
@@ -32,10 +32,10 @@ package struct CaptureFeed: Sendable {
 
   /// Starts with nothing read.
   ///
-  /// - Parameter observer: who is taken to have heard Bluetooth packets.
+  /// - Parameter observer: the observer that counts as having heard the Bluetooth packets.
   package init(observer: ObserverID) { self.observer = observer }
 
-  /// What was found so far.
+  /// The counters so far.
   package var counters: CaptureFeedCounters {
     var counters = tally
     counters.udp = assembler.counters
@@ -47,7 +47,7 @@ package struct CaptureFeed: Sendable {
   /// The R of the last packet or input, if there was any.
   package var latestTime: Timestamp? { latest }
 
-  /// How far the file has been read.
+  /// The position up to which the file has been read.
   ///
   /// - Units: bytes.
   package var offset: UInt64 { reader.offset }
@@ -60,7 +60,7 @@ package struct CaptureFeed: Sendable {
 
   /// The next input, or nil when more bytes are needed.
   ///
-  /// - Parameter maxReports: how many reports a batch has when it is given; the last datagram may bring some more.
+  /// - Parameter maxReports: the number of reports at which a batch is given; the last datagram may bring some more.
   /// - Returns: the input.
   /// - Throws: damage, once, after everything before it was given.
   package mutating func next(maxReports: Int = 1_024) throws(CaptureFeedError) -> PipelineInput? {
@@ -118,9 +118,9 @@ package struct CaptureFeed: Sendable {
     return taken
   }
 
-  /// Takes an input back that was given and is done with, so that the next batch grows in its storage.
+  /// Takes back an input that the caller has finished with, so that the next batch grows in its storage.
   ///
-  /// Who keeps no input hands all of them back, and nothing is allocated for a batch any more.
+  /// If the caller keeps no input and hands all of them back, no batch allocates memory any more.
   package mutating func recycle(_ input: consuming PipelineInput) {
     guard case .reports(var batch) = consume input else { return }
     batch.removeAll()
@@ -184,7 +184,7 @@ package struct CaptureFeed: Sendable {
     }
   }
 
-  /// What a block says; nil for a part of something larger.
+  /// Returns the input that a block holds; nil for a part of something larger.
   private mutating func input(of recorded: RecordedInput) throws(FieldError) -> PipelineInput? {
     switch recorded {
     case .site(let site):
@@ -212,7 +212,7 @@ package struct CaptureFeed: Sendable {
   }
 }
 
-/// What was found in a capture, and what became of it.
+/// The counters of a capture feed.
 package struct CaptureFeedCounters: Equatable, Sendable {
   /// Packets of any sort.
   package var packets: UInt64 = 0
@@ -226,9 +226,9 @@ package struct CaptureFeedCounters: Equatable, Sendable {
   package var backwards: UInt64 = 0
   /// Packets without a time, which took that of the one before.
   package var timeless: UInt64 = 0
-  /// What was found in packets that may hold UDP.
+  /// The counters of packets that may hold UDP.
   package var udp = CaptureCounters()
-  /// What was found in packets that hold Bluetooth.
+  /// The counters of packets that hold Bluetooth.
   package var bluetooth = CaptureCounters()
   /// Datagrams decoded and refused, by format and reason.
   package var datagrams = DatagramCounters()
@@ -237,14 +237,14 @@ package struct CaptureFeedCounters: Equatable, Sendable {
   package init() {}
 }
 
-/// Why a capture or recording could not be read further; everything before was given.
+/// The reason why a capture or recording could not be read further; everything before was given.
 package enum CaptureFeedError: Error, Equatable, Sendable {
   /// The file is damaged, cut off or no capture.
   case capture(CaptureError)
   /// An input of a recording is damaged: the block that ends at the offset.
   case recording(FieldError, offset: UInt64)
 
-  /// Whether the file just ends too early, as one does that is still being written.
+  /// Indicates whether the file just ends too early, as a file does that is still being written.
   package var isCut: Bool {
     guard case .capture(let error) = self, case .cut = error.problem else { return false }
     return true
@@ -252,7 +252,7 @@ package enum CaptureFeedError: Error, Equatable, Sendable {
 }
 
 extension CaptureFeedError: CustomStringConvertible {
-  /// What is wrong, where, and what to do.
+  /// A description of what is wrong, where, and what to do.
   package var description: String {
     switch self {
     case .capture(let error): error.description

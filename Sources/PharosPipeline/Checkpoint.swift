@@ -15,7 +15,7 @@ package struct Checkpoint: Hashable, Sendable {
 
   /// The instant: everything received and due up to it is in it, and nothing behind it.
   package let instant: Timestamp
-  /// What is to be added to times of the engines to get the wall clock's, which somebody may have set since the start.
+  /// The offset to add to times of the engines to get the wall clock's, which an operator may have set since the start.
   package let clockOffset: TimeSpan
   /// The name of the stream, which is a part of every event's id.
   package let stream: String
@@ -174,7 +174,7 @@ extension FieldReader {
   }
 }
 
-/// Why bytes are no checkpoint that can be started from.
+/// The reason why bytes are no checkpoint that can be started from.
 package enum CheckpointError: Error, Hashable, Sendable {
   /// They are something else.
   case notACheckpoint
@@ -185,7 +185,7 @@ package enum CheckpointError: Error, Hashable, Sendable {
 }
 
 extension CheckpointError: CustomStringConvertible {
-  /// What is wrong and what follows from it.
+  /// A description of what is wrong and what follows from it.
   package var description: String {
     let consequence =
       "; starting without it: states resume from the published events, what was learned about beacons is learned again"
@@ -197,7 +197,7 @@ extension CheckpointError: CustomStringConvertible {
   }
 }
 
-/// What a server starts again from: the last checkpoint, and what events have told since.
+/// The data that a server starts again from: the last checkpoint, and the states that events have published since.
 package struct Restoration: Hashable, Sendable {
   /// The state of the engines, or nil if there is none that can be read.
   package var checkpoint: Checkpoint?
@@ -222,7 +222,7 @@ package struct Restoration: Hashable, Sendable {
     return [checkpoint?.instant, times.max()].compactMap { $0 }.max()
   }
 
-  /// Whether there is nothing to start from.
+  /// Indicates whether there is nothing to start from.
   package var isEmpty: Bool { checkpoint == nil && lastTold.isEmpty }
 }
 

@@ -14,7 +14,7 @@ package import PharosReports
 /// - It gives a change to the engines before the reports of the same instant.
 /// - It makes all calls from one thread.
 package struct EventMerger: Sendable {
-  /// What changes what is monitored.
+  /// An input that changes what is monitored.
   enum Change: Sendable {
     /// One region, or the ranging of one constraint.
     case region(RegionChange)
@@ -24,9 +24,9 @@ package struct EventMerger: Sendable {
     case pause(through: Timestamp)
   }
 
-  /// Up to where everything was released.
+  /// The time up to which everything was released.
   package internal(set) var released = Timestamp.distantPast
-  /// What stage two has done so far.
+  /// The counters of stage two so far.
   package var positioningCounters: PositioningCounters { stageTwo.counters }
   /// The offsets that stage two found by itself, in the order in which the zones name the observers.
   package var calibrations: [Calibration] { stageTwo.calibrations() }
@@ -37,30 +37,31 @@ package struct EventMerger: Sendable {
   var events: [Event] = []
   var links: [StageLink] = []
   var order: [LinkPlace] = []
-  /// What changes regions, ordered by instant.
+  /// The pending changes, ordered by instant.
   var changes: [(change: Change, instant: Timestamp)] = []
-  /// How many regions were refused, by application.
+  /// The number of refused regions, by application.
   var refusals: [String: UInt64] = [:]
-  /// What the refusals of an application count from on that has had none yet.
+  /// The base of the refusal count of an application that has had no refusal yet.
   var refusalFloor: UInt64 = 0
   var clockSteps: UInt64 = 0
-  /// Since when the wall clock has been off the mapping of the start, and by how much, oldest first.
+  /// The offsets of the wall clock from the mapping of the start, each with the time since which it holds, oldest
+  /// first.
   ///
   /// A step is forgotten once everything up to a later one is released, so that there are few.
   var clock: [(since: Timestamp, offset: TimeSpan)] = []
 
-  /// Whether sensings are kept for ``takeSensings()``.
+  /// Indicates whether sensings are kept for ``takeSensings()``.
   let keepsSensings: Bool
   private var sensings: [Sensing] = []
 
   /// Starts with a site and the number of shards that will hand over.
   ///
   /// - Parameters:
-  ///   - shards: how many shards hand over.
-  ///   - site: what is declared.
-  ///   - limits: how much stage two keeps.
+  ///   - shards: the number of shards that hand over.
+  ///   - site: the site as declared.
+  ///   - limits: the memory limits of stage two.
   ///   - grounds: the venues in which handsets and tags are located.
-  ///   - keepsSensings: whether somebody calls ``takeSensings()``.
+  ///   - keepsSensings: true if the caller calls ``takeSensings()``.
   package init(
     shards: Int,
     site: Site,
@@ -97,7 +98,7 @@ package struct EventMerger: Sendable {
     changes.insert((change, instant), at: place)
   }
 
-  /// Tells that a region was refused because its application holds as many as it may.
+  /// Publishes that a region was refused because its application holds as many as it may.
   package mutating func refuse(application: String, region: String, limit: Int, at instant: Timestamp) {
     let counter = (refusals[application] ?? refusalFloor) + 1
     refusals[application] = counter
@@ -139,12 +140,12 @@ package struct EventMerger: Sendable {
     )
   }
 
-  /// Up to where all shards have handed over what they decided.
+  /// The time up to which all shards have handed over their decisions.
   package var finalThrough: Timestamp { watermarks.min() ?? .distantPast }
 
   /// Releases what has become final, in order.
   ///
-  /// - Parameter limit: how far at most, for who wants to look at the state of an instant.
+  /// - Parameter limit: the latest time to release through, for a caller that examines the state of an instant.
   /// - Returns: the events that were decided up to there.
   package mutating func take(through limit: Timestamp = .distantFuture) -> [Event] {
     let final = min(finalThrough, limit)
@@ -159,7 +160,7 @@ package struct EventMerger: Sendable {
     return clock.isEmpty ? ready : told(ready, through: final)
   }
 
-  /// What handsets sensed, as far as it was released since the last call and is kept, in order.
+  /// Returns the sensings of handsets that were released since the last call and are kept, in order.
   package mutating func takeSensings() -> [Sensing] {
     guard !sensings.isEmpty else { return [] }
     defer { sensings = [] }
@@ -253,7 +254,8 @@ package struct EventMerger: Sendable {
   }
 }
 
-/// When a link was decided, and where it lies: links are several times as large, so that these are sorted in their place.
+/// The decision time of a link, and its index: links are several times as large, so that these are sorted in their
+/// place.
 struct LinkPlace: Sendable {
   let decidedAt: Timestamp
   let index: Int
@@ -268,7 +270,7 @@ struct LinkPlace: Sendable {
     }
   }
 
-  /// Whether links lie in the order of `StageLink.isOrderedBefore` already.
+  /// Returns true if links are in the order of `StageLink.isOrderedBefore` already.
   static func areInOrder(_ links: borrowing Span<StageLink>) -> Bool {
     var index = 1
     while index < links.count {
@@ -278,7 +280,7 @@ struct LinkPlace: Sendable {
     return true
   }
 
-  /// Whether the first of two links belongs behind the second.
+  /// Returns true if the first of two links belongs behind the second.
   private static func isBehind(_ links: borrowing Span<StageLink>, _ first: Int, _ second: Int) -> Bool {
     let (before, after) = (links[first].decidedAt, links[second].decidedAt)
     guard before == after else { return before > after }
@@ -287,7 +289,7 @@ struct LinkPlace: Sendable {
 }
 
 extension EventMerger {
-  /// What is to be added to times of the engines to get the wall clock's, as of what was released.
+  /// The offset to add to times of the engines to get the wall clock's, as of what was released.
   package var clockOffset: TimeSpan { clock.last { $0.since <= released }?.offset ?? .zero }
 
   /// A copy that knows nothing of what shards have decided behind what was released: what a checkpoint is made of.
@@ -302,10 +304,10 @@ extension EventMerger {
     return copy
   }
 
-  /// Where every beacon is that some observer of a zone hears, or that is in a zone.
+  /// Returns the place of every beacon that some observer of a zone hears, or that is in a zone.
   package func tagStandings() -> [TagStanding] { stageTwo.tagStandings() }
 
-  /// Where every beacon stands towards every region about beacons that it has met.
+  /// Returns the state of every beacon in every region about beacons that it has met.
   package func beaconStandings() -> [BeaconStanding] { stageTwo.beaconStandings() }
 
   /// Takes over an edited site, which the registry has accepted; what it declares alike keeps its state.
@@ -336,7 +338,7 @@ extension EventMerger {
 
   /// Puts the state of a checkpoint in the place of this merger's, which has taken nothing yet.
   ///
-  /// - Throws: what is wrong with its bytes; the merger is as it was then.
+  /// - Throws: an error that states what is wrong with its bytes; the merger is unchanged then.
   package mutating func restoreState(from checkpoint: Checkpoint) throws(FieldError) {
     var reader = FieldReader(checkpoint.merger[...])
     var restored = self
@@ -360,8 +362,8 @@ extension EventMerger {
   /// Goes on after a restart: the time up to an instant was downtime.
   ///
   /// - Parameters:
-  ///   - instant: when inputs begin again; behind everything that was released.
-  ///   - lastTold: what events have told since the checkpoint, in their times.
+  ///   - instant: the time at which inputs begin again; behind everything that was released.
+  ///   - lastTold: the states that events have published since the checkpoint, in their times.
   package mutating func resume(at instant: Timestamp, lastTold: LastTold) {
     // Counters of the checkpoint may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: instant.nanoseconds)

@@ -7,17 +7,17 @@ public import PharosReports
 
 /// The two stages composed on one thread: inputs in, events in their order out.
 ///
-/// What `process` runs, and the measure of what a server on many threads must give. The events depend on the inputs
+/// `process` runs it, and it is the measure of what a server on many threads must give. The events depend on the inputs
 /// alone: neither the size of the batches, nor ticks between them, nor the number of shards changes a byte.
 ///
 /// Inputs come in order of their receive time R. One that goes back is moved to where the pipeline stands, and
 /// counted. An event is given as soon as no input to come can precede it, so ``ingest(_:)`` holds back what was
 /// decided at the last R, since more reports of that instant may follow, until ``advance(to:)`` or ``finish(tail:)``.
 public struct Pipeline: Sendable {
-  /// What came in and what was made of it, apart from what the stages count.
+  /// The counters of inputs and events, apart from those of the stages.
   package internal(set) var counters = PipelineCounters()
 
-  /// What is declared at present: changes of a site are found by comparing with it.
+  /// The site as declared at present: changes of a site are found by comparing with it.
   var site: Site
   /// Finds out whose changing addresses are; nil where the site has no key.
   var resolver: Resolver?
@@ -107,7 +107,7 @@ public struct Pipeline: Sendable {
     return release(through: latest - .oneNanosecond)
   }
 
-  /// Says that all inputs up to an instant were given, and gives all that is due by then.
+  /// Takes note that all inputs up to an instant were given, and gives all that is due by then.
   public mutating func advance(to instant: Timestamp) -> [Event] {
     guard instant != .distantFuture, instant > merger.released else { return [] }
     latest = max(latest, instant)
@@ -142,9 +142,9 @@ public struct Pipeline: Sendable {
     return events
   }
 
-  /// Whether a change would be accepted now.
+  /// Checks whether a change would be accepted now.
   ///
-  /// - Throws: why it would be refused.
+  /// - Throws: the refusal that it would meet.
   package func check(_ change: RegionChange) throws(RegionRefusal) {
     var trial = registry
     try trial.accept(change)
@@ -190,25 +190,26 @@ public struct Pipeline: Sendable {
     return advance(to: latest + (tail.map { max(.zero, $0) } ?? .zero))
   }
 
-  /// Who is inside which region, as far as events were given.
+  /// Returns the subjects that are inside regions, as far as events were given.
   package func insideNow() -> [Standing] { board.inside }
 
   /// The applications and their regions as they are now.
   package var applications: [Application] { registry.applications }
 
-  /// What stage one counted, all shards together.
+  /// The counters of stage one, all shards together.
   package var monitoringCounters: MonitoringCounters {
     var sum = MonitoringCounters()
     for shard in shards { sum.add(shard.counters) }
     return sum
   }
 
-  /// What stage two counted.
+  /// The counters of stage two.
   package var positioningCounters: PositioningCounters { merger.positioningCounters }
 
-  /// What stage one knows about a beacon at an observer by now; nil if the one or the other has no track.
+  /// Returns stage one's insight into a beacon at an observer by now; nil if the observer is unknown or has no track of
+  /// it.
   ///
-  /// A look that changes nothing. Ask behind ``advance(to:)``, so that what was due by then is decided.
+  /// The call changes nothing. Make it after ``advance(to:)``, so that everything due by then is decided.
   package func insight(observer: ObserverID, beacon: BeaconID) -> TrackInsight? {
     shards[observer.shard(of: shards.count)].insight(observer: observer, beacon: beacon)
   }
@@ -216,7 +217,7 @@ public struct Pipeline: Sendable {
   /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
   package func calibrations() -> [Calibration] { merger.calibrations }
 
-  /// How the observers fare, in their order.
+  /// Returns the status of every observer, in the order of their identities.
   package func observers() -> [ObserverStatus] { shards.flatMap { $0.observers() }.sorted { $0.id < $1.id } }
 
   // MARK: The parts
@@ -290,7 +291,7 @@ public struct Pipeline: Sendable {
   }
 }
 
-/// What a pipeline took in, apart from what its stages count.
+/// The counters of a pipeline, apart from those of its stages.
 package struct PipelineCounters: Hashable, Sendable {
   /// Reports.
   package var reports: UInt64 = 0
@@ -389,7 +390,7 @@ extension Pipeline {
 
   /// Takes over an edited site: what it declares alike goes on as it was, and what applications added at run time stays.
   ///
-  /// - Returns: what has become final.
+  /// - Returns: the events that have become final.
   /// - Throws: the first refusal that the site meets, nothing having changed.
   package mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
     let instant = enter(at: instant)
@@ -411,12 +412,12 @@ extension Pipeline {
     return events
   }
 
-  /// What stage one knows about tracks, in order, a page at a time.
+  /// Returns stage one's insights into tracks, in order, a page at a time.
   package func tracks(_ query: TrackQuery) -> [TrackInsight] {
     Array(shards.flatMap { $0.tracks(query) }.sorted { $0.key < $1.key }.prefix(query.limit))
   }
 
-  /// Where every beacon is that some observer of a zone hears, or that is in a zone.
+  /// Returns the place of every beacon that some observer of a zone hears, or that is in a zone.
   package func tags() -> [TagStanding] { merger.tagStandings() }
 
   /// The observers that are heard and do not count, in their order.
@@ -438,7 +439,7 @@ extension Pipeline {
     board = standingNow()
   }
 
-  /// Who is inside by what the engines know, which a board without the events of before cannot.
+  /// Returns the board of the subjects inside by the state of the engines, for lack of the events of before.
   private func standingNow() -> StandingBoard {
     var board = StandingBoard()
     for standing in shards.flatMap({ $0.standings() }) {
@@ -467,7 +468,7 @@ extension Pipeline {
 package enum PipelineInput: Sendable {
   /// The site that a recording was made with: the pipeline is to be made from it.
   case site(Site)
-  /// What the server went on from when it started again: comes right behind the site.
+  /// The state that the server resumed from after a restart; it comes right behind the site.
   case restored(Restoration, at: Timestamp)
   /// Reports, in order of their receive times.
   case reports(ReportBatch)
@@ -482,14 +483,15 @@ package enum PipelineInput: Sendable {
   /// The server stood still from an instant to a later one.
   case pause(through: Timestamp, at: Timestamp)
 
-  /// How long a server stands still at least for it to count: half of the shortest silence that a beacon may leave by.
+  /// The shortest pause of a server that counts: half of the shortest silence that a beacon may leave by.
   ///
   /// Anything shorter is over before a deadline that it may have torn.
   package static let leastPause = TimeSpan.seconds(1)
 }
 
 extension SensingScope {
-  /// What stage one must know of the venues in which somebody is located; nil if there are none, so that nothing is handed on.
+  /// Makes the scope of the venues in which handsets and tags are located; nil if there are none, so that nothing is
+  /// handed on.
   package init?(_ grounds: [Ground]) {
     guard !grounds.isEmpty else { return nil }
     self.init()

@@ -95,9 +95,9 @@ package enum RecordedInput: Hashable, Sendable {
 ///
 /// The caller gives the inputs in the order in which the engines took them, and ends with ``finish(through:)``.
 package struct RecordingWriter: Sendable {
-  /// How many datagrams were written.
+  /// The number of datagrams written.
   package private(set) var datagrams: UInt64 = 0
-  /// How many other inputs were written, the site among them.
+  /// The number of other inputs written, the site among them.
   package private(set) var otherInputs: UInt64 = 0
 
   private var capture: CaptureWriter
@@ -113,7 +113,7 @@ package struct RecordingWriter: Sendable {
     try write(.site(site))
   }
 
-  /// How many bytes wait to be taken.
+  /// The number of bytes that wait to be taken.
   package var pendingCount: Int { capture.pendingCount }
 
   /// Hands over what was written since the last time and forgets it.
@@ -166,18 +166,18 @@ package struct RecordingWriter: Sendable {
 
 /// A part of a ``Restoration`` as a recording carries it, since a block of a capture is no larger than 1 MiB.
 package struct RestorationPart: Hashable, Sendable {
-  /// How long a part is at most.
+  /// The maximum length of a part.
   ///
   /// Half of the largest block that is read back.
   ///
   /// - Units: bytes.
   package static let longest = 512 << 10
-  /// How many parts there are at most: enough for 4 GiB, several times what all tables of a server hold.
+  /// The maximum number of parts: enough for 4 GiB, several times what all tables of a server hold.
   package static let most: UInt32 = 8_192
 
-  /// Which part, from 0.
+  /// The number of this part, from 0.
   package let index: UInt32
-  /// How many there are.
+  /// The number of parts.
   package let count: UInt32
   /// Its bytes.
   package let bytes: [UInt8]

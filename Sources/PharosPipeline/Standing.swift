@@ -1,15 +1,15 @@
 package import PharosEvents
 package import PharosReports
 
-/// Somebody who is inside a region.
+/// A subject that is inside a region.
 package struct Standing: Hashable, Sendable {
   /// The application.
   package var application: String
   /// The region's identifier.
   package var region: String
-  /// Who is inside.
+  /// The subject that is inside.
   package var subject: SubjectID
-  /// Since when, where an event said it.
+  /// The start of the visit.
   package var since: Timestamp
 
   /// Makes a standing.
@@ -21,7 +21,7 @@ package struct Standing: Hashable, Sendable {
   }
 }
 
-/// Who is inside what, kept from the events alone: what `process` ends by saying.
+/// The subjects that are inside regions, kept from the events; `process` ends by listing them.
 package struct StandingBoard: Sendable {
   private struct Key: Hashable, Sendable {
     let application: String
@@ -41,7 +41,7 @@ package struct StandingBoard: Sendable {
 
   /// Takes an event; other kinds than changes of state are passed over.
   ///
-  /// Who becomes unmonitored is no longer listed, but its visit goes on if it is found inside again.
+  /// A subject that becomes unmonitored is no longer listed, but its visit goes on if it is found inside again.
   package mutating func note(_ event: Event) {
     guard event.kind == .regionState, case .region(let transition) = event.detail, !transition.isAnswer else {
       return
@@ -74,7 +74,7 @@ package struct StandingBoard: Sendable {
     rows = rows.filter { $0.key.application != application || $0.key.region != region }
   }
 
-  /// Who is inside, by application, region and subject.
+  /// The subjects that are inside, ordered by application, region and subject.
   package var inside: [Standing] {
     rows.filter { $0.value.state == .inside }
       .map { Standing(application: $0.application, region: $0.region, subject: $0.subject, since: $1.since) }

@@ -113,7 +113,7 @@ extension Coordinate {
 enum Ellipsoid {
   /// The radius of the equator in metres.
   static let equatorialRadius = 6_378_137.0
-  /// How much the poles are flattened.
+  /// The flattening of the poles.
   static let flattening = 1 / 298.257223563
   /// The distance of the poles from the centre in metres.
   static let polarRadius = equatorialRadius * (1 - flattening)

@@ -6,19 +6,19 @@ public import PharosReports
 public struct Floor: Hashable, Sendable {
   /// The number of the floor: 0 is the ground floor, −1 the one below it.
   public var level: Int
-  /// What people call it: `Ground floor`, `EG`, `B1`; the first is the one to show.
+  /// The display names: `Ground floor`, `EG`, `B1`; the first is the default.
   public var names: [String]
-  /// What its metres are measured on.
+  /// The plane on which its places are measured, in metres.
   public var plane: FloorPlane
   /// Its picture, if there is one.
   public var plan: FloorPlan?
-  /// Where one can walk; empty if that is not known.
+  /// The walkable areas; empty if they are not known.
   public var walkable: [Area]
-  /// Where one cannot walk within what is walkable: shops that are closed, columns, exhibits.
+  /// The obstacles within the walkable areas: shops that are closed, columns, exhibits.
   public var obstacles: [Area]
-  /// What stops people and weakens radio.
+  /// The walls, which block people and attenuate radio.
   public var walls: Walls
-  /// Where the outdoors begins.
+  /// The doors to the outdoors.
   public var entrances: [Entrance]
   /// The beacons that hang here.
   public var beacons: [PlacedBeacon]
@@ -57,15 +57,15 @@ public struct Floor: Hashable, Sendable {
   /// The floors that a building may have, numbered.
   public static let levels = -20...200
 
-  /// What people call it, or its number.
+  /// The first display name, or the floor's number if it has none.
   public var name: String { names.first ?? "\(level)" }
 }
 
 /// A door to the outdoors, where satellites take over.
 public struct Entrance: Hashable, Sendable {
-  /// What it is called.
+  /// The identifier.
   public var identifier: String
-  /// Where it is.
+  /// The place of the door.
   public var point: Point
 
   /// Makes an entrance.
@@ -79,7 +79,7 @@ public struct Entrance: Hashable, Sendable {
 public struct PlacedBeacon: Hashable, Sendable {
   /// Its identity, with the address where that is part of the key.
   public var beacon: BeaconID
-  /// Where it hangs.
+  /// The place of the beacon.
   public var point: Point
 
   /// Makes a placed beacon.
@@ -93,7 +93,7 @@ public struct PlacedBeacon: Hashable, Sendable {
 public struct PlacedObserver: Hashable, Sendable {
   /// Its identity.
   public var observer: ObserverID
-  /// Where it hangs.
+  /// The place of the observer.
   public var point: Point
 
   /// Makes a placed observer.
@@ -107,7 +107,7 @@ public struct PlacedObserver: Hashable, Sendable {
 public struct PlacedAccessPoint: Hashable, Sendable {
   /// The address that its network is known by.
   public var bssid: DeviceAddress
-  /// Where it hangs.
+  /// The place of the access point.
   public var point: Point
 
   /// Makes a placed access point.
@@ -119,11 +119,11 @@ public struct PlacedAccessPoint: Hashable, Sendable {
 
 /// A piece of a floor with a name, maybe with holes in it: a hall, a shop, an atrium.
 public struct Area: Hashable, Sendable {
-  /// What people or files call it, or an empty text.
+  /// The name that people or files use, or an empty text.
   public var name: String
   /// Its outer side.
   public var outline: Polygon
-  /// What is cut out of it.
+  /// The holes in it.
   public var holes: [Polygon]
 
   /// Makes an area.
@@ -133,7 +133,7 @@ public struct Area: Hashable, Sendable {
     self.holes = holes
   }
 
-  /// Whether a place lies in it: inside the outline, and in none of the holes.
+  /// Returns whether a place lies in it: inside the outline, and in none of the holes.
   ///
   /// - Complexity: O(corners), without allocation.
   public func contains(_ point: Point) -> Bool {
@@ -215,11 +215,11 @@ extension Floor {
 public struct FloorPlan: Hashable, Sendable {
   /// The image's file, counted from the venue's folder.
   public var image: String
-  /// How wide the image is in pixels.
+  /// The width of the image in pixels.
   public var width: Int
-  /// How high the image is in pixels.
+  /// The height of the image in pixels.
   public var height: Int
-  /// How it lies on the Earth.
+  /// The alignment of the image with the Earth.
   public var alignment: PlanAlignment
 
   /// Makes a floor plan.

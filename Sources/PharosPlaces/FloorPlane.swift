@@ -5,7 +5,7 @@ public enum FloorPlane: Hashable, Sendable {
   /// Metres on Mercator's map, for floors that were surveyed on it.
   case mercator(MercatorPlane)
 
-  /// Where a coordinate lies on the plane, or nil beyond its reach.
+  /// Returns the place of a coordinate on the plane, or nil beyond its reach.
   public func point(of coordinate: Coordinate) -> Point? {
     switch self {
     case .ground(let plane): plane.point(of: coordinate)
@@ -41,9 +41,9 @@ public struct GroundPlane: Hashable, Sendable {
   private let sineEast, cosineEast: Double
   private let centerX, centerY, centerZ: Double
 
-  /// How far from its origin a plane is used.
+  /// The distance from its origin up to which a plane is used.
   ///
-  /// - Units: metres. A campus has a few kilometres; farther out a plane says less and less about a globe.
+  /// - Units: metres. A campus has a few kilometres; the error of a plane grows with the distance from its origin.
   public static let reach = 30_000.0
 
   /// Lays the plane at a place.
@@ -55,7 +55,7 @@ public struct GroundPlane: Hashable, Sendable {
     (centerX, centerY, centerZ) = position
   }
 
-  /// Where a coordinate lies on the plane, or nil beyond its reach.
+  /// Returns the place of a coordinate on the plane, or nil beyond its reach.
   public func point(of coordinate: Coordinate) -> Point? {
     let position = Ellipsoid.position(of: coordinate)
     let dx = position.x - centerX

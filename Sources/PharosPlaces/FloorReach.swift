@@ -1,15 +1,15 @@
-/// What of a floor one can walk to, found by flooding it cell by cell from where one comes in.
+/// The part of a floor that people can walk to, found by a flood fill of cells from the ways in.
 struct FloorReach {
-  /// The walkable areas that one cannot walk to, by their place in the floor's list.
+  /// The walkable areas that people cannot walk to, by their index in the floor's list.
   let unreachable: [Int]
-  /// How much of what is walkable one can walk to: 0 to 1.
+  /// The share of the walkable cells that people can walk to, 0 to 1.
   let share: Double
 
   /// The side of a cell.
   ///
   /// - Units: metres. Doors are 0.8 m wide and more, so that at least one pair of cells meets in each.
   private static let cell = 0.4
-  /// How far from a cell's middle an entrance or a lift may be to count as standing in it.
+  /// The distance from a cell's middle within which an entrance or a lift counts as standing in the cell.
   ///
   /// - Units: metres. The points of lifts lie in their shafts, those of entrances on the doorstep.
   private static let nearness = 4.0
@@ -18,8 +18,8 @@ struct FloorReach {
   ///
   /// - Parameters:
   ///   - floor: the floor.
-  ///   - space: the same, made ready.
-  ///   - seeds: where one comes in; where none of them leads in, the largest piece counts as reached.
+  ///   - space: the same floor as a floor space.
+  ///   - seeds: the ways in; where none of them leads in, the largest piece counts as reached.
   init(of floor: Floor, in space: FloorSpace, from seeds: [Point]) {
     let corners = floor.walkable.flatMap(\.outline.corners)
     let frame = GridFrame(over: corners, cell: FloorReach.cell)
@@ -38,7 +38,7 @@ private struct Flood {
   let space: FloorSpace
   /// The piece that each cell belongs to; −1 where its middle is not walkable.
   private var piece: [Int32]
-  /// How many cells each piece has.
+  /// The number of cells in each piece.
   private var sizes: [Int] = []
 
   init(frame: GridFrame, space: FloorSpace) {
@@ -95,14 +95,14 @@ private struct Flood {
     return best?.piece
   }
 
-  /// How much of all cells belongs to some pieces.
+  /// Returns the share of all cells that belongs to some pieces.
   func share(of reached: Set<Int32>) -> Double {
     let all = sizes.reduce(0, +)
     guard all > 0 else { return 1 }
     return Double(reached.reduce(0) { $0 + sizes[Int($1)] }) / Double(all)
   }
 
-  /// Whether an area has cells, and none of them is reached.
+  /// Returns whether an area has cells, and none of them is reached.
   func isCutOff(_ area: Area, from reached: Set<Int32>) -> Bool {
     guard let extent = area.outline.extent else { return false }
     var hasCells = false

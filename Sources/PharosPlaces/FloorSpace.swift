@@ -3,7 +3,7 @@
 /// The answers are those of going through all areas and walls, found over a grid. Without walkable areas all that is no
 /// obstacle counts as walkable.
 public struct FloorSpace: Hashable, Sendable {
-  /// What is known of a cell beforehand.
+  /// The precomputed state of a cell.
   private enum CellKind: UInt8 {
     case blocked, walkable, mixed
   }
@@ -49,7 +49,7 @@ public struct FloorSpace: Hashable, Sendable {
     boundaryGrid = SegmentGrid(boundary, frame: frame)
   }
 
-  /// Whether one can stand at a place.
+  /// Returns whether a place is walkable.
   ///
   /// - Complexity: O(1) off the sides of areas, without allocation.
   public func isWalkable(_ point: Point) -> Bool {
@@ -61,27 +61,27 @@ public struct FloorSpace: Hashable, Sendable {
     }
   }
 
-  /// Whether a straight way crosses a wall.
+  /// Returns whether a straight line crosses a wall.
   ///
   /// - Complexity: O(cells on the way), without allocation.
   public func crossesWall(from start: Point, to end: Point) -> Bool {
     wallGrid.isCrossed(by: Segment(from: start, to: end))
   }
 
-  /// How many walls a straight line passes through.
+  /// Returns the number of walls that a straight line passes through.
   public func wallCount(between start: Point, and end: Point) -> Int {
     wallGrid.crossed(by: Segment(from: start, to: end)).count
   }
 
-  /// What the walls take from a signal on its straight way from one place to another.
+  /// Returns the loss of a signal in the walls on a straight line between two places.
   ///
   /// - Units: dB.
   public func attenuation(between start: Point, and end: Point) -> Double {
     wallGrid.crossed(by: Segment(from: start, to: end)).reduce(0) { $0 + walls.all[$1].attenuation }
   }
 
-  /// Whether one can go straight from one place to another: both are walkable, and neither a wall nor the edge of
-  /// what is walkable lies between.
+  /// Returns whether people can walk straight from one place to another: both are walkable, and neither a wall nor the
+  /// edge of the walkable areas lies between.
   ///
   /// - Complexity: O(cells on the way), without allocation.
   public func canWalk(from start: Point, to end: Point) -> Bool {
@@ -90,7 +90,7 @@ public struct FloorSpace: Hashable, Sendable {
       && !boundaryGrid.isCrossed(by: line)
   }
 
-  /// How far a place is from the edge of what is walkable; nil where there is none.
+  /// Returns the distance of a place from the edge of the walkable areas; nil where there is none.
   func distanceToBoundary(from point: Point) -> Double? { boundaryGrid.nearest(to: point)?.distance }
 
   /// The walkable place nearest to a place: itself, or one a millimetre inside of the nearest edge.
@@ -129,9 +129,9 @@ extension Segment {
 
 /// Areas by the cells that they reach into.
 struct AreaIndex: Hashable, Sendable {
-  /// What is walkable, and behind it what is not.
+  /// The walkable areas, followed by the obstacles.
   let areas: [Area]
-  /// How many of the areas are walkable ones.
+  /// The number of walkable areas.
   let walkableCount: Int
   private let frame: GridFrame
   private let lists: CellLists
@@ -147,10 +147,10 @@ struct AreaIndex: Hashable, Sendable {
     }
   }
 
-  /// Whether one can stand where no area reaches.
+  /// Indicates whether places outside all areas are walkable.
   var isOutsideWalkable: Bool { walkableCount == 0 }
 
-  /// Whether a place lies in a walkable area, if there is any, and in no obstacle.
+  /// Returns whether a place lies in a walkable area, if there is any, and in no obstacle.
   func isWalkable(_ point: Point) -> Bool {
     var isFound = isOutsideWalkable
     guard let cell = frame.index(of: point) else { return isFound }
@@ -166,7 +166,7 @@ struct AreaIndex: Hashable, Sendable {
     return isFound
   }
 
-  /// Whether a place lies in any area, walkable or not.
+  /// Returns whether a place lies in any area, walkable or not.
   func isCovered(_ point: Point) -> Bool {
     guard let cell = frame.index(of: point) else { return false }
     return lists.places(in: cell).contains { areas[lists.number(at: $0)].contains(point) }
@@ -181,7 +181,7 @@ struct BoundaryFinder {
   let sides: SegmentGrid
   let areas: AreaIndex
 
-  /// How far from a piece its two sides are looked at.
+  /// The distance from a piece at which its two sides are examined.
   ///
   /// - Units: metres. Far below a wall's width, far above the rounding of coordinates.
   private static let look = 1e-5

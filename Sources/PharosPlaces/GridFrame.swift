@@ -7,7 +7,7 @@ struct GridFrame: Hashable, Sendable {
   let columns: Int
   let rows: Int
 
-  /// How far a line counts as lying in a cell beside it.
+  /// The distance from a cell within which a line counts as lying in it.
   ///
   /// - Units: metres. Rounding moves a crossing by nanometres on a floor; a micrometre holds them all.
   static let margin = 1e-6
@@ -21,10 +21,10 @@ struct GridFrame: Hashable, Sendable {
   /// Lays cells over all places given.
   ///
   /// - Parameters:
-  ///   - points: what is to lie within.
+  ///   - points: the places that must lie within.
   ///   - cell: the side of a cell in metres; doubled until there are few enough.
-  ///   - areas: what will be listed in each cell of a rectangle around it.
-  ///   - lines: what will be listed in each cell that it touches.
+  ///   - areas: the areas that will be listed in each cell of a rectangle around them.
+  ///   - lines: the lines that will be listed in each cell that they touch.
   init(over points: some Sequence<Point>, cell: Double, areas: [Area] = [], lines: [Segment] = []) {
     guard let extent = Extent(around: points), extent.width + extent.height < 1e9 else {
       self.init(corner: .origin, cell: cell, columns: 0, rows: 0)
@@ -58,7 +58,7 @@ struct GridFrame: Hashable, Sendable {
     self.rows = rows
   }
 
-  /// How many cells there are.
+  /// The number of cells.
   var count: Int { columns * rows }
 
   /// The cell of a place, or nil outside of the frame.
@@ -131,14 +131,14 @@ struct GridFrame: Hashable, Sendable {
 }
 
 extension Area {
-  /// How many cells of a size the rectangle around the outline takes, without the rounding up.
+  /// Returns the number of cells of a size that the rectangle around the outline takes, without the rounding up.
   fileprivate func size(inCellsOf side: Double) -> Double {
     guard let extent = outline.extent else { return 0 }
     return extent.width / side * (extent.height / side)
   }
 }
 
-/// What lies in each cell of a grid: numbers of things, cell by cell in one array.
+/// The contents of each cell of a grid: numbers of things, cell by cell in one array.
 struct CellLists: Hashable, Sendable {
   private let starts: [Int32]
   private let numbers: [Int32]
@@ -146,9 +146,9 @@ struct CellLists: Hashable, Sendable {
   /// Gathers things by cell.
   ///
   /// - Parameters:
-  ///   - cells: how many cells there are.
-  ///   - count: how many things there are.
-  ///   - visit: for a thing, calls the closure with each of its cells; asked twice, to count and to fill.
+  ///   - cells: the number of cells.
+  ///   - count: the number of things.
+  ///   - visit: for a thing, calls the closure with each of its cells; called twice, to count and to fill.
   init(cells: Int, count: Int, visit: (Int, (Int) -> Void) -> Void) {
     var starts = [Int32](repeating: 0, count: cells + 1)
     for thing in 0..<count { visit(thing) { starts[$0 + 1] += 1 } }
@@ -171,7 +171,7 @@ struct CellLists: Hashable, Sendable {
   /// The number of a thing.
   func number(at place: Int) -> Int { Int(numbers[place]) }
 
-  /// Whether nothing lies in a cell.
+  /// Returns whether a cell is empty.
   func isEmpty(_ cell: Int) -> Bool { starts[cell] == starts[cell + 1] }
 }
 
@@ -193,10 +193,10 @@ struct SegmentGrid: Hashable, Sendable {
     }
   }
 
-  /// Whether no segment touches a cell.
+  /// Returns whether no segment touches a cell.
   func isEmpty(_ cell: Int) -> Bool { lists.isEmpty(cell) }
 
-  /// Whether a line crosses any segment.
+  /// Returns whether a line crosses any segment.
   ///
   /// - Complexity: O(cells that it passes and segments in them), without allocation.
   func isCrossed(by line: Segment) -> Bool {

@@ -7,11 +7,11 @@ import PharosReports
 public struct MercatorPlane: Hashable, Sendable {
   /// The place that has x = 0 and y = 0.
   public let origin: MapPoint
-  /// How long a map point is towards the east.
+  /// The length of a map point towards the east.
   ///
   /// - Units: metres a point.
   public let metersPerPointEast: Double
-  /// How long a map point is towards the north.
+  /// The length of a map point towards the north.
   ///
   /// - Units: metres a point.
   public let metersPerPointNorth: Double
@@ -37,14 +37,14 @@ public struct MercatorPlane: Hashable, Sendable {
     metersPerPointNorth = height / -south
   }
 
-  /// Where a coordinate lies on the plane, or nil beyond its reach or the edges of the map.
+  /// Returns the place of a coordinate on the plane, or nil beyond its reach or the edges of the map.
   public func point(of coordinate: Coordinate) -> Point? {
     guard let mapPoint = MapPoint(coordinate) else { return nil }
     let point = point(of: mapPoint)
     return point.length <= GroundPlane.reach ? point : nil
   }
 
-  /// Where a point of the map lies on the plane.
+  /// Returns the place of a point of the map on the plane.
   public func point(of mapPoint: MapPoint) -> Point {
     let (east, south) = mapPoint.offset(from: origin)
     return Point(x: east * metersPerPointEast, y: -south * metersPerPointNorth)
@@ -107,7 +107,7 @@ public struct MapPoint: Hashable, Sendable {
     )
   }
 
-  /// How long a map point is on the ground at a latitude: the correction for Mercator's stretching.
+  /// Returns the length of a map point on the ground at a latitude: the correction for Mercator's stretching.
   ///
   /// - Units: metres a point.
   public static func metersPerPoint(atLatitude latitude: Double) -> Double {

@@ -1,14 +1,14 @@
 public import PharosReports
 
-/// A way along straight lines: stops, how long one stays at each, and how fast one walks between them.
+/// A path along straight lines: stops, the stay at each, and the walking speed between them.
 ///
-/// Where somebody is at any time is computed, not stepped, so that it depends on the time alone.
+/// The position at a time is computed, not stepped, so that it depends on the time alone.
 public struct Path: Hashable, Sendable {
-  /// A place on the way and how long one stays there.
+  /// A place on the path and the stay there.
   public struct Stop: Hashable, Sendable {
-    /// Where.
+    /// The place.
     public var point: Point
-    /// How long one stays before walking on.
+    /// The stay before the walk goes on.
     public var dwell: TimeSpan
 
     /// Makes a stop.
@@ -26,13 +26,13 @@ public struct Path: Hashable, Sendable {
 
   /// The stops in order.
   public let stops: [Stop]
-  /// How fast one walks.
+  /// The walking speed.
   ///
   /// - Units: m/s. Visitors of a museum walk at about 0.8, people in a corridor at 1.3, hurried ones at 1.8.
   public let speed: Double
   /// Indicates whether the way leads from the last stop back to the first and starts again.
   public let loops: Bool
-  /// How long one round takes: all stays and all walks.
+  /// The time that one round takes: all stays and all walks.
   public let duration: TimeSpan
   let legs: [Leg]
 
@@ -47,7 +47,7 @@ public struct Path: Hashable, Sendable {
   ///   - first: the stop at which it begins.
   ///   - stops: the further stops in order.
   ///   - speed: the walking speed in m/s; without a speed above zero, the path stays at the first stop.
-  ///   - loops: whether it leads back to the first stop and starts again.
+  ///   - loops: indicates whether the path leads back to the first stop and starts again.
   public init(from first: Stop, through stops: [Stop], speed: Double, loops: Bool = false) {
     self.stops = [first] + stops
     self.speed = speed
@@ -70,7 +70,7 @@ public struct Path: Hashable, Sendable {
 }
 
 extension Path {
-  /// Where one is at a time since the path began; before it one waits at the first stop.
+  /// Returns the position at a time since the path began; before the start, it is the first stop.
   ///
   /// - Complexity: O(log stops), without allocation.
   public func position(at time: TimeSpan) -> Point {
@@ -81,7 +81,7 @@ extension Path {
     return leg.from.interpolated(to: leg.to, share: share)
   }
 
-  /// Whether one walks at a time.
+  /// Returns whether the walker moves at a time.
   public func isMoving(at time: TimeSpan) -> Bool {
     let local = localTime(time)
     guard let leg = lastLeg(begunBy: local) else { return false }
@@ -96,7 +96,7 @@ extension Path {
     return leg.flatMap { ($0.to - $0.from).direction }
   }
 
-  /// For how long one has stood still: zero while walking, nil if one never walked before.
+  /// Returns the time for which the walker has stood still: zero while walking, nil before the first walk.
   public func stillness(at time: TimeSpan) -> TimeSpan? {
     let local = localTime(time)
     if let leg = lastLeg(begunBy: local) { return local < leg.ends ? .zero : local - leg.ends }
@@ -104,7 +104,7 @@ extension Path {
     return local + (duration - last.ends)
   }
 
-  /// When one next sets out, later than a time; nil if never again.
+  /// Returns the time of the next departure after a time; nil if there is none.
   public func nextDeparture(after time: TimeSpan) -> TimeSpan? {
     guard let first = legs.first else { return nil }
     let local = localTime(time)

@@ -1,16 +1,16 @@
-/// How a floor plan's image lies on the Earth: turned, scaled and moved on Mercator's map.
+/// The alignment of a floor plan's image with the Earth: a rotation, scale and shift on Mercator's map.
 ///
-/// Two anchors are met exactly, as Apple's sample Footprint aligns plans. Three or more are met as well as a rotation, a
-/// scale and a shift can, with the least sum of squares; what is left is reported for each. There is no skew and no
-/// mirror, so a plan must be drawn to scale.
+/// Two anchors are met exactly, as Apple's sample Footprint aligns plans. Three or more are met in the least-squares
+/// sense, as well as a rotation, a scale and a shift can; the residual of each is reported. There is no skew and no
+/// mirroring, so a plan must be drawn to scale.
 public struct PlanAlignment: Hashable, Sendable {
-  /// What the image was aligned by, in the order given.
+  /// The anchors by which the image was aligned, in the order given.
   public let anchors: [PlanAnchor]
-  /// How far each anchor is from where the alignment puts its pixel.
+  /// The distance of each anchor from the place where the alignment puts its pixel.
   ///
   /// - Units: metres.
   public let residuals: [Double]
-  /// How long a pixel is on the ground, with the scale of Mercator's map amid the anchors.
+  /// The length of a pixel on the ground, with the scale of Mercator's map amid the anchors.
   ///
   /// - Units: metres.
   public let metersPerPixel: Double
@@ -33,7 +33,7 @@ public struct PlanAlignment: Hashable, Sendable {
   /// Aligns an image.
   ///
   /// - Parameter anchors: at least two, apart from each other on the image and on the Earth.
-  /// - Throws: which anchors make no sense, and why.
+  /// - Throws: the anchors that are invalid, and the reason.
   public init(anchors: [PlanAnchor]) throws(PlanAlignmentError) {
     let points = try PlanAlignment.mapPoints(of: anchors)
     let count = Double(anchors.count)
@@ -86,7 +86,7 @@ public struct PlanAlignment: Hashable, Sendable {
   /// The pixel over a coordinate, or nil beyond the edges of the map.
   public func pixel(of coordinate: Coordinate) -> Pixel? { MapPoint(coordinate).map(pixel(of:)) }
 
-  /// Where the image's upper edge faces: 0 for north, 90 for east.
+  /// The direction that the image's upper edge faces: 0 for north, 90 for east.
   ///
   /// - Units: degrees, 0 up to 360.
   public var bearing: Double {
@@ -120,9 +120,9 @@ public struct Pixel: Hashable, Sendable {
 
 /// A place that is known on an image and on the Earth: what an image is aligned by.
 public struct PlanAnchor: Hashable, Sendable {
-  /// Where it is on the image.
+  /// The place on the image.
   public var pixel: Pixel
-  /// Where it is on the Earth.
+  /// The place on the Earth.
   public var coordinate: Coordinate
 
   /// Makes an anchor.
@@ -141,9 +141,9 @@ public struct PlanAnchor: Hashable, Sendable {
 struct SimilarityFit {
   /// The complex factor.
   let factor: Point
-  /// How far each place is from where the factor leads.
+  /// The distance of each place from where the factor leads.
   let residuals: [Double]
-  /// How far the farthest place is from the middle.
+  /// The distance of the farthest place from the middle.
   let extent: Double
 
   init(of places: [Point], from sources: [Point], mirrored: Bool) {
@@ -170,7 +170,7 @@ struct SimilarityFit {
   var meanSquare: Double { residuals.reduce(0) { $0 + $1 * $1 } / Double(residuals.count) }
 }
 
-/// Why an image cannot be aligned by its anchors; anchors are counted from 0.
+/// A reason why an image cannot be aligned by its anchors; anchors are counted from 0.
 public enum PlanAlignmentError: Error, Hashable, Sendable {
   /// There are not enough anchors, or far too many.
   case count(Int)
@@ -193,15 +193,15 @@ public enum PlanAlignmentError: Error, Hashable, Sendable {
 }
 
 extension PlanAlignment {
-  /// How near to each other two anchors are one on the image.
+  /// The distance below which two anchors on the image count as one.
   ///
   /// - Units: pixels.
   static let nearestPixels = 1.0
-  /// How near to each other two anchors are one on the Earth.
+  /// The distance below which two anchors on the Earth count as one.
   ///
   /// - Units: metres. Hands and web maps are good for a few decimetres.
   static let nearestMeters = 0.1
-  /// What a pixel of a plan may be: from a scan at 10 pixels a millimetre to a tile of a whole town.
+  /// The permitted sizes of a plan's pixel: from a scan at 10 pixels a millimetre to a tile of a whole town.
   ///
   /// - Units: metres.
   static let scales = 1e-4...100.0
@@ -262,22 +262,22 @@ extension PlanAlignment {
     return residuals.indices.filter { residuals[$0] > bound }
   }
 
-  /// What a careful hand errs by on a web map.
+  /// The error of a careful hand on a web map.
   ///
   /// - Units: metres.
   static let doubtfulMeters = 1.0
-  /// What a plan drawn to scale errs by, as a share of its extent: Mercator's map of a flattened Earth takes up to
-  /// 0.7 %, paper and scanners the rest.
+  /// The error of a plan drawn to scale, as a share of its extent: Mercator's map of a flattened Earth accounts for up
+  /// to 0.7 %, paper and scanners the rest.
   static let doubtfulShare = 0.015
 
-  /// How far the farthest anchor is from the first one, in metres.
+  /// The distance of the farthest anchor from the first one, in metres.
   private var mapExtent: Double {
     anchors.reduce(0) { max($0, $1.coordinate.distance(to: anchors[0].coordinate)) }
   }
 }
 
 extension PlanAlignmentError: CustomStringConvertible {
-  /// What is wrong with which anchors, counted from 1, and what to do.
+  /// The problem, the anchors concerned, counted from 1, and the remedy.
   public var description: String {
     switch self {
     case .count(let count):

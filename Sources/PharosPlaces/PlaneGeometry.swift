@@ -65,9 +65,9 @@ extension Point: CustomStringConvertible {
 
 /// A straight line from one place to another.
 public struct Segment: Hashable, Sendable {
-  /// Where it begins.
+  /// The start.
   public var start: Point
-  /// Where it ends.
+  /// The end.
   public var end: Point
 
   /// Makes a segment.
@@ -79,7 +79,7 @@ public struct Segment: Hashable, Sendable {
   /// Its length in metres.
   public var length: Double { start.distance(to: end) }
 
-  /// Whether two segments cross each other.
+  /// Returns whether two segments cross each other.
   ///
   /// Half-open, so that a chain of segments is crossed once where two of them meet: a segment holds the places
   /// that lie on it and to its left, not its far side. Segments along one line do not cross, and one without
@@ -127,7 +127,7 @@ public struct Polygon: Hashable, Sendable {
     ]
   }
 
-  /// Whether a place lies in it.
+  /// Returns whether a place lies in it.
   ///
   /// Half-open: of two polygons that share a side, a place on that side lies in exactly one.
   ///

@@ -1,8 +1,8 @@
 /// A place with an inside: its buildings, their floors, and the ways between floors.
 public struct Venue: Hashable, Sendable {
-  /// What it is called in files and events.
+  /// The identifier in files and events.
   public var identifier: String
-  /// What people call it.
+  /// The display name.
   public var name: String
   /// The buildings, each with an identifier of its own.
   public var buildings: [Building]
@@ -37,9 +37,9 @@ public struct Venue: Hashable, Sendable {
 
 /// A building of a venue.
 public struct Building: Hashable, Sendable {
-  /// What it is called in files and events.
+  /// The identifier in files and events.
   public var identifier: String
-  /// What people call it.
+  /// The display name.
   public var name: String
   /// Its floors, the lowest first, each number once.
   public var floors: [Floor]
@@ -55,7 +55,7 @@ public struct Building: Hashable, Sendable {
   public func floor(_ level: Int) -> Floor? { floors.first { $0.level == level } }
 }
 
-/// Which floor of which building.
+/// The identity of a floor: its building and its number.
 public struct FloorID: Hashable, Comparable, Sendable {
   /// The building's identifier.
   public var building: String
@@ -81,7 +81,7 @@ extension FloorID: CustomStringConvertible {
 
 /// A way from floor to floor.
 public struct Connector: Hashable, Sendable {
-  /// What it is.
+  /// The kind of connector.
   public enum Kind: String, CaseIterable, Hashable, Sendable {
     /// Stairs.
     case stairs
@@ -93,7 +93,7 @@ public struct Connector: Hashable, Sendable {
     case ramp
   }
 
-  /// Where it meets a floor.
+  /// The place at which a connector meets a floor.
   public struct Stop: Hashable, Sendable {
     /// The floor.
     public var floor: FloorID
@@ -107,11 +107,11 @@ public struct Connector: Hashable, Sendable {
     }
   }
 
-  /// What it is called.
+  /// The identifier.
   public var identifier: String
-  /// What it is.
+  /// The kind of connector.
   public var kind: Kind
-  /// Where it meets the floors that it joins.
+  /// The places at which it meets the floors that it joins.
   public var stops: [Stop]
 
   /// Makes a connector.

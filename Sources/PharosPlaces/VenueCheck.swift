@@ -1,16 +1,18 @@
 /// Looks through a whole venue for what cannot be meant.
 public struct VenueCheck: Sendable {
-  /// What was found, floor by floor, then connectors.
+  /// The findings, floor by floor, then connectors.
   public private(set) var findings: [VenueFinding] = []
   private let venue: Venue
-  /// Where connectors meet each floor.
+  /// The places at which connectors meet each floor.
   private let stops: [FloorID: [(connector: String, point: Point)]]
 
-  /// How far outside of its floor's areas a thing may hang: masts stand before doors, balconies have beacons.
+  /// The distance up to which a thing may hang outside of its floor's areas: masts stand before doors, balconies have
+  /// beacons.
   ///
   /// - Units: metres.
   static let outsideTolerance = 5.0
-  /// How far from what is walkable a connector may stop: a lift's point lies in the middle of its shaft.
+  /// The distance from the walkable areas up to which a connector may stop: a lift's point lies in the middle of its
+  /// shaft.
   ///
   /// - Units: metres.
   static let connectorTolerance = 5.0
@@ -19,7 +21,7 @@ public struct VenueCheck: Sendable {
   /// - Units: square metres.
   static let smallestArea = 2.0
 
-  /// How many unreachable areas of a floor are named; the others are counted.
+  /// The number of unreachable areas of a floor that are named; the others are counted.
   static let mostUnreachable = 5
 
   /// Looks through a venue.
@@ -79,7 +81,7 @@ public struct VenueCheck: Sendable {
     findings.append(.furtherUnreachable(id, count: more.count, squareMeters: size))
   }
 
-  /// Whether any floor has a way in, so that one that has none is an exception.
+  /// Indicates whether any floor has a way in, so that one that has none is an exception.
   private var hasWaysIn: Bool {
     !venue.connectors.isEmpty || venue.floors.contains { !$0.floor.entrances.isEmpty }
   }
@@ -131,7 +133,8 @@ extension Floor {
     radios + entrances.map { ("entrance \"\($0.identifier)\"", $0.point) }
   }
 
-  /// How far a place lies outside of all areas, or of the plan where there are none; nil if nothing tells.
+  /// Returns the distance of a place outside of all areas, or of the plan where there are none; nil if neither is
+  /// known.
   fileprivate func distanceOutside(_ point: Point, _ space: FloorSpace) -> Double? {
     if !walkable.isEmpty { return space.areas.isCovered(point) ? 0 : space.distanceToBoundary(from: point) }
     guard let plan, let pixel = pixel(of: point) else { return nil }
@@ -168,7 +171,7 @@ public enum VenueFinding: Hashable, Sendable {
 }
 
 extension VenueFinding: CustomStringConvertible {
-  /// What it is about, and what to do.
+  /// The subject of the finding and the remedy.
   public var description: String {
     switch self {
     case .doubtfulAnchor(let floor, let anchor, let residual):

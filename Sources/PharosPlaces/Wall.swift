@@ -1,8 +1,8 @@
 /// Something upright that radio passes through and loses level in.
 public struct Wall: Hashable, Sendable {
-  /// Where it stands.
+  /// The line of the wall.
   public var segment: Segment
-  /// What a signal that passes through it loses.
+  /// The loss of a signal that passes through it.
   ///
   /// - Units: dB. At 2.4 GHz plasterboard takes about 3, glass 2 to 4 (coated 10 and more), brick 6 to 10,
   ///   concrete 10 to 20, a lift's steel 30.
@@ -24,7 +24,7 @@ public struct Walls: Hashable, Sendable {
   /// Makes a set of walls.
   public init(_ all: [Wall] = []) { self.all = all }
 
-  /// How many walls a straight line passes through.
+  /// Returns the number of walls that a straight line passes through.
   ///
   /// - Complexity: O(walls), without allocation.
   public func count(between start: Point, and end: Point) -> Int {
@@ -34,7 +34,7 @@ public struct Walls: Hashable, Sendable {
     return count
   }
 
-  /// What the walls take from a signal on its straight way from one place to another.
+  /// Returns the loss of a signal in the walls on a straight line between two places.
   ///
   /// - Units: dB.
   /// - Complexity: O(walls), without allocation.
@@ -50,7 +50,7 @@ public struct Walls: Hashable, Sendable {
   /// - Parameters:
   ///   - southWest: One corner.
   ///   - northEast: The corner opposite.
-  ///   - attenuation: What each wall takes, in dB.
+  ///   - attenuation: The loss in each wall, in dB.
   public mutating func enclose(southWest: Point, northEast: Point, attenuation: Double) {
     let southEast = Point(x: northEast.x, y: southWest.y)
     let northWest = Point(x: southWest.x, y: northEast.y)
@@ -68,7 +68,7 @@ extension Walls: ExpressibleByArrayLiteral {
 }
 
 extension Walls {
-  /// How far beside a wall a door may be drawn.
+  /// The distance up to which a door may be drawn beside a wall.
   ///
   /// - Units: metres. Maps draw doors on the line of the wall; hands draw them on either face of it.
   static let doorTolerance = 0.3

@@ -1,26 +1,26 @@
 package import PharosReports
 
-/// The regions of all applications as stage two sees them: those about beacons in full, of the others what they ask
-/// about, since a zone without a list of its own places every beacon that some region asks about.
+/// The regions of all applications as stage two needs them: those about beacons in full, and the constraints of the
+/// others, because a zone without a list of its own places every beacon that some region asks about.
 struct BeaconRegions: Sendable {
-  /// What names a region.
+  /// The key of a region.
   struct Key: Hashable, Sendable {
     let application: String
     let identifier: String
   }
 
-  /// One region and since when it is monitored.
+  /// One region and the time from which it is monitored.
   struct Entry: Sendable {
     let key: Key
     var region: Region
     /// The state that a row starts from.
     var assuming: RegionState
-    /// When monitoring began; the far past for what the site declares.
+    /// The time at which monitoring began, or the distant past for a region that the site declares.
     var since: Timestamp
-    /// Whether it came with a rotation tree.
+    /// Indicates whether it belongs to a rotation tree.
     var isRotated: Bool
 
-    /// Whether an observer counts for this region about beacons.
+    /// Returns whether an observer counts for this region about beacons.
     func counts(_ observer: ObserverID) -> Bool {
       guard case .beacon(let observers) = region.subject else { return false }
       return observers?.contains(observer) ?? true
@@ -29,12 +29,12 @@ struct BeaconRegions: Sendable {
 
   /// The entries by place; a place that is free is nil.
   var entries: [Entry?] = []
-  /// Grows with every change of what is asked about.
+  /// A counter that increases with every change of the regions.
   private(set) var epoch: UInt32 = 0
   private var places: [Key: Int] = [:]
   private var free: [Int] = []
 
-  /// Starts with what the site declares.
+  /// Creates the regions that the site declares.
   init(site: Site) {
     for application in site.applications {
       for region in application.regions {
@@ -51,14 +51,16 @@ struct BeaconRegions: Sendable {
   /// The place of a region, if it is monitored.
   func place(of key: Key) -> Int? { places[key] }
 
-  /// Whether some region asks about a beacon.
+  /// Returns whether some region asks about a beacon.
   func asks(about beacon: BeaconID) -> Bool {
     entries.contains { $0?.region.constraint.matches(beacon) ?? false }
   }
 
-  /// Puts a region in; the place whose rows are no longer valid, if there is one.
+  /// Adds or replaces a region.
   ///
-  /// A region that asks the same of the same beacons and observers keeps its rows: only its flags are new.
+  /// Returns the place whose rows are no longer valid, if there is one.
+  ///
+  /// A region with the same constraint, observers and policy keeps its rows: only its flags are new.
   mutating func set(_ entry: Entry) -> Int? {
     epoch &+= 1
     guard let place = places[entry.key], let old = entries[place] else {
@@ -76,7 +78,9 @@ struct BeaconRegions: Sendable {
     return nil
   }
 
-  /// Takes a region out; the place whose rows are no longer valid.
+  /// Removes a region.
+  ///
+  /// Returns the place whose rows are no longer valid, if there is one.
   mutating func remove(_ key: Key) -> Int? {
     guard let place = places.removeValue(forKey: key) else { return nil }
     epoch &+= 1
@@ -85,7 +89,9 @@ struct BeaconRegions: Sendable {
     return place
   }
 
-  /// Puts a rotation tree in the place of the application's old one; the places whose rows are no longer valid.
+  /// Replaces the application's rotation tree.
+  ///
+  /// Returns the places whose rows are no longer valid.
   mutating func setRotation(_ tree: [RegionNode], of application: String, at time: Timestamp) -> [Int] {
     let regions = BeaconRegions.flatten(tree)
     let kept = Set(regions.map(\.identifier))
@@ -108,7 +114,7 @@ struct BeaconRegions: Sendable {
 }
 
 extension Region {
-  /// Whether another region asks the same of the same beacons and observers, so that rows outlive the exchange.
+  /// Returns whether another region has the same constraint, subject and policy, so that rows survive the replacement.
   package func asksTheSame(as other: Region) -> Bool {
     constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
       && presence == other.presence

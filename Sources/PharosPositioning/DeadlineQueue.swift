@@ -1,17 +1,18 @@
 package import PharosReports
 
-/// The instants at which beacons want to be looked at again, the earliest first.
+/// The instants at which beacons must be evaluated, the earliest first.
 ///
-/// A binary heap without removal: a beacon that wants to be looked at earlier leaves the old entry behind, one that wants it
-/// later is put back when it comes up; the beacon's own `wake` tells whether a popped entry still counts.
+/// A binary heap without removal. If a beacon gets an earlier deadline, the old entry remains. If it gets a later one,
+/// it is queued again when the old entry comes up. The beacon's own `wake` shows whether a popped entry is still
+/// valid.
 package struct DeadlineQueue: Sendable {
-  /// One beacon's wish.
+  /// The deadline of one beacon.
   package struct Entry: Sendable {
-    /// When.
+    /// The deadline.
     package var due: Timestamp
     /// The beacon's place in the table.
     package var slot: Int
-    /// Which of the beacons that had that place.
+    /// The generation of the place, which tells apart the beacons that have occupied it.
     package var generation: UInt32
 
     package init(due: Timestamp, slot: Int, generation: UInt32) {
@@ -25,7 +26,7 @@ package struct DeadlineQueue: Sendable {
 
   package init() {}
 
-  /// Adds a wish.
+  /// Adds a deadline.
   package mutating func insert(_ entry: Entry) {
     heap.append(entry)
     var child = heap.count - 1
@@ -38,7 +39,7 @@ package struct DeadlineQueue: Sendable {
     heap[child] = entry
   }
 
-  /// The earliest wish due at or before an instant, taken out.
+  /// Removes and returns the earliest deadline at or before an instant.
   package mutating func pop(through instant: Timestamp) -> Entry? {
     guard let first = heap.first, first.due <= instant, let last = heap.popLast() else { return nil }
     guard !heap.isEmpty else { return first }
@@ -47,7 +48,7 @@ package struct DeadlineQueue: Sendable {
     return first
   }
 
-  /// Has an entry sink from the top, which is free, to where nothing below it is earlier.
+  /// Moves an entry down from the free top to where no entry below it is earlier.
   private static func sink(_ entry: Entry, in heap: inout MutableSpan<Entry>) {
     let count = heap.count
     var parent = 0

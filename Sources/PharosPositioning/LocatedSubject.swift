@@ -1,40 +1,41 @@
 import PharosEvents
 import PharosReports
 
-/// One subject that is being located, and when to look after it.
+/// One subject that is being located, and its deadlines.
 ///
-/// A locator is large, so that it is only ever used where it lies: what reads it is mutating, too.
+/// A locator is large, so it is only used in place: even methods that only read it are mutating.
 struct LocatedSubject: Sendable {
-  /// Who it is.
+  /// The subject.
   let id: SubjectID
-  /// Which of the subjects that had its place.
+  /// The generation of the place, which tells apart the subjects that have occupied it.
   let generation: UInt32
   /// The place of its ground among all.
   private(set) var ground: Int
-  /// When its last input was decided.
+  /// The time at which its last input was decided.
   private(set) var touched: Timestamp
   /// Counts its fixes.
   ///
   /// It begins with the time of the first input in nanoseconds, so that no id is given twice, however often the subject was
   /// forgotten meanwhile.
   private(set) var counter: UInt64
-  /// When the queue brings it up.
+  /// The time at which the deadline queue returns the subject.
   var wake = Timestamp.distantFuture
-  /// Whether its radio map has known anything that it heard.
+  /// Indicates whether the radio map of its ground has known anything that it heard.
   private(set) var isAtHome: Bool
-  /// How many inputs in a row another ground knew, and its own did not.
+  /// The number of consecutive inputs that another ground knew and its own did not.
   private var foreign = 0
-  /// How long each of its fixes waits.
+  /// The delay of each of its fixes.
   private var lag: TimeSpan
-  /// Where it is; nil once its place is free.
+  /// The locator, or nil once the place is free.
   private var locator: Locator?
 
-  /// After how many inputs that only another venue knows a subject is looked for there.
+  /// The number of consecutive inputs that only another venue knows after which the subject is moved to that venue.
   ///
-  /// 3: a scan beside a door hears the house across the street; three in a row with nothing of one's own are a walk there.
+  /// 3: a scan beside a door hears the house across the street, but three in a row without an emitter of the own venue
+  /// show a walk there.
   static let foreignInputs = 3
 
-  /// Begins to look for a subject.
+  /// Creates a subject to locate.
   init(
     _ id: SubjectID,
     generation: UInt32,
@@ -53,37 +54,37 @@ struct LocatedSubject: Sendable {
     self.locator = locator
   }
 
-  /// Whether somebody has the place.
+  /// Indicates whether a subject occupies the place.
   var isLive: Bool { locator != nil }
 
-  /// Takes what the subject's handset sensed.
+  /// Takes a sensing of the subject's handset.
   mutating func take(_ sensing: Sensing) {
     locator?.take(sensing)
     touched = sensing.decidedAt
   }
 
-  /// Takes how a fixed observer heard the subject.
+  /// Takes the level at which a fixed observer heard the subject.
   mutating func hear(_ observer: ObserverID, _ summary: BeaconSummary, decidedAt: Timestamp) {
     locator?.hear(observer, level: summary.mean, heard: summary.lastHeard, decidedAt: decidedAt)
     touched = decidedAt
   }
 
-  /// When its next fix can be made; never while nothing is known.
+  /// Returns the time at which its next fix can be made, or the distant future while nothing is known.
   mutating func nextDue() -> Timestamp { locator?.nextDue ?? .distantFuture }
 
-  /// Lets time run on.
+  /// Advances the locator to a time.
   mutating func advance(to instant: Timestamp) { locator?.advance(to: instant) }
 
-  /// The next fix that is ready, with its number and when it was decided.
+  /// Removes and returns the next fix that is ready, with its number and the time at which it was decided.
   mutating func nextFix() -> (fix: FixEstimate, number: UInt64, decidedAt: Timestamp)? {
     guard let fix = locator?.nextFix() else { return nil }
     counter &+= 1
     return (fix, counter, fix.time + lag)
   }
 
-  /// Notes which grounds know what the subject heard.
+  /// Records which grounds know the input of the subject.
   ///
-  /// - Returns: whether it is to be looked for on the one that knows it best.
+  /// - Returns: `true` if the subject must be moved to the ground that knows its input best.
   mutating func note(_ reach: GroundReach) -> Bool {
     if reach.known[ground] > 0 {
       isAtHome = true
@@ -95,7 +96,7 @@ struct LocatedSubject: Sendable {
     return !isAtHome || foreign >= LocatedSubject.foreignInputs
   }
 
-  /// Looks for the subject on another ground, where it has been heard.
+  /// Moves the subject to another ground, where it was heard.
   mutating func move(to ground: Int, locator: consuming Locator) {
     self.ground = ground
     self.locator = locator
@@ -103,7 +104,7 @@ struct LocatedSubject: Sendable {
     foreign = 0
   }
 
-  /// What its locator has passed over, motion among it.
+  /// Returns the counters of its locator, with those of the motion tracker added.
   mutating func counters() -> Locator.Counters {
     guard var sum = locator?.counters, let motion = locator?.tracker.counters else {
       return Locator.Counters()

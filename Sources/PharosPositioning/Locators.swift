@@ -8,29 +8,29 @@ package import PharosReports
 /// subject. So neither batching, nor sharding, nor other subjects change a fix. Positions are not part of the
 /// written state: after a restart each subject is located from scratch, within a scan or two.
 package struct Locators: Sendable {
-  /// The venues made ready.
+  /// The prepared venues.
   let grounds: [Ground]
   let stream: String
   let limit: Int
-  /// The beacons that hang at known places: they are no tags.
+  /// The beacons at known places, which are not tags.
   private let fixedBeacons: Set<BeaconID>
-  /// What the site asks for.
+  /// The settings of the site.
   var settings: PositioningSettings
   var subjects: [LocatedSubject] = []
   var free: [Int] = []
   var places: [SubjectID: Int] = [:]
   private var deadlines = DeadlineQueue()
   var generation: UInt32 = 0
-  /// What was counted, that of locators that are still at work left out.
+  /// The counters, without those of locators that are still active.
   var counted = LocatingCounters()
 
-  /// How long a subject is kept without any input.
+  /// The time for which a subject is kept without any input.
   ///
   /// 10 min: a handset in a pocket may sleep that long; its fixes end earlier, after ``FusionRules/silence``.
   static let memory = TimeSpan.minutes(10)
-  /// How long the fix of a tag waits at least.
+  /// The minimum delay of the fix of a tag.
   ///
-  /// 3 s: an observer tells of a tag once a second, at its own phase, and its lag of half a second or more later.
+  /// 3 s: an observer reports a tag once a second, at its own phase, and at least its lag of half a second later.
   static let leastTagLag = TimeSpan.seconds(3)
 
   /// Creates a collection without subjects.
@@ -42,9 +42,9 @@ package struct Locators: Sendable {
     fixedBeacons = Set(grounds.flatMap { $0.venue.floors.flatMap { $0.floor.beacons.map(\.beacon) } })
   }
 
-  /// What all subjects have counted, those that are gone among them.
+  /// The sum of the counters of all subjects, including those that were forgotten.
   ///
-  /// - Complexity: linear in the number of subjects; meant for a copy, or for once a second.
+  /// - Complexity: linear in the number of subjects; intended for a copy, or for once a second.
   var counters: LocatingCounters {
     var sum = counted
     for place in subjects.indices {
@@ -57,7 +57,7 @@ package struct Locators: Sendable {
 
   // MARK: Inputs
 
-  /// Takes what a handset sensed.
+  /// Takes a sensing of a handset.
   package mutating func take(_ sensing: Sensing, into events: inout [Event]) {
     let reach = GroundReach(sensing.body, grounds)
     let place = place(of: .observer(sensing.observer), reach, at: sensing.decidedAt, into: &events)
@@ -66,7 +66,9 @@ package struct Locators: Sendable {
     arm(place)
   }
 
-  /// Takes how a fixed observer heard its beacons in one second: those that hang nowhere are tags.
+  /// Takes a fixed observer's summaries of one second.
+  ///
+  /// Beacons that are not at known places are tags.
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
     let reach = GroundReach(second.observer, grounds)
     guard reach.mostKnown > 0 else { return }
@@ -102,7 +104,7 @@ package struct Locators: Sendable {
     settings = next
   }
 
-  /// Forgets everybody.
+  /// Forgets all subjects.
   mutating func forgetAll() {
     for place in subjects.indices where subjects[place].isLive { forget(place) }
     deadlines = DeadlineQueue()
@@ -117,7 +119,7 @@ package struct Locators: Sendable {
 
   // MARK: Fixes
 
-  /// Makes the fixes of a subject one after the other, however far time has run on.
+  /// Makes the fixes of a subject one after the other, even if much time has passed.
   mutating func run(_ place: Int, through instant: Timestamp, into events: inout [Event]) {
     // What is due lies beyond what was advanced to, or at the end of time, where nothing is.
     var due = subjects[place].nextDue()
@@ -128,7 +130,7 @@ package struct Locators: Sendable {
     }
   }
 
-  /// Has the queue bring a subject up when a fix is due or it is to be forgotten, unless it does so earlier.
+  /// Schedules a subject for its next fix or its removal, unless it is scheduled earlier already.
   private mutating func arm(_ place: Int) {
     let due = min(subjects[place].nextDue(), subjects[place].touched + Locators.memory)
     guard due < subjects[place].wake else { return }
@@ -137,7 +139,7 @@ package struct Locators: Sendable {
     deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
   }
 
-  /// Makes events of the fixes that a subject has ready.
+  /// Publishes the fixes that a subject has ready.
   private mutating func tell(_ place: Int, into events: inout [Event]) {
     while let (fix, number, decidedAt) = subjects[place].nextFix() {
       counted.fixes &+= 1
@@ -159,7 +161,7 @@ package struct Locators: Sendable {
 }
 
 extension Locators {
-  /// The place of a subject, made if it is missing and if need be by forgetting others.
+  /// Returns the place of a subject, and adds the subject if it is missing, evicting others if necessary.
   mutating func place(
     of id: SubjectID,
     _ reach: GroundReach,
@@ -208,7 +210,7 @@ extension Locators {
     return Locator(ground: grounds[ground], rules: rules, seed: seed(of: id))
   }
 
-  /// A number that the stream and the subject alone decide: FNV-1a over both names, a zero between them.
+  /// Returns a number that depends only on the stream and the subject: FNV-1a over both names, a zero between them.
   private func seed(of id: SubjectID) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in stream.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -217,7 +219,7 @@ extension Locators {
     return hash
   }
 
-  /// Forgets a sixteenth of the subjects, those that were silent longest, if there are too many.
+  /// Forgets a sixteenth of the subjects, those that were silent longest, if the limit is reached.
   private mutating func evict() {
     guard places.count >= limit else { return }
     let stalest = subjects.indices
@@ -240,19 +242,19 @@ extension Locators {
   }
 }
 
-/// How many of the things that somebody heard each ground knows: where to look for them.
+/// The number of heard emitters that each ground knows, from which the subject's ground is chosen.
 struct GroundReach {
-  /// For each ground how many it knows.
+  /// The number of emitters that each ground knows.
   let known: [Int]
-  /// The ground that knows most; the first of equals.
+  /// The ground that knows most; the first of several equal ones.
   let best: Int
-  /// Whether anything was heard that a ground could know.
+  /// Indicates whether the input contains anything that a ground could know.
   let isTelling: Bool
 
-  /// The only ground: wherever somebody is, it is looked for there.
+  /// The result if there is only one ground, in which every subject is located.
   private static let sole = GroundReach(known: [1], isTelling: false)
 
-  /// How many the best ground knows.
+  /// The number of emitters that the best ground knows.
   var mostKnown: Int { known[best] }
 
   /// The distance from the floors of a venue within which a location from outside counts for the venue.
@@ -262,12 +264,14 @@ struct GroundReach {
   /// - Units: metres.
   static let approach = 1_000.0
 
-  /// How many access points of a scan are looked up at most, where there are several grounds.
+  /// The maximum number of access points of a scan that are looked up where there are several grounds.
   ///
-  /// 64: a scan in a mall has hundreds, and any few of them tell the house.
+  /// 64: a scan in a mall has hundreds, and any few of them identify the building.
   static let mostLookedUp = 64
 
-  /// What a sensing tells; where there is one ground only, nothing is asked.
+  /// Creates the result of a sensing.
+  ///
+  /// If there is only one ground, nothing is looked up.
   init(_ body: Sensing.Body, _ grounds: [Ground]) {
     guard grounds.count > 1 else {
       self = GroundReach.sole
@@ -300,7 +304,7 @@ struct GroundReach {
     }
   }
 
-  /// Which grounds know a fixed observer.
+  /// Creates the result of a fixed observer, from the grounds that know it.
   init(_ observer: ObserverID, _ grounds: [Ground]) {
     self.init(
       known: grounds.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
@@ -318,7 +322,7 @@ struct GroundReach {
 }
 
 extension Ground {
-  /// Whether a place is within so many metres of what is drawn of any floor that is bound to the Earth.
+  /// Returns whether a place is within a distance of the drawn extent of any floor with known coordinates.
   fileprivate func isNear(_ place: Coordinate, within meters: Double) -> Bool {
     venue.floors.contains { _, floor in
       guard let point = floor.plane.point(of: place), let extent = floor.extent else { return false }
@@ -328,23 +332,24 @@ extension Ground {
   }
 }
 
-/// What locating has done so far, all subjects together.
+/// The counters of locating, over all subjects.
 package struct LocatingCounters: Hashable, Sendable {
-  /// How many subjects are looked for now.
+  /// The number of subjects that are located at present.
   package var subjects = 0
   /// Subjects forgotten because there were too many.
   package var evictions: UInt64 = 0
-  /// Fixes told.
+  /// Published fixes.
   package var fixes: UInt64 = 0
-  /// Readings and locations that came later than a fix waits, and count for nothing.
+  /// Readings, locations and motion samples that were dropped because they arrived too late, and motion samples out of
+  /// order.
   package var late: UInt64 = 0
   /// Readings of emitters that no radio map knows.
   package var unknown: UInt64 = 0
-  /// Entries of scans that repeat what was weighed already, or are too old.
+  /// Entries of scans that repeat an entry that was used already, or that are too old.
   package var repeated: UInt64 = 0
-  /// Readings beyond what is held back at a time.
+  /// Readings and locations that were dropped because the inbox was full.
   package var crowded: UInt64 = 0
-  /// Locations from outside that are none.
+  /// Locations from outside, and motion samples, that are not valid.
   package var senseless: UInt64 = 0
   /// Times that another place explained a subject's readings much better than the belief, and part of the belief moved
   /// there.

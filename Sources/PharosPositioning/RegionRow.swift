@@ -1,25 +1,25 @@
 import PharosEvents
 import PharosReports
 
-/// Where one beacon stands towards one region about beacons, and which observers say so.
+/// The state of one beacon towards one region about beacons, and the observers that support it.
 ///
-/// A value without clock or output: `hear`, `lose` and `goDark` take what observers say, and ``settle()`` draws the
-/// conclusion once all that they said at one instant is in, so that a hand-over from one gateway to the next within
-/// an instant is no exit.
+/// A value without clock or output. `hear`, `lose` and `goDark` record reports of observers, and ``settle()`` decides
+/// once all reports of one instant have been recorded. So a hand-over from one gateway to the next within an instant
+/// is no exit.
 struct RegionRow: Sendable {
   /// One observer that has the beacon inside, or had it when the observer went down.
   struct Hearing: Sendable {
     let observer: ObserverID
-    /// Whether the observer went down, or stopped scanning, with the beacon inside.
+    /// Indicates whether the observer went down, or stopped scanning, with the beacon inside.
     var isDark: Bool
-    /// Whether an event from before a restart is all that is known of it.
+    /// Indicates whether the hearing is assumed: no report of the observer since a restart confirms it.
     var isAssumed = false
     var time: Timestamp
     var lastHeard: Timestamp
     var evidence: Evidence
   }
 
-  /// The latest word of an observer that the beacon is gone.
+  /// The latest report of an observer that the beacon is gone.
   struct Farewell: Sendable {
     var observer: ObserverID?
     var time: Timestamp
@@ -27,7 +27,7 @@ struct RegionRow: Sendable {
     var evidence: Evidence
   }
 
-  /// A change of state, ready to be told.
+  /// A change of state that is ready to be published.
   struct Change: Sendable {
     var from: RegionState
     var to: RegionState
@@ -39,31 +39,31 @@ struct RegionRow: Sendable {
     var evidence: Evidence
   }
 
-  /// The least patience with an assumption.
+  /// The shortest time after which an assumption is given up.
   ///
-  /// A second: what observers tell comes once a second.
+  /// A second: observers report once a second.
   static let leastPatience = TimeSpan.seconds(1)
 
   /// The region's place among the regions.
   var region: Int
-  /// Where the beacon stands.
+  /// The state towards the region.
   var state: RegionState
-  /// Where it stood when somebody could last tell.
+  /// The state before the beacon became unmonitored, or otherwise the present state.
   var lastKnown: RegionState
-  /// When the present visit began.
+  /// The time at which the present visit began.
   var enteredAt: Timestamp?
   /// The observers that have it inside, or went down with it inside, in their order.
   var hearings: [Hearing] = []
   /// The time at which the `maximumHold` alarm is due, or `distantFuture` if the beacon is not unmonitored or the alarm
   /// has been raised already.
   var holdDeadline = Timestamp.distantFuture
-  /// When a state that was only assumed is given up.
+  /// The time at which a state that was only assumed is given up.
   var assumptionDeadline = Timestamp.distantFuture
   /// The time for which an observer must have been up without hearing the beacon to refute an assumption.
   var patience = StageTwo.neverHeardAfter
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64
-  /// Whether something was said since the last conclusion.
+  /// Indicates whether a report has arrived since the last decision.
   var isDirty = false
 
   var farewell: Farewell?
@@ -78,7 +78,9 @@ struct RegionRow: Sendable {
     self.counter = counter
   }
 
-  /// An observer has the beacon inside; false if there are too many to tell apart.
+  /// Records that an observer has the beacon inside.
+  ///
+  /// Returns false if the limit on observers is reached.
   mutating func hear(_ change: PresenceChange, limit: Int) -> Bool {
     isDirty = true
     if assumptionDeadline != .distantFuture {
@@ -102,7 +104,7 @@ struct RegionRow: Sendable {
     return true
   }
 
-  /// An observer says that the beacon is gone.
+  /// Records that an observer reports the beacon gone.
   mutating func lose(_ change: PresenceChange) {
     isDirty = true
     var lastHeard = change.evidence.lastHeard ?? .distantPast
@@ -121,15 +123,17 @@ struct RegionRow: Sendable {
     )
   }
 
-  /// Whether there is something to conclude or to tell at an instant.
+  /// Returns whether the row needs a decision or an alarm at an instant.
   func isDue(at instant: Timestamp) -> Bool {
     isDirty || holdDeadline <= instant || assumptionDeadline <= instant
   }
 
-  /// Whether an observer has the beacon inside.
+  /// Returns whether an observer that is up has the beacon inside.
   func hears(_ observer: ObserverID) -> Bool { hearings.contains { $0.observer == observer && !$0.isDark } }
 
-  /// An observer went down or stopped scanning; one that did not have the beacon inside makes no difference.
+  /// Records that an observer went down or stopped scanning.
+  ///
+  /// An observer that did not have the beacon inside changes nothing.
   mutating func goDark(_ observer: ObserverID, time: Timestamp, lastHeard: Timestamp?, evidence: Evidence) {
     guard let index = index(of: observer) else { return }
     isDirty = true
@@ -157,7 +161,7 @@ struct RegionRow: Sendable {
     farewell = Farewell(observer: observer, time: time, lastHeard: .distantPast, evidence: evidence)
   }
 
-  /// The beacon is no longer watched although it may be there: never an exit.
+  /// Stops tracking a beacon that may still be inside, which is never an exit.
   mutating func evict(at time: Timestamp) -> Change? {
     guard state == .inside else { return nil }
     lastKnown = state
@@ -171,10 +175,10 @@ struct RegionRow: Sendable {
     )
   }
 
-  /// Draws the conclusion: the change of state, if there is one.
+  /// Decides the state, and returns the change, if any.
   ///
-  /// Any live observer that has the beacon inside settles the matter. If none does, it is unmonitored as long as an
-  /// observer that is down heard it no earlier than the last live one that lost it; otherwise it is outside.
+  /// Any live observer that has the beacon inside decides. If there is none, the beacon is unmonitored as long as an
+  /// observer that is down heard it no earlier than the last live one that lost it. Otherwise it is outside.
   mutating func settle() -> Change? {
     guard isDirty else { return nil }
     isDirty = false
@@ -264,7 +268,7 @@ extension RegionRow {
     }
   }
 
-  /// Reads a row of one of so many regions.
+  /// Reads a row of one of a number of regions.
   init(restoring reader: inout FieldReader, regions: Int) throws(FieldError) {
     let region = try reader.place(below: regions)
     self.init(region: region, assuming: try reader.state(), since: .distantPast, counter: 0)
@@ -344,8 +348,9 @@ extension RegionRow {
     }
   }
 
-  /// An observer has no word of the beacon any more, since a restart has lost it: that it has the beacon inside is an assumption
-  /// from here on, which it confirms by hearing the beacon, or refutes by its own silence once it is up.
+  /// Marks an observer's report of the beacon as an assumption, because the observer lost it in a restart.
+  ///
+  /// The observer confirms the assumption by hearing the beacon, or refutes it by its own silence once it is up.
   mutating func unsay(_ observer: ObserverID, at instant: Timestamp, _ region: Region) {
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return }
     hearings[index].isAssumed = true
@@ -354,7 +359,8 @@ extension RegionRow {
     assumptionDeadline = instant + patience
   }
 
-  /// Whether an observer that is down is assumed to have the beacon inside, and could refute that once it is up again.
+  /// Returns whether an observer that is down is assumed to have the beacon inside, and could refute that once it is
+  /// up again.
   func awaits(_ observer: ObserverID) -> Bool {
     hearings.contains { $0.isAssumed && $0.isDark && $0.observer == observer }
   }
@@ -376,7 +382,7 @@ extension RegionRow {
 }
 
 extension PresencePolicy {
-  /// For how long a beacon that is there may be silent at most, whatever is learned about it.
+  /// The longest silence of a beacon that is present, whatever is learned about it.
   var longestSilence: TimeSpan {
     switch silence {
     case .adaptive: silenceCeiling

@@ -2,12 +2,12 @@ import PharosEvents
 import PharosReports
 
 extension StageTwo {
-  /// How long a live observer must have heard nothing of a beacon before it counts as outside.
+  /// The time for which a live observer must have heard nothing of a beacon before the beacon counts as outside.
   ///
   /// 30 s, as for regions about observers.
   static let neverHeardAfter = TimeSpan.seconds(30)
 
-  /// Takes that a beacon came, went or became unmonitored at one observer.
+  /// Records that a beacon came, went or became unmonitored at one observer.
   mutating func note(_ change: PresenceChange, into events: inout [Event]) {
     let key = BeaconRegions.Key(application: change.application, identifier: change.region)
     guard let region = regions.place(of: key), let entry = regions.entries[region],
@@ -71,7 +71,7 @@ extension StageTwo {
     for place in tags.slots { _ = tags.update(place) { $0.removeRow(of: region) } }
   }
 
-  /// Says once where a beacon stands.
+  /// Publishes the present state of a beacon towards a region once, as the answer to a request.
   mutating func answer(
     _ application: String,
     _ identifier: String,
@@ -103,7 +103,7 @@ extension StageTwo {
     events.append(event(.regionState, key, beacon, time: now, counter: counter, transition))
   }
 
-  /// Concludes where a beacon stands towards each region, and raises the alarms that are due.
+  /// Decides the state of a beacon towards each region, and raises the alarms that are due.
   mutating func settleRows(_ place: Int, into events: inout [Event]) {
     guard tags.isTaken(place), tags.store[place].hasRowDue(at: now) else { return }
     for index in 0..<tags.store[place].rows.count where tags.store[place].rows[index].isDue(at: now) {
@@ -114,7 +114,7 @@ extension StageTwo {
     }
   }
 
-  /// Tells of the rows of a beacon that is being forgotten.
+  /// Publishes the changes of the rows of a beacon that is being evicted.
   mutating func evictRows(_ place: Int, into events: inout [Event]) {
     let count = tags[place]?.rows.count ?? 0
     let now = now
@@ -145,7 +145,7 @@ extension StageTwo {
     }
   }
 
-  /// Whether an observer that counts has been up long enough for its silence to mean something.
+  /// Returns whether an observer that counts for the region has been up long enough for its silence to be evidence.
   private func isHeardByNobody(
     _ entry: BeaconRegions.Entry,
     for patience: TimeSpan = StageTwo.neverHeardAfter
@@ -239,10 +239,10 @@ extension StageTwo {
 }
 
 extension StageTwo {
-  /// Forgets a subject: where it is, and that it ever said anything of others.
+  /// Forgets a subject: its location, and its reports of others.
   ///
-  /// A beacon that was inside becomes unmonitored, which is no exit. What a forgotten observer alone has said of beacons stays
-  /// true as long as that of an observer that went down, but no longer names it.
+  /// A beacon that was inside becomes unmonitored, which is no exit. If a forgotten observer alone reported a beacon,
+  /// the report stays valid as long as that of an observer that went down, but no longer names the observer.
   mutating func forget(_ traces: SubjectTraces, into events: inout [Event]) {
     locators?.forget(traces)
     for place in tags.slots where tags.isTaken(place) {
@@ -269,14 +269,16 @@ extension RegionRow {
   /// The identifier that replaces that of a forgotten observer.
   private static let erasedObserver = ObserverID.name("erased")
 
-  /// Whether an observer is remembered here.
+  /// Returns whether the row refers to an observer.
   func names(_ observer: ObserverID) -> Bool {
     farewell?.observer == observer || hearings.contains { $0.observer == observer }
   }
 
-  /// Forgets an observer; what it heard counts like that of one that went down.
+  /// Removes an observer.
   ///
-  /// - Returns: whether there may be something to conclude from it.
+  /// Its reports count like those of an observer that went down.
+  ///
+  /// - Returns: `true` if the row may need a new decision.
   mutating func forget(_ observer: ObserverID, at now: Timestamp) -> Bool {
     if farewell?.observer == observer { farewell?.observer = nil }
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return false }

@@ -5,13 +5,13 @@ extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
   package static let stateVersion: UInt8 = 1
 
-  /// Writes all that decisions to come depend on, so that an engine that reads it back decides the same.
+  /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
-  /// Regions go by application and identifier, zones and observers by what the site calls them, so that it may be read back
-  /// by an engine whose site has been edited since. What has been counted is not kept: counts are since the start. Called
-  /// behind ``advance(to:into:)``.
+  /// Regions are identified by application and identifier, and zones and observers by the names that the site gives
+  /// them, so that an engine with an edited site can read the state. The counters are not written: they count from the
+  /// start. Call this method after ``advance(to:into:)``.
   ///
-  /// - Parameter writer: what it is written to.
+  /// - Parameter writer: The writer that receives the state.
   /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
   package func writeState(to writer: inout FieldWriter) {
     writer.write(StageTwo.stateVersion)
@@ -80,7 +80,7 @@ extension StageTwo {
 
   // MARK: Beacons
 
-  /// Writes the beacons, and before them the few different answers to which zones place one.
+  /// Writes the beacons, preceded by the few different sets of zones that place one.
   private func writeTags(to writer: inout FieldWriter) {
     var numbers: [[Bool]: Int] = [:]
     var answers: [[Bool]] = []
@@ -127,7 +127,9 @@ extension StageTwo {
     }
   }
 
-  /// Has the queue bring every beacon up when it wants to be; its order hangs on nothing but that.
+  /// Rebuilds the deadline queue from the beacons.
+  ///
+  /// Its order depends only on their deadlines.
   mutating func rebuildDeadlines() {
     deadlines = DeadlineQueue()
     for place in tags.slots where tags.isTaken(place) {
@@ -137,7 +139,9 @@ extension StageTwo {
     }
   }
 
-  /// Puts another plan of the zones in the place of the present one; what they have in common keeps its state.
+  /// Replaces the zone plan.
+  ///
+  /// Zones and observers that both plans have in common keep their state.
   mutating func replan(to plan: ZonePlan) {
     let translation = PlanTranslation(from: around.plan, to: plan)
     var proofs = Array(repeating: Timestamp.distantFuture, count: plan.observers.count)
@@ -271,8 +275,10 @@ extension StageTwo {
     return tags.count < limits.tags ? tags.place(adding: beacon, at: now) : nil
   }
 
-  /// Takes a site that was edited: what it declares alike keeps its state, what it no longer declares is forgotten without
-  /// a word, and what is new begins now.
+  /// Applies an edited site.
+  ///
+  /// Declarations that both sites share keep their state. Those that the new site no longer has are dropped without an
+  /// event, and new ones begin now.
   ///
   /// A site that is no different changes nothing.
   package mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
@@ -289,14 +295,14 @@ extension StageTwo {
 }
 
 extension FieldReader {
-  /// Reads a number that is used in computations: any that is finite.
+  /// Reads a number that is used in computations and must be finite.
   mutating func finite() throws(FieldError) -> Double {
     let number = try double()
     guard number.isFinite else { throw failure(.unknownTag(field: "a finite number", tag: 0)) }
     return number
   }
 
-  /// Reads a count of transitions, which may go on for another 2^63 of them.
+  /// Reads a counter of transitions, which leaves room for another 2^63 of them.
   mutating func counter() throws(FieldError) -> UInt64 {
     let counter = try number(UInt64.self)
     guard counter <= UInt64(Int64.max) else {
@@ -305,7 +311,7 @@ extension FieldReader {
     return counter
   }
 
-  /// Reads a place in a list of so many.
+  /// Reads a place in a list with a number of elements.
   mutating func place(below count: Int) throws(FieldError) -> Int {
     let place = Int(try number(UInt32.self))
     guard place < count else {
@@ -314,7 +320,7 @@ extension FieldReader {
     return place
   }
 
-  /// Reads a place in a list of so many, or that there is none.
+  /// Reads a place in a list with a number of elements, or nil.
   mutating func optionalPlace(below count: Int) throws(FieldError) -> Int? {
     try flag() ? try place(below: count) : nil
   }
@@ -333,7 +339,7 @@ extension FieldWriter {
   /// Writes a place in a list.
   mutating func write(place: Int) { write(UInt32(truncatingIfNeeded: place)) }
 
-  /// Writes a place in a list, or that there is none.
+  /// Writes a place in a list, or nil.
   mutating func write(optionalPlace place: Int?) {
     write(place != nil)
     if let place { write(place: place) }

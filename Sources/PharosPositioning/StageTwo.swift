@@ -11,7 +11,7 @@ package import PharosReports
 /// once an instant is complete, so a beacon that one gateway loses at the very instant at which the next one hears it
 /// has not left.
 package struct StageTwo: Sendable {
-  /// What has been done so far.
+  /// The counters so far.
   ///
   /// - Complexity: linear in the number of subjects that are located.
   package var counters: PositioningCounters {
@@ -20,32 +20,32 @@ package struct StageTwo: Sendable {
     return counters
   }
 
-  /// What has been counted, locating left out.
+  /// The counters without those of locating.
   var counted = PositioningCounters()
 
-  /// What is declared at present: changes of a site are found by comparing with it.
+  /// The present site, against which a new site is compared to find changes.
   var site: Site
   let stream: String
   let limits: PositioningLimits
   var regions: BeaconRegions
   var tags = TagTable()
   var deadlines = DeadlineQueue()
-  /// Since when each observer that is up has been up.
+  /// The time from which each observer that is up has been up.
   var live: [ObserverID: Timestamp] = [:]
-  /// What zones are weighed with beside the levels: the plan, proofs of life, and the offsets that were found.
+  /// The input of the zone decision beside the levels: the plan, proofs of life, and the learned offsets.
   var around: ZoneTrack.Surroundings
-  /// What tags that are surely in a zone have taught.
+  /// The lessons from tags whose zone is certain.
   var gaps: LevelGaps
-  /// Where each observer's beacons were found in its last second, by its place in the plan.
+  /// The places at which each observer's beacons were found in its last second, by the observer's place in the plan.
   ///
-  /// A hint that saves the look-up: an observer tells of its beacons in one order from second to second.
+  /// A hint that saves the lookup: an observer reports its beacons in the same order from second to second.
   var expected: [[Int32]] = []
-  /// The last answer to which zones place a beacon.
+  /// The last computed set of zones that place a beacon.
   var lastPlacing: [Bool] = []
-  /// The places of what was touched at the present instant.
+  /// The places of the beacons that need evaluation at the present instant.
   var dirty: [Int] = []
   var now = Timestamp.distantPast
-  /// Where handsets and tags are; nil if there is no venue to locate them in.
+  /// The locators of handsets and tags, or nil if there is no venue to locate them in.
   var locators: Locators?
   private var weighing = ZoneWeighing()
 
@@ -77,7 +77,9 @@ package struct StageTwo: Sendable {
     if !grounds.isEmpty { locators = Locators(grounds: grounds, site: site, limit: limits.subjects) }
   }
 
-  /// Takes what stage one found out; links come ordered by `StageLink.isOrderedBefore`.
+  /// Takes a link of stage one.
+  ///
+  /// Links must come ordered by `StageLink.isOrderedBefore`.
   package mutating func take(_ link: StageLink, into events: inout [Event]) {
     run(before: link.decidedAt, into: &events)
     switch link {
@@ -99,7 +101,7 @@ package struct StageTwo: Sendable {
     }
   }
 
-  /// Decides all that is due up to an instant, given that every link and change up to it has been taken.
+  /// Makes all decisions that are due up to an instant, given that every link and change up to it has been taken.
   package mutating func advance(to instant: Timestamp, into events: inout [Event]) {
     run(before: instant, into: &events)
     settle(into: &events)
@@ -107,7 +109,9 @@ package struct StageTwo: Sendable {
     locators?.advance(to: instant, into: &events)
   }
 
-  /// Takes a change of the regions, which the limit has already let pass; it comes before all links of its instant.
+  /// Applies a change of the regions that has passed the limits.
+  ///
+  /// It comes before all links of its instant.
   package mutating func apply(_ change: RegionChange, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
     switch change {
@@ -125,11 +129,12 @@ package struct StageTwo: Sendable {
     }
   }
 
-  /// Forgets where handsets and tags are, as a copy does that is kept for a checkpoint: this is no part of its state, and a
-  /// copy that held thousands of beliefs would have each of them copied.
+  /// Forgets the locations of handsets and tags, for a copy that is kept for a checkpoint.
+  ///
+  /// They are not part of its state, and a copy that held thousands of beliefs would cause each of them to be copied.
   package mutating func forgetWhereabouts() { locators?.forgetAll() }
 
-  /// Draws all conclusions that come before a change of an instant.
+  /// Makes all decisions that come before a change of an instant.
   mutating func complete(before instant: Timestamp, into events: inout [Event]) {
     run(before: instant, into: &events)
     settle(into: &events)
@@ -145,7 +150,7 @@ package struct StageTwo: Sendable {
     now = instant
   }
 
-  /// Looks at every beacon that is due, each at its own instant.
+  /// Evaluates every beacon that is due, each at its own instant.
   private mutating func fire(through instant: Timestamp, into events: inout [Event]) {
     while let entry = deadlines.pop(through: instant) {
       guard tags.isTaken(entry.slot), tags.store[entry.slot].generation == entry.generation,
@@ -163,7 +168,7 @@ package struct StageTwo: Sendable {
     }
   }
 
-  /// Draws the conclusions about all that was touched at the present instant.
+  /// Makes the decisions about all beacons that need evaluation at the present instant.
   private mutating func settle(into events: inout [Event]) {
     guard !dirty.isEmpty else { return }
     var places: [Int] = []
@@ -177,7 +182,7 @@ package struct StageTwo: Sendable {
     swap(&places, &dirty)
   }
 
-  /// Notes that something was said about a beacon.
+  /// Queues a beacon for evaluation at the present instant.
   mutating func touch(_ place: Int) {
     guard tags.isTaken(place), !tags.store[place].isDirty else { return }
     tags.store[place].isDirty = true
@@ -189,7 +194,7 @@ package struct StageTwo: Sendable {
     put(place, off: tags.store[place].settleDown())
   }
 
-  /// Has the queue bring a beacon up at an instant, unless it does so earlier.
+  /// Schedules a beacon for an instant, unless it is scheduled earlier already.
   private mutating func put(_ place: Int, off due: Timestamp) {
     guard due < tags.store[place].wake else { return }
     tags.store[place].wake = due
@@ -199,7 +204,7 @@ package struct StageTwo: Sendable {
 
   // MARK: Beacons
 
-  /// The place of a beacon, made if it is missing and if need be by forgetting others.
+  /// Returns the place of a beacon, and adds the beacon if it is missing, evicting others if necessary.
   mutating func place(of beacon: BeaconID, into events: inout [Event]) -> Int {
     if let place = tags.place(of: beacon) {
       tags.store[place].touched = now
@@ -224,10 +229,10 @@ package struct StageTwo: Sendable {
   /// Counts a presence change for a region that is not monitored.
   mutating func countStray() { counted.strayChanges &+= 1 }
 
-  /// Counts an observer that there was no room for.
+  /// Counts an observer that was not recorded because the limit was reached.
   mutating func countCrowdedOut() { counted.crowdedOut &+= 1 }
 
-  /// Looks at a beacon's levels if it is time to.
+  /// Evaluates a beacon's levels if a look is due.
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {
     guard tags.isTaken(place), tags.store[place].zone.nextLook <= now else { return }
     tags.store[place].zone.look(at: now, around, gaps, &weighing)
@@ -242,9 +247,10 @@ package struct StageTwo: Sendable {
 }
 
 extension StageTwo {
-  /// The offsets of the observers that stand in zones, as they were found from the tags that they hear in common.
+  /// Returns the offsets of the observers that stand in zones, learned from the tags that they hear in common.
   ///
-  /// In the order in which the zones name them. An offset is only used where ``Calibration/isApplied`` says so.
+  /// The order is that in which the zones name the observers. An offset is only used where ``Calibration/isApplied``
+  /// is set.
   package func calibrations() -> [Calibration] {
     zip(around.plan.observers, around.offsets.entries).map { observer, entry in
       Calibration(
@@ -258,9 +264,9 @@ extension StageTwo {
     }
   }
 
-  /// Takes how an observer heard its beacons in one second.
+  /// Takes an observer's summaries of one second.
   ///
-  /// A beacon whose levels are due to be looked at anyway is not looked at for each of its observers.
+  /// A beacon whose next look is already scheduled is not evaluated for each of its observers.
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
     guard let observer = around.plan.place(of: second.observer) else { return }
     if live[second.observer] == nil { live[second.observer] = now }
@@ -288,7 +294,9 @@ extension StageTwo {
     order.keep(in: &expected, of: observer)
   }
 
-  /// Finds out which zones place a beacon; most beacons share one answer, and the array that holds it.
+  /// Determines the zones that place a beacon.
+  ///
+  /// Most beacons share one answer, and the array that holds it.
   private mutating func askWhoPlaces(_ place: Int) {
     let beacon = tags.store[place].beacon
     let placing = around.plan.placing(beacon, isAskedAbout: regions.asks(about: beacon))
@@ -297,7 +305,10 @@ extension StageTwo {
     tags.store[place].zone.placingEpoch = regions.epoch
   }
 
-  /// An observer went down: what it had inside is in the dark, and its zones' beacons are not handed next door.
+  /// Records that an observer went down.
+  ///
+  /// The beacons that it had inside become unmonitored unless others hear them, and the beacons of its zones are not
+  /// handed to neighbouring zones.
   mutating func goDark(_ change: ObserverChange) {
     live[change.observer] = nil
     let observer = around.plan.place(of: change.observer)
@@ -320,7 +331,9 @@ extension StageTwo {
     }
   }
 
-  /// An observer is back: its silence counts again, and stage one will tell what it hears.
+  /// Records that an observer is up again.
+  ///
+  /// Its silence counts again, and stage one will report what it hears.
   mutating func recover(_ change: ObserverChange) {
     if live[change.observer] == nil { live[change.observer] = now }
     for place in tags.slots where tags.isTaken(place) {
@@ -338,9 +351,9 @@ extension StageTwo {
     }
   }
 
-  /// An observer is known to have lived up to a time: its silence counts up to then.
+  /// Records a proof of life of an observer: its silence counts up to that time.
   ///
-  /// Where nothing was known of it for long, the beacons that it heard are looked at seldom, and are due now.
+  /// If the last proof is long ago, the beacons that the observer heard are evaluated rarely, and are due now.
   mutating func prove(_ observer: Int, through time: Timestamp) {
     let before = around.proofs[observer]
     around.proofs[observer] = time
@@ -350,7 +363,7 @@ extension StageTwo {
     }
   }
 
-  /// Tells that a beacon left a zone, came into one, or both.
+  /// Publishes that a beacon left a zone, entered one, or both.
   func tell(
     _ move: ZoneTrack.Move,
     _ weighing: ZoneWeighing,
@@ -391,7 +404,7 @@ extension StageTwo {
     }
   }
 
-  /// Who heard the beacon loudest when a decision was made.
+  /// Returns the observers that heard the beacon loudest when a decision was made.
   private func hearings(_ weighing: ZoneWeighing) -> [ZoneTransition.Hearing] {
     let ranked = weighing.heard.sorted { ($0.corrected, -$0.observer) > ($1.corrected, -$1.observer) }
     return ranked.prefix(ZoneTransition.mostHearings).map { heard in
@@ -409,7 +422,7 @@ extension StageTwo {
 /// An observer reports its beacons in nearly the same order from second to second, so the place of the next beacon is
 /// usually known without a lookup. It is only a hint: the caller must check that the beacon is at that place.
 package struct KnownOrder {
-  /// How far ahead a beacon is looked for that comes out of turn.
+  /// The number of places that are searched ahead for a beacon that comes out of order.
   private static let reach = 16
 
   private let last: [Int32]
@@ -422,10 +435,10 @@ package struct KnownOrder {
     present.reserveCapacity(last.count + 1)
   }
 
-  /// Where the next beacon was the last time.
+  /// The place of the next beacon in the last second.
   package var next: Int? { cursor < last.count ? Int(last[cursor]) : nil }
 
-  /// Notes where the next beacon is, and goes on behind it.
+  /// Records the place of the next beacon, and continues after it.
   package mutating func append(_ place: Int) {
     present.append(Int32(place))
     let end = min(cursor + KnownOrder.reach, last.count)
@@ -439,28 +452,29 @@ package struct KnownOrder {
     }
   }
 
-  /// Ends the second: what was found in it is what the next one begins with.
+  /// Ends the second, whose order becomes the hint for the next one.
   package func keep(in orders: inout [[Int32]], of observer: Int) {
     while orders.count <= observer { orders.append([]) }
     if present != last { orders[observer] = present }
   }
 }
 
-/// How much stage two keeps at most.
+/// The limits on the state of stage two.
 package struct PositioningLimits: Hashable, Sendable {
-  /// How many beacons it keeps a state for; beyond that the stalest go first.
+  /// The maximum number of beacons with state; beyond that, beacons at no known location are evicted first, then the
+  /// stalest.
   package var tags: Int
-  /// How many handsets and tags are located; beyond that the stalest go first.
+  /// The maximum number of handsets and tags that are located; beyond that, the stalest are evicted first.
   ///
-  /// Each takes 80 to 90 KiB, as a process that followed a hundred showed.
+  /// Each takes 80 to 90 KiB, measured in a process that tracked a hundred.
   package var subjects: Int
   /// The maximum number of observers that are recorded for one beacon in one region at the same time.
   package var observersPerRow: Int
 
   /// Makes limits.
   ///
-  /// 65,536 beacons are 30 times a large site; 64 gateways within the reach of one tag are more than any floor has; 8,192
-  /// subjects are what two cores can follow once a second, in 0.7 GiB.
+  /// 65,536 beacons are 30 times a large site; 64 gateways within the reach of one tag are more than any floor has;
+  /// 8,192 subjects are what two cores can track once a second, in 0.7 GiB.
   package init(tags: Int = 65_536, observersPerRow: Int = 64, subjects: Int = 8_192) {
     self.tags = max(16, tags)
     self.observersPerRow = max(1, observersPerRow)
@@ -468,7 +482,7 @@ package struct PositioningLimits: Hashable, Sendable {
   }
 }
 
-/// What stage two has done so far.
+/// The counters of stage two.
 package struct PositioningCounters: Hashable, Sendable {
   /// Summaries of tracks taken.
   package var summaries: UInt64 = 0
@@ -483,11 +497,11 @@ package struct PositioningCounters: Hashable, Sendable {
   package var crowdedOut: UInt64 = 0
   /// Beacons forgotten because there were too many.
   package var evictions: UInt64 = 0
-  /// What handsets sensed.
+  /// Sensings of handsets taken.
   package var sensings: UInt64 = 0
-  /// What locating has done.
+  /// The counters of locating.
   package var locating = LocatingCounters()
-  /// Beacons that a state is kept for.
+  /// Beacons with state.
   package var tags: Int = 0
 
   /// Starts at zero.

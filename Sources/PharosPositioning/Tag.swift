@@ -2,51 +2,53 @@ import PharosReports
 
 /// All that stage two keeps about one beacon.
 struct Tag: Sendable {
-  /// Which beacon.
   let beacon: BeaconID
-  /// Which of the beacons that had this place in the table.
+  /// The generation of the place in the table, which tells apart the beacons that have occupied it.
   let generation: UInt32
-  /// When something was last said about it.
+  /// The time of the last input about the beacon.
   var touched: Timestamp
-  /// When it wants to be looked at again.
+  /// The time at which the beacon must be evaluated next.
   var due = Timestamp.distantFuture
-  /// When the queue of deadlines brings it up: no later than ``due``, and then it is put back if it is too early.
+  /// The time at which the deadline queue returns the beacon, no later than ``due``.
+  ///
+  /// If the beacon is not due at that time, it is queued again.
   var wake = Timestamp.distantFuture
-  /// Whether its place in the table is taken.
+  /// Indicates whether the place in the table is taken.
   var isLive = true
-  /// Whether something was said about it at the present instant.
+  /// Indicates whether the beacon is queued for evaluation at the present instant.
   var isDirty = false
-  /// Where it stands towards regions about beacons, by the regions' places.
+  /// The states of the beacon towards regions about beacons, one row for each region that it has met.
   var rows: [RegionRow] = [] { didSet { areRowsNew = true } }
-  /// Whether a row may have changed since ``rowsDue`` was found.
+  /// Indicates whether a row may have changed since ``rowsDue`` was computed.
   private(set) var areRowsNew = true
-  /// When the earliest of the rows wants to be looked at.
+  /// The earliest deadline of the rows.
   private(set) var rowsDue = Timestamp.distantFuture
-  /// Which zone it is in.
+  /// The zone of the beacon, with the state of the zone decision.
   var zone = ZoneTrack()
-  /// What the transitions of forgotten rows have counted up to: a new row goes on from there, so that no id is given
-  /// twice.
+  /// The highest transition counter of removed rows.
+  ///
+  /// A new row continues from it, so that no event id is used twice.
   var retired: UInt64
 
-  /// The row of a region, made if it is missing.
+  /// Returns the index of the row of a region, and adds the row if it is missing.
   mutating func row(of region: Int, assuming state: RegionState, since: Timestamp) -> Int {
     if let index = rows.firstIndex(where: { $0.region == region }) { return index }
     rows.append(RegionRow(region: region, assuming: state, since: since, counter: retired))
     return rows.count - 1
   }
 
-  /// Forgets the row of a region.
+  /// Removes the row of a region.
   mutating func removeRow(of region: Int) {
     guard let index = rows.firstIndex(where: { $0.region == region }) else { return }
     retired = max(retired, rows.remove(at: index).counter)
   }
 
-  /// Whether there may be something to conclude or to tell about a row at an instant.
+  /// Returns whether a row may need a decision or an event at an instant.
   ///
-  /// Beacons are looked at twice a second for their zones, and their rows change once a visit.
+  /// This is the fast path: zones are evaluated twice a second, but rows change once a visit.
   func hasRowDue(at instant: Timestamp) -> Bool { areRowsNew || rowsDue <= instant }
 
-  /// Finds out when it wants to be looked at again, all conclusions of the present instant having been drawn.
+  /// Ends the evaluation at the present instant, and returns the time of the next one.
   mutating func settleDown() -> Timestamp {
     isDirty = false
     if areRowsNew {
@@ -60,25 +62,29 @@ struct Tag: Sendable {
     return due
   }
 
-  /// Whether forgetting it would lose where it is.
+  /// Indicates whether removing the beacon would lose its location: a zone, or a region that it is inside or
+  /// unmonitored in.
   var isSomewhere: Bool {
     zone.zone != nil || rows.contains { $0.state == .inside || $0.state == .unmonitored }
   }
 
-  /// The highest count of its transitions.
+  /// The highest counter of its transitions.
   var highestCounter: UInt64 { rows.reduce(max(retired, zone.counter)) { max($0, $1.counter) } }
 }
 
-/// The beacons that stage two knows, each at a place that stays its own.
+/// The beacons that stage two knows, each at a fixed place.
 struct TagTable: Sendable {
   /// The places, taken and free.
   var slots: Range<Int> { store.indices }
-  /// How many there are.
+  /// The number of beacons.
   var count: Int { places.count }
 
-  /// The beacons by place, changed where they lie: moving one out and in would cost more than most changes.
+  /// The beacons by place.
   ///
-  /// Who changes one here has its place from ``place(of:)`` or has asked whether it is live.
+  /// They are changed in place, because moving one out and in would cost more than most changes.
+  ///
+  /// A caller that changes a beacon must have its place from ``place(of:)`` or must have checked that the place is
+  /// taken.
   var store = TagStore()
   var places: [BeaconID: Int] = [:]
   var free: [Int] = []
@@ -88,13 +94,13 @@ struct TagTable: Sendable {
   /// The beacon at a place, or nil where the place is free.
   subscript(place: Int) -> Tag? { isTaken(place) ? store[place] : nil }
 
-  /// Whether a place is a beacon's.
+  /// Returns whether a beacon occupies a place.
   func isTaken(_ place: Int) -> Bool { store.indices.contains(place) && store[place].isLive }
 
-  /// The place of a beacon, if it is known.
+  /// Returns the place of a beacon, or nil if it is unknown.
   func place(of beacon: BeaconID) -> Int? { places[beacon] }
 
-  /// The place of a beacon, which is added if it is missing.
+  /// Returns the place of a beacon, and adds the beacon if it is missing.
   mutating func place(adding beacon: BeaconID, at instant: Timestamp) -> Int {
     if let place = places[beacon] { return place }
     generations &+= 1
@@ -106,13 +112,13 @@ struct TagTable: Sendable {
     return place
   }
 
-  /// Changes one beacon where it lies.
+  /// Changes one beacon in place.
   mutating func update<Result>(_ place: Int, _ body: (inout Tag) -> Result) -> Result? {
     guard store.indices.contains(place), store[place].isLive else { return nil }
     return body(&store[place])
   }
 
-  /// Forgets a beacon.
+  /// Removes a beacon.
   mutating func remove(_ place: Int) {
     guard let tag = self[place] else { return }
     retired = max(retired, tag.highestCounter)
@@ -123,7 +129,7 @@ struct TagTable: Sendable {
     free.append(place)
   }
 
-  /// The places to forget when there are too many: those that are nowhere first, then the stalest.
+  /// Returns the places to evict: first those of beacons at no known location, then the stalest.
   func stalest(_ count: Int) -> [Int] {
     let ranked = store.indices.filter { store[$0].isLive }
       .map { place in
@@ -135,12 +141,14 @@ struct TagTable: Sendable {
   }
 }
 
-/// The beacons by place, in pages: who holds a copy of the engine has it share all pages but those that change since.
+/// The beacons by place, in pages.
 ///
-/// One array of all beacons would be copied as a whole at the first change behind a checkpoint, which at 65,536 beacons holds the
-/// engine up for a tenth of a second.
+/// A copy of the engine shares all pages but those that change after the copy.
+///
+/// A single array would be copied as a whole at the first change after a checkpoint. At 65,536 beacons that blocks the
+/// engine for a tenth of a second.
 struct TagStore: RandomAccessCollection, MutableCollection, Sendable {
-  /// How many beacons a page has.
+  /// The number of beacons in a page.
   ///
   /// 256: a page is copied in some hundred microseconds.
   private static let page = 256
@@ -156,7 +164,7 @@ struct TagStore: RandomAccessCollection, MutableCollection, Sendable {
     _modify { yield &pages[place / TagStore.page][place % TagStore.page] }
   }
 
-  /// Adds a place behind all others.
+  /// Adds a place at the end.
   mutating func append(_ tag: Tag) {
     if endIndex % TagStore.page == 0 {
       pages.append([])
@@ -168,7 +176,7 @@ struct TagStore: RandomAccessCollection, MutableCollection, Sendable {
 }
 
 extension Tag {
-  /// Writes all but the beacon's zones and whether something was said at the present instant.
+  /// Writes all but the zones that place the beacon and the flag ``isDirty``.
   func writeState(to writer: inout FieldWriter) {
     beacon.write(to: &writer)
     writer.write(generation)
@@ -179,7 +187,7 @@ extension Tag {
     zone.writeState(to: &writer)
   }
 
-  /// Reads a beacon of a state with so many regions, zones and observers.
+  /// Reads a beacon of a state with the given numbers of regions, zones and observers.
   init(restoring reader: inout FieldReader, regions: Int, zones: Int, observers: Int) throws(FieldError) {
     beacon = try BeaconID(from: &reader)
     generation = try reader.number(UInt32.self)
@@ -192,7 +200,7 @@ extension Tag {
     zone = try ZoneTrack(restoring: &reader, zones: zones, observers: observers)
   }
 
-  /// Puts the regions' present places in; rows of regions that are gone are forgotten without a word.
+  /// Replaces the places of the regions by their present ones, and drops the rows of removed regions without an event.
   mutating func translateRows(by places: [Int?]) {
     rows = rows.compactMap { row in
       let kept = row.translated(by: places)
@@ -201,8 +209,8 @@ extension Tag {
     }
   }
 
-  /// Has all transitions to come count from a number on, so that none of them has an id that was given after the state
-  /// was written.
+  /// Raises all transition counters to a minimum, so that no later event has an id that was used after the state was
+  /// written.
   mutating func raiseCounters(to floor: UInt64) {
     retired = max(retired, floor)
     zone.counter = max(zone.counter, floor)
@@ -211,7 +219,8 @@ extension Tag {
 }
 
 extension TagTable {
-  /// Writes the places as they are, the free ones too: which beacon is looked at first at an instant hangs on them.
+  /// Writes the places as they are, including the free ones, because the order in which beacons are evaluated at an
+  /// instant depends on them.
   func writeState(to writer: inout FieldWriter, _ writeTag: (Tag, inout FieldWriter) -> Void) {
     writer.write(generations)
     writer.write(retired)
@@ -256,7 +265,7 @@ extension TagTable {
 }
 
 extension Tag {
-  /// What lies at a place that is free.
+  /// Returns the content of a free place.
   fileprivate static func none(generation: UInt32) -> Tag {
     var tag = Tag(
       beacon: .address(DeviceAddress(bits: 0, kind: .public)),

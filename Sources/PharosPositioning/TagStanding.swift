@@ -1,22 +1,24 @@
 package import PharosReports
 
-/// Where one beacon is by now, as stage two knows it: what a map of tags is drawn from.
+/// The present location of one beacon, as stage two knows it.
+///
+/// A map of tags is drawn from these values.
 package struct TagStanding: Hashable, Sendable {
-  /// How loud one observer hears the beacon.
+  /// The level at which one observer hears the beacon.
   package struct Hearing: Hashable, Sendable {
-    /// Who hears it.
+    /// The observer.
     package var observer: ObserverID
-    /// The filtered level, the offset left out.
+    /// The filtered level, without the offset.
     ///
     /// - Units: dBm.
     package var level: Double
-    /// The offset that was found by itself and is added when observers are compared.
+    /// The learned offset, which is added when observers are compared.
     ///
     /// - Units: dB.
     package var offset: Double
-    /// When it was last told of.
+    /// The time of the observer's last report of the beacon, or the end of a later outage.
     package var lastHeard: Timestamp
-    /// Whether the observer is down, so that its silence means nothing.
+    /// Indicates whether the observer is down, so that its silence is no evidence.
     package var isDown: Bool
 
     /// Makes a hearing.
@@ -29,15 +31,15 @@ package struct TagStanding: Hashable, Sendable {
     }
   }
 
-  /// Which beacon.
+  /// The beacon.
   package var beacon: BeaconID
   /// The zone that it is in, or nil if it is in none.
   package var zone: String?
-  /// Since when it has been in the zone; nil where it is in none.
+  /// The time at which the beacon was assigned to the zone, or nil if it is in none.
   package var since: Timestamp?
-  /// How probable the zone is, 0 to 1; nil where it is in none.
+  /// The probability of the zone, 0 to 1, or nil if the beacon is in none.
   package var probability: Double?
-  /// Who hears it, the loudest first.
+  /// The observers that hear the beacon, the loudest first.
   package var hearings: [Hearing]
 
   /// Makes a standing.
@@ -56,19 +58,19 @@ package struct TagStanding: Hashable, Sendable {
   }
 }
 
-/// Where one beacon stands towards one region about beacons.
+/// The state of one beacon towards one region about beacons.
 package struct BeaconStanding: Hashable, Sendable {
   /// The application that the region belongs to.
   package var application: String
   /// The region's identifier.
   package var region: String
-  /// Which beacon.
+  /// The beacon.
   package var beacon: BeaconID
-  /// Where it stands.
+  /// The state towards the region.
   package var state: RegionState
-  /// When the present visit began, if there is one.
+  /// The time at which the present visit began, or nil if there is none.
   package var enteredAt: Timestamp?
-  /// The observers that have it inside, in their order; those that are down left out.
+  /// The observers that have the beacon inside, in their order, without those that are down.
   package var observers: [ObserverID]
 
   /// Makes a standing.
@@ -90,20 +92,20 @@ package struct BeaconStanding: Hashable, Sendable {
 }
 
 extension StageTwo {
-  /// Where every beacon is that some observer of a zone hears, or that is in a zone, in the order of the beacons.
+  /// Returns the location of every beacon that is in a zone or that an observer of a zone hears, in the order of the
+  /// beacons.
   ///
-  /// A look that changes nothing.
-  ///
-  /// - Complexity: n log n in the number of beacons; meant for a copy of the engine, away from where it works.
+  /// - Complexity: n log n in the number of beacons; intended for a copy of the engine, not for the working engine.
   package func tagStandings() -> [TagStanding] {
     tags.store.filter { $0.isLive && ($0.zone.zone != nil || !$0.zone.levels.isEmpty) }
       .map(standing)
       .sorted { $0.beacon < $1.beacon }
   }
 
-  /// Where every beacon stands towards every region about beacons that it has met, by beacon, application and region.
+  /// Returns the state of every beacon towards every region about beacons that it has met, ordered by beacon,
+  /// application and region.
   ///
-  /// - Complexity: n log n in the number of beacons; meant for a copy of the engine, away from where it works.
+  /// - Complexity: n log n in the number of beacons; intended for a copy of the engine, not for the working engine.
   package func beaconStandings() -> [BeaconStanding] {
     tags.store.filter(\.isLive)
       .flatMap { tag in

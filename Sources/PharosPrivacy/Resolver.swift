@@ -11,13 +11,15 @@ public import PharosReports
 /// new one costs a block of AES for each key. Where two keys resolve one address, which happens to one address in 16 million
 /// by chance, the beacon that the site lists first has it.
 public struct Resolver: Sendable {
-  /// How many keys there may be.
+  /// The largest number of keys.
   ///
-  /// 4,096, a large hospital's staff. Each new address of a stranger is tried with all of them, a key schedule and a block of
-  /// AES each; of a hundred visitors' telephones one new address comes every nine seconds.
+  /// 4,096, a large hospital's staff. Each new address of an unknown device is tried with all of them, a key schedule
+  /// and a block of AES each; of a hundred visitors' telephones one new address comes every nine seconds.
   public static let mostKeys = 4_096
 
-  /// How many addresses are remembered, whether they resolve or not; a newer one takes the place of another.
+  /// The base-2 logarithm of the number of remembered addresses, whether they resolve or not.
+  ///
+  /// A newer address takes the place of another.
   ///
   /// 16,384 places are 128 KiB a shard. A telephone that passes by is heard for minutes and changes its address about every
   /// fifteen: ten thousand of them at a time leave most of their places to themselves.
@@ -28,7 +30,7 @@ public struct Resolver: Sendable {
   /// An address in the low 48 bits, above it the number of the key that resolves it, from 1, or 0 for none; 0 where nothing was
   /// asked, since no address of this sort is zero.
   private var asked: [UInt64]
-  /// How many addresses were tried with the keys.
+  /// The number of addresses that were tried with the keys.
   public private(set) var trials: UInt64 = 0
 
   /// Takes the keys of a site.
@@ -50,7 +52,7 @@ public struct Resolver: Sendable {
     asked = Array(repeating: 0, count: 1 << Resolver.placesBits)
   }
 
-  /// How many keys there are.
+  /// The number of keys.
   public var keys: Int { functions.count }
 
   /// The lasting address of the beacon that made an address.
@@ -114,7 +116,8 @@ struct AddressFunction: Sendable {
 }
 
 extension IdentityKey {
-  /// What the fingerprint of a key is made from: a block that no address gives, since those begin with thirteen zeros.
+  /// The block that the fingerprint of a key is made from: no address gives it, since the blocks of addresses begin
+  /// with thirteen zeros.
   private static let fingerprintBlock: AES128.Block = words(Array("pharos irk print".utf8))
 
   /// Reads a key as sites write it: 32 hexadecimal digits, the most significant octet first, as the specification prints it.
@@ -153,10 +156,10 @@ extension IdentityKey {
 }
 
 extension DeviceAddress {
-  /// Whether a key may resolve it: random, or not told to be public, and with the highest bits 01.
+  /// Indicates whether a key may resolve it: random, or not stated to be public, and with the highest bits 01.
   ///
-  /// Many gateways do not tell the sort of an address. Of those that are public no more than one in 16 million fits a key by
-  /// chance.
+  /// Many gateways do not state the type of an address. Of those that are public no more than one in 16 million fits a
+  /// key by chance.
   ///
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 1.3.2.2.
   @inlinable public var isPerhapsResolvable: Bool { bits >> 46 == 0b01 && kind != .public }

@@ -1,11 +1,11 @@
 public import PharosEvents
 public import PharosReports
 
-/// Where decisions come out: one sender, any number of subscribers, none of which can delay another.
+/// The hub of decisions: one sender, any number of subscribers, none of which can delay another.
 ///
 /// Every subscription has a bounded queue of its own. ``publish(_:)`` appends a batch to each queue and returns; the
-/// queue is drained elsewhere, at the speed of its subscriber and as far as its demand goes. What a full queue does
-/// is the subscriber's choice: drop the oldest and count, or end with an error.
+/// queue is drained elsewhere, at the speed of its subscriber and as far as its demand goes. The subscriber chooses the
+/// policy of a full queue: drop the oldest and count, or end with an error.
 public final class EventHub: Sendable {
   let hub = Hub<Event>()
   let sensed = Hub<Sensing>()
@@ -13,7 +13,7 @@ public final class EventHub: Sendable {
   /// Makes a hub without subscribers.
   public init() {}
 
-  /// How many subscriptions there are.
+  /// The number of subscriptions.
   public var subscriptionCount: Int { hub.count + sensed.count }
 
   /// Hands a batch to every subscription; never blocks.
@@ -80,7 +80,7 @@ extension EventHub {
     matching { kinds.contains($0.kind) }
   }
 
-  /// What observers range once a second, for one constraint or for all.
+  /// Returns the beacons that observers range once a second, for one constraint or for all.
   public func ranging(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Ranging, Never> {
     hub.stream { batch in
       batch.compactMap { event in
@@ -95,11 +95,11 @@ extension EventHub {
   }
 }
 
-/// What one observer ranged in one second.
+/// The beacons that one observer ranged in one second.
 public struct Ranging: Hashable, Sendable {
   /// The observer that ranged.
   public let observer: ObserverID
-  /// What was asked for.
+  /// The constraint.
   public let constraint: BeaconConstraint
   /// The application that asked.
   public let application: String
@@ -108,7 +108,7 @@ public struct Ranging: Hashable, Sendable {
   /// The end of the second.
   public let time: Timestamp
 
-  /// A ranging event's content, or nil for any other event.
+  /// Creates a ranging from the content of a ranging event, or nil for any other event.
   public init?(_ event: Event) {
     guard case .ranging(let constraint, let beacons) = event.detail else { return nil }
     guard case .observer(let observer) = event.subject else { return nil }
@@ -121,7 +121,7 @@ public struct Ranging: Hashable, Sendable {
 }
 
 extension EventHub {
-  /// About how many subjects fixes wait for one subscriber at most.
+  /// The maximum number of subjects about which fixes wait for one subscriber.
   ///
   /// Three times the 5,000 subjects that a core locates once a second; 16,384 fixes of 256 bytes are 4 MB.
   public static var mostFixSubjects: Int { 16_384 }
@@ -146,23 +146,23 @@ extension EventHub {
   }
 }
 
-/// Where somebody was at one time: what a fix event says.
+/// The position of a subject at one time: the content of a fix event.
 public struct Fix: Hashable, Sendable {
-  /// Who: a handset, or a tag that observers hear.
+  /// The subject: a handset, or a tag that observers hear.
   public let subject: SubjectID
-  /// When the subject was there; it was decided a moment later.
+  /// The time at which the subject was there; it was decided a moment later.
   public let time: Timestamp
-  /// Where, how accurately, and by what.
+  /// The position, its accuracy, and its source.
   public let detail: FixDetail
 
-  /// States a fix.
+  /// Creates a fix.
   public init(subject: SubjectID, time: Timestamp, detail: FixDetail) {
     self.subject = subject
     self.time = time
     self.detail = detail
   }
 
-  /// A fix event's content, or nil for any other event.
+  /// Creates a fix from the content of a fix event, or nil for any other event.
   public init?(_ event: Event) {
     guard case .fix(let detail) = event.detail else { return nil }
     self.init(subject: event.subject, time: event.time, detail: detail)
@@ -197,9 +197,11 @@ extension EventHub {
     sensings { sensing in if case .outside = sensing.body { true } else { false } }
   }
 
-  /// What observers range once a second, for one constraint or for all, each beacon as somebody who locates wants it.
+  /// Returns the beacons that observers range once a second, for one constraint or for all, each as a sensing to
+  /// compute fixes from.
   ///
-  /// A coarser stream than ``heardBeacons``: one mean level a second. Beacons without a sample in that second are left out.
+  /// A coarser stream than ``heardBeacons``: one mean level a second. Beacons without a sample in that second are left
+  /// out.
   public func rangings(_ constraint: BeaconConstraint? = nil) -> EventPublisher<Sensing, Never> {
     hub.stream { batch in
       batch.flatMap { event -> [Sensing] in

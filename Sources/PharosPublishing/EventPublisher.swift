@@ -12,17 +12,17 @@ import Synchronization
 public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
   let source: StreamSource<Output>
   let overflow: Overflow<Output, Failure>
-  /// Where subscribers are called; nil for a queue of each subscription's own.
+  /// The executor that calls subscribers; nil for a queue of each subscription's own.
   var executor: SubscriptionExecutor?
 
-  /// How many elements a queue holds unless a subscriber says otherwise.
+  /// The default limit of a queue, in elements.
   ///
   /// About a second's worth of a busy site: 2,000 tags that change rooms at once and 100 handsets that range.
   public static var defaultLimit: Int { 4_096 }
 
   /// Starts a subscription.
   ///
-  /// - Parameter subscriber: who receives the elements.
+  /// - Parameter subscriber: the subscriber that receives the elements.
   public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let subscription = EventSubscription(publisher: self, downstream: AnySubscriber(subscriber))
     subscriber.receive(subscription: subscription)
@@ -58,9 +58,9 @@ extension EventPublisher where Failure == Never {
     )
   }
 
-  /// The same stream, which ends with an error instead of dropping anything.
+  /// Returns the same stream, which ends with an error instead of dropping anything.
   ///
-  /// - Parameter limit: how many elements wait at most, at least 1.
+  /// - Parameter limit: the maximum number of waiting elements, at least 1.
   /// - Returns: the stream, whose failure is ``PublishingError/overflow(limit:)``.
   public func failing(beyond limit: Int = defaultLimit) -> EventPublisher<Output, PublishingError> {
     let limit = Swift.max(1, limit)
@@ -72,17 +72,17 @@ extension EventPublisher where Failure == Never {
   }
 }
 
-/// Does pieces of work one after the other, soon.
+/// Runs pieces of work one after the other, soon.
 package typealias SubscriptionExecutor = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
-/// Why a stream ended before its source did.
+/// The reason why a stream ended before its source did.
 public enum PublishingError: Error, Hashable, Sendable {
   /// The subscriber left more elements waiting than its limit allows.
   case overflow(limit: Int)
 }
 
 extension PublishingError: CustomStringConvertible {
-  /// What happened and what to do about it.
+  /// The failure and the remedy.
   public var description: String {
     switch self {
     case .overflow(let limit):

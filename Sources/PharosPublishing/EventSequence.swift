@@ -4,9 +4,9 @@ import PharosReports
 
 /// The `AsyncSequence` twin of an ``EventPublisher``: the same elements, the same queue, the same policies.
 ///
-/// For one consumer. It receives from the moment it was made until it is let go.
+/// For one consumer. It receives from the moment it was made until the last copy of it is released.
 public struct EventSequence<Output: Sendable, Failure: Error>: AsyncSequence, Sendable {
-  /// What the sequence gives.
+  /// The type of the elements.
   public typealias Element = Output
 
   private let lease: Lease
@@ -15,7 +15,7 @@ public struct EventSequence<Output: Sendable, Failure: Error>: AsyncSequence, Se
     lease = Lease(publisher)
   }
 
-  /// How many elements were dropped because they were not taken in time.
+  /// The number of elements that were dropped because they were not taken in time.
   public var dropped: Int { lease.queue.dropped }
 
   /// Begins to take elements.

@@ -12,7 +12,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   private struct State {
     var demand = Subscribers.Demand.none
-    /// Whether a drain is on its way, so that one wake-up serves many batches.
+    /// Indicates whether a drain is scheduled, so that one wake-up serves many batches.
     var isScheduled = false
     var isCancelled = false
     var queue: Queue?
@@ -24,7 +24,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
   private let executor: SubscriptionExecutor
   private var downstream: AnySubscriber<Output, Failure>?
 
-  /// How many elements are taken at a time, so that a cancellation is noticed soon.
+  /// The number of elements that are taken at a time, so that a cancellation is noticed soon.
   private static var stride: Int { 64 }
 
   init(publisher: EventPublisher<Output, Failure>, downstream: AnySubscriber<Output, Failure>) {
@@ -119,7 +119,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
     }
   }
 
-  /// A completion needs no demand: told as soon as the queue is empty.
+  /// Completes the subscription as soon as the queue is empty; a completion needs no demand.
   private func completeIfFinished() {
     guard let queue = state.withLock({ $0.isCancelled ? nil : $0.queue }) else { return }
     if case .finished(let failure) = queue.take(upTo: 0) { complete(failure) }

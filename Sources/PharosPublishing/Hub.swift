@@ -6,11 +6,11 @@ import Synchronization
 /// ``EventHub`` and ``ToldHub`` are built on it. The hub calls the takers on the sender's thread, so a taker only adds
 /// the items that it wants to a queue. The subscriber drains that queue elsewhere, at its own speed.
 final class Hub<Item: Sendable>: Sendable {
-  /// What takes batches without blocking.
+  /// A receiver of batches, which must not block.
   struct Taker: Sendable {
-    /// Takes what concerns it of a batch.
+    /// Takes the items that it needs from a batch.
     let take: @Sendable ([Item]) -> Void
-    /// Learns that no batch follows.
+    /// Notes that no batch follows.
     let finish: @Sendable () -> Void
   }
 
@@ -22,7 +22,7 @@ final class Hub<Item: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many takers there are.
+  /// The number of takers.
   var count: Int { state.withLock { $0.takers.count } }
 
   /// Hands a batch to every taker; the order of the calls is the order of the items.
@@ -58,7 +58,7 @@ final class Hub<Item: Sendable>: Sendable {
     state.withLock { state in state.takers.removeAll { $0.id == id } }
   }
 
-  /// What a publisher needs to know of the hub: how to be handed what it selects.
+  /// Returns a source of the elements that a function selects from the items.
   func source<Output>(
     _ select: @escaping @Sendable ([Item]) -> [Output]
   ) -> StreamSource<Output> {
@@ -78,12 +78,12 @@ final class Hub<Item: Sendable>: Sendable {
     )
   }
 
-  /// A stream of which only the newest element about each subject waits for a subscriber.
+  /// Returns a stream of which only the newest element about each subject waits for a subscriber.
   ///
   /// - Parameters:
-  ///   - limit: about how many subjects elements wait at most.
-  ///   - subject: whom an element is about.
-  ///   - select: takes what concerns it of a batch.
+  ///   - limit: the maximum number of subjects about which elements wait.
+  ///   - subject: returns the subject of an element.
+  ///   - select: selects the elements from a batch.
   /// - Returns: the stream.
   func newest<Output>(
     limit: Int,
@@ -93,20 +93,20 @@ final class Hub<Item: Sendable>: Sendable {
     EventPublisher(source: source(select), overflow: .newest(limit: limit, subject: subject))
   }
 
-  /// A taker that is called with every batch until it is cancelled.
+  /// Adds a taker that is called with every batch until it is cancelled.
   func tap(_ take: @escaping @Sendable ([Item]) -> Void, onFinish: @escaping @Sendable () -> Void) -> HubTap {
     let id = add(Taker(take: take, finish: onFinish))
     return HubTap { self.remove(id) }
   }
 }
 
-/// Where the elements of a stream come from, whatever the items of the hub are.
+/// The source of the elements of a stream, for any type of the hub's items.
 struct StreamSource<Output: Sendable>: Sendable {
-  /// Asks for elements and for the end; gives the number to detach by.
+  /// Begins to receive elements and the end; returns the number to detach by.
   let attach:
     @Sendable (_ take: @escaping @Sendable ([Output]) -> Void, _ finish: @escaping @Sendable () -> Void) ->
       UInt64
-  /// Asks for no more.
+  /// Stops receiving.
   let detach: @Sendable (UInt64) -> Void
 }
 

@@ -56,7 +56,7 @@ private struct Upstream: @unchecked Sendable {
   let subscribe: (FixMaker) -> Void
 }
 
-/// Makes fixes of the sensings that one subscription gets.
+/// A subscriber that computes fixes from the sensings of one subscription.
 ///
 /// Whatever thread upstream calls from, sensings are taken one at a time.
 final class FixMaker: Subscriber, Sendable {
@@ -71,7 +71,7 @@ final class FixMaker: Subscriber, Sendable {
   }
 
   private struct State {
-    /// Who is being located; nil once it is over.
+    /// The locators of the subjects; nil after the end.
     var locators: Locators?
     /// The latest time at which anything was received.
     var watermark = Timestamp.distantPast
@@ -81,12 +81,13 @@ final class FixMaker: Subscriber, Sendable {
   }
 
   private let state: Mutex<State>
-  /// How long after the last input every fix that it allows has been made.
+  /// The time after the last input at which every fix that it allows has been made.
   private let patience: TimeSpan
   private let deliver: @Sendable ([Fix]) -> Void
   private let finish: @Sendable () -> Void
 
-  /// How many handsets are located for one subscription at most; beyond, those that were silent longest are forgotten.
+  /// The maximum number of handsets that are located for one subscription; beyond it, those that were silent longest
+  /// are forgotten.
   ///
   /// 4,096 of 64 KiB are 256 MiB, and about what one core locates once a second.
   static let mostSubjects = 4_096
@@ -145,7 +146,7 @@ final class FixMaker: Subscriber, Sendable {
     if isEnd { finish() }
   }
 
-  /// Wants nothing more.
+  /// Cancels the subscription to upstream.
   func cancel() {
     let held = state.withLock { state in
       state.locators = nil

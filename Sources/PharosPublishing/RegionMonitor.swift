@@ -2,9 +2,9 @@ public import PharosEvents
 public import PharosReports
 import Synchronization
 
-/// Where changes to an application's region set go: the server's front door.
+/// A receiver of changes to an application's region set, such as the server.
 public protocol RegionControl: Sendable {
-  /// Carries out a change, or throws why it is refused.
+  /// Carries out a change, or throws the reason why it is refused.
   func apply(_ change: RegionChange) async throws
 }
 
@@ -44,11 +44,11 @@ public final class RegionMonitor: Sendable {
   /// Monitors a condition, replacing one with the same identifier.
   ///
   /// - Parameters:
-  ///   - condition: which beacons.
-  ///   - identifier: the name to know it by.
+  ///   - condition: the beacons.
+  ///   - identifier: the name of the condition.
   ///   - assuming: the state to start from; only a difference from it is an event.
-  ///   - presence: when a beacon counts as here and when as gone.
-  /// - Throws: what the server refuses, such as the 21st region of an application.
+  ///   - presence: the policy that decides when a beacon counts as here and when as gone.
+  /// - Throws: the server's refusal, such as that of the 21st region of an application.
   public func add(
     _ condition: BeaconConstraint,
     identifier: String,
@@ -65,7 +65,7 @@ public final class RegionMonitor: Sendable {
     }
   }
 
-  /// Stops monitoring what was added under an identifier.
+  /// Stops monitoring the condition with an identifier.
   public func remove(_ identifier: String) async throws {
     try await control.apply(.stopMonitoring(application: application, identifier: identifier))
     state.withLock { state in
@@ -103,7 +103,7 @@ public final class RegionMonitor: Sendable {
 
   /// The events of a monitor.
   public struct Events: AsyncSequence, Sendable {
-    /// What the sequence gives.
+    /// The type of the elements.
     public typealias Element = MonitorEvent
     /// The sequence never fails.
     public typealias Failure = Never
@@ -142,7 +142,7 @@ public final class RegionMonitor: Sendable {
   }
 }
 
-/// Where a subject stands towards a condition, in the words of `CLMonitor`.
+/// The state of a subject towards a condition, in the words of `CLMonitor`.
 public enum MonitorState: UInt8, Hashable, Sendable {
   /// Not determined yet.
   case unknown
@@ -163,7 +163,7 @@ public enum MonitorState: UInt8, Hashable, Sendable {
     }
   }
 
-  /// The state that a region state is.
+  /// Creates the state that corresponds to a region state.
   public init(_ state: RegionState) {
     switch state {
     case .unknown: self = .unknown
@@ -174,20 +174,20 @@ public enum MonitorState: UInt8, Hashable, Sendable {
   }
 }
 
-/// A change of a condition's state, as `CLMonitor.Event` tells it.
+/// A change of a condition's state, as in `CLMonitor.Event`.
 public struct MonitorEvent: Hashable, Sendable {
   /// The condition's identifier.
   public let identifier: String
-  /// Whom it is about.
+  /// The subject.
   public let subject: SubjectID
   /// The state now.
   public let state: MonitorState
-  /// When it began.
+  /// The time at which it began.
   public let date: Timestamp
   /// The most specific identity that caused it.
   public let refinement: BeaconID?
 
-  /// What a state event tells, or nil for any other event.
+  /// Creates an event from a state event, or nil for any other event.
   public init?(_ event: Event) {
     guard event.kind == .regionState, case .region(let transition) = event.detail else { return nil }
     identifier = event.region
@@ -200,7 +200,7 @@ public struct MonitorEvent: Hashable, Sendable {
 
 /// A condition and the last event about one subject.
 public struct MonitorRecord: Hashable, Sendable {
-  /// What is monitored.
+  /// The condition.
   public let condition: BeaconConstraint
   /// The last event that was handled, or nil if there was none yet.
   public let lastEvent: MonitorEvent?

@@ -6,7 +6,7 @@ import Synchronization
 /// The queue has no thread and no task. It calls `wake` when there is something to take; a consumer may instead wait
 /// in ``next()``.
 final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
-  /// What ``take(upTo:)`` found.
+  /// The result of ``take(upTo:)``.
   enum Taken {
     /// Elements, in order, at least one.
     case elements(ArraySlice<Output>)
@@ -21,14 +21,14 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     var runs: [ArraySlice<Output>] = []
     var head = 0
     var count = 0
-    /// What waits instead of runs where only the newest element about each subject is wanted.
+    /// The waiting elements, instead of runs, if only the newest element about each subject is wanted.
     var newest = NewestElements<Output>()
     var dropped = 0
     /// Set once nothing more is accepted.
     var end: End?
     var waiter: CheckedContinuation<Void, Never>?
 
-    /// Whether nothing waits.
+    /// Indicates whether no element waits.
     var isEmpty: Bool { head == runs.count && newest.count == 0 }
   }
 
@@ -49,10 +49,10 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     self.wake = wake
   }
 
-  /// How many elements were dropped because the subscriber did not take them in time.
+  /// The number of elements that were dropped because the subscriber did not take them in time.
   var dropped: Int { state.withLock { $0.dropped } }
 
-  /// Takes elements, which wait until somebody asks for them.
+  /// Appends elements, which wait until a consumer takes them.
   func offer(_ elements: [Output]) {
     guard !elements.isEmpty else { return }
     let (waiter, dropped) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
@@ -66,7 +66,7 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     if dropped > 0, case .dropOldest(_, let onDrop) = overflow { onDrop?(dropped) }
   }
 
-  /// Takes nothing more; what waits is still given out.
+  /// Ends the queue: later elements are ignored, waiting ones are still delivered.
   func finish() {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.end == nil { state.end = .finished }
@@ -134,9 +134,9 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     }
   }
 
-  /// Appends, and makes room as the policy says.
+  /// Appends elements, and makes room by the overflow policy.
   ///
-  /// - Returns: how many elements were dropped.
+  /// - Returns: the number of dropped elements; 0 for the policy ``Overflow/fail(limit:_:)``.
   private func append(_ elements: [Output], to state: inout State) -> Int {
     switch overflow {
     case .dropOldest(let limit, _):
@@ -190,9 +190,9 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   }
 }
 
-/// What a full queue does.
+/// The policy of a full queue.
 enum Overflow<Output: Sendable, Failure: Error>: Sendable {
-  /// Drops the oldest elements beyond the limit, counts them and says so.
+  /// Drops the oldest elements beyond the limit, counts them and reports them to `onDrop`.
   case dropOldest(limit: Int, onDrop: (@Sendable (Int) -> Void)?)
   /// Keeps the newest element about each subject, and drops the oldest of them beyond the limit.
   case newest(limit: Int, subject: @Sendable (Output) -> SubjectID)
@@ -200,7 +200,7 @@ enum Overflow<Output: Sendable, Failure: Error>: Sendable {
   case fail(limit: Int, Failure)
 }
 
-/// What waits for a subscriber that wants the present alone: one element about each subject, the newest.
+/// The waiting elements of a subscriber that wants only the present: one element about each subject, the newest.
 ///
 /// A subject keeps the place that it got when its first element came, so that one which moves often does not push back
 /// those that move seldom.
@@ -212,15 +212,15 @@ package struct NewestElements<Output: Sendable>: Sendable {
 
   package init() {}
 
-  /// How many wait.
+  /// The number of waiting elements.
   package var count: Int { elements.count }
 
-  /// Takes an element, which replaces the one that waits about the same subject.
+  /// Adds an element, which replaces the waiting one about the same subject.
   package mutating func put(_ element: Output, about subject: SubjectID) {
     if elements.updateValue(element, forKey: subject) == nil { order.append(subject) }
   }
 
-  /// Gives out up to so many, those that wait longest first.
+  /// Removes and returns up to a number of elements, those that wait longest first.
   package mutating func take(upTo most: Int) -> ArraySlice<Output> {
     let end = min(order.count, most < order.count - head ? head + most : order.count)
     let taken = order[head..<end].compactMap { elements.removeValue(forKey: $0) }
@@ -229,7 +229,7 @@ package struct NewestElements<Output: Sendable>: Sendable {
     return taken[...]
   }
 
-  /// Gives up the one that waits longest.
+  /// Drops the element that waits longest.
   package mutating func dropOldest() {
     guard head < order.count else { return }
     elements[order[head]] = nil

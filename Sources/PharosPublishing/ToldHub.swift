@@ -2,23 +2,23 @@ public import PharosEvents
 import PharosReports
 import Synchronization
 
-/// Where decisions come out that have been told: committed to the journal, with their sequence numbers.
+/// The hub of published events: one sender, any number of subscribers, none of which can delay another.
 ///
-/// The same queues and policies as ``EventHub``, one step later. What comes out here may be shown to the network: it is
-/// in the journal already, or, like ranging, is of a kind that is never kept.
+/// The same queues and policies as ``EventHub``, one step later. Its events may be shown to the network: they are
+/// committed to the journal, with their sequence numbers, or, like ranging, are of a kind that is never kept.
 public final class ToldHub: Sendable {
   private let hub = Hub<ToldEvent>()
 
   /// Makes a hub without subscribers.
   public init() {}
 
-  /// How many subscriptions there are.
+  /// The number of subscriptions.
   public var subscriptionCount: Int { hub.count }
 
-  /// Every told event, one by one.
+  /// Every published event, one by one.
   public var events: EventPublisher<ToldEvent, Never> { hub.stream { $0 } }
 
-  /// Every told event in the batches they were committed in.
+  /// Every published event in the batches they were committed in.
   public var batches: EventPublisher<[ToldEvent], Never> { hub.stream { [$0] } }
 
   /// Hands a batch to every subscription; never blocks.
@@ -71,16 +71,17 @@ public struct ToldEvent: Sendable {
   /// - Parameters:
   ///   - sequence: the sequence number in the journal, or nil for an event that the journal does not keep.
   ///   - event: the decision.
-  ///   - isLiveOnly: whether the event goes only to live streams of applications whose authorisation for its subject
-  ///     is `whenInUse`.
+  ///   - isLiveOnly: indicates whether the event goes only to live streams of applications whose authorisation for its
+  ///     subject is `whenInUse`.
   ///   - stream: the name of the stream, which the JSON carries as `source`.
   public init(sequence: Int64?, event: Event, isLiveOnly: Bool = false, stream: String) {
     storage = Storage(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: stream)
   }
 
-  /// Its number in the journal: from 1, without gaps; nil for what is not kept there, such as ranging.
+  /// The sequence number in the journal: from 1, without gaps; nil for an event that is not kept there, such as
+  /// ranging.
   public var sequence: Int64? { storage.sequence }
-  /// What was decided.
+  /// The decision.
   public var event: Event { storage.event }
   /// The flag that limits the event to live streams of applications whose authorisation for its subject is `whenInUse`.
   public var isLiveOnly: Bool { storage.isLiveOnly }
@@ -98,7 +99,7 @@ public struct ToldEvent: Sendable {
 }
 
 extension ToldEvent: Equatable {
-  /// Whether both tell the same event under the same number.
+  /// Returns whether both have the same event, sequence number and `isLiveOnly`.
   public static func == (left: ToldEvent, right: ToldEvent) -> Bool {
     left.storage === right.storage
       || left.sequence == right.sequence && left.isLiveOnly == right.isLiveOnly && left.event == right.event

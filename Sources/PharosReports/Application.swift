@@ -4,11 +4,11 @@ public struct Application: Hashable, Sendable {
   public var identifier: String
   /// The regions it monitors, each identifier once.
   public var regions: [Region]
-  /// What it ranges; there is no limit.
+  /// The beacons that it ranges; there is no limit.
   public var ranging: [RangingRequest]
   /// A tree of regions of any size, of which the most relevant are monitored for each subject.
   public var rotation: [RegionNode]
-  /// How many regions it may hold.
+  /// The largest number of regions that it may hold.
   public var regionLimit: Int
 
   /// Core Location's limit: 20 regions for each application.
@@ -38,11 +38,11 @@ public struct Application: Hashable, Sendable {
 
 /// Beacons that an application wants ranged once a second.
 public struct RangingRequest: Hashable, Sendable {
-  /// Which beacons.
+  /// The beacons to range.
   public var constraint: BeaconConstraint
-  /// Whether the device address is part of a beacon's identity here (`key: mac`).
+  /// Indicates whether the device address is part of a beacon's identity here (`key: mac`).
   public var keyedByAddress: Bool
-  /// Whether to range only while a region of the same application with the same constraint is inside.
+  /// Indicates whether to range only while a region of the same application with the same constraint is inside.
   public var whileInside: Bool
 
   /// Makes a request.
@@ -67,7 +67,7 @@ public struct RegionNode: Hashable, Sendable {
   }
 }
 
-/// What an application asks of its region set while the engine runs.
+/// A change of regions, ranging, observers or traces that the engine applies while it runs.
 public enum RegionChange: Hashable, Sendable {
   /// Monitor a region, replacing one with the same identifier; `assuming` is the state to start from.
   case startMonitoring(application: String, Region, assuming: RegionState = .unknown)
@@ -88,15 +88,15 @@ public enum RegionChange: Hashable, Sendable {
 }
 
 extension RegionChange {
-  /// Whether a shard has to hear of the change: all do, but a question about an observer is answered by the one shard
-  /// that the observer's reports reach.
+  /// Returns whether a shard needs the change: every shard does, except that a question about an observer is answered
+  /// by the one shard that receives the observer's reports.
   public func reaches(shard: Int, of count: Int) -> Bool {
     guard case .requestState(_, _, subject: .observer(let observer)) = self else { return true }
     return observer.shard(of: count) == shard
   }
 }
 
-/// Where a subject stands towards a region.
+/// The state of a subject relative to a region.
 public enum RegionState: UInt8, Hashable, Sendable {
   /// Not determined yet.
   case unknown
@@ -148,7 +148,7 @@ extension SubjectID: CustomStringConvertible {
 
 /// An application's name for a beacon identity constraint, with the rules for being inside.
 public struct Region: Hashable, Sendable {
-  /// Whom a region is about.
+  /// The kind of subject that a region is about.
   public enum Subject: Hashable, Sendable {
     /// An observer is inside when it hears any matching beacon, as a handset is for Core Location.
     case observer
@@ -158,24 +158,24 @@ public struct Region: Hashable, Sendable {
 
   /// The application's name for it; a region with the same identifier replaces this one.
   public var identifier: String
-  /// Which beacons it is about.
+  /// The beacons that it is about.
   public var constraint: BeaconConstraint
-  /// Whom it is about.
+  /// The kind of subject that it is about.
   public var subject: Subject
-  /// Whether the device address is part of a beacon's identity here (`key: mac`).
+  /// Indicates whether the device address is part of a beacon's identity here (`key: mac`).
   public var keyedByAddress: Bool
-  /// Whether entering gives an enter event.
+  /// Indicates whether an entry produces an enter event.
   public var notifyOnEntry: Bool
-  /// Whether leaving gives an exit event.
+  /// Indicates whether an exit produces an exit event.
   public var notifyOnExit: Bool
-  /// Whether a display-on report while inside gives a state event.
+  /// Indicates whether a display-on report while inside produces a state event.
   public var notifyEntryStateOnDisplay: Bool
-  /// When a beacon counts as here and when as gone.
+  /// The rules for the presence and the absence of a beacon.
   public var presence: PresencePolicy
-  /// How long a beacon may stay unmonitored before an alarm event says so, for regions about beacons.
+  /// The time for which a beacon may stay unmonitored before an alarm event reports it, for regions about beacons.
   public var maximumHold: TimeSpan
 
-  /// How long a beacon may stay unmonitored unless a region says otherwise.
+  /// The time for which a beacon may stay unmonitored unless a region sets another.
   ///
   /// An hour: longer than a gateway's restart or a short power cut, shorter than a shift.
   public static let defaultMaximumHold = TimeSpan.minutes(60)
@@ -204,9 +204,9 @@ public struct Region: Hashable, Sendable {
   }
 }
 
-/// When a beacon is here, and when it is gone: the rules that a track debounces with.
+/// The rules for the presence and the absence of a beacon, with which a track debounces.
 public struct PresencePolicy: Hashable, Sendable {
-  /// How long silence must last before it means absence.
+  /// The length of silence that means absence.
   public enum Silence: Hashable, Sendable {
     /// As long as the beacon's learned interval and this observer's reception make it unlikely enough.
     case adaptive
@@ -216,9 +216,10 @@ public struct PresencePolicy: Hashable, Sendable {
     case never
   }
 
-  /// How many adverts it takes to enter.
+  /// The number of adverts that it takes to enter.
   public var enterSamples: Int
-  /// Within which time they must fall; nil means three learned intervals, at least 3 s, 30 s for a stranger.
+  /// The time within which they must arrive; nil means three learned intervals, at least 3 s, 30 s for an unknown
+  /// beacon.
   public var enterWithin: TimeSpan?
   /// The filtered level in dBm that counts towards entering; nil means any.
   public var enterRSSI: Double?
@@ -233,15 +234,15 @@ public struct PresencePolicy: Hashable, Sendable {
   ///
   /// Turned into a level as `enterDistance` is; where a level is given too, either is enough to leave.
   public var exitDistance: Meters?
-  /// How long the level must stay below `exitRSSI`, or beyond `exitDistance`.
+  /// The time for which the level must stay below `exitRSSI`, or beyond `exitDistance`.
   public var exitDwell: TimeSpan
-  /// How long silence must last.
+  /// The length of silence that means absence.
   public var silence: Silence
   /// The shortest adaptive silence.
   public var silenceFloor: TimeSpan
   /// The longest adaptive silence.
   public var silenceCeiling: TimeSpan
-  /// How many false exits a region and subject may have in a day under adaptive silence.
+  /// The number of false exits that a region and subject may have in a day under adaptive silence.
   public var falseExitsPerDay: Double
   /// The slowest interval that the beacon is known to advertise with, at rest.
   public var stillInterval: TimeSpan?
@@ -314,16 +315,16 @@ public struct SubjectTraces: Hashable, Sendable {
     self.beacon = beacon
   }
 
-  /// Whether an observer is meant.
+  /// Returns whether the traces are about an observer.
   public func contains(_ observer: ObserverID) -> Bool { observer == self.observer }
 
-  /// Whether a beacon is meant.
+  /// Returns whether the traces are about a beacon.
   public func contains(_ beacon: BeaconID) -> Bool {
     guard let meant = self.beacon else { return false }
     return beacon == meant || meant.kind == .address && beacon.address?.bits == meant.address?.bits
   }
 
-  /// Whether a subject is meant.
+  /// Returns whether the traces are about a subject.
   public func contains(_ subject: SubjectID) -> Bool {
     switch subject {
     case .none: false

@@ -3,7 +3,7 @@
 /// One flat value of 40 bytes rather than an enum with payloads: it is the key of the track table, hashed and
 /// compared for every advert.
 public struct BeaconID: Hashable, Sendable {
-  /// What the identity is made of.
+  /// The kind of identity.
   public enum Kind: UInt8, Hashable, Sendable {
     /// Proximity UUID, major and minor: an iBeacon's or an AltBeacon's.
     case proximity
@@ -21,12 +21,12 @@ public struct BeaconID: Hashable, Sendable {
   @usableFromInline let addressWord: UInt64
   /// Major and minor, otherwise 0.
   @usableFromInline let tail: UInt32
-  /// What the identity is made of.
+  /// The kind of identity.
   public let kind: Kind
 
-  /// An identity from its parts, for tables that keep it in a layout of their own.
+  /// Creates an identity from its parts, for tables that store it in a layout of their own.
   ///
-  /// - Shape: what ``words`` gives, with the kind by itself.
+  /// - Shape: the parts of ``words``, with the kind as a separate part.
   @inlinable
   public init(kind: Kind, high: UInt64, low: UInt64, tail: UInt32, addressWord: UInt64) {
     self.kind = kind
@@ -44,7 +44,7 @@ public struct BeaconID: Hashable, Sendable {
     self.init(kind: .proximity, high: high, low: low, tail: tail, addressWord: 0)
   }
 
-  /// Whether two identities are the same: compared for every advert, so without a branch for each field.
+  /// Returns whether two identities are equal; it runs for every advert, so it takes no branch for each field.
   @inlinable
   public static func == (left: BeaconID, right: BeaconID) -> Bool {
     (left.high ^ right.high) | (left.low ^ right.low) | (left.addressWord ^ right.addressWord)
@@ -207,7 +207,7 @@ extension EddystoneNamespace: CustomStringConvertible {
   public var description: String { Hex.text(high, bytes: 8) + Hex.text(UInt64(low), bytes: 2) }
 }
 
-/// Which beacons a region or a ranging request is about: an identity with its lower parts left open.
+/// The beacons that a region or a ranging request is about: an identity whose lower parts may be left open.
 public enum BeaconConstraint: Hashable, Sendable {
   /// A proximity UUID with, if given, a major, and with that, if given, a minor.
   case proximity(UUID128, major: UInt16? = nil, minor: UInt16? = nil)
@@ -216,7 +216,7 @@ public enum BeaconConstraint: Hashable, Sendable {
   /// A device address, whatever it advertises.
   case address(DeviceAddress)
 
-  /// Whether a beacon fulfils the constraint; the address that `key: mac` adds to an identity is not looked at.
+  /// Returns whether a beacon fulfils the constraint, regardless of the address that `key: mac` adds to an identity.
   public func matches(_ beacon: BeaconID) -> Bool {
     switch self {
     case .proximity(let uuid, let major, let minor):

@@ -1,6 +1,6 @@
 /// A Bluetooth device address: 48 bits and whether they are public or random.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
-  /// What the advertiser said its address is.
+  /// The kind of address that the advertiser stated.
   public enum Kind: UInt8, Hashable, Sendable {
     /// Registered with the IEEE.
     case `public`
@@ -27,7 +27,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     self.init(bits: bits, kind: kind)
   }
 
-  /// Whether the address is a private one that changes every few minutes, and therefore never a key.
+  /// Indicates whether the address is a private one that changes every few minutes, and therefore never a key.
   ///
   /// Random addresses carry their sort in the two highest bits: 11 static, 01 resolvable, 00 not resolvable.
   ///
@@ -79,7 +79,7 @@ enum OctetText {
 ///
 /// - Source: Bluetooth Core Specification 5.4, Vol 3, Part H, 2.4.2.1.
 public struct IdentityKey: Hashable, Sendable {
-  /// Tells one key from another and says nothing about it: 32 bits that are made with it.
+  /// A 32-bit identifier that is made with the key: it distinguishes keys and reveals nothing about them.
   public let fingerprint: UInt32
   /// The 128 bits, the first octet most significant; nil for a key of which only the fingerprint is known.
   package let words: Words?
@@ -107,7 +107,7 @@ public struct IdentityKey: Hashable, Sendable {
     self.fingerprint = fingerprint
   }
 
-  /// Whether the key itself is missing, as in a site that was read from a recording.
+  /// Indicates whether the key itself is missing, as in a site that was read from a recording.
   public var isWithheld: Bool { words == nil }
 }
 
@@ -121,9 +121,9 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
 }
 
 extension Site {
-  /// The same with the keys that another site holds, wherever this one names their fingerprints alone.
+  /// Returns the same site with the keys of another site, wherever this one names only their fingerprints.
   ///
-  /// What makes a recording's site whole again: the recording says which keys were used, the site file has them.
+  /// This completes a recording's site: the recording names the keys that were used, and the site file holds them.
   public func withKeys(of other: Site) -> Site {
     var known: [UInt32: IdentityKey] = [:]
     for key in other.beacons.compactMap(\.identityKey) where !key.isWithheld { known[key.fingerprint] = key }
@@ -135,6 +135,6 @@ extension Site {
     return site
   }
 
-  /// How many beacons have a key that is missing here.
+  /// The number of beacons whose key is missing here.
   public var withheldKeys: Int { beacons.count { $0.identityKey?.isWithheld ?? false } }
 }

@@ -431,7 +431,7 @@ extension DeviceAddress: FieldCodable {
 /// A beacon is a tag and its bytes: 21 for an iBeacon, 17 for an Eddystone-UID, 7 for an address, and 6 more where the
 /// address is part of the key.
 extension BeaconID: FieldCodable {
-  /// What the tag has on top of the kind where the address is part of the key.
+  /// The value added to the kind in the tag where the address is part of the key.
   private static let keyed: UInt8 = 4
 
   /// Writes the value.

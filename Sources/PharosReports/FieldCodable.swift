@@ -74,7 +74,7 @@ public struct FieldList<Element: FieldCodable>: FieldCodable {
 public struct FieldWriter: Sendable {
   @usableFromInline var storage: [UInt8] = []
 
-  /// What has been written.
+  /// The bytes written so far.
   @inlinable public var bytes: [UInt8] { storage }
 
   /// Starts with nothing written.
@@ -142,14 +142,14 @@ public struct FieldWriter: Sendable {
 
 /// Reads back what ``FieldWriter`` wrote; any bytes at all give a value or an error, never more.
 public struct FieldReader: Sendable {
-  /// How deep trees may go: deeper ones than any site has, shallow enough for every stack.
+  /// The largest depth of a tree: deeper than any site's, shallow enough for every stack.
   public static let deepestTree = 128
 
   @usableFromInline let bytes: ArraySlice<UInt8>
   @usableFromInline var position: Int
-  /// Where the first byte lies in what the reader was taken from.
+  /// The offset of the first byte in the bytes that the reader was taken from.
   @usableFromInline var origin = 0
-  /// How deep in a tree the reader is.
+  /// The reader's depth in a tree.
   private var depth = 0
 
   /// Starts at the first byte.
@@ -158,10 +158,10 @@ public struct FieldReader: Sendable {
     self.position = bytes.startIndex
   }
 
-  /// How many bytes are left.
+  /// The number of bytes left.
   @inlinable public var remaining: Int { bytes.endIndex - position }
 
-  /// How many bytes were read.
+  /// The number of bytes read.
   @inlinable public var offset: Int { origin + position - bytes.startIndex }
 
   /// An error about what was just read.
@@ -276,9 +276,9 @@ public struct FieldReader: Sendable {
   }
 }
 
-/// Why bytes that ``FieldWriter`` should have written could not be read.
+/// An error in bytes that ``FieldWriter`` should have written.
 public struct FieldError: Error, Hashable, Sendable {
-  /// What was found.
+  /// A problem found.
   public enum Problem: Hashable, Sendable {
     /// It ends inside a field.
     case cut
@@ -298,13 +298,13 @@ public struct FieldError: Error, Hashable, Sendable {
     case badIdentity
     /// A tree is deeper than any that is written.
     case tooDeep(limit: Int)
-    /// What is kept in several parts lacks one, counted from 0, or has it in another place.
+    /// A part of a value that is kept in several parts is missing or misplaced; parts are counted from 0.
     case missingPart(UInt32)
   }
 
-  /// What was found.
+  /// The problem found.
   public let problem: Problem
-  /// Where.
+  /// The position of the problem.
   ///
   /// - Units: bytes from the start.
   public let offset: Int

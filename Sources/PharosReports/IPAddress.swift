@@ -8,7 +8,7 @@ public struct IPAddress: Hashable, Sendable {
     case v6 = 6
   }
 
-  /// Which of the two.
+  /// The version of the address.
   public let version: Version
   /// The first 64 bits of an IPv6 address, otherwise 0.
   public let high: UInt64
@@ -29,7 +29,7 @@ public struct IPAddress: Hashable, Sendable {
     self.low = low
   }
 
-  /// The same address as IPv6 says it: an IPv4 address becomes a mapped one.
+  /// The same address in IPv6: an IPv4 address becomes a mapped one.
   public var asV6: IPAddress {
     version == .v6 ? self : IPAddress(v6: 0, 0xFFFF_0000_0000 | low)
   }

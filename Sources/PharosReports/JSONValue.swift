@@ -29,7 +29,7 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// What it is, for somebody who expected something else.
+  /// The kind of value, for an error message about an unexpected value.
   public var kind: String {
     switch self {
     case .null: "null"
@@ -41,26 +41,26 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// Reads the one value that some bytes hold.
+  /// Reads the single value that the bytes hold.
   ///
-  /// - Throws: where they are no JSON, and why.
+  /// - Throws: the offset and the cause, if they are not valid JSON.
   public init(parsing bytes: [UInt8]) throws(JSONError) { self = try JSONParser.read(bytes) }
 }
 
-/// Why some bytes are no JSON, and where.
+/// An error that states where and why bytes are not valid JSON.
 public struct JSONError: Error, Hashable, Sendable {
-  /// Where reading stopped.
+  /// The offset at which reading stopped.
   ///
   /// - Units: bytes from the start.
   public let offset: Int
-  /// What was found there.
+  /// The problem found there.
   public let reason: String
-  /// What would have been right.
+  /// The valid content.
   public let expected: String
 }
 
 extension JSONError: CustomStringConvertible {
-  /// Where, what, and what was expected.
+  /// The offset, the problem and the expected content.
   public var description: String { "at byte \(offset): \(reason) (expected \(expected))" }
 }
 
@@ -185,7 +185,7 @@ struct JSONParser {
     }
   }
 
-  /// Whether a text is a number as JSON writes it.
+  /// Returns whether a text is a number in JSON's notation.
   private static func isNumber(_ text: String) -> Bool {
     var rest = Substring(text)
     func digits() -> Int {
@@ -228,7 +228,7 @@ struct JSONParser {
     throw problem("a text does not end", "a quotation mark")
   }
 
-  /// What stands behind a backslash, as UTF-8.
+  /// Reads the escape sequence after a backslash and returns it as UTF-8.
   private mutating func escape() throws(JSONError) -> [UInt8] {
     guard let byte = peek else { throw problem("a text does not end", "a quotation mark") }
     index += 1

@@ -1,4 +1,4 @@
-/// Who heard an advert: the identity that an observer gives itself inside its datagrams.
+/// The identity that an observer gives itself inside its datagrams.
 ///
 /// The source address of a datagram is never the identity: it changes behind NAT.
 public enum ObserverID: Hashable, Sendable {
@@ -52,14 +52,15 @@ public enum ObserverID: Hashable, Sendable {
     return hash ^ hash >> 33
   }
 
-  /// How many cells observers are spread over, whatever the number of shards.
+  /// The number of cells that observers are spread over, whatever the number of shards.
   public static let cells = 1 << cellBits
   /// The bits of a cell's number.
   public static let cellBits = 6
-  /// What words of an identity are multiplied by on the way to its cell: the first as each further one comes, the others at
-  /// the end.
+  /// The factors that the words of an identity are multiplied by to compute its cell: the first for each further word,
+  /// the others at the end.
   ///
-  /// Of 32 bits, so that a packet filter of the kernel can give an observer's datagrams to the loop that decides about it.
+  /// They have 32 bits, so that a packet filter of the kernel can give an observer's datagrams to the loop that decides
+  /// about it.
   ///
   /// - Source: the first prime of xxHash (Collet); the factors of MurmurHash3's finaliser (Appleby).
   public static let cellFactors: [UInt32] = [0x9E37_79B1, 0x85EB_CA6B, 0xC2B2_AE35]

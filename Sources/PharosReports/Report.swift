@@ -3,13 +3,13 @@
 /// Fixed in size and free of references: what varies in length (payloads, access points, motion samples) lies in
 /// the batch that holds the report, and a report says where. A million of them cost no allocation each.
 public struct Report: Equatable, Sendable {
-  /// Who reports: an index into ``ReportBatch/observers``.
+  /// The observer that reports: an index into ``ReportBatch/observers``.
   public var observer: UInt32
-  /// R: when the datagram was received, or the packet's time in a capture.
+  /// R: the time at which the datagram was received, or the packet's time in a capture.
   public var received: Timestamp
-  /// What the sender said about when it happened.
+  /// The event time that the sender stated.
   public var timing: ReportTiming
-  /// What happened.
+  /// The content of the report.
   public var body: ReportBody
 
   /// Makes a report.
@@ -21,7 +21,7 @@ public struct Report: Equatable, Sendable {
   }
 }
 
-/// What a sender says about when the thing it reports happened.
+/// The event time that a sender states for a report.
 public enum ReportTiming: Equatable, Sendable {
   /// Nothing, or only whole seconds: the receive time stands.
   case received
@@ -31,13 +31,13 @@ public enum ReportTiming: Equatable, Sendable {
   case sent(Timestamp)
 }
 
-/// What an observer reports.
+/// The content of a report.
 public enum ReportBody: Equatable, Sendable {
   /// An advert that its radio heard.
   case advert(Advert)
   /// A beacon that its platform ranged: what an iOS app can know.
   case rangedBeacon(RangedBeacon)
-  /// Whether and how its radio scans.
+  /// The state of its radio's scanning.
   case scanState(ScanState)
   /// A Wi-Fi scan; the range is of ``ReportBatch/accessPoints``.
   case wifiScan(Range<UInt32>)
@@ -55,7 +55,7 @@ public enum ReportBody: Equatable, Sendable {
 
 /// One BLE advertising report, as heard by one observer at one time.
 public struct Advert: Equatable, Sendable {
-  /// Which advertising PDU brought it.
+  /// The advertising PDU that carried it.
   public enum PDU: UInt8, Sendable {
     /// Connectable, scannable, undirected.
     case connectable
@@ -83,7 +83,7 @@ public struct Advert: Equatable, Sendable {
   public var channel: UInt8
   /// The advertising set (SID) of an extended advert, or 255 if it has none.
   public var advertisingSet: UInt8
-  /// Where its AD structures lie in ``ReportBatch/payloads``.
+  /// The range of its AD structures in ``ReportBatch/payloads``.
   public var payload: Range<UInt32>
 
   /// Makes an advert.
@@ -106,7 +106,7 @@ public struct Advert: Equatable, Sendable {
 
 /// A beacon as a handset's platform reports it: identity and level, without payload or address.
 public struct RangedBeacon: Equatable, Sendable {
-  /// Which beacon.
+  /// The beacon.
   public var beacon: BeaconID
   /// Its level, or nil if the platform had none.
   public var rssi: RSSI?
@@ -121,7 +121,7 @@ public struct RangedBeacon: Equatable, Sendable {
   }
 }
 
-/// How an observer's radio scans; silence while it does not scan is no evidence.
+/// The scanning state of an observer's radio; silence while it does not scan is no evidence.
 public enum ScanState: UInt8, Equatable, Sendable {
   /// Not at all.
   case off
@@ -139,7 +139,7 @@ public struct AccessPoint: Hashable, Sendable {
   public var rssi: RSSI?
   /// The centre frequency in MHz, or 0 if not told.
   public var frequency: UInt16
-  /// How long before the report it was last heard: platforms repeat stale entries.
+  /// The time from when it was last heard to the report: platforms repeat stale entries.
   public var lastHeard: TimeSpan
 
   /// Makes an access point.
@@ -153,7 +153,7 @@ public struct AccessPoint: Hashable, Sendable {
 
 /// One sample of motion.
 public struct MotionSample: Hashable, Sendable {
-  /// What was sampled.
+  /// The quantity sampled.
   public enum Kind: UInt8, Sendable {
     /// Acceleration with gravity, three axes of the device, m/s².
     case accelerometer
@@ -169,9 +169,9 @@ public struct MotionSample: Hashable, Sendable {
     case step
   }
 
-  /// What was sampled.
+  /// The quantity sampled.
   public var kind: Kind
-  /// How long before the report it was sampled.
+  /// The time from the sample to the report.
   public var age: TimeSpan
   /// The first value.
   public var x: Float
@@ -192,7 +192,7 @@ public struct MotionSample: Hashable, Sendable {
 
 /// A location that came from outside Pharos.
 public struct OutsideFix: Hashable, Sendable {
-  /// What made it.
+  /// The system that made the fix.
   public enum Source: UInt8, Sendable {
     /// A satellite receiver.
     case gnss
@@ -208,7 +208,7 @@ public struct OutsideFix: Hashable, Sendable {
   public var horizontalAccuracy: Meters
   /// The speed in m/s, or nil if not known.
   public var speed: Float?
-  /// What made it.
+  /// The system that made the fix.
   public var source: Source
 
   /// Makes a fix.
@@ -229,11 +229,11 @@ public struct OutsideFix: Hashable, Sendable {
 
 /// A sign of life with what the radio saw since the last one.
 public struct Heartbeat: Equatable, Sendable {
-  /// How many adverts the radio heard since the last heartbeat, or nil if the format does not tell.
+  /// The number of adverts that the radio heard since the last heartbeat, or nil if the format does not state it.
   public var advertsHeard: UInt32?
   /// The share of time that the radio listened, 0 to 1, or nil if the format does not tell.
   public var scanDuty: Float?
-  /// How many adverts the gateway dropped since the last heartbeat.
+  /// The number of adverts that the gateway dropped since the last heartbeat.
   public var dropped: UInt32
 
   /// Makes a heartbeat.
@@ -250,7 +250,7 @@ public struct Transmission: Equatable, Sendable {
   public var bootID: UInt32
   /// Counts the sender's datagrams since it started.
   public var sequence: UInt32
-  /// How long the sender has been up.
+  /// The time for which the sender has been up.
   public var uptime: TimeSpan
 
   /// Makes a head.

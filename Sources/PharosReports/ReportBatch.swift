@@ -8,7 +8,7 @@ public struct ReportBatch: Equatable, Sendable {
   public package(set) var observers: [ObserverID] = []
   /// The reports in order of arrival, as they are kept.
   @usableFromInline package var entries: [ReportEntry] = []
-  /// What does not fit in an entry.
+  /// The report bodies that do not fit in an entry.
   package private(set) var others: [ReportBody] = []
   /// The AD structures of all adverts, in their order; what lies between two of them is of no concern to anybody.
   public private(set) var payloads: [UInt8] = []
@@ -20,10 +20,10 @@ public struct ReportBatch: Equatable, Sendable {
   /// Makes an empty batch.
   public init() {}
 
-  /// Whether there is nothing in it.
+  /// Indicates whether the batch holds no reports.
   public var isEmpty: Bool { entries.isEmpty }
 
-  /// How many reports there are.
+  /// The number of reports.
   public var count: Int { entries.count }
 
   /// The reports in order of arrival.
@@ -36,13 +36,13 @@ public struct ReportBatch: Equatable, Sendable {
 
     /// The first report's index: zero.
     public var startIndex: Int { 0 }
-    /// How many reports there are.
+    /// The number of reports.
     public var endIndex: Int { entries.count }
     /// The report at an index.
     public subscript(index: Int) -> Report { entries[index].report(others) }
   }
 
-  /// How much has been appended: what ``removeAll(behind:)`` goes back to.
+  /// The amount appended so far: the state that ``removeAll(behind:)`` restores.
   public struct Mark: Sendable {
     let observers, reports, others, payloads, accessPoints, motionSamples: Int
   }
@@ -88,12 +88,12 @@ public struct ReportBatch: Equatable, Sendable {
   /// Appends a report whose variable parts are in the batch already.
   public mutating func append(_ report: Report) { entries.append(ReportEntry(report, others: &others)) }
 
-  /// Appends reports as they are kept, whose variable parts are in the batch already.
+  /// Appends reports in their stored form, whose variable parts are in the batch already.
   ///
   /// - Parameters:
-  ///   - most: how many there are at most.
+  ///   - most: the largest number of reports.
   ///   - body: appends them.
-  /// - Throws: what the body throws.
+  /// - Throws: the error that the body throws.
   @inlinable
   package mutating func append<Failure>(
     atMost most: Int,
@@ -162,7 +162,7 @@ public struct ReportBatch: Equatable, Sendable {
 /// everybody else takes ``Report`` from ``ReportBatch/reports``.
 @usableFromInline
 package struct ReportEntry: Equatable, Sendable {
-  /// What an entry holds.
+  /// The kind of content of an entry.
   @usableFromInline
   package enum Kind: UInt8, Sendable {
     /// An advert.
@@ -173,7 +173,7 @@ package struct ReportEntry: Equatable, Sendable {
     case other
   }
 
-  /// What ``time`` means.
+  /// The meaning of ``time``.
   @usableFromInline
   package enum TimeKind: UInt8, Sendable {
     /// Nothing: the receive time stands.
@@ -189,7 +189,7 @@ package struct ReportEntry: Equatable, Sendable {
   /// The kind of an address where there is none: the bits 56 and 57 of ``address``.
   private static let noAddress: UInt64 = 3
 
-  /// When it was received.
+  /// The time of receipt.
   @usableFromInline package var received: Timestamp
   /// The time that the sender stated, as ``timeKind`` says; the uptime of a head.
   @usableFromInline package var time: Int64
@@ -199,7 +199,7 @@ package struct ReportEntry: Equatable, Sendable {
   @usableFromInline package var address: UInt64 = 0
   /// The observer's place in the batch.
   @usableFromInline package var observer: UInt32
-  /// Where the payload of an advert begins, or the place among ``ReportBatch/others``.
+  /// The start of an advert's payload, or an index into ``ReportBatch/others``.
   @usableFromInline package var start: UInt32 = 0
   /// The length of an advert's payload.
   @usableFromInline package var length: UInt16 = 0

@@ -1,6 +1,6 @@
-/// What is known about an observer before it is heard.
+/// The declared properties of an observer.
 public struct ObserverEntry: Hashable, Sendable {
-  /// How an observer proves that its silence about a beacon means something.
+  /// The means by which an observer proves that its silence about a beacon means something.
   public enum Liveness: String, Hashable, Sendable {
     /// By heartbeats and by other traffic, whichever it has; assumed if it never had either.
     case auto
@@ -12,20 +12,20 @@ public struct ObserverEntry: Hashable, Sendable {
     case assumed
   }
 
-  /// Which observer.
+  /// The observer.
   public var id: ObserverID
   /// Its name for people.
   public var name: String?
-  /// What is added to every level that it hears, held to ``rssiOffsets``; not a number adds nothing.
+  /// The offset added to every level that it hears, clamped to ``rssiOffsets``; not a number adds nothing.
   ///
   /// - Units: dB.
   public var rssiOffset: Double
-  /// How its silence is judged.
+  /// The means by which it proves that it is alive.
   public var liveness: Liveness
   /// Its lag, or nil to learn it.
   public var lag: TimeSpan?
 
-  /// What offsets may be: receivers in the field differ by some 20 dB.
+  /// The permitted offsets: receivers in the field differ by some 20 dB.
   ///
   /// - Units: dB.
   public static let rssiOffsets: ClosedRange<Double> = -40...40
@@ -46,11 +46,11 @@ public struct ObserverEntry: Hashable, Sendable {
   }
 }
 
-/// What is known about a beacon before it is heard.
+/// The declared properties of a beacon.
 public struct BeaconEntry: Hashable, Sendable {
-  /// Which beacon or beacons.
+  /// The beacon or beacons.
   public var constraint: BeaconConstraint
-  /// Whether the device address is part of its identity (`key: mac`).
+  /// Indicates whether the device address is part of its identity (`key: mac`).
   public var keyedByAddress: Bool
   /// Its name for people.
   public var name: String?
@@ -119,9 +119,9 @@ public struct Site: Hashable, Sendable {
   public var stream: String
   /// The applications, each identifier once.
   public var applications: [Application]
-  /// What is known about observers.
+  /// The declared properties of observers.
   public var observers: [ObserverEntry]
-  /// What is known about beacons.
+  /// The declared properties of beacons.
   public var beacons: [BeaconEntry]
   /// The zones.
   public var zones: [Zone]
@@ -129,14 +129,14 @@ public struct Site: Hashable, Sendable {
   public var iBeaconCompanies: [UInt16]
   /// The path-loss exponent of log-distance ranging.
   public var pathLossExponent: Double
-  /// Whose reports count.
+  /// The observers whose reports count.
   public var admission: Admission
-  /// How handsets and tags are located in the venues.
+  /// The settings for locating handsets and tags in the venues.
   public var positioning: PositioningSettings
   /// The folders of the venues, as paths that can be opened.
   public var venues: [String]
 
-  /// Whose reports count.
+  /// The observers whose reports count.
   public enum Admission: UInt8, Hashable, Sendable {
     /// Those of all observers.
     case open
@@ -177,30 +177,30 @@ public struct Site: Hashable, Sendable {
   }
 }
 
-/// How a site wants its handsets and tags located; see `positioning:` in the site file.
+/// The settings for locating a site's handsets and tags; see `positioning:` in the site file.
 public struct PositioningSettings: Hashable, Sendable {
-  /// How far apart fixes of one subject are at least.
+  /// The shortest time between two fixes of one subject.
   public var interval: TimeSpan
-  /// How long a fix waits for what is still on its way.
+  /// The time for which a fix waits for reports that are still on their way.
   public var lag: TimeSpan
-  /// How many places are weighed against each other for one subject at most, or nil for the usual number.
+  /// The largest number of particles for one subject, or nil for the default number.
   public var particles: Int?
   /// The beacons that are located as tags; empty means all that some region asks about.
   public var tags: [BeaconConstraint]
 
-  /// How far apart fixes are unless a site says otherwise: once a second, as Core Location gives them.
+  /// The default time between fixes: once a second, as Core Location delivers them.
   public static let defaultInterval = TimeSpan.seconds(1)
-  /// How long a fix waits unless a site says otherwise.
+  /// The default waiting time of a fix.
   ///
   /// 1 s: of the lines of handsets that were recorded, 99 in 100 came no later.
   public static let defaultLag = TimeSpan.seconds(1)
-  /// How far apart fixes may be.
+  /// The permitted times between fixes.
   ///
   /// From four a second, more than steps have, to one an hour.
   public static let intervals = TimeSpan.milliseconds(250)...TimeSpan.minutes(60)
   /// The permitted waiting times of a fix: after more than 30 s, a location is no longer of interest.
   public static let lags = TimeSpan.zero...TimeSpan.seconds(30)
-  /// How many places may be weighed: fewer lose a subject at the first corner, more need over 64 KiB a subject.
+  /// The permitted numbers of particles: fewer lose a subject at the first corner, more need over 64 KiB a subject.
   public static let particleCounts = 50...2_000
 
   /// Makes settings; those that are left out are the usual ones.
@@ -249,13 +249,14 @@ extension PositioningSettings: FieldCodable {
 }
 
 extension Site {
-  /// The changes of regions and ranging that lead from what this site declares to what another one does.
+  /// Returns the changes of regions and ranging that lead from this site's declarations to those of another site.
   ///
-  /// What both declare alike is left alone, and so is what applications have added at run time, of which neither site
-  /// knows. First goes what is no longer declared, so that the limit of an application is not exceeded on the way.
+  /// Declarations that both sites share stay untouched, and so do the regions and ranging that applications have added
+  /// at run time, of which neither site knows. Removals come first, so that an application's limit is not exceeded on
+  /// the way.
   ///
   /// - Parameter next: the site that takes this one's place.
-  /// - Returns: the changes, in the order in which they are to be carried out; none if both declare the same.
+  /// - Returns: the changes, in the order in which they must be carried out; none if both declare the same.
   public func regionChanges(to next: Site) -> [RegionChange] {
     var changes: [RegionChange] = []
     for old in applications {

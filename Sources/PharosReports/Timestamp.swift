@@ -71,7 +71,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     span == .forever ? .forever : .seconds(span.seconds * factor)
   }
 
-  /// How often the divisor fits into the span.
+  /// Divides a span by another and returns the ratio.
   public static func / (span: TimeSpan, divisor: TimeSpan) -> Double {
     Double(span.nanoseconds) / Double(divisor.nanoseconds)
   }

@@ -2,7 +2,7 @@ import PharosCrypto
 import PharosReports
 import PharosWire
 
-/// Signs Pharos datagrams with one key: what a gateway does before it sends.
+/// A signer of Pharos datagrams with one key, for gateways.
 ///
 /// Build the datagram with the key's id, then sign it:
 ///
@@ -18,7 +18,7 @@ public struct DatagramSigner: Sendable {
 
   private let authenticator: MessageAuthenticator
 
-  /// Prepares for a key; keep the signer, as that is half of the work for a small datagram.
+  /// Prepares for a key; keep the signer, because the preparation is half of the work for a small datagram.
   public init(key: ObserverKey) {
     keyID = key.id
     authenticator = MessageAuthenticator(secret: key.secret)
@@ -26,8 +26,8 @@ public struct DatagramSigner: Sendable {
 
   /// Writes the tag over the last 16 bytes.
   ///
-  /// - Parameter datagram: a whole datagram that ends with room for the tag, as `PharosDatagramEncoder` makes it when it is
-  ///   given a key's id. A shorter one than a tag is left as it is.
+  /// - Parameter datagram: a whole datagram that ends with room for the tag, as `PharosDatagramEncoder` makes it when
+  ///   it is given a key's id. A datagram shorter than a tag is left unchanged.
   public func sign(_ datagram: inout [UInt8]) {
     let start = datagram.count - PharosDatagramLayout.tagLength
     guard start >= 0 else { return }
@@ -38,7 +38,7 @@ public struct DatagramSigner: Sendable {
     }
   }
 
-  /// A byte of a number as it lies in memory, where the code's bytes were loaded from.
+  /// Returns a byte of a number in memory order, in which the bytes of the code were loaded.
   private static func byte(_ index: Int, of number: UInt64) -> UInt8 {
     UInt8(truncatingIfNeeded: number.littleEndian >> UInt64(index * 8))
   }
@@ -51,7 +51,7 @@ package struct MessageAuthenticator: Sendable {
   /// Prepares for a secret of any length.
   package init(secret: [UInt8]) { hmac = HMACSHA256(key: secret) }
 
-  /// The first 16 bytes of the code, as two numbers.
+  /// Returns the first 16 bytes of the code, as two numbers.
   package func tag(of message: RawSpan) -> (UInt64, UInt64) {
     let code = hmac.code(of: message)
     let bytes = unsafe code.span.bytes
@@ -61,7 +61,7 @@ package struct MessageAuthenticator: Sendable {
     )
   }
 
-  /// Whether a tag is that of a message, in a time that does not depend on where they differ.
+  /// Returns whether a tag is that of a message, in a time that does not depend on where they differ.
   package func isValid(tag: RawSpan, of message: RawSpan) -> Bool {
     guard tag.byteCount == PharosDatagramLayout.tagLength else { return false }
     let expected = self.tag(of: message)
@@ -71,7 +71,7 @@ package struct MessageAuthenticator: Sendable {
     return first | second == 0
   }
 
-  /// Four bytes that tell keys apart and tell nothing of the secret: the code of a text that no datagram is.
+  /// Returns four bytes that distinguish keys and reveal nothing of the secret: the code of a text that no datagram is.
   static func fingerprint(of key: ObserverKey) -> [UInt8] {
     var text = Array("pharos key fingerprint ".utf8)
     text += Array(key.idText.utf8)

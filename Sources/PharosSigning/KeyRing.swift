@@ -1,17 +1,17 @@
 public import PharosReports
 public import PharosWire
 
-/// All keys at one moment: who may sign with what, ready to verify with.
+/// A snapshot of all keys of all observers, ready to verify with.
 ///
-/// An immutable value. A change of keys makes a new ring out of the old one, which the loops take over one after the other;
-/// what each key has already taken stays with the key, so that no repeat slips in between.
+/// An immutable value. A change of keys makes a new ring out of the old one, which the loops adopt one after the other.
+/// The replay window of a key stays with the key, so that no repeat is accepted in between.
 public struct KeyRing: Sendable {
-  /// The most observers with keys.
+  /// The maximum number of observers with keys.
   ///
   /// 100,000: ten times the largest sites, at some 500 bytes each.
   public static let mostObservers = 100_000
 
-  /// One key, ready to verify with.
+  /// A key, ready to verify with.
   struct Lock: Sendable {
     let key: ObserverKey
     let expiresAt: Timestamp?
@@ -19,7 +19,7 @@ public struct KeyRing: Sendable {
     let sender: SignedSender
   }
 
-  /// What is known of one observer.
+  /// The keys of one observer.
   struct Member: Sendable {
     let observer: KeyedObserver
     let locks: [Lock]
@@ -27,16 +27,16 @@ public struct KeyRing: Sendable {
 
   private let members: [ObserverID: Member]
 
-  /// Without any key.
+  /// Creates a ring without keys.
   public init() { members = [:] }
 
-  /// Prepares for the keys of some observers.
+  /// Creates a ring of the keys of some observers.
   ///
   /// - Parameters:
-  ///   - observers: who has which keys; of two entries of one observer the later one counts.
-  ///   - older: the ring whose place this one takes; keys that are in both go on where they were.
-  ///   - records: what was kept of keys by the run before; those that are in the older ring are not looked at.
-  ///   - restart: up to when the run before can have taken anything, by its R.
+  ///   - observers: the observers with their keys; of two entries of one observer the later one counts.
+  ///   - older: the ring that this one replaces; keys that are in both keep their state.
+  ///   - records: the records of keys that the previous run kept; records of keys in the older ring are ignored.
+  ///   - restart: the latest R at which the previous run can have taken a datagram.
   public init(
     _ observers: [KeyedObserver],
     following older: KeyRing = KeyRing(),
@@ -65,31 +65,31 @@ public struct KeyRing: Sendable {
   /// A Boolean value that is true if the ring holds no observer.
   public var isEmpty: Bool { members.isEmpty }
 
-  /// How many observers have keys.
+  /// The number of observers with keys.
   public var count: Int { members.count }
 
-  /// Whether an observer has, or had, keys, so that it must sign.
+  /// Returns whether an observer has, or had, keys, so that it must sign.
   public func mustSign(_ observer: ObserverID) -> Bool { members[observer] != nil }
 
-  /// Whether a sender may send records of another observer: itself and its own radios, and never one that has keys of its
-  /// own.
+  /// Returns whether a sender may send records of another observer: of itself and its own radios, but never of one that
+  /// has keys of its own.
   public func mayVouch(_ sender: ObserverID, for observer: ObserverID) -> Bool {
     if sender == observer { return true }
     guard let member = members[sender], member.observer.radios.contains(observer) else { return false }
     return members[observer] == nil
   }
 
-  /// Who signed a datagram.
+  /// Returns the sender that signed a datagram.
   ///
-  /// Whether it comes for the first time is judged by the sender's window, in ``SignedSender/judge(_:received:lease:)``.
+  /// The sender's window detects repeats, in ``SignedSender/judge(_:received:lease:)``.
   ///
   /// - Parameters:
-  ///   - datagram: the whole of it.
+  ///   - datagram: the whole datagram.
   ///   - head: its head.
-  ///   - time: R.
+  ///   - time: the R of the datagram.
   /// - Returns: the sender whose key made the tag.
   /// - Throws: `notSigned`, `unknownKey`, `expiredKey` or `badSignature`.
-  /// - Complexity: a table look-up and a hash over the datagram; no allocation but two small ones of the hash.
+  /// - Complexity: a table look-up and a hash over the datagram; two small allocations by the hash.
   public func signer(
     of datagram: RawSpan,
     head: PharosDatagramHead,
@@ -109,7 +109,7 @@ public struct KeyRing: Sendable {
     throw .unknownKey
   }
 
-  /// The sender with a name, or nil.
+  /// Returns the sender with a name, or nil.
   public func sender(_ name: SenderName) -> SignedSender? {
     members[name.observer]?.locks.first { $0.key.id == name.keyID }?.sender
   }
@@ -118,15 +118,15 @@ public struct KeyRing: Sendable {
   public var senders: [SignedSender] { members.values.flatMap { $0.locks.map(\.sender) } }
 }
 
-/// An observer with the keys it may sign with, and whom else it may speak for.
+/// An observer with its keys and the other observers whose records it may send.
 public struct KeyedObserver: Hashable, Sendable {
-  /// One key and how long it is good.
+  /// A key with its period of validity.
   public struct Entry: Hashable, Sendable {
     /// The key.
     public var key: ObserverKey
-    /// When it was made.
+    /// The time of its creation.
     public var createdAt: Timestamp
-    /// From when on nothing signed with it is taken, or nil until it is revoked.
+    /// The time from which nothing signed with it is taken, or nil until it is revoked.
     public var expiresAt: Timestamp?
 
     /// Makes an entry.
@@ -136,25 +136,25 @@ public struct KeyedObserver: Hashable, Sendable {
       self.expiresAt = expiresAt
     }
 
-    /// Whether nothing signed with it is taken any more.
+    /// Returns whether the key has expired, so that nothing signed with it is taken any more.
     public func hasExpired(at time: Timestamp) -> Bool { expiresAt.map { time >= $0 } ?? false }
   }
 
-  /// The most keys of one observer.
+  /// The maximum number of keys of one observer.
   ///
-  /// 4: the one in use, the one that takes its place, and two for an operator who rotates again within an overlap.
+  /// 4: the current one, its replacement, and two for an operator who rotates again within an overlap.
   public static let mostKeys = 4
-  /// The most radios of one sender.
+  /// The maximum number of radios of one sender.
   ///
-  /// 16: more than gateways have. A datagram names them one after the other, and each is looked for in the list.
+  /// 16: more than gateways have. A datagram names them one after the other, and each is searched for in the list.
   public static let mostRadios = 16
 
-  /// Who it is.
+  /// The identifier of the observer.
   public let id: ObserverID
   /// Its keys, the oldest first.
   ///
-  /// Without any nothing is taken from it where signatures are asked for: so a key that was revoked does not open the door to
-  /// who signs nothing.
+  /// Without any key, nothing is taken from the observer where signatures are required. So revoking a key does not
+  /// admit unsigned datagrams.
   public var keys: [Entry]
   /// The further observers whose records it may send: its own radios, and none that has keys.
   public var radios: [ObserverID]

@@ -2,25 +2,25 @@ import PharosReports
 
 /// One key of one observer: a secret that only the observer and the server know.
 ///
-/// The tag of a datagram is a MAC, made and verified with the same secret; so a server has to keep the secret itself, not a
-/// hash of it as it does for tokens. ``description`` shows the fingerprint, never the secret.
+/// The tag of a datagram is a MAC, made and verified with the same secret. So a server must store the secret itself,
+/// not a hash of it as it does for tokens. ``description`` shows the fingerprint, never the secret.
 public struct ObserverKey: Hashable, Sendable {
-  /// How long a secret is.
+  /// The length of a secret.
   ///
   /// - Units: bytes. As long as the output of SHA-256: a shorter one weakens the MAC, a longer one adds nothing.
   /// - Source: RFC 2104 section 3.
   public static let secretLength = 32
 
-  /// What ``text`` begins with, so that a scanner for leaked credentials knows one when it sees it.
+  /// The prefix of ``text``, by which a scanner for leaked credentials recognises a key.
   static let prefix = "pharos-key-"
 
-  /// Which key it is among those of its observer; never 0, which marks datagrams that are not signed.
+  /// The id of the key among those of its observer; never 0, which marks datagrams that are not signed.
   public let id: UInt32
 
   /// The secret, ``secretLength`` bytes; a sender that has it can speak for the observer.
   public let secret: [UInt8]
 
-  /// Makes a key of its parts.
+  /// Makes a key from its parts.
   ///
   /// - Throws: ``KeyError/badID`` for 0; ``KeyError/badLength(_:)`` for a secret of another length.
   public init(id: UInt32, secret: [UInt8]) throws(KeyError) {
@@ -39,11 +39,11 @@ public struct ObserverKey: Hashable, Sendable {
     return ObserverKey(unchecked: id, secret)
   }
 
-  /// Reads a key as ``text`` writes it: `pharos-key-`, the id in 8 and the secret in 64 hexadecimal digits.
+  /// Parses a key in the format of ``text``: `pharos-key-`, the id in 8 and the secret in 64 hexadecimal digits.
   ///
-  /// Space and line ends around it are passed over, as files have them.
+  /// Surrounding space and line ends are ignored, as files contain them.
   ///
-  /// - Throws: ``KeyError/badText`` for any other text; it never says which.
+  /// - Throws: ``KeyError/badText`` for any other text; the error never contains the text.
   public init(text: String) throws(KeyError) {
     let trimmed = text.trimmingSpace
     guard trimmed.hasPrefix(ObserverKey.prefix) else { throw .badText }
@@ -69,10 +69,11 @@ public struct ObserverKey: Hashable, Sendable {
   /// The id in 8 hexadecimal digits, as commands take it.
   public var idText: String { Hex.text(UInt64(id), bytes: 4) }
 
-  /// What may be shown and logged: 8 hexadecimal digits of a hash of the key, by which two ends can be compared.
+  /// A value that may be shown and logged: 8 hexadecimal digits of a hash of the key, by which two ends can compare
+  /// keys.
   public var fingerprint: String { Hex.text(MessageAuthenticator.fingerprint(of: self)) }
 
-  /// The id that 1 to 8 hexadecimal digits spell, or nil.
+  /// Parses an id of 1 to 8 hexadecimal digits; returns nil if the text is none.
   public static func id(_ text: some StringProtocol) -> UInt32? {
     guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ Hex.nibble($0) != nil }) else {
       return nil
@@ -85,10 +86,10 @@ extension ObserverKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
   /// The id and the fingerprint.
   public var description: String { "key \(idText) (\(fingerprint))" }
 
-  /// The same: not even a debugger's print shows a secret.
+  /// The id and the fingerprint: not even a debugger's print shows a secret.
   public var debugDescription: String { description }
 
-  /// The same once more, for `dump` and for what prints a value that holds a key.
+  /// A mirror of the id and the fingerprint, for `dump` and for printing a value that contains a key.
   public var customMirror: Mirror { Mirror(self, children: ["id": idText, "fingerprint": fingerprint]) }
 }
 
@@ -102,18 +103,18 @@ extension String {
   }
 }
 
-/// Why something is no key, or keys are more than may be.
+/// The reason for which a key is invalid.
 public enum KeyError: Error, Hashable, Sendable {
   /// A text that is no key.
   case badText
   /// The id 0, which marks datagrams that are not signed.
   case badID
-  /// A secret of another length than it has.
+  /// A secret of a wrong length.
   case badLength(Int)
 }
 
 extension KeyError: CustomStringConvertible {
-  /// What is wrong and what to do; never a part of the text that was given, which may be nearly a secret.
+  /// The problem and its remedy; never a part of the given text, which may be nearly a secret.
   public var description: String {
     switch self {
     case .badText:

@@ -1,7 +1,7 @@
 public import PharosReports
 public import PharosWire
 
-/// The record of which datagrams of one key have been taken: it accepts reordered datagrams, and none twice.
+/// The set of recently taken datagrams of one key: it accepts reordered datagrams, and none twice.
 ///
 /// Numbers up to ``width`` behind the newest are remembered one by one; older ones count as taken. A sender that
 /// restarts has a higher boot id, with which the numbers begin again; lower boot ids are refused from then on.
@@ -12,17 +12,17 @@ public import PharosWire
 /// - Source: RFC 6479: a ring of bits that is cleared as it turns. Here single bits are cleared instead of blocks, so
 ///   that the width is exact.
 public struct ReplayWindow: Equatable, Sendable {
-  /// How many datagrams a late one may be overtaken by.
+  /// The number of newer datagrams that may overtake a late one.
   ///
-  /// - Units: datagrams. 1,024 are ten seconds of a gateway that sends a hundred datagrams a second, longer than networks hold
-  ///   one back; RFC 4303 asks of IPsec for 64.
+  /// - Units: datagrams. 1,024 are ten seconds of a gateway that sends a hundred datagrams a second, longer than
+  ///   networks hold one back; RFC 4303 requires 64 of IPsec.
   public static let width = 1_024
 
-  /// By how much a sender's uptime may seem to go back while its numbers go on.
+  /// The time by which a sender's uptime may appear to go back while its numbers advance.
   ///
-  /// Numbers wrap around after 2^32, so that those of half a round ago look new again; their uptime gives them away. At a
-  /// million datagrams a second half a round takes 35 minutes, so a minute leaves no repeat a gap, and forgives senders
-  /// that write datagrams down out of order.
+  /// Numbers wrap around after 2^32, so those of half a round ago look new again, and only their uptime reveals them.
+  /// At a million datagrams a second, half a round takes 35 minutes. So a minute leaves no gap for repeats, and
+  /// tolerates senders that write datagrams out of order.
   static let uptimeSlack = TimeSpan.minutes(1)
 
   /// The present boot id.
@@ -43,7 +43,7 @@ public struct ReplayWindow: Equatable, Sendable {
     mark(sequence)
   }
 
-  /// Why a datagram is refused, or nil if it was not taken yet and may be.
+  /// Returns the reason to refuse a datagram, or nil if it was not taken yet and may be.
   public func refusal(bootID: UInt32, sequence: UInt32, uptime: TimeSpan) -> DatagramRefusal? {
     guard bootID == self.bootID else { return bootID < self.bootID ? .olderBoot : nil }
     let ahead = Int32(bitPattern: sequence &- newest)
@@ -52,7 +52,7 @@ public struct ReplayWindow: Equatable, Sendable {
     return isMarked(sequence) ? .replayed : nil
   }
 
-  /// Takes a datagram that ``refusal(bootID:sequence:uptime:)`` had nothing against.
+  /// Marks a datagram as taken that ``refusal(bootID:sequence:uptime:)`` did not refuse.
   public mutating func take(bootID: UInt32, sequence: UInt32, uptime: TimeSpan) {
     guard bootID == self.bootID else {
       self = ReplayWindow(bootID: bootID, sequence: sequence, uptime: uptime)
@@ -67,7 +67,7 @@ public struct ReplayWindow: Equatable, Sendable {
     mark(sequence)
   }
 
-  /// Forgets the numbers that so many new ones take the places of.
+  /// Clears the bits of old numbers whose places new numbers take.
   private mutating func clear(behind last: UInt32, count: Int) {
     guard count < ReplayWindow.width else {
       for index in seen.indices { seen[index] = 0 }

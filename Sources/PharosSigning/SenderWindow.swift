@@ -4,11 +4,11 @@ import Synchronization
 
 /// A replay window that stays correct when the process is killed at any moment.
 ///
-/// Only the memory of the process holds which datagrams it has taken, since a file cannot be written for every
-/// datagram. So the file does not say what was taken, but what cannot have been taken: a datagram is taken only while
-/// the disk already holds a record that covers it. A record says when the sender started, in the server's own time,
-/// and covers every datagram of that boot whose R less its uptime is no earlier. All records are valid as long as a
-/// lease that is on the disk as well.
+/// Only the memory of the process holds the set of taken datagrams, since a file cannot be written for every datagram.
+/// So the file does not state which datagrams were taken, but which cannot have been taken: a datagram is taken only
+/// while the disk already holds a record that covers it. A record states when the sender started, in the server's own
+/// time, and covers every datagram of that boot whose R less its uptime is no earlier. All records are valid as long as
+/// a lease that is on the disk as well.
 ///
 /// That is enough after a kill. Every datagram that was taken had an R before the end of the run, so its uptime is
 /// below that end less the sender's start, and every datagram with an uptime below that is refused. The uptime of a
@@ -20,31 +20,31 @@ import Synchronization
 ///
 /// A pure value: it takes R and returns the records to keep.
 public struct SenderWindow: Equatable, Sendable {
-  /// What to do with a datagram whose tag is right.
+  /// The judgement of a datagram whose tag is valid.
   public enum Judgement: Equatable, Sendable {
-    /// Take it; it counts as taken.
+    /// Take it; it is marked as taken.
     case taken
-    /// Take it, and keep a record in the next moments.
+    /// Take it, and store a record soon.
     case takenToKeep(SenderRecord)
-    /// Hold it until a record is kept, then ask again; nil if that record is on its way already.
+    /// Hold it until a record is stored, then judge it again; nil if that record is being stored already.
     case waits(SenderRecord?)
     /// Refuse it.
     case refused(DatagramRefusal)
   }
 
-  /// By how much a datagram may be quicker than what a record covers.
+  /// The time by which a datagram may be earlier than those that a record covers.
   ///
-  /// 50 ms: most of the jitter between a gateway and its server, so that records rarely have to be written for it; and what a
-  /// gateway may lose behind a crash and a restart that took no time at all.
+  /// 50 ms: most of the jitter between a gateway and its server, so that records rarely have to be written for it. It
+  /// is also the data that a gateway may lose after a crash and a restart that took no time at all.
   public static let margin = TimeSpan.milliseconds(50)
   /// The interval at which the earliest start is determined again, as clocks drift apart.
   ///
   /// A minute, within which crystals of 100 ppm drift by 6 ms.
   static let period = TimeSpan.minutes(1)
-  /// What a drift must come to until a new record is worth its write.
+  /// The drift from which a new record is worth its write.
   static let worthKeeping = TimeSpan.milliseconds(25)
 
-  /// What the disk holds.
+  /// The boot and the start that a record covers.
   private struct Cover: Equatable {
     var bootID: UInt32
     var startedAt: Timestamp
@@ -58,26 +58,26 @@ public struct SenderWindow: Equatable, Sendable {
     var uptimeBefore: TimeSpan?
   }
 
-  /// What was taken, or nil while that is not known number by number.
+  /// The taken datagrams, or nil while they are not known number by number.
   private var window: ReplayWindow?
-  /// The boot id below which all is refused, though nothing was taken with it since the start.
+  /// The boot id below which all datagrams are refused, though none was taken with it since the start.
   private var bootID: UInt32?
-  /// Up to which uptime of that boot all is refused.
+  /// The uptime of that boot up to which all datagrams are refused.
   private var floor: TimeSpan?
-  /// Up to which uptime all must be refused if this run ends now.
+  /// The uptime up to which all datagrams must be refused if this run ends now.
   private var floorToKeep: TimeSpan?
   private var kept: Cover?
-  /// The last record that was asked for and is not kept yet.
+  /// The last record that was requested and is not stored yet.
   private var asked: Cover?
-  /// Of the records of the present boot that are on their way, the one that covers least: the disk may hold any of them.
+  /// The record of the present boot that covers least, among those being stored: the disk may hold any of them.
   private var strictest: Cover?
   private var starts: Starts?
 
-  /// Begins with nothing, or goes on from what was kept.
+  /// Creates an empty window, or restores one from a record.
   ///
   /// - Parameters:
-  ///   - record: what was kept.
-  ///   - end: up to when the run that kept it can have taken anything, by its R.
+  ///   - record: the stored record.
+  ///   - end: the latest R at which the run that stored it can have taken a datagram.
   public init(_ record: SenderRecord? = nil, endedBy end: Timestamp = .distantPast) {
     guard let record else { return }
     bootID = record.bootID
@@ -94,26 +94,27 @@ public struct SenderWindow: Equatable, Sendable {
     floorToKeep = floor
   }
 
-  /// What to keep at a start, so that a later end needs to know nothing of this one; nil if the record that is kept will do.
+  /// Returns the record to store at a start, so that a later end needs no knowledge of this one; nil if the stored one
+  /// suffices.
   public func recordAtStart(_ sender: SenderName) -> SenderRecord? {
     guard window == nil, let bootID, let floor else { return nil }
     return SenderRecord(sender: sender, bootID: bootID, floor: floor)
   }
 
-  /// What to keep at an orderly end; nil if nothing was ever taken.
+  /// Returns the record to store at an orderly end; nil if nothing was ever taken.
   public func recordAtEnd(_ sender: SenderName) -> SenderRecord? {
     guard let window else { return recordAtStart(sender) }
     return SenderRecord(sender: sender, bootID: window.bootID, floor: floor, window: window)
   }
 
-  /// Judges a datagram whose tag is right.
+  /// Judges a datagram whose tag is valid.
   ///
   /// - Parameters:
-  ///   - head: what it says of itself.
+  ///   - head: the head of the datagram.
   ///   - received: its R.
-  ///   - lease: up to which R the disk allows to take anything.
-  ///   - sender: whose window it is, for the record.
-  /// - Returns: what to do with it; ``Judgement/taken`` has been noted.
+  ///   - lease: the last R at which the lease on the disk allows datagrams to be taken.
+  ///   - sender: the sender of the window, for the record.
+  /// - Returns: the judgement; a datagram that is to be taken has been marked as taken.
   public mutating func judge(
     _ head: PharosDatagramHead,
     received: Timestamp,
@@ -133,7 +134,7 @@ public struct SenderWindow: Equatable, Sendable {
     )
   }
 
-  /// A record is on the disk, or cannot be brought there and is to count as if it were.
+  /// Notes that a record is on the disk, or cannot be stored and is to count as if it were.
   public mutating func kept(_ record: SenderRecord) {
     guard let start = record.startedAt else { return }
     // What comes late from before the last beginning is of no use any more.
@@ -158,7 +159,7 @@ public struct SenderWindow: Equatable, Sendable {
     return window?.refusal(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
   }
 
-  /// Whether what the disk holds, and whatever of what is on its way it may hold in a moment, covers a datagram.
+  /// Returns whether a datagram is covered by the record on the disk and by each one that may replace it in a moment.
   private func covers(_ bootID: UInt32, _ start: Timestamp) -> Bool {
     guard let kept, kept.bootID == bootID, start >= kept.startedAt - SenderWindow.margin else { return false }
     guard let strictest, strictest.bootID == bootID else { return true }
@@ -189,8 +190,9 @@ public struct SenderWindow: Equatable, Sendable {
     }
   }
 
-  /// Notes when the sender seems to have started; gives what a new record is to cover where clocks have drifted so far that the
-  /// kept one would refuse too much.
+  /// Notes the apparent start of the sender.
+  ///
+  /// - Returns: the cover of a new record, if clocks have drifted so far that the stored one would refuse too much.
   private mutating func noteStart(_ start: Timestamp, _ bootID: UInt32, at received: Timestamp) -> Cover? {
     guard let last = starts else {
       starts = Starts(periodBegan: received, earliest: start, uptimeBefore: floorToKeep)
@@ -217,16 +219,17 @@ public struct SenderWindow: Equatable, Sendable {
 
 /// A key with its window, shared by all threads that receive.
 ///
-/// The kernel spreads datagrams over sockets by their addresses, so one sender's may arrive at any of them, and a repeat
-/// anywhere. All judge by the same window, behind a lock of its own: it is taken once for a datagram, for some twenty
-/// nanoseconds, and by two threads at once only where two of one sender's datagrams arrive in that moment.
+/// The kernel distributes datagrams over sockets by their addresses, so those of one sender, and repeats of them, may
+/// arrive at any socket. All threads judge by the same window, behind a lock of its own. The lock is held once for a
+/// datagram, for some twenty nanoseconds. Two threads contend for it only if two datagrams of one sender arrive in that
+/// moment.
 public final class SignedSender: Sendable {
-  /// Which key it is.
+  /// The name of the key.
   public let name: SenderName
 
   private let window: Mutex<SenderWindow>
 
-  /// Begins with a window.
+  /// Creates a sender with a window.
   public init(_ name: SenderName, window: SenderWindow = SenderWindow()) {
     self.name = name
     self.window = Mutex(window)
@@ -238,7 +241,7 @@ public final class SignedSender: Sendable {
   ///   - head: the head of the datagram.
   ///   - received: its R.
   ///   - lease: the last R at which the lease on the disk allows datagrams to be taken.
-  /// - Returns: what to do with it.
+  /// - Returns: the judgement.
   public func judge(
     _ head: PharosDatagramHead,
     received: Timestamp,
@@ -247,24 +250,24 @@ public final class SignedSender: Sendable {
     window.withLock { $0.judge(head, received: received, lease: lease, of: name) }
   }
 
-  /// A record is kept.
+  /// Notes that a record is on the disk.
   public func kept(_ record: SenderRecord) { window.withLock { $0.kept(record) } }
 
-  /// What to keep before anything is received; see ``SenderWindow/recordAtStart(_:)``.
+  /// The record to store before anything is received; see ``SenderWindow/recordAtStart(_:)``.
   public var recordAtStart: SenderRecord? { window.withLock { $0.recordAtStart(name) } }
 
-  /// What to keep when nothing is received any more; see ``SenderWindow/recordAtEnd(_:)``.
+  /// The record to store when nothing is received any more; see ``SenderWindow/recordAtEnd(_:)``.
   public var recordAtEnd: SenderRecord? { window.withLock { $0.recordAtEnd(name) } }
 }
 
-/// One key of one observer: what has a window of its own.
+/// The name of one key of one observer, which has a window of its own.
 ///
-/// A window for each key, not for each observer: who once held a key that leaked may have used up every boot id there is, and a
-/// new key must begin afresh.
+/// Each key has a window, rather than each observer: an attacker with a leaked key may have used up every boot id, and
+/// a new key must start from the beginning.
 public struct SenderName: Hashable, Sendable {
-  /// Whose key it is.
+  /// The observer.
   public let observer: ObserverID
-  /// Which key.
+  /// The id of the key.
   public let keyID: UInt32
 
   /// Names a key.
@@ -275,26 +278,26 @@ public struct SenderName: Hashable, Sendable {
 }
 
 extension SenderName: CustomStringConvertible {
-  /// The key's id and the observer, as documents are kept under.
+  /// The key's id and the observer, as in the keys of documents.
   public var description: String { "\(Hex.text(UInt64(keyID), bytes: 4))/\(observer)" }
 }
 
-/// What is kept of a sender's window, so that nothing is taken twice however the server ends.
+/// The stored state of a sender's window, so that no datagram is taken twice however the server ends.
 ///
-/// There are two sorts. After an orderly end the whole ``window`` is there. Of a run that may end at any moment there is only
-/// ``startedAt``: together with the time by which that run had ended it gives an uptime that all it had taken lies below. See
-/// ``SenderWindow``.
+/// There are two kinds. After an orderly end, the record holds the whole ``window``. For a run that may end at any
+/// moment, it holds only ``startedAt``: together with the time by which that run had ended, it gives an uptime above
+/// that of every datagram the run had taken. See ``SenderWindow``.
 public struct SenderRecord: Equatable, Sendable {
-  /// Which key.
+  /// The key.
   public let sender: SenderName
   /// The sender's boot id.
   public var bootID: UInt32
-  /// Up to which uptime everything with this boot id counts as taken, whatever else is known; nil for nothing.
+  /// The uptime up to which every datagram with this boot id counts as taken, regardless of other data; nil for none.
   public var floor: TimeSpan?
-  /// When the sender started, by the R of the run that kept it, at the earliest that its datagrams allow: no datagram was taken
-  /// whose R less its uptime lies more than a margin before it.
+  /// The earliest start of the sender that its datagrams allow, by the R of the run that stored it: no datagram was
+  /// taken whose R less its uptime lies more than a margin before it.
   public var startedAt: Timestamp?
-  /// The window at an orderly end, behind which nothing was taken.
+  /// The window at an orderly end, after which nothing was taken.
   public var window: ReplayWindow?
 
   /// Makes a record.
@@ -340,13 +343,14 @@ extension SenderRecord: FieldCodable {
 /// Every datagram that was taken has an R within the lease. So a server that reads the lease after a crash knows a
 /// time by which the run before had ended, although the moment of the crash was not recorded. See ``SenderWindow``.
 public struct SenderLease: Equatable, Sendable {
-  /// How long a lease lasts.
+  /// The duration of a lease.
   ///
-  /// Ten seconds: less than a machine takes to come back from a power cut, so that nothing a gateway sends then falls into it.
+  /// Ten seconds: less than a machine takes to restart after a power cut, so no datagram that a gateway sends then is
+  /// in it.
   public static let length = TimeSpan.seconds(10)
-  /// How long before its end it is renewed.
+  /// The time before its end at which it is renewed.
   ///
-  /// Half of it: a disk may take five seconds for a write without anything waiting for it.
+  /// Half of it: a write to the disk may take five seconds without delaying anything.
   public static let renewal = TimeSpan.seconds(5)
 
   /// The last R at which anything may be taken.

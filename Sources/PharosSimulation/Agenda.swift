@@ -1,6 +1,6 @@
 package import PharosReports
 
-/// Things to come in order of time; of two at the same time, the one that was put in first.
+/// A queue of entries in order of time; of two entries at the same time, the one added first comes first.
 ///
 /// A binary heap.
 package struct Agenda<Entry: Sendable>: Sendable {
@@ -17,13 +17,13 @@ package struct Agenda<Entry: Sendable>: Sendable {
 
   package init() {}
 
-  /// When the next thing is due, or nil if there is none.
+  /// The time of the next entry, or nil if there is none.
   package var nextTime: TimeSpan? { heap.first?.time }
 
-  /// How many things are to come.
+  /// The number of entries.
   var count: Int { heap.count }
 
-  /// Puts a thing in.
+  /// Adds an entry.
   ///
   /// - Complexity: O(log count).
   package mutating func add(_ entry: Entry, at time: TimeSpan) {
@@ -38,7 +38,7 @@ package struct Agenda<Entry: Sendable>: Sendable {
     }
   }
 
-  /// Takes out the next thing, or nil if there is none.
+  /// Removes and returns the next entry, or nil if there is none.
   ///
   /// - Complexity: O(log count).
   package mutating func removeNext() -> (time: TimeSpan, entry: Entry)? {
@@ -59,15 +59,15 @@ package struct Agenda<Entry: Sendable>: Sendable {
   }
 }
 
-/// Whose turn is next: a binary heap of times, each with the number of the one that it belongs to.
+/// A binary heap of times, each with the number of the subject that it belongs to.
 ///
-/// One word an entry, so that a drill of dozens of subjects spends a few nanoseconds on keeping their order.
+/// An entry takes one word, so that a drill of dozens of subjects spends a few nanoseconds on keeping their order.
 struct DrillQueue: Sendable {
-  /// How many low bits of an entry hold the number: as many as ``Drill/mostSubjects`` takes.
+  /// The number of low bits of an entry that hold the subject's number: as many as ``Drill/mostSubjects`` needs.
   private static let numberBits: UInt64 = 12
   private var entries: [UInt64] = []
 
-  /// The earliest time and whose it is, or nil if there is none.
+  /// The earliest time and its subject's number, or nil if there is none.
   var first: (time: Int64, number: Int)? {
     guard let entry = entries.first else { return nil }
     return (

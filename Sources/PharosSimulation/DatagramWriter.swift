@@ -2,11 +2,11 @@ import PharosReports
 
 /// The reports of one observer, split into batches that each fit a datagram.
 struct DatagramWriter: Sendable {
-  /// The most that reports take in one datagram.
+  /// The maximum size of the reports in one datagram.
   ///
   /// - Units: bytes. 1,400 less 150 for the head, an observer's name of 64 bytes and a signature among it.
   static let capacity = 1_250
-  /// What a report takes beside its payload at most.
+  /// The maximum size of a report without its payload.
   ///
   /// - Units: bytes. An identity of 24 with level, accuracy, age and the record's own head.
   static let overhead = 40
@@ -80,9 +80,9 @@ extension TimeSpan {
 }
 
 extension DatagramWriter {
-  /// How many motion samples go into one report: 17 bytes each, three such reports to two datagrams.
+  /// The maximum number of motion samples in one report: 17 bytes each, so that one report fits a datagram.
   static let samplesAtOnce = 48
-  /// How many access points go into one report: 13 bytes each, so that one report fits a datagram.
+  /// The maximum number of access points in one report: 13 bytes each, so that one report fits a datagram.
   static let accessPointsAtOnce = 90
 
   /// Appends motion samples, whose ages are relative to the report.

@@ -3,9 +3,9 @@ import PharosReports
 
 /// One thing that is wrong with a scene.
 package struct SceneMistake: Hashable, Sendable {
-  /// Where it is, as in `transmitter "door": interval`; empty for the scene itself.
+  /// The part of the scene that is wrong, as in `transmitter "door": interval`; empty for the scene itself.
   package var place: String
-  /// What is wrong, and what is expected instead.
+  /// The problem, and the expected value.
   package var problem: String
 
   /// Makes a mistake.
@@ -20,11 +20,11 @@ extension SceneMistake: CustomStringConvertible {
   package var description: String { "\(place): \(problem)" }
 }
 
-/// Why a scene cannot be played: all its mistakes at once.
+/// The error for a scene that cannot be played, with all its mistakes.
 package struct InvalidScene: Error, Hashable, Sendable {
   /// The scene's name.
   package var scene: String
-  /// What is wrong with it, at least one thing.
+  /// The mistakes in the scene, at least one.
   package var mistakes: [SceneMistake]
 
   /// Makes an error.

@@ -1,20 +1,20 @@
 import PharosPlaces
 package import PharosReports
 
-/// How radio spreads through a scene, and how it is spoilt on the way.
+/// The radio propagation model of a scene, with its disturbances.
 package struct Radio: Hashable, Sendable {
-  /// A level that differs from place to place by what stands around, and only slowly with time.
+  /// A variation of the level from place to place by surrounding objects, and only slowly with time.
   package struct Shadowing: Hashable, Sendable {
-    /// How far levels lie from the mean.
+    /// The deviation of levels from the mean.
     ///
     /// - Units: dB, one standard deviation. 3 to 6 indoors.
     package var deviation: Double
-    /// Over which movement of either end the level forgets what it was, by 1/e.
+    /// The movement of either end over which the correlation of the level falls to 1/e.
     ///
     /// - Units: metres.
     /// - Source: Gudmundson, "Correlation model for shadow fading", Electronics Letters 27 (1991).
     package var distance: Double
-    /// Over which time the level forgets what it was, by 1/e, while both ends rest: things are moved about.
+    /// The time over which the correlation falls to 1/e while both ends rest, as objects are moved about.
     package var time: TimeSpan
 
     /// Makes a shadowing.
@@ -25,11 +25,11 @@ package struct Radio: Hashable, Sendable {
     }
   }
 
-  /// Losses that come in bursts, as other networks make them: adverts in a burst are lost together.
+  /// Losses in bursts, as caused by other networks: adverts in a burst are lost together.
   package struct BurstLoss: Hashable, Sendable {
-    /// How much of the time there is a burst, below 1.
+    /// The share of the time with a burst, below 1.
     package var share: Double
-    /// How long a burst lasts in the mean.
+    /// The mean duration of a burst.
     package var duration: TimeSpan
     /// The chance that an advert in a burst is lost.
     package var loss: Double
@@ -44,11 +44,11 @@ package struct Radio: Hashable, Sendable {
 
   /// People who step into the line between two radios and out of it again.
   package struct Passersby: Hashable, Sendable {
-    /// How much of the time somebody stands there, below 1.
+    /// The share of the time during which a person stands there, below 1.
     package var share: Double
-    /// How long one stands there in the mean.
+    /// The mean time that a person stands there.
     package var duration: TimeSpan
-    /// What a body takes.
+    /// The attenuation by a body.
     ///
     /// - Units: dB. 10 to 20 at 2.4 GHz.
     package var attenuation: Double
@@ -61,7 +61,7 @@ package struct Radio: Hashable, Sendable {
     }
   }
 
-  /// How fast level falls with distance: 10 × this many dB for each tenfold distance.
+  /// The path-loss exponent: the level falls by 10 × this many dB for each tenfold distance.
   package var pathLossExponent: Double
   /// The slow differences from place to place, or nil for none.
   package var shadowing: Shadowing?
@@ -72,11 +72,11 @@ package struct Radio: Hashable, Sendable {
   ///
   /// - Units: a ratio of powers. 3 to 10 with a line of sight, 0 to 1 without.
   package var riceFactor: Double?
-  /// How far the three advertising channels of one link lie apart.
+  /// The deviation of the levels of the three advertising channels of one link.
   ///
   /// - Units: dB, one standard deviation.
   package var channelDeviation: Double
-  /// How soft the edge of reception is: the chance of reception is 0.5 at an observer's sensitivity and 0.73 one
+  /// The softness of the edge of reception: the chance of reception is 0.5 at an observer's sensitivity and 0.73 one
   /// softness above it; 0 makes the edge hard.
   ///
   /// - Units: dB.
@@ -119,7 +119,7 @@ package struct Radio: Hashable, Sendable {
   /// - Units: metres.
   package static let nearestDistance = 0.1
 
-  /// What distance takes from the level at one metre; negative nearer than that.
+  /// Returns the loss by distance relative to the level at one metre; negative at shorter distances.
   ///
   /// - Units: dB.
   /// - Source: the log-distance model, Rappaport, Wireless Communications, 4.9.
@@ -151,7 +151,7 @@ struct Link: Sendable {
     let sensitivity: Double
   }
 
-  /// How far below the sensitivity a level may lie before an advert is given up unseen.
+  /// The distance below the sensitivity beyond which an advert is lost without further computation.
   ///
   /// - Units: dB. Ten standard deviations of the usual shadowing: nothing that chance adds reaches further.
   private static let hopeless = 30.0
@@ -179,9 +179,9 @@ struct Link: Sendable {
   /// Lets an advert pass, or loses it.
   ///
   /// - Parameters:
-  ///   - time: When it is sent, not before the last one.
+  ///   - time: The time at which it is sent, not before the last one.
   ///   - channel: The advertising channel, 37 to 39.
-  ///   - ends: Where both ends are and what they are capable of.
+  ///   - ends: The positions of both ends, their power and sensitivity.
   ///   - scene: The air between them.
   /// - Returns: The level in dBm at which it is received, or nil if it is lost.
   mutating func receive(at time: TimeSpan, channel: UInt8, ends: Ends, scene: borrowing Scene) -> Double? {
@@ -196,7 +196,7 @@ struct Link: Sendable {
     return random.chance(chance) ? level : nil
   }
 
-  /// What distance and walls take in dB; remembered while neither end moves.
+  /// Returns the loss by distance and walls in dB, cached while neither end moves.
   private mutating func loss(between ends: Ends, radio: Radio, walls: Walls) -> Double {
     if let loss, loss.transmitter == ends.transmitter, loss.observer == ends.observer {
       return loss.decibels
@@ -251,7 +251,7 @@ struct Link: Sendable {
   }
 }
 
-/// Something that comes and goes by chance: interference, or a body that stands in the way.
+/// A random on-off process: interference, or a body that stands in the way.
 ///
 /// A Markov chain of two states in continuous time. It is looked at whenever an advert passes, and the chance of
 /// either state follows from the time since the last look, so that looking more often changes nothing.
@@ -263,14 +263,14 @@ package struct OnOffProcess: Sendable {
 
   package init() {}
 
-  /// Whether it is on at a time, which must not lie before the last one asked for.
+  /// Returns whether the process is on at a time, which must not lie before that of the previous call.
   ///
   /// - Parameters:
   ///   - time: The time since the scene began.
-  ///   - share: How much of the time it is on, below 1.
-  ///   - duration: How long it stays on in the mean.
-  ///   - random: Where chance comes from.
-  /// - Returns: Whether it is on.
+  ///   - share: The share of the time for which it is on, below 1.
+  ///   - duration: The mean time for which it stays on.
+  ///   - random: The source of randomness.
+  /// - Returns: True if the process is on.
   package mutating func isOn(
     at time: TimeSpan,
     share: Double,

@@ -33,7 +33,7 @@ package struct RandomStream: RandomNumberGenerator, Sendable {
   /// A number from one bound up to the other.
   package mutating func uniform(_ low: Double, _ high: Double) -> Double { low + (high - low) * uniform() }
 
-  /// Whether something of the given probability happens.
+  /// Returns true with the given probability.
   package mutating func chance(_ probability: Double) -> Bool { uniform() < probability }
 
   /// A number with the given mean whose chance falls off exponentially: a delay in a queue.
@@ -83,9 +83,9 @@ extension RandomStream {
 /// Normally distributed with deviation one, and alike within its length: drawn at the corners of a lattice and blended
 /// between them, with the blend's loss of spread made up for. Nothing is stored.
 package struct NoiseField: Hashable, Sendable {
-  /// Over which distance it differs.
+  /// The distance over which the field varies.
   ///
-  /// - Units: those of the places that it is asked for.
+  /// - Units: those of the given places.
   let length: Double
   private let key: UInt64
 

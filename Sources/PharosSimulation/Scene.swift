@@ -2,15 +2,15 @@ package import PharosAdvertising
 package import PharosPlaces
 package import PharosReports
 
-/// What happens somewhere: who is there, what transmits, who hears it, what stands in the way, what goes wrong.
+/// The description of a simulated place: its transmitters, observers, walls, radio and faults.
 ///
-/// A scene says nothing by chance; together with a seed it becomes a ``Simulation``.
+/// A scene contains no randomness; together with a seed it becomes a ``Simulation``.
 package struct Scene: Hashable, Sendable {
-  /// A piece of the floor whose comings and goings belong to the truth.
+  /// An area of the floor; the truth contains its entries and exits.
   package struct Area: Hashable, Sendable {
     /// Its name in the truth.
     package var name: String
-    /// What belongs to it.
+    /// The outline of the area.
     package var shape: Polygon
 
     /// Makes an area.
@@ -22,28 +22,28 @@ package struct Scene: Hashable, Sendable {
 
   /// A name of one word, as on a command line.
   package var name: String
-  /// What happens, in a sentence.
+  /// A description of the scene, in one sentence.
   package var summary: String
-  /// When it begins.
+  /// The start time.
   package var start: Timestamp
-  /// How long it lasts; for ever if that is asked for, since memory does not grow with time.
+  /// The duration, which may be `.forever`, since memory does not grow with time.
   package var duration: TimeSpan
-  /// What radio passes through.
+  /// The walls that attenuate radio.
   package var walls: Walls
-  /// The areas that the truth tells about.
+  /// The areas whose entries and exits the truth contains.
   package var areas: [Area]
-  /// What advertises, each name once.
+  /// The transmitters, each name once.
   package var transmitters: [Transmitter]
-  /// Who listens, each identity once.
+  /// The observers, each identity once.
   package var observers: [Observer]
-  /// How radio spreads.
+  /// The radio propagation model.
   package var radio: Radio
-  /// What a site would declare to make something of it.
+  /// The site configuration that fits the scene.
   package var site: Site
   /// The same site as a commented `site.yaml`; empty if there is none.
   package var siteYAML: String
 
-  /// 2026-01-01 09:00:00 UTC: when scenes begin unless they say otherwise.
+  /// The default start time of scenes: 2026-01-01 09:00:00 UTC.
   package static let defaultStart = Timestamp(seconds: 1_767_258_000)
 
   /// Makes a scene.
@@ -73,10 +73,10 @@ package struct Scene: Hashable, Sendable {
     self.siteYAML = siteYAML
   }
 
-  /// The scenes that Pharos brings along.
+  /// The built-in scenes.
   package static var builtIn: [Scene] { [.museumVisit, .gatewayOutage, .noisyDoorway, .busyHall, .demo] }
 
-  /// The scene of that name among those that Pharos brings along, or nil.
+  /// Returns the built-in scene of a name, or nil if there is none.
   package static func builtIn(named name: String) -> Scene? { builtIn.first { $0.name == name } }
 
   /// The level that is expected of a transmitter at an observer: distance and walls, nothing by chance.
@@ -90,11 +90,11 @@ package struct Scene: Hashable, Sendable {
   }
 }
 
-/// From one time of a scene until another, the end left out.
+/// A half-open period of a scene.
 package struct TimeWindow: Hashable, Sendable {
-  /// When it begins, counted from the scene's begin.
+  /// The start, relative to the start of the scene.
   package var from: TimeSpan
-  /// When it ends, counted from the scene's begin.
+  /// The end, which is excluded, relative to the start of the scene.
   package var until: TimeSpan
 
   /// Makes a window.
@@ -106,14 +106,14 @@ package struct TimeWindow: Hashable, Sendable {
   /// The whole scene.
   package static let always = TimeWindow()
 
-  /// Whether a time lies in it.
+  /// Returns whether a time lies in the window.
   package func contains(_ time: TimeSpan) -> Bool { from <= time && time < until }
 }
 
 extension Scene {
-  /// Who listens: a fixed gateway, or a handset that somebody carries about.
+  /// An observer: a fixed gateway, or a handset that a person carries about.
   package struct Observer: Hashable, Sendable {
-    /// What it tells of what it hears.
+    /// The kind of data that an observer reports about received adverts.
     package enum Reporting: Hashable, Sendable {
       /// Every advert, as gateways do.
       case adverts
@@ -121,11 +121,11 @@ extension Scene {
       case rangedBeacons
     }
 
-    /// How it tells that it lives.
+    /// The heartbeats of an observer.
     package struct Heartbeats: Hashable, Sendable {
       /// The time from one to the next.
       package var period: TimeSpan
-      /// Whether they tell how the radio fares: adverts heard, scan duty, drops.
+      /// Indicates whether they contain radio statistics: adverts heard, scan duty, drops.
       package var tellsStatistics: Bool
 
       /// Makes heartbeats.
@@ -135,11 +135,11 @@ extension Scene {
       }
     }
 
-    /// When its radio listens: for `window` out of each `interval`, on one of three channels in turn.
+    /// A scan pattern: the radio listens for `window` out of each `interval`, on one of three channels in turn.
     package struct Scan: Hashable, Sendable {
       /// The time from one window to the next.
       package var interval: TimeSpan
-      /// How long it listens of that.
+      /// The time within each interval during which it listens.
       package var window: TimeSpan
 
       /// Makes a scan pattern.
@@ -152,25 +152,25 @@ extension Scene {
       package var duty: Double { interval > .zero ? window / interval : 0 }
     }
 
-    /// Who it says it is.
+    /// Its identity.
     package var id: ObserverID
-    /// Where its datagrams come from: a host as text.
+    /// The host that its datagrams come from, as text.
     package var sourceAddress: String
     /// The UDP port that its datagrams come from.
     package var sourcePort: UInt16
-    /// Where it is.
+    /// Its position over time.
     package var path: Path
-    /// What it tells.
+    /// The kind of data that it reports.
     package var reporting: Reporting
-    /// How often it sends what it heard, which has an age by then; zero means at once.
+    /// The period at which it sends received adverts, with their ages; zero means at once.
     package var batchPeriod: TimeSpan
-    /// How it tells that it lives, or nil for never.
+    /// Its heartbeats, or nil for none.
     package var heartbeats: Heartbeats?
-    /// When its radio listens.
+    /// Its scan pattern.
     package var scan: Scan
     /// The scan state that it reports whenever it starts, or nil for none.
     package var scanState: ScanState?
-    /// What its antenna adds to every level.
+    /// The gain of its antenna.
     ///
     /// - Units: dB.
     package var gain: Double
@@ -182,21 +182,21 @@ extension Scene {
     ///
     /// - Units: dBm.
     package var sensitivity: Double
-    /// How fast its clock runs against true time: ages and up-time are counted with it.
+    /// The drift of its clock against true time; ages and up-time are counted with this clock.
     ///
     /// - Units: parts per million; crystals lie within ±50.
     package var clockDrift: Double
     /// The boot id of its first start; each restart uses the next one.
     package var bootID: UInt32
-    /// What the body of its carrier takes from the level straight behind them.
+    /// The attenuation by its carrier's body straight behind the carrier.
     ///
     /// - Units: dB.
     package var bodyLoss: Double
-    /// When its display is turned on.
+    /// The times at which its display is turned on.
     package var displayOn: [TimeSpan]
     /// The network between it and the server.
     package var network: Network
-    /// What goes wrong with it.
+    /// Its faults.
     package var faults: [Fault]
 
     /// Makes an observer.
@@ -240,7 +240,7 @@ extension Scene {
       self.faults = faults
     }
 
-    /// Whether a fault of a kind holds at a time.
+    /// Returns whether a fault of a kind is active at a time.
     package func has(_ kind: Fault.Kind, at time: TimeSpan) -> Bool {
       faults.contains { $0.kind == kind && $0.window.contains(time) }
     }
@@ -248,11 +248,11 @@ extension Scene {
 }
 
 extension Scene {
-  /// Something that advertises: a fixed beacon, or a tag that somebody carries about.
+  /// A transmitter: a fixed beacon, or a tag that a person carries about.
   package struct Transmitter: Hashable, Sendable {
     /// Its name in the truth.
     package var name: String
-    /// Who it says it is.
+    /// Its identity.
     package var beacon: BeaconID
     /// The AD structures of its adverts, sent in turn: an Eddystone beacon sends UID, URL and TLM so.
     package var payloads: [[UInt8]]
@@ -264,7 +264,7 @@ extension Scene {
     package var address: DeviceAddress
     /// The PDU that it advertises with.
     package var pdu: Advert.PDU
-    /// Where it is.
+    /// Its position over time.
     package var path: Path
     /// The level that it really has at one metre.
     ///
@@ -278,13 +278,13 @@ extension Scene {
     package var advertDelay: TimeSpan
     /// The interval at rest of a tag that advertises fast only when moved; nil if rest changes nothing.
     package var stillInterval: TimeSpan?
-    /// How long it must rest before it counts as still.
+    /// The time that it must rest before it counts as still.
     package var stillAfter: TimeSpan
-    /// What the body of its carrier takes from the level straight behind them; in front it takes nothing.
+    /// The attenuation by its carrier's body straight behind the carrier; in front there is none.
     ///
     /// - Units: dB.
     package var bodyLoss: Double
-    /// When it advertises at all.
+    /// The window during which it advertises.
     package var onAir: TimeWindow
 
     /// Makes a transmitter from the bytes of its adverts.
@@ -320,7 +320,7 @@ extension Scene {
       self.onAir = onAir
     }
 
-    /// When the advert behind the one at a time is sent, before the random delay.
+    /// Returns the time of the next advert after the one at a time, before the random delay.
     ///
     /// A tag at rest that is picked up advertises at once.
     func nextAdvert(after time: TimeSpan) -> TimeSpan {
@@ -329,7 +329,7 @@ extension Scene {
       return min(time + stillInterval, departure)
     }
 
-    /// Whether it has rested long enough to count as still.
+    /// Returns whether it has rested long enough to count as still.
     func isStill(at time: TimeSpan) -> Bool {
       guard let stillness = path.stillness(at: time) else { return true }
       return stillness >= stillAfter
@@ -370,9 +370,9 @@ extension Scene.Transmitter {
   }
 }
 
-/// Something that goes wrong with an observer for a while.
+/// A temporary fault of an observer.
 package struct Fault: Hashable, Sendable {
-  /// What goes wrong.
+  /// The kind of fault.
   package enum Kind: String, Hashable, Sendable {
     /// It has no power: it hears nothing and sends nothing, and restarts with the next boot id and sequence 0.
     case power
@@ -382,9 +382,9 @@ package struct Fault: Hashable, Sendable {
     case radio
   }
 
-  /// What goes wrong.
+  /// The kind of fault.
   package var kind: Kind
-  /// When.
+  /// The window during which the fault is active.
   package var window: TimeWindow
 
   /// Makes a fault.
@@ -399,11 +399,11 @@ package struct Fault: Hashable, Sendable {
   }
 }
 
-/// What happens to datagrams on their way to the server.
+/// The network that datagrams pass through on their way to the server.
 package struct Network: Hashable, Sendable {
   /// The shortest time that a datagram takes.
   package var delay: TimeSpan
-  /// What queues add to it in the mean; the chance of more falls off exponentially.
+  /// The mean of the exponentially distributed delay that queues add to it.
   package var jitter: TimeSpan
   /// The share of datagrams that are lost.
   package var loss: Double
@@ -411,7 +411,7 @@ package struct Network: Hashable, Sendable {
   package var duplication: Double
   /// The share of datagrams that take a detour, so that later ones overtake them.
   package var reordering: Double
-  /// How long a detour takes at most.
+  /// The maximum delay that a detour adds.
   package var detour: TimeSpan
 
   /// Makes a network; the defaults are those of a quiet cable.
@@ -431,7 +431,7 @@ package struct Network: Hashable, Sendable {
     self.detour = detour
   }
 
-  /// When a datagram arrives that is sent at a time: not at all, once, or twice.
+  /// Returns the times at which a datagram sent at a time arrives: none, one or two.
   func arrivals(sentAt time: TimeSpan, random: inout RandomStream) -> [TimeSpan] {
     guard !random.chance(loss) else { return [] }
     var first = time + delay + .seconds(random.exponential(mean: jitter.seconds))

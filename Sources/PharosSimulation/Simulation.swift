@@ -1,14 +1,14 @@
 import PharosPlaces
 package import PharosReports
 
-/// A scene as it is played: what the server receives and what truly happens, in order of time.
+/// A running scene: the datagrams that the server receives and the true events, in order of time.
 ///
 /// Pulled item by item, so that memory is bounded by the size of the scene and not by its length. The same scene
 /// and seed give the same items, bit for bit; each transmitter, observer and link has random numbers of its own.
 ///
 /// - Complexity: O(observers) for each advert that is sent.
 package struct Simulation: Sequence, IteratorProtocol, Sendable {
-  /// What is to be done at some time.
+  /// A step that is scheduled for some time.
   enum Step: Sendable {
     case advertise(transmitter: Int)
     case send(observer: Int, bootID: UInt32)
@@ -32,7 +32,7 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
   var links: [Link]
   var truth: TruthState
 
-  /// Begins to play a scene, or says all that is wrong with it.
+  /// Begins to play a scene, or throws all its mistakes.
   package init(_ scene: Scene, seed: UInt64) throws(InvalidScene) {
     let mistakes = scene.mistakes
     guard mistakes.isEmpty else { throw InvalidScene(scene: scene.name, mistakes: mistakes) }
@@ -102,13 +102,13 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
 
 /// A datagram as it reaches the server, ready to be encoded.
 package struct SimulatedDatagram: Equatable, Sendable {
-  /// When it is received.
+  /// The time at which the server receives it.
   package var received: Timestamp
   /// The host that it comes from, as text.
   package var sourceAddress: String
   /// The UDP port that it comes from.
   package var sourcePort: UInt16
-  /// Who sends it.
+  /// The observer that sends it.
   package var observer: ObserverID
   /// Its head: boot id, sequence number and up-time of the sender.
   package var head: Transmission
@@ -120,12 +120,12 @@ package struct SimulatedDatagram: Equatable, Sendable {
 
 /// One thing that comes out of a simulation.
 package enum SimulationItem: Equatable, Sendable {
-  /// What the server receives.
+  /// A datagram that the server receives.
   case datagram(SimulatedDatagram)
-  /// What truly happens.
+  /// An event that truly happens.
   case truth(TruthEvent)
 
-  /// When it is received or happens.
+  /// The time at which the datagram is received or the event happens.
   package var time: Timestamp {
     switch self {
     case .datagram(let datagram): datagram.received
@@ -134,10 +134,10 @@ package enum SimulationItem: Equatable, Sendable {
   }
 }
 
-/// What a transmitter has done so far.
+/// The state of a transmitter.
 struct TransmitterState: Sendable {
   var random: RandomStream
-  /// How many adverts it has sent: which payload is next.
+  /// The number of adverts sent, which selects the next payload.
   var advertsSent = 0
 
   init(seed: UInt64, index: Int) { random = RandomStream(seed: seed, 2, UInt64(index)) }
@@ -207,14 +207,14 @@ extension Simulation {
     return 37 + UInt8(local / scan.interval.nanoseconds % 3)
   }
 
-  /// How much a body stands in the way: 0 in front of its carrier, 1 behind, between them a cosine.
+  /// Returns the share of the body loss: 0 in front of the carrier, 1 behind, between them a cosine.
   private func shade(from place: Point, facing heading: Point?, to other: Point) -> Double {
     guard let heading, let direction = (other - place).direction else { return 0 }
     return (1 - heading.dot(direction)) / 2
   }
 }
 
-/// An advert that an observer has heard and not yet told.
+/// An advert that an observer has received and not sent yet.
 struct Sighting: Sendable {
   let time: TimeSpan
   let transmitter: Int
@@ -223,21 +223,23 @@ struct Sighting: Sendable {
   let channel: UInt8
 }
 
-/// What an observer has done so far.
+/// The state of an observer.
 struct ObserverState: Sendable {
-  /// How many adverts wait to be sent at most; more are dropped and counted, as a gateway's memory is small.
+  /// The maximum number of adverts that wait to be sent.
+  ///
+  /// Further adverts are dropped and counted, as a gateway's memory is small.
   static let capacity = 4_096
 
   var random: RandomStream
-  /// Where in its scan pattern the observer is when the scene begins.
+  /// The observer's phase in its scan pattern when the scene begins.
   let scanPhase: TimeSpan
   var bootID: UInt32
   var sequence: UInt32 = 0
   var bootedAt = TimeSpan.zero
-  /// How many faults keep it without power.
+  /// The number of active faults that keep it without power.
   var powerFaults = 0
   var isPowered: Bool { powerFaults == 0 }
-  /// What it has heard and not yet told, in order of time.
+  /// The adverts received and not sent yet, in order of time.
   var pending: [Sighting] = []
   var advertsHeard: UInt32 = 0
   var dropped: UInt32 = 0
@@ -256,7 +258,7 @@ struct ObserverState: Sendable {
 }
 
 extension Simulation {
-  /// Starts an observer: its periods begin at a random phase, and it tells its scan state.
+  /// Starts an observer: its periods begin at a random phase, and it reports its scan state.
   mutating func boot(observer index: Int, at time: TimeSpan) {
     let observer = scene.observers[index]
     observers[index].bootedAt = time
@@ -289,7 +291,7 @@ extension Simulation {
     if scene.observers[index].batchPeriod == .zero { sendPending(observer: index, at: sighting.time) }
   }
 
-  /// Sends what is pending, and comes back a period later.
+  /// Sends the pending adverts, and schedules the next batch a period later.
   mutating func sendBatch(observer index: Int, bootID: UInt32, at time: TimeSpan) {
     guard observers[index].bootID == bootID, observers[index].isPowered else { return }
     sendPending(observer: index, at: time)
@@ -297,7 +299,7 @@ extension Simulation {
     agenda.add(.send(observer: index, bootID: bootID), at: time + period)
   }
 
-  /// Sends a sign of life, and comes back a period later.
+  /// Sends a heartbeat, and schedules the next one a period later.
   mutating func heartbeat(observer index: Int, bootID: UInt32, at time: TimeSpan) {
     guard observers[index].bootID == bootID, observers[index].isPowered else { return }
     guard let heartbeats = scene.observers[index].heartbeats else { return }
@@ -317,7 +319,7 @@ extension Simulation {
     agenda.add(.heartbeat(observer: index, bootID: bootID), at: time + heartbeats.period)
   }
 
-  /// Tells that the display was turned on.
+  /// Sends a report that the display was turned on.
   mutating func displayOn(observer index: Int, at time: TimeSpan) {
     guard observers[index].isPowered else { return }
     var writer = DatagramWriter(observer: scene.observers[index].id)

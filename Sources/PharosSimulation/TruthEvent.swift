@@ -1,11 +1,11 @@
 package import PharosPlaces
 package import PharosReports
 
-/// Something that truly happens in a scene, whatever anyone hears of it.
+/// An event that truly happens in a scene, whether or not an observer detects it.
 package struct TruthEvent: Hashable, Sendable {
-  /// What happens.
+  /// A fact about a subject.
   package enum Fact: Hashable, Sendable {
-    /// The subject is at a place: told at the begin, and every second while it moves.
+    /// The subject is at a place: emitted at the start, and every second while it moves.
     case position(Point)
     /// The subject comes into an area.
     case entersArea(String)
@@ -22,13 +22,13 @@ package struct TruthEvent: Hashable, Sendable {
     case recovers(Fault.Kind)
   }
 
-  /// When it happens.
+  /// The time of the event.
   package var time: Timestamp
-  /// To whom.
+  /// The subject of the event.
   package var subject: SubjectID
   /// The transmitter's name; the observer's identity as text.
   package var name: String
-  /// What happens.
+  /// The fact that becomes true.
   package var fact: Fact
 
   /// Makes an event.
@@ -81,7 +81,7 @@ extension TruthEvent.Fact {
   }
 }
 
-/// What has been told of the truth so far.
+/// The true state as last sampled and as last emitted.
 struct TruthState: Sendable {
   /// The period at which the simulation samples the truth.
   ///
@@ -90,9 +90,9 @@ struct TruthState: Sendable {
   /// The number of samples from one emitted position to the next: one position a second.
   static let positionEvery = 10
 
-  /// Where the transmitters were when last looked at, then the observers.
+  /// The last sampled positions of the transmitters, then those of the observers.
   var places: [Point?]
-  /// Where they were when last told.
+  /// The last emitted positions, in the same order.
   var toldPlaces: [Point?]
   /// For each of them and each area, whether they are in it.
   var isInArea: [Bool]
@@ -112,7 +112,7 @@ struct TruthState: Sendable {
 }
 
 extension Simulation {
-  /// Tells of an observer's fault.
+  /// Emits a fact about an observer.
   mutating func tell(_ fact: TruthEvent.Fact, observer: Scene.Observer, at time: TimeSpan) {
     facts.append(
       TruthEvent(
@@ -124,7 +124,7 @@ extension Simulation {
     )
   }
 
-  /// Looks at all that moves, tells what has changed, and comes back a period later.
+  /// Samples all positions, emits all changes, and schedules the next sample a period later.
   mutating func observeTruth(tick: Int, at time: TimeSpan) {
     let count = scene.transmitters.count
     var hasMoved = Array(repeating: false, count: truth.places.count)
@@ -151,7 +151,7 @@ extension Simulation {
     agenda.add(.observeTruth(tick: tick + 1), at: time + TruthState.period)
   }
 
-  /// Tells first what is left, then what is entered.
+  /// Emits first the areas that are left, then those that are entered.
   private mutating func tellAreas(of body: Int, at place: Point, time: TimeSpan) {
     let first = body * scene.areas.count
     for (index, area) in scene.areas.enumerated()

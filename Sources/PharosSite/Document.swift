@@ -1,21 +1,21 @@
 package import PharosReports
 import Yams
 
-/// What the documents that come over HTTP have in common: JSON, read by the rules of the site file.
+/// The common part of the documents that clients send over HTTP: JSON, read by the rules of the site file.
 enum Document {
-  /// The largest document.
+  /// The maximum size of a document.
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
   static let largest = 1 << 20
-  /// The longest identifier in a document, in bytes of UTF-8: it stands in addresses, logs and events.
+  /// The maximum length of an identifier in a document, in bytes of UTF-8: it appears in addresses, logs and events.
   static let longestIdentifier = 128
 
   /// Reads a document.
   ///
   /// - Parameters:
   ///   - json: the bytes.
-  ///   - name: how messages call the document.
-  ///   - read: makes a value of the tree, or notes why not.
+  ///   - name: the name of the document in messages.
+  ///   - read: makes a value of the tree, or notes the reason why not.
   /// - Returns: the value.
   /// - Throws: all mistakes together.
   static func read<Value>(
@@ -48,7 +48,7 @@ enum Document {
     return value
   }
 
-  /// Notes what is wrong with an identifier that comes from an address.
+  /// Notes a mistake in an identifier that comes from an address.
   static func check(identifier: String, what: String, problems: SiteProblems) {
     let expected = "1 to \(longestIdentifier) bytes without control characters"
     let isGood =
@@ -60,11 +60,11 @@ enum Document {
   }
 }
 
-/// Reads JSON as the tree that a site file is read from, so that one set of rules serves both.
+/// A reader of JSON as the tree of a site file, so that one set of rules serves both.
 enum JSONNodes {
-  /// The tree of a text.
+  /// Returns the tree of a text.
   ///
-  /// - Throws: where reading stopped, and why.
+  /// - Throws: the line and the reason at which reading stopped.
   static func read(_ bytes: [UInt8]) throws(SiteProblem) -> Node {
     guard String(validating: bytes, as: UTF8.self) != nil else {
       throw SiteProblem(line: 1, severity: .mistake, message: "not UTF-8", expected: "JSON in UTF-8")
@@ -99,14 +99,14 @@ enum JSONNodes {
   private static func quoted(_ text: String) -> Node { .scalar(Node.Scalar(text, Tag(.str), .doubleQuoted)) }
 }
 
-/// What an application that is made over HTTP says of itself.
+/// The settings of an application that is created over HTTP.
 package struct ApplicationDocument: Hashable, Sendable {
-  /// What it wants to know where people are for; nil if it does not ask about people.
+  /// The purpose for which it wants to know where people are; nil if it does not ask about people.
   package var purpose: String?
-  /// How many regions it may hold.
+  /// The maximum number of regions that it may have.
   package var regionLimit: Int
 
-  /// The highest limit that may be asked for over HTTP: fifty times Core Location's.
+  /// The maximum limit that may be requested over HTTP: fifty times Core Location's.
   ///
   /// Each region costs the matcher an entry and each subject a row; a venue with more uses a rotation in the site file.
   package static let highestRegionLimit = 1_000
@@ -145,7 +145,7 @@ package struct ApplicationDocument: Hashable, Sendable {
     }
   }
 
-  /// Writes the members into the object that the caller has opened.
+  /// Writes the members into an open JSON object.
   package func write(to json: inout JSONText) {
     json.member("purpose", ifPresent: purpose)
     json.member("regionLimit", regionLimit)
@@ -153,7 +153,7 @@ package struct ApplicationDocument: Hashable, Sendable {
 }
 
 extension SiteFields {
-  /// Notes an `id` that is not the one of the address.
+  /// Notes a mistake if the `id` differs from the one in the address.
   func check(identifier: String) {
     guard let id = text("id"), id != identifier else { return }
     mistake(

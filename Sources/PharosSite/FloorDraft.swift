@@ -1,15 +1,15 @@
 import PharosPlaces
 import PharosReports
 
-/// A floor while it is put together: the floor, and what its walls are made of.
+/// A floor under construction, with its doors.
 struct FloorDraft {
   var floor: Floor
   /// Gaps in walls.
   var doors: [Segment] = []
-  /// How many corners its shapes have.
+  /// The number of corners of its shapes.
   var corners = 0
 
-  /// The most corners of a floor.
+  /// The maximum number of corners of a floor.
   ///
   /// A floor of a mall has 5,000, one of an airport 50,000.
   static let mostCorners = 200_000
@@ -23,20 +23,20 @@ struct FloorDraft {
     self.floor = floor
   }
 
-  /// What the features of a file are.
+  /// The use of a feature of a map.
   enum Use: String, CaseIterable {
-    /// Where one can walk.
+    /// An area in which people can walk.
     case walkable
-    /// Where one can walk, with walls around it.
+    /// An area in which people can walk, with walls around it.
     case room
-    /// Where one cannot walk.
+    /// An area in which people cannot walk.
     case obstacle
-    /// What stops people and weakens radio.
+    /// A wall, which stops people and weakens radio signals.
     case wall
     /// A gap in a wall.
     case door
 
-    /// The uses in words.
+    /// The list of uses for messages.
     static var expected: String { "walkable, room, obstacle, wall or door" }
   }
 
@@ -69,7 +69,7 @@ enum Shape {
   case lines([[Point]])
   case polygons([[[Point]]])
 
-  /// A shape on a plane; nil where part of it is beyond the plane's reach.
+  /// Projects a shape to a plane; returns nil if part of it is beyond the plane's reach.
   init?(_ geometry: GeoJSON.Geometry, on plane: FloorPlane) {
     func points(_ coordinates: [Coordinate]) -> [Point]? {
       let points = coordinates.compactMap { plane.point(of: $0) }
@@ -101,7 +101,7 @@ enum Shape {
     }
   }
 
-  /// Polygons as areas; nothing else has any.
+  /// Returns polygons as areas; other shapes have none.
   func areas(named name: String) -> [Area] {
     guard case .polygons(let polygons) = self else { return [] }
     return polygons.compactMap { rings in
@@ -111,7 +111,7 @@ enum Shape {
     }
   }
 
-  /// Lines piece by piece, and the sides of polygons.
+  /// The segments of lines, and the sides of polygons.
   var sides: [Segment] {
     switch self {
     case .points: []
@@ -122,12 +122,12 @@ enum Shape {
   }
 }
 
-/// Draws the features of a GeoJSON file on a floor.
+/// The drawing of a GeoJSON file's features on a floor.
 struct MapLayer {
   let file: String
-  /// What features are that do not say so themselves.
+  /// The use of features that do not state one.
   let use: FloorDraft.Use?
-  /// What their walls take from a signal, in dB.
+  /// The attenuation of their walls, in dB.
   let attenuation: Double
   let problems: VenueProblems
 
@@ -156,7 +156,7 @@ struct MapLayer {
 
   /// Draws a shape whose use is known.
   ///
-  /// - Returns: whether there is room for more.
+  /// - Returns: true if there is room for more.
   func draw(
     _ feature: GeoJSON.Feature,
     _ geometry: GeoJSON.Geometry,
@@ -210,6 +210,6 @@ struct MapLayer {
 }
 
 extension GeoJSON.Feature {
-  /// What people call it: its name, in English where there are several languages; empty if it has none.
+  /// The name, in English if there are several languages; empty if there is none.
   var name: String { label("name") }
 }

@@ -7,19 +7,19 @@ import PharosReports
 struct GeoJSON {
   /// One feature.
   struct Feature {
-    /// Which one of the file it is, from 1.
+    /// The number of the feature in the file, from 1.
     let number: Int
-    /// What it calls itself.
+    /// The id that the file gives it.
     let id: String?
     /// The members of its `properties` object.
     let properties: [JSONValue.Member]
-    /// Its shape; nil where it has none.
+    /// The shape; nil if it has none.
     let geometry: Geometry?
 
-    /// A property's value.
+    /// The value of a property.
     subscript(_ name: String) -> JSONValue? { properties.first { $0.name == name }?.value }
 
-    /// A property that is a text.
+    /// Returns a property that is a text.
     func text(_ name: String) -> String? {
       guard case .string(let text) = self[name] else { return nil }
       return text
@@ -32,7 +32,7 @@ struct GeoJSON {
     case lines([[Coordinate]])
     case polygons([[[Coordinate]]])
 
-    /// What it is, for somebody who expected something else.
+    /// The kind of shape, for messages.
     var kind: String {
       switch self {
       case .points: "a point"
@@ -51,15 +51,15 @@ struct GeoJSON {
     }
   }
 
-  /// The features in order; those that are wrong are left out.
+  /// The features in order, without invalid ones.
   let features: [Feature]
 
-  /// The most features of a file.
+  /// The maximum number of features of a file.
   static let mostFeatures = 100_000
 
-  /// Reads a file, and notes what is wrong with it.
+  /// Reads a file and notes the mistakes in it.
   ///
-  /// - Returns: nil where it is no list of features at all.
+  /// - Returns: nil if it is no list of features at all.
   init?(_ bytes: [UInt8], file: String, problems: VenueProblems) {
     let value: JSONValue
     do throws(JSONError) {
@@ -157,7 +157,7 @@ extension JSONValue {
   }
 }
 
-/// What is wrong with a shape, and in which field.
+/// A mistake in a shape, with its field.
 struct GeometryProblem: Error {
   let field: String
   let message: String

@@ -14,7 +14,7 @@ struct IMDFReading {
   var drafts: [String: FloorDraft] = [:]
   /// The building and number of each level.
   var floors: [String: FloorID] = [:]
-  /// Whether a level has units.
+  /// The levels that have units.
   var levelsWithUnits: Set<String> = []
   /// The units that lead to other floors.
   var shafts: [Shaft] = []
@@ -25,7 +25,7 @@ struct IMDFReading {
     let kind: Connector.Kind
     let floor: FloorID
     let area: Area
-    /// Where one stands in it.
+    /// The position of a person in it.
     let point: Point
   }
 
@@ -39,12 +39,12 @@ struct IMDFReading {
     self.problems = problems
   }
 
-  /// Where a file of the archive is.
+  /// Returns the path of a file of the archive.
   func path(_ name: String) -> String {
     folder.isEmpty ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
   }
 
-  /// The venue; nil, with mistakes noted, where it cannot be read.
+  /// Returns the venue; nil, with mistakes noted, if it cannot be read.
   mutating func venue() -> Venue? {
     guard let venueFeature = features("venue.geojson", isNeeded: true)?.first else {
       problems.mistake(path("venue.geojson"), "no venue", expected: "one feature of type venue")
@@ -150,7 +150,7 @@ struct IMDFReading {
 }
 
 extension GeoJSON.Feature {
-  /// Where a feature is to be shown.
+  /// The position at which to show a feature.
   var displayPoint: Coordinate? {
     guard let value = self["display_point"], case .points(let points) = try? GeoJSON.Geometry(value) else {
       return nil
@@ -158,7 +158,7 @@ extension GeoJSON.Feature {
     return points.first
   }
 
-  /// A text in English where there are several languages; empty if there is none.
+  /// Returns a text, in English if there are several languages; empty if there is none.
   func label(_ key: String) -> String {
     switch self[key] {
     case .string(let text): text
@@ -186,9 +186,9 @@ extension IMDFReading {
     "elevator": .lift, "stairs": .stairs, "steps": .stairs, "escalator": .escalator, "ramp": .ramp,
   ]
 
-  /// Rooms, walkways, shafts and what is solid.
+  /// Reads the units: rooms, walkways, shafts and solid objects.
   ///
-  /// Where a level has units one walks in them, and not on the rest of the level.
+  /// If a level has units, people walk in them and not on the rest of the level.
   mutating func readUnits() {
     let layer = layer("unit.geojson")
     for feature in features("unit.geojson", isNeeded: false) ?? [] where !problems.isFull {
@@ -230,7 +230,7 @@ extension IMDFReading {
     }
   }
 
-  /// What stands about.
+  /// Reads the obstacles of a file.
   mutating func readObstacles(_ name: String) {
     let layer = layer(name)
     for feature in features(name, isNeeded: false) ?? [] where !problems.isFull {
@@ -241,7 +241,7 @@ extension IMDFReading {
     }
   }
 
-  /// Doors, and those of them that lead outdoors.
+  /// Reads doors, including those that lead outdoors.
   mutating func readOpenings() {
     let layer = layer("opening.geojson")
     for feature in features("opening.geojson", isNeeded: false) ?? [] where !problems.isFull {

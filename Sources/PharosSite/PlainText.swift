@@ -1,20 +1,20 @@
-/// Texts from files, radios and networks, made fit for a line that people read.
+/// Functions that make texts from files, radios and networks safe to show on one line.
 ///
 /// An escape sequence in a device's name must not reach a terminal, nor a line break a log.
 package enum PlainText {
-  /// The text with a middle dot for every control character and line end.
+  /// Returns the text with a middle dot for every control character and line end.
   package static func clean(_ text: String) -> String {
     let isClean = text.unicodeScalars.allSatisfy { !isControl($0) }
     guard !isClean else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "·" : $0 }))
   }
 
-  /// The text, or its beginning and an ellipsis where it is longer than `width`.
+  /// Returns the text, or its beginning and an ellipsis if it is longer than `width`.
   package static func cut(_ text: String, to width: Int) -> String {
     text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
   }
 
-  /// Whether a character would move a cursor, end a line or turn the direction of writing.
+  /// Returns whether a character would move a cursor, end a line or change the direction of writing.
   static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
@@ -23,18 +23,18 @@ package enum PlainText {
   }
 }
 
-/// Finds the word that somebody probably meant.
+/// Functions that find the word that an author probably meant.
 package enum Spelling {
-  /// The candidate nearest to a word, or nil if none is near enough to be meant.
+  /// Returns the candidate nearest to a word, or nil if none is near enough to be meant.
   ///
-  /// Near enough is one slip in three letters: `majr` is `major`, `foo` is nothing.
+  /// Near enough is one typing error in three letters: `majr` matches `major`, `foo` matches nothing.
   package static func nearest(to word: String, among candidates: [String]) -> String? {
     let ranked = candidates.map { (name: $0, distance: distance(word.lowercased(), $0.lowercased())) }
     guard let best = ranked.min(by: { $0.distance < $1.distance }) else { return nil }
     return best.distance <= max(1, min(word.count, best.name.count) / 3) ? best.name : nil
   }
 
-  /// How many letters must be added, left out, replaced or swapped with their neighbour.
+  /// Returns the number of letters that must be added, left out, replaced or swapped with their neighbour.
   ///
   /// - Complexity: O(n·m); the words are keys of a file, cut to 40 letters.
   /// - Source: the restricted Damerau–Levenshtein distance.
@@ -60,16 +60,16 @@ package enum Spelling {
   }
 }
 
-/// Sizes as people write them.
+/// Functions that parse and format sizes in bytes.
 package enum ByteCount {
-  /// The units, the longest name first; thousands as disks are sold, powers of two where the name says so.
+  /// The units, the longest name first: powers of ten as disks are sold, powers of two if the name contains an `i`.
   private static let units: [(name: String, bytes: Double)] = [
     ("KiB", 1_024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
     ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
     ("B", 1),
   ]
 
-  /// Reads a number and its unit, as in `500MB`, `1.5GB`, `10GiB` or `512B`; nil if it is none.
+  /// Parses a number and its unit, as in `500MB`, `1.5GB`, `10GiB` or `512B`; returns nil if the text is no size.
   ///
   /// - Returns: bytes, at most an exabyte.
   package static func read(_ text: some StringProtocol) -> Int64? {
@@ -81,7 +81,7 @@ package enum ByteCount {
     return Int64((count * unit.bytes).rounded())
   }
 
-  /// A size in the largest unit that leaves a number of at least one, as in `1.5 GB`.
+  /// Formats a size in the largest unit that leaves a number of at least one, as in `1.5 GB`.
   package static func text(_ bytes: Int64) -> String {
     let decimal = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]
     guard let unit = decimal.first(where: { Double(bytes) >= $0.1 }) else { return "\(bytes) bytes" }

@@ -1,41 +1,42 @@
 package import PharosReports
 
-/// All that a site file says: the site itself, and how it is served.
+/// The content of a site file: the site itself, and the settings of its server.
 package struct SiteConfiguration: Hashable, Sendable {
   /// The site, which configures the engine.
   package var site: Site
-  /// Where datagrams are received.
+  /// The addresses at which datagrams are received.
   package var listen: [HostPort]
-  /// Where the HTTP interface is to listen, or nil where the file says nothing.
+  /// The address of the HTTP interface, or nil if the file gives none.
   package var http: HostPort?
   /// The origins whose pages may use the HTTP interface from a browser; CORS is off while there are none.
   package var allowedOrigins: [String]
-  /// The names by which the HTTP interface may be asked besides those of this machine, while no token is needed.
+  /// The host names under which clients may reach the HTTP interface besides those of this machine, while no token is
+  /// needed.
   package var allowedHosts: [String]
   /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
   package var tls: TLSFiles?
   /// The folder of the journal, or nil to keep it in memory.
   package var data: String?
-  /// What the journal keeps.
+  /// The limits of the journal.
   package var retention: Retention
-  /// Whose datagrams are taken where a listener does not say so itself.
+  /// The ingest policy of listeners without one of their own.
   package var policy: IngestPolicy
-  /// Whose datagrams are taken by listeners that say so themselves.
+  /// The ingest policies of listeners that have their own.
   package var listenerPolicies: [HostPort: IngestPolicy]
-  /// Who is a person, and what each application wants to know for.
+  /// The persons, and the purposes of the applications.
   package var access: SiteAccess
-  /// The folders of the venues, which the site names, so that a recording says where they were.
+  /// The folders of the venues, which the site names so that a recording contains them.
   package var venues: [String] {
     get { site.venues }
     set { site.venues = newValue }
   }
-  /// What the file says that is no mistake and yet deserves a look.
+  /// The warnings about the file.
   package var warnings: [SiteProblem]
 
-  /// Where datagrams are received unless a site says otherwise: raddec's port, on this machine alone.
+  /// The default address for datagrams: raddec's port, on this machine alone.
   package static let defaultListen = [HostPort(host: "127.0.0.1", port: 50_001)]
 
-  /// Makes a configuration; all defaults together are an empty site file.
+  /// Makes a configuration; the defaults are those of an empty site file.
   package init(
     site: Site = Site(),
     listen: [HostPort] = SiteConfiguration.defaultListen,
@@ -64,12 +65,12 @@ package struct SiteConfiguration: Hashable, Sendable {
     self.warnings = warnings
   }
 
-  /// Whose datagrams a listener takes.
+  /// Returns the ingest policy of a listener.
   package func policy(of address: HostPort) -> IngestPolicy { listenerPolicies[address] ?? policy }
 
-  /// The same with the paths of the file, which count from its own folder, as paths of this process.
+  /// Returns the configuration with the paths of the file, which are relative to its folder, as paths of this process.
   ///
-  /// - Parameter sitePath: where the site file is.
+  /// - Parameter sitePath: the path of the site file.
   /// - Returns: the configuration with paths that can be opened.
   package func resolved(against sitePath: String) -> SiteConfiguration {
     guard let slash = sitePath.lastIndex(of: "/") else { return self }
@@ -83,11 +84,11 @@ package struct SiteConfiguration: Hashable, Sendable {
   }
 }
 
-/// Whose datagrams are taken.
+/// The policy of which datagrams are accepted.
 package enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
-  /// Anybody's; signatures are not looked at.
+  /// Those of all observers; signatures are not verified.
   case open
-  /// Those of listed observers and of observers that were accepted; others are shown and change nothing. Who has a key must sign.
+  /// Those of listed and accepted observers; others are shown and change nothing. An observer with a key must sign.
   case allowlist
   /// Those that are signed with a key of their observer.
   case signed
@@ -95,7 +96,7 @@ package enum IngestPolicy: String, CaseIterable, Hashable, Sendable {
 
 /// The two files of a TLS server, both in PEM.
 package struct TLSFiles: Hashable, Sendable {
-  /// The path of the certificate and of those that vouch for it.
+  /// The path of the certificate and its intermediate certificates.
   package var certificate: String
   /// The path of the private key.
   package var key: String
@@ -109,9 +110,9 @@ package struct TLSFiles: Hashable, Sendable {
 
 /// The limits on the age and the size of what the journal keeps; nil means the journal's own default.
 package struct Retention: Hashable, Sendable {
-  /// How old an event may become.
+  /// The maximum age of an event.
   package var age: TimeSpan?
-  /// How large the journal may become.
+  /// The maximum size of the journal.
   ///
   /// - Units: bytes.
   package var size: Int64?
@@ -123,9 +124,9 @@ package struct Retention: Hashable, Sendable {
   }
 }
 
-/// Who is a person, and what each application wants to know for.
+/// The persons, and the purposes of the applications.
 package struct SiteAccess: Hashable, Sendable {
-  /// Why an application wants to know, by its identifier; people are asked with these words.
+  /// The purpose of each application, by its identifier; people who are asked see this text.
   package var purposes: [String: String]
   /// The observers that people carry.
   package var personObservers: Set<ObserverID>
@@ -143,6 +144,6 @@ package struct SiteAccess: Hashable, Sendable {
     self.personBeacons = personBeacons
   }
 
-  /// Whether anybody is marked as a person.
+  /// Indicates whether any observer or beacon is marked as a person.
   package var hasPersons: Bool { !personObservers.isEmpty || !personBeacons.isEmpty }
 }

@@ -1,16 +1,16 @@
 import PharosReports
 import Yams
 
-/// One mapping of a site file or an object of a document: its values by key, each read as what it must be.
+/// One mapping of a site file or one object of a document, with getters that check the types of its values.
 ///
-/// Every getter that finds something else notes the mistake and answers nil, so that reading goes on and all
-/// mistakes come out together.
+/// Every getter that finds another type notes the mistake and returns nil, so that reading continues and all mistakes
+/// are reported together.
 struct SiteFields {
-  /// What the mapping describes, as messages name it: `region "entrance"`.
+  /// The name of the described thing in messages: `region "entrance"`.
   let place: String
-  /// Where it is in the tree; empty for the root.
+  /// The path in the tree; empty for the root.
   let path: String
-  /// Where it starts.
+  /// The first line.
   let line: Int
   let problems: SiteProblems
   private let values: [String: Node]
@@ -60,25 +60,25 @@ struct SiteFields {
     }
   }
 
-  /// The value of a key; one that is written and empty counts as absent.
+  /// The value of a key; an empty value counts as absent.
   subscript(_ key: String) -> Node? {
     guard let node = values[key], !node.isNothing else { return nil }
     return node
   }
 
-  /// Whether the key stands in the file with a value.
+  /// Returns whether the key is present with a value.
   func has(_ key: String) -> Bool { self[key] != nil }
 
-  /// The line of a key, or of the mapping where the key is absent.
+  /// Returns the line of a key, or of the mapping if the key is absent.
   func line(of key: String) -> Int { keyLines[key] ?? line }
 
-  /// Where a key is in the tree.
+  /// Returns the path of a key in the tree.
   func path(of key: String) -> String {
     if key.isEmpty { return path }
     return path.isEmpty ? key : "\(path).\(key)"
   }
 
-  /// Where an element of a key's list is in the tree.
+  /// Returns the path of an element of a key's list in the tree.
   func path(of key: String, _ index: Int) -> String { "\(path(of: key))[\(index)]" }
 
   /// Notes a mistake about a key.
@@ -91,7 +91,7 @@ struct SiteFields {
     )
   }
 
-  /// Notes something about a key that deserves a look.
+  /// Notes a warning about a key.
   func warning(_ key: String, _ message: String, expected: String? = nil) {
     problems.warning(
       "\(place): \(message)",
@@ -101,7 +101,7 @@ struct SiteFields {
     )
   }
 
-  /// The elements of a list with their places in the tree; a key without a value is an empty one.
+  /// Returns the elements of a list with their paths in the tree; a key without a value gives an empty list.
   func list(_ key: String, of things: String) -> [(index: Int, path: String, node: Node)] {
     guard let node = self[key] else { return [] }
     guard let sequence = node.sequence else {
@@ -111,7 +111,7 @@ struct SiteFields {
     return sequence.enumerated().map { ($0.offset, path(of: key, $0.offset), $0.element) }
   }
 
-  /// A mapping below a key.
+  /// Returns the mapping that is the value of a key.
   func fields(_ key: String, known: [String]) -> SiteFields? {
     guard let node = self[key] else { return nil }
     return SiteFields(
@@ -125,12 +125,12 @@ struct SiteFields {
 }
 
 extension SiteFields {
-  /// What a scalar is in JSON; to YAML all three are plain text.
+  /// The type of a scalar in JSON; in YAML all three are plain text.
   enum Sort {
     case text, number, truth
   }
 
-  /// A scalar's text, if it is of the sort that was meant; JSON alone tells them apart.
+  /// Returns a scalar's text if it is of the expected type, which only JSON distinguishes.
   func text(of node: Node, _ sort: Sort) -> String? {
     guard let scalar = node.scalar else { return nil }
     guard problems.isJSON else { return scalar.string }
@@ -140,10 +140,10 @@ extension SiteFields {
     return found == sort ? scalar.string : nil
   }
 
-  /// A text; nil if absent, or noted as wrong.
+  /// Returns a text; nil if it is absent or noted as a mistake.
   func text(_ key: String) -> String? { parsed(key, expected: "a text") { $0 } }
 
-  /// A text that must be there and not be empty.
+  /// Returns a text that must be present and not empty.
   func requiredText(_ key: String, expected: String) -> String? {
     guard has(key) else {
       mistake(key, "\(key) is missing", expected: expected)
@@ -152,7 +152,7 @@ extension SiteFields {
     return filledText(key, expected: expected)
   }
 
-  /// A text that must not be empty where it is.
+  /// Returns an optional text that must not be empty.
   func filledText(_ key: String, expected: String) -> String? {
     guard let text = text(key) else { return nil }
     guard text.contains(where: { !$0.isWhitespace }) else {
@@ -162,7 +162,7 @@ extension SiteFields {
     return text
   }
 
-  /// A value that a closure makes of the key's text; where it makes none, the mistake says what was expected.
+  /// Returns the value that a closure parses from the key's text, or notes a mistake with the expected form.
   func parsed<Value>(
     _ key: String,
     as sort: Sort = .text,
@@ -175,7 +175,7 @@ extension SiteFields {
     return nil
   }
 
-  /// A whole number within bounds; JSON may write it with an empty fraction.
+  /// Returns an integer within bounds; JSON may write it with an empty fraction.
   func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
     let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
     return parsed(key, as: .number, expected: expected) { text in
@@ -184,7 +184,7 @@ extension SiteFields {
     }
   }
 
-  /// A number within bounds, in a unit that the message names.
+  /// Returns a number within bounds, in a unit that the message names.
   func number(_ key: String, in range: ClosedRange<Double>, unit: String = "") -> Double? {
     let bounds = "\(SiteFields.plain(range.lowerBound)) to \(SiteFields.plain(range.upperBound))"
     let expected = "a number from \(bounds)\(unit.isEmpty ? "" : " " + unit)"
@@ -193,7 +193,7 @@ extension SiteFields {
     }
   }
 
-  /// A truth value.
+  /// Returns a Boolean value.
   func flag(_ key: String) -> Bool? {
     parsed(key, as: .truth, expected: "true or false") { text in
       switch text {
@@ -204,27 +204,27 @@ extension SiteFields {
     }
   }
 
-  /// A time with its unit, longer than nothing unless `allowingZero`.
+  /// Returns a time with its unit, greater than zero unless `allowingZero` is true.
   func time(_ key: String, allowingZero: Bool = false) -> TimeSpan? {
     parsed(key, expected: "a time with a unit, as in 350ms, 3s, 5m or 1h") { text in
       TimeSpan(written: text).flatMap { $0 > .zero || allowingZero ? $0 : nil }
     }
   }
 
-  /// A number without a needless fraction.
+  /// Formats a number without a needless fraction.
   static func plain(_ number: Double) -> String {
     number == number.rounded() && number.magnitude < 1e15 ? "\(Int(number))" : "\(number)"
   }
 }
 
 extension Node {
-  /// Whether the node is written and empty: `regions:` with nothing behind it.
+  /// Indicates whether the node has an empty value: `regions:` with nothing after it.
   var isNothing: Bool {
     guard let scalar, scalar.style == .plain else { return false }
     return scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null"
   }
 
-  /// The node as messages show it.
+  /// The description of the node in messages.
   var sketch: String {
     switch self {
     case .scalar(let scalar): "\"\(PlainText.cut(scalar.string, to: 60))\""

@@ -14,9 +14,9 @@ package enum SiteFile {
   ///
   /// - Parameters:
   ///   - text: the YAML.
-  ///   - path: how messages call the file.
-  /// - Returns: the configuration, with the warnings in it.
-  /// - Throws: all mistakes together, and the warnings beside them.
+  ///   - path: the name of the file in messages.
+  /// - Returns: the configuration, which contains the warnings.
+  /// - Throws: all mistakes together with the warnings.
   package static func parse(_ text: String, path: String) throws(SiteFileError) -> SiteConfiguration {
     let problems = SiteProblems()
     var configuration = SiteConfiguration()
@@ -70,7 +70,7 @@ package enum SiteFile {
     }
   }
 
-  /// What the YAML parser stumbled over, in the words of the other mistakes.
+  /// Converts an error of the YAML parser.
   private static func problem(of error: any Error, in text: String) -> SiteProblem {
     switch error {
     case YamlError.scanner(let context, let problem, let mark, _),

@@ -1,22 +1,22 @@
-/// One mistake in a site file or a document, or something that deserves a look.
+/// A mistake in a site file or a document, or a warning about it.
 package struct SiteProblem: Error, Hashable, Sendable {
-  /// How bad it is.
+  /// The severity of a problem.
   package enum Severity: Hashable, Sendable {
     /// The file cannot be used.
     case mistake
-    /// The file can be used, and may not do what was meant.
+    /// The file can be used, but may not do what its author meant.
     case warning
   }
 
   /// The line, counted from 1.
   package let line: Int
-  /// Where in the tree it is, as in `applications[0].regions[2].enter.rssi`; empty for the whole of it.
+  /// The path in the tree, as in `applications[0].regions[2].enter.rssi`; empty for the whole of it.
   package let field: String
-  /// How bad it is.
+  /// The severity.
   package let severity: Severity
-  /// What is wrong, and with what.
+  /// The description of the problem.
   package let message: String
-  /// What would have been right.
+  /// The value that would be valid.
   package let expected: String?
 
   /// Makes a problem.
@@ -34,7 +34,7 @@ package struct SiteProblem: Error, Hashable, Sendable {
     self.expected = expected
   }
 
-  /// The problem as an editor can jump to it: `path:line: message (expected …)`.
+  /// Formats the problem so that an editor can jump to it: `path:line: message (expected …)`.
   package func text(in path: String) -> String {
     let kind = severity == .warning ? "warning: " : ""
     let wish = expected.map { " (expected \($0))" } ?? ""
@@ -44,7 +44,7 @@ package struct SiteProblem: Error, Hashable, Sendable {
 
 /// A site file or a document that cannot be used: every mistake in it, in the order of its lines.
 package struct SiteFileError: Error, Hashable, Sendable {
-  /// The file, or what the document is.
+  /// The path of the file, or the name of the document.
   package let path: String
   /// The mistakes and warnings.
   package let problems: [SiteProblem]
@@ -64,7 +64,7 @@ extension SiteFileError: CustomStringConvertible {
 /// The problems that are found while a file is read, collected so that all of them are reported at once.
 final class SiteProblems {
   private(set) var all: [SiteProblem] = []
-  /// Whether the text is JSON, where a number is no text and a text no number; YAML leaves that to the reader.
+  /// Indicates whether the text is JSON, which distinguishes numbers from texts; in YAML the reader decides.
   let isJSON: Bool
 
   /// The maximum number of problems kept.
@@ -82,7 +82,7 @@ final class SiteProblems {
     add(SiteProblem(line: line, field: field, severity: .warning, message: message, expected: expected))
   }
 
-  /// Whether reading on is of no use.
+  /// Indicates whether the limit is reached, so that reading on is of no use.
   var isFull: Bool { all.count >= SiteProblems.limit }
 
   private func add(_ problem: SiteProblem) {
@@ -99,8 +99,8 @@ final class SiteProblems {
 
   /// Ends a reading.
   ///
-  /// - Returns: the warnings, where there is nothing worse.
-  /// - Throws: all problems, where one of them is a mistake.
+  /// - Returns: the warnings, if there are no mistakes.
+  /// - Throws: all problems, if one of them is a mistake.
   func conclude(path: String) throws(SiteFileError) -> [SiteProblem] {
     let found = sorted
     guard !found.contains(where: { $0.severity == .mistake }) else {

@@ -166,17 +166,17 @@ extension SiteReading {
   }
 }
 
-/// Which beacons an entry is about, and what makes their identity.
+/// The beacons that an entry is about, and the composition of their identity.
 struct SiteIdentity {
   let constraint: BeaconConstraint
   let keyedByAddress: Bool
 
-  /// The keys that say so, in every entry that is about beacons.
+  /// The keys that determine it, in every entry that is about beacons.
   static let keys = ["uuid", "major", "minor", "namespace", "instance", "mac", "key"]
 }
 
 extension SiteReading {
-  /// The identity that an entry names; nil, with a mistake noted, if it names none or two.
+  /// Returns the identity that an entry names; nil, with a mistake noted, if it names none or two.
   func identity(_ fields: SiteFields) -> SiteIdentity? {
     let named = ["uuid", "namespace", "mac"].filter(fields.has)
     guard named.count == 1, let name = named.first else {
@@ -312,15 +312,15 @@ extension SiteReading {
 }
 
 extension SiteReading {
-  /// What a key looks like.
+  /// The expected format of a key.
   private static let keyExpectation = "32 hexadecimal digits in quotes, the most significant octet first"
 
-  /// The identity key of a beacon, if it has one; no message ever shows what stands there.
+  /// Returns the identity key of a beacon, if it has one; no message ever contains the key.
   ///
   /// - Parameters:
   ///   - entry: the beacon's entry.
-  ///   - identity: which beacon it is.
-  ///   - keys: the keys of the beacons before it; the key is added.
+  ///   - identity: the identity of the beacon.
+  ///   - keys: the keys of the previous beacons; the key is added.
   /// - Returns: the key; nil without one, or with a mistake noted.
   func identityKey(
     _ entry: SiteFields,

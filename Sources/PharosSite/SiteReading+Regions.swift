@@ -123,13 +123,13 @@ extension SiteReading {
 }
 
 extension Node {
-  /// How messages name an entry: by its id, or by its place in the list if it has none.
+  /// Returns the name of an entry in messages: its id, or its place in the list if it has none.
   func named(_ kind: String, _ index: Int) -> String {
     guard let id = mapping?["id"]?.scalar?.string, !id.isEmpty else { return "\(kind) \(index + 1)" }
     return "\(kind) \"\(PlainText.cut(id, to: 64))\""
   }
 
-  /// Whether a region's entry is about observers, as it is by default.
+  /// Indicates whether a region's entry is about observers, which is the default.
   fileprivate var isAboutObservers: Bool {
     guard let mapping else { return false }
     return (mapping["subject"]?.scalar?.string ?? "observer") == "observer"
@@ -145,7 +145,7 @@ extension SiteReading {
   private static let exitKeys = [
     "rssi", "distance", "dwell", "silence", "floor", "ceiling", "falseExitsPerDay", "stillInterval",
   ]
-  /// What a radio can report; 127 and 0 mean "not available".
+  /// The levels that a radio can report, in dBm; 127 and 0 mean "not available".
   private static let levels: ClosedRange<Double> = -127...20
 
   /// One region; `seen` holds the identifiers that its application has already.

@@ -1,21 +1,21 @@
 import PharosReports
 import Yams
 
-/// Reads one site file's tree: what has been seen so far, for the checks that span the file.
+/// A reader of one site file's tree, with the state for the checks that span the file.
 struct SiteReading {
   let problems: SiteProblems
   /// Every mention of an observer in a region about beacons or in a zone, for ``checkMentions(of:)``.
   var observerMentions: [(id: ObserverID, place: String, path: String, line: Int)] = []
   /// The first region about observers of each application, for the warning about fixed gateways.
   var observerRegions: [(place: String, path: String, line: Int)] = []
-  /// Who is a person, and what for each application wants to know.
+  /// The persons, and the purposes of the applications.
   var access = SiteAccess()
-  /// How many regions have been read, so that aliases in YAML cannot multiply them without end.
+  /// The number of regions read so far, limited so that aliases in YAML cannot multiply them without end.
   var regionCount = 0
 
-  /// The most regions, rotation trees included, that a file may hold.
+  /// The maximum number of regions in a file, including those of rotation trees.
   static let mostRegions = 100_000
-  /// The deepest rotation tree: campus, venue, building, floor, hall, exhibit and room to spare.
+  /// The maximum depth of a rotation tree: campus, venue, building, floor, hall, exhibit and room to spare.
   static let deepestRotation = 16
 
   private static let keys = [
@@ -117,7 +117,7 @@ struct SiteReading {
 }
 
 extension ObserverID {
-  /// Whether it is known by the number of its hardware.
+  /// Indicates whether it is identified by its hardware address.
   fileprivate var isHardware: Bool {
     switch self {
     case .eui48, .eui64: true
@@ -129,7 +129,7 @@ extension ObserverID {
 extension SiteReading {
   private static let listenKeys = ["udp", "http", "allowedOrigins", "allowedHosts"]
 
-  /// Where datagrams and requests arrive, and with which certificate.
+  /// Reads the addresses at which datagrams and requests arrive, and the certificate.
   func readListen(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
     if let listen = fields.fields("listen", known: SiteReading.listenKeys) {
       readUDP(listen, into: &configuration)
@@ -176,7 +176,8 @@ extension SiteReading {
     }
   }
 
-  /// Whether a text is what browsers send as `Origin`: a scheme and a host, maybe a port, and nothing behind.
+  /// Returns whether a text has the form of the `Origin` header: a scheme and a host, with an optional port and nothing
+  /// after it.
   private static func isOrigin(_ text: String) -> Bool {
     for scheme in ["https://", "http://"] where text.hasPrefix(scheme) {
       let host = text.dropFirst(scheme.count)
@@ -206,7 +207,7 @@ extension SiteReading {
     return nil
   }
 
-  /// Where the journal is and what it keeps.
+  /// Reads the folder and the retention of the journal.
   func readJournal(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
     configuration.data = fields.filledText("data", expected: "the path of a folder")
     guard let journal = fields.fields("journal", known: ["retention"]) else { return }
@@ -267,7 +268,8 @@ extension SiteReading {
 }
 
 extension SiteReading {
-  /// Where datagrams arrive: `HOST:PORT` each, or a mapping with an address and a policy of its own.
+  /// Reads the addresses at which datagrams arrive: `HOST:PORT` each, or a mapping with an address and a policy of its
+  /// own.
   func readUDP(_ listen: SiteFields, into configuration: inout SiteConfiguration) {
     guard let udp = listen["udp"] else { return }
     let nodes = udp.sequence.map(Array.init) ?? [udp]
@@ -349,7 +351,7 @@ extension SiteReading {
 extension SiteReading {
   private static let positioningKeys = ["interval", "lag", "particles", "tags"]
 
-  /// How handsets and tags are located in the venues.
+  /// Reads the settings for locating handsets and tags in the venues.
   func positioning(_ fields: SiteFields) -> PositioningSettings {
     var settings = PositioningSettings()
     let known = SiteReading.positioningKeys

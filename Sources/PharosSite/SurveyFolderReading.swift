@@ -1,7 +1,7 @@
 import PharosPlaces
 import PharosReports
 
-/// Reads a floor as the open data set of the Indoor Location Competition 2.0 has them.
+/// A reader of a floor in the format of the open data set of the Indoor Location Competition 2.0.
 ///
 /// A folder holds `floor_image.png`, `floor_info.json` (width and height of the image in metres) and
 /// `geojson_map.json`, whose first feature is the outline of the floor and whose others are shops. The rectangle around
@@ -11,14 +11,14 @@ struct SurveyFolderReading {
   let files: VenueFiles
   let problems: VenueProblems
 
-  /// What a floor may measure.
+  /// The allowed widths and heights of a floor.
   ///
   /// - Units: metres.
   private static let lengths = 1.0...10_000.0
 
   private func path(_ name: String) -> String { folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)" }
 
-  /// The floor; nil, with mistakes noted, where it cannot be read.
+  /// Returns the floor; nil, with mistakes noted, if it cannot be read.
   func draft(level: Int, shops: FloorDraft.Use) -> FloorDraft? {
     let map = path("geojson_map.json")
     guard let (width, height) = size(), let bytes = files.bytes(map, problems: problems),
@@ -71,7 +71,7 @@ struct SurveyFolderReading {
     return (width, height)
   }
 
-  /// The image, which lies in the rectangle around the outline.
+  /// Returns the image, which lies in the rectangle around the outline.
   private func plan(_ box: Box) -> FloorPlan? {
     let image = path("floor_image.png")
     let head: [UInt8]
@@ -114,12 +114,12 @@ private struct Box {
   }
 }
 
-/// How wide and high an image is, read from its first bytes.
+/// A reader of the size of an image from its first bytes.
 enum ImageSize {
-  /// How many bytes tell.
+  /// The number of bytes that contain the size.
   static let headLength = 24
 
-  /// The size of a PNG in pixels; nil if the bytes begin none.
+  /// Returns the size of a PNG in pixels; nil if the bytes are not the beginning of one.
   ///
   /// - Source: PNG specification (third edition), 5.2 and 11.2.1: signature, then the IHDR chunk.
   static func png(_ bytes: [UInt8]) -> (width: Int, height: Int)? {
@@ -133,7 +133,7 @@ enum ImageSize {
     return (width, height)
   }
 
-  /// What an image of a floor may measure.
+  /// The allowed widths and heights of an image.
   ///
   /// - Units: pixels on a side.
   static let sizes = 1...100_000

@@ -6,24 +6,24 @@ import Yams
 /// It returns a checked venue. It is as strict as the reader of the site file: it refuses the whole folder for an
 /// unknown key, an invalid shape or a missing file, and reports all mistakes together.
 package enum VenueFolder {
-  /// The file that says what the others are.
+  /// The file that describes the others.
   package static let mainFile = "venue.yaml"
-  /// The file with what was learned by walking through the venue, if anybody did.
+  /// The optional file with the measurements of a walk through the venue.
   package static let radioMapFile = "radio-map.pharos"
-  /// The most floors of a venue.
+  /// The maximum number of floors of a venue.
   package static let mostFloors = 1_000
-  /// The most beacons, observers, access points and entrances of a venue.
+  /// The maximum number of beacons, observers, access points and entrances of a venue.
   package static let mostPlaced = 100_000
-  /// The most connectors of a venue.
+  /// The maximum number of connectors of a venue.
   package static let mostConnectors = 10_000
 
   /// Reads a folder.
   ///
   /// - Parameters:
-  ///   - folder: how messages call it.
+  ///   - folder: the name of the folder in messages.
   ///   - files: reads its files.
-  /// - Returns: the venue, and what is no mistake and deserves a look.
-  /// - Throws: all mistakes together, and the warnings beside them.
+  /// - Returns: the venue and the warnings.
+  /// - Throws: all mistakes together with the warnings.
   package static func read(
     _ folder: String,
     files: VenueFiles
@@ -74,7 +74,7 @@ package enum VenueFolder {
 }
 
 extension VenueProblems {
-  /// Puts what was found in the main file before what was found in others.
+  /// Puts the problems of the main file before those of others.
   fileprivate func replace(with noted: [SiteProblem], file: String, then others: [VenueProblem]) {
     removeAll()
     add(noted, file: file)
@@ -84,17 +84,17 @@ extension VenueProblems {
 
 /// The files of a venue's folder, read by a function that the caller supplies.
 package struct VenueFiles {
-  /// Why a file cannot be had.
+  /// The reason for which a file cannot be read.
   package enum Failure: Error, Hashable, Sendable {
     /// There is no such file.
     case missing
-    /// There is one, and this is why it cannot be read.
+    /// The file exists but cannot be read for this reason.
     case unreadable(String)
   }
 
   /// Reads the beginning of a file.
   ///
-  /// Takes its name, counted from the folder, and how many bytes are wanted at most.
+  /// It takes the name, relative to the folder, and the maximum number of bytes.
   package typealias Read = (_ name: String, _ limit: Int) throws(Failure) -> [UInt8]
 
   private let read: Read
@@ -102,14 +102,14 @@ package struct VenueFiles {
   /// Makes the files of a folder.
   package init(_ read: @escaping Read) { self.read = read }
 
-  /// The longest file that is read whole.
+  /// The maximum size of a file that is read whole.
   ///
   /// - Units: bytes. The floor plan of the largest mall takes 0.6 MB as GeoJSON, that of an airport 30.
   package static let largest = 64 << 20
 
-  /// A whole file.
+  /// Returns a whole file.
   ///
-  /// - Throws: that there is none, or why it cannot be read; one that is longer than ``largest`` is not.
+  /// - Throws: ``Failure/missing``, or the reason why it cannot be read, such as a size above ``largest``.
   package func whole(_ name: String) throws(Failure) -> [UInt8] {
     let bytes = try read(name, VenueFiles.largest + 1)
     guard bytes.count <= VenueFiles.largest else { throw .unreadable(VenueFiles.tooLong) }
@@ -118,10 +118,10 @@ package struct VenueFiles {
 
   private static let tooLong = "longer than \(VenueFiles.largest >> 20) MiB, which no file of its sort is"
 
-  /// The first bytes of a file.
+  /// Returns the first bytes of a file.
   func head(_ name: String, _ count: Int) throws(Failure) -> [UInt8] { try read(name, count) }
 
-  /// A whole file; nil, with a mistake noted, where it cannot be had.
+  /// Returns a whole file; nil, with a mistake noted, if it cannot be read.
   func bytes(_ name: String, problems: VenueProblems) -> [UInt8]? {
     do throws(Failure) {
       return try whole(name)
@@ -134,7 +134,7 @@ package struct VenueFiles {
     }
   }
 
-  /// Whether there is a file.
+  /// Returns whether the file can be read.
   func has(_ name: String) -> Bool {
     do throws(Failure) {
       _ = try read(name, 1)
@@ -144,7 +144,7 @@ package struct VenueFiles {
     }
   }
 
-  /// A failure in words.
+  /// Describes a failure.
   package static func prose(_ failure: Failure) -> String {
     switch failure {
     case .missing: "there is no such file"
@@ -152,9 +152,9 @@ package struct VenueFiles {
     }
   }
 
-  /// Whether a name stays in the folder: no absolute path, no step upwards.
+  /// Returns whether a name stays in the folder: no absolute path, no step upwards.
   ///
-  /// A venue's folder is handed on whole, and must not point at what is beside it.
+  /// A venue's folder is passed on as a whole, and must not refer to files outside of it.
   static func isInside(_ name: String) -> Bool {
     !name.isEmpty && !name.hasPrefix("/") && !name.utf8.contains(0)
       && !name.split(separator: "/").contains("..")

@@ -1,26 +1,26 @@
-/// One mistake in a file of a venue's folder, or something that deserves a look.
+/// A mistake in a file of a venue's folder, or a warning about it.
 package struct VenueProblem: Error, Hashable, Sendable {
-  /// Where in a file it is.
+  /// The place of a problem in a file.
   package enum Place: Hashable, Sendable {
     /// A line, counted from 1.
     case line(Int)
-    /// A feature of a GeoJSON file, counted from 1, and what it calls itself.
+    /// A feature of a GeoJSON file, counted from 1, and its id.
     case feature(Int, id: String?)
     /// The file as a whole.
     case file
   }
 
-  /// The file, counted from the venue's folder.
+  /// The path of the file, relative to the venue's folder.
   package let file: String
-  /// Where in the file.
+  /// The place in the file.
   package let place: Place
-  /// Which field, as in `floors[0].plan.anchors[1].pixel` or `geometry.coordinates[0]`; empty for none.
+  /// The field, as in `floors[0].plan.anchors[1].pixel` or `geometry.coordinates[0]`; empty for none.
   package let field: String
-  /// How bad it is.
+  /// The severity.
   package let severity: SiteProblem.Severity
-  /// What is wrong, and with what.
+  /// The description of the problem.
   package let message: String
-  /// What would have been right.
+  /// The value that would be valid.
   package let expected: String?
 
   /// Makes a problem.
@@ -40,7 +40,8 @@ package struct VenueProblem: Error, Hashable, Sendable {
     self.expected = expected
   }
 
-  /// The problem as an editor can jump to it: `folder/file:line: message (expected …)`, or with the feature's number.
+  /// Formats the problem so that an editor can jump to it: `folder/file:line: message (expected …)`, or with the
+  /// feature's number.
   package func text(in folder: String) -> String {
     let path = folder.isEmpty || folder.hasSuffix("/") ? folder + file : "\(folder)/\(file)"
     let kind = severity == .warning ? "warning: " : ""
@@ -82,7 +83,7 @@ final class VenueProblems {
   /// The maximum number of problems kept; a longer list is of no use to a reader.
   private static let limit = 200
 
-  /// Whether reading on is of no use.
+  /// Indicates whether the limit is reached, so that reading on is of no use.
   var isFull: Bool { all.count >= VenueProblems.limit }
 
   func add(_ problem: VenueProblem) {
@@ -100,7 +101,7 @@ final class VenueProblems {
     add(VenueProblem(file: file, place: .file, severity: .warning, message: message, expected: expected))
   }
 
-  /// Takes over what was found in the YAML.
+  /// Adds the problems that were found in the YAML.
   func add(_ problems: [SiteProblem], file: String) {
     for problem in problems {
       add(
@@ -116,6 +117,6 @@ final class VenueProblems {
     }
   }
 
-  /// Whether there is a mistake among them.
+  /// Indicates whether there is a mistake among them.
   var hasMistakes: Bool { all.contains { $0.severity == .mistake } }
 }

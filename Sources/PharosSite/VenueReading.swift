@@ -2,7 +2,7 @@ import PharosPlaces
 import PharosReports
 import Yams
 
-/// Reads one `venue.yaml` and the files that it names.
+/// A reader of one `venue.yaml` and the files that it names.
 struct VenueReading {
   let files: VenueFiles
   let noted: SiteProblems
@@ -11,11 +11,11 @@ struct VenueReading {
   let identities: SiteReading
   /// The place that has x = 0 and y = 0 on every floor that says nothing else.
   var origin: Coordinate?
-  /// Whether the missing origin has been told of.
+  /// Indicates whether the missing origin has been reported.
   var hasToldOfOrigin = false
-  /// How many things have been placed.
+  /// The number of placed beacons, observers, access points and entrances.
   var placedCount = 0
-  /// How many floors there are.
+  /// The number of floors.
   var floorCount = 0
 
   private static let keys = ["id", "name", "origin", "imdf", "buildings", "connectors"]
@@ -263,7 +263,7 @@ extension VenueReading {
     return PlanAnchor(pixel: Pixel(x: pixel.0, y: pixel.1), coordinate: coordinate)
   }
 
-  /// How wide and high the image is: as the file says, and as the plan says where the file does not tell.
+  /// Returns the size of the image from the file, or from the plan if the file does not contain it.
   private func size(of image: String, _ plan: SiteFields) -> (width: Int, height: Int)? {
     let width = plan.integer("width", in: ImageSize.sizes)
     let height = plan.integer("height", in: ImageSize.sizes)
@@ -358,12 +358,12 @@ extension VenueReading {
   static let positionKeys = ["at", "pixel", "latitude", "longitude"]
   private static let positionExpected =
     "at: [x, y] in metres, pixel: [x, y] on the plan, or latitude and longitude"
-  /// How far from its floor's origin something may be.
+  /// The allowed distances from the origin of the floor.
   ///
   /// - Units: metres.
   private static let meters = -30_000.0...30_000.0
 
-  /// The name of a file or folder inside of the venue's folder.
+  /// Returns the name of a file or folder inside the venue's folder.
   func fileName(_ key: String, _ fields: SiteFields) -> String? {
     guard let name = fields.filledText(key, expected: "a path in the venue's folder") else { return nil }
     guard VenueFiles.isInside(name) else {
@@ -405,7 +405,7 @@ extension VenueReading {
     return (numbers[0], numbers[1])
   }
 
-  /// Where something is on a floor, in whichever way it was said.
+  /// Returns the position of an entry on a floor, given in any of the allowed forms.
   func position(_ fields: SiteFields, on floor: Floor) -> Point? {
     let said = ["at", "pixel"].filter(fields.has)
     let isOnEarth = fields.has("latitude") || fields.has("longitude")

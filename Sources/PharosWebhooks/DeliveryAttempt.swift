@@ -2,11 +2,11 @@ import PharosEvents
 package import PharosJournal
 package import PharosReports
 
-/// Whose events come one after the other: a subject, apart from what is replayed of it.
+/// A lane of events that are delivered one after the other: those of a subject, or its replayed dead letters.
 package struct DeliveryLane: Hashable, Sendable {
   /// The subject.
   package var subject: SubjectID
-  /// Whether these are dead letters that are delivered once more.
+  /// Indicates whether the events are dead letters that are delivered once more.
   package var isReplay: Bool
 
   /// Makes a lane.
@@ -18,11 +18,11 @@ package struct DeliveryLane: Hashable, Sendable {
 
 /// One attempt to deliver an event.
 package struct DeliveryAttempt: Hashable, Sendable {
-  /// Whose events it belongs to.
+  /// The lane of the event.
   package var lane: DeliveryLane
   /// The event and its sequence.
   package var entry: JournaledEvent
-  /// The how-manieth attempt it is, from 1.
+  /// The number of the attempt, from 1.
   package var number: Int
 
   /// Makes an attempt.
@@ -33,15 +33,15 @@ package struct DeliveryAttempt: Hashable, Sendable {
   }
 }
 
-/// What is to be done next.
+/// The next step of the caller.
 package enum DeliveryStep: Hashable, Sendable {
-  /// An event is sent, and its outcome given to the schedule.
+  /// Send an event, and pass its outcome to the schedule.
   case send(DeliveryAttempt)
-  /// An event was given up without another attempt, because its receiver has been down for so long.
+  /// An event was given up without another attempt, because its subject or its receiver has failed for too long.
   case giveUp(DeliveryAttempt, reason: String)
 }
 
-/// What is to be read from the journal next.
+/// The next read of the journal.
 package enum DeliveryLoad: Hashable, Sendable {
   /// The events after a sequence.
   case onward(after: Int64, limit: Int)
@@ -49,30 +49,30 @@ package enum DeliveryLoad: Hashable, Sendable {
   case lane(DeliveryLane, after: Int64, limit: Int)
 }
 
-/// What becomes of an event when an attempt has ended.
+/// The decision on an event after an attempt.
 package enum DeliveryVerdict: Hashable, Sendable {
   /// It is delivered.
   case delivered
-  /// It is tried again, not before this instant.
+  /// It is retried, not before this instant.
   case again(Timestamp)
-  /// It is given up.
+  /// It is given up and becomes a dead letter.
   case dead(reason: String)
   /// The receiver wants no more events.
   case stopped
 }
 
-/// How an attempt to deliver an event ended.
+/// The outcome of an attempt to deliver an event.
 package enum DeliveryOutcome: Hashable, Sendable {
-  /// The receiver took it: any status from 200 to 299.
+  /// The receiver accepted it: any status from 200 to 299.
   case delivered
-  /// It did not, or could not be reached.
+  /// The receiver did not accept it, or could not be reached.
   ///
-  /// `reason` says what happened; `retryAfter` is how long the receiver asks to be left alone.
+  /// `reason` describes the failure; `retryAfter` is the time for which the receiver asks to get no requests.
   case failed(reason: String, retryAfter: TimeSpan?)
-  /// The receiver wants no more, ever: status 410.
+  /// The receiver wants no events ever again: status 410.
   case gone
 
-  /// What an HTTP status means; redirects are not followed, since a signed event is for one address alone.
+  /// Creates the outcome for an HTTP status; redirects are not followed, since a signed event is for one address alone.
   ///
   /// - Source: Standard Webhooks 1.0 on statuses; RFC 9110, 10.2.3 on Retry-After.
   package init(status: Int, retryAfter: TimeSpan?) {
@@ -89,41 +89,44 @@ package enum DeliveryOutcome: Hashable, Sendable {
   }
 }
 
-/// The times and bounds of deliveries.
+/// The times and limits of deliveries.
 package struct DeliverySettings: Hashable, Sendable {
   /// The longest wait after the first failure; it doubles with every further one.
   package var firstDelay = TimeSpan.seconds(1)
-  /// The longest wait there is: a receiver that is repaired after hours hears from us within it.
+  /// The longest wait between attempts: a receiver that is repaired after hours gets events again within it.
   package var longestDelay = TimeSpan.minutes(15)
-  /// How long an event is tried before it becomes a dead letter: what an outage over night and a morning takes.
+  /// The time after which an event that still fails becomes a dead letter: long enough for an outage of a night and a
+  /// morning.
   package var giveUpAfter = TimeSpan.minutes(24 * 60)
-  /// How long one attempt may take, from the connection to the end of the answer.
+  /// The time limit of one attempt, from the connection to the end of the response.
   package var timeout = TimeSpan.seconds(15)
-  /// How many events are held ready: enough to keep 64 requests going while the journal is read.
+  /// The number of events held in memory: enough to keep 64 requests going while the journal is read.
   package var readAhead = 256
-  /// How many events of one subject are held ready; one that has more is behind, and no longer in the way of others.
+  /// The number of events of one subject held in memory; a subject that has more is behind and no longer delays others.
   package var laneReadAhead = 16
-  /// How many subjects may be behind before nothing further is read; each takes about 200 bytes.
+  /// The number of subjects that may be behind before reading on stops; each takes about 200 bytes.
   package var laneLimit = 10_000
-  /// How many subjects must fail without a success between before the receiver itself is taken to be down and is only
-  /// probed: with fewer, their own waits spare it enough, and one that fails half of the time for its own reasons comes
-  /// there once in 65 thousand attempts.
+  /// The number of subjects that must fail without a success in between before the receiver is considered down and is
+  /// only probed.
+  ///
+  /// With fewer, the waits of the subjects spare the receiver enough. A receiver that fails half of the time for its
+  /// own reasons reaches the number once in 65 thousand attempts.
   package var subjectsUntilDown = 16
-  /// How often what was settled is written down: what a crash may deliver a second time.
+  /// The interval at which the delivery state is saved: events settled within it may be delivered twice after a crash.
   package var saveInterval = TimeSpan.milliseconds(200)
-  /// How many events may be settled before that is written down without waiting for the interval.
+  /// The number of changes (settled events and changed lanes) that are saved without waiting for the interval.
   package var saveLimit = 1_024
-  /// How many dead letters a webhook keeps; the oldest give way, and are counted.
+  /// The maximum number of dead letters of a webhook; the oldest are deleted and counted.
   package var deadLimit = 10_000
 
-  /// The usual times and bounds.
+  /// Creates the default settings.
   package init() {}
 
-  /// The wait after so many failures: anything up to a bound that doubles, so that those who failed together do not
-  /// come back together.
+  /// Returns the wait after a number of failures: a random part of a bound that doubles, so that subjects that failed
+  /// together do not retry together.
   ///
   /// - Parameters:
-  ///   - failures: how many attempts have failed, from 1.
+  ///   - failures: the number of failed attempts, from 1.
   ///   - jitter: a random number from 0 up to 1.
   /// - Returns: the wait.
   /// - Source: "full jitter", Exponential Backoff And Jitter, AWS Architecture Blog, 2015.

@@ -5,20 +5,20 @@ import NIOPosix
 package import PharosReports
 import Synchronization
 
-/// What deliveries and notifications know of time: what it is, and to be woken.
+/// The clock of deliveries and notifications, which also provides alarms.
 package protocol DeliveryClock: Sendable {
   /// The present time.
   var now: Timestamp { get }
-  /// Calls back once the time has come; an instant that is past is as good as now.
+  /// Calls a function once the time has come; an instant that is past counts as now.
   ///
   /// - Parameters:
-  ///   - instant: when.
-  ///   - ring: what to call, from any thread.
-  /// - Returns: what cancels it; after that, a call that is on its way may still come.
+  ///   - instant: the time of the call.
+  ///   - ring: the function to call, from any thread.
+  /// - Returns: a function that cancels the alarm; a call that is already on its way may still arrive.
   func alarm(at instant: Timestamp, ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// The time of the machine.
+/// The wall clock of the machine.
 package struct MachineClock: DeliveryClock {
   /// Makes the clock.
   package init() {}
@@ -28,7 +28,7 @@ package struct MachineClock: DeliveryClock {
     Timestamp(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e6) &* 1_000)
   }
 
-  /// Calls back once the time has come.
+  /// Calls a function once the time has come.
   package func alarm(at instant: Timestamp, ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let wait = TimeAmount.nanoseconds(max((instant - now).nanoseconds, 0))
     let task = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: wait, ring)
@@ -36,7 +36,7 @@ package struct MachineClock: DeliveryClock {
   }
 }
 
-/// Wakes one task: rung any number of times, it lets the next wait pass once.
+/// A signal that wakes one task: after any number of rings, the next wait returns once.
 final class Doorbell: Sendable {
   private struct State {
     var isRung = false

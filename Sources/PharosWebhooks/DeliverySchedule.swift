@@ -15,7 +15,7 @@ package import PharosReports
 /// The caller loads what ``nextLoad()`` asks for, carries out the steps that ``next(at:)`` returns, passes outcomes to
 /// ``finish(_:_:at:jitter:)``, saves what ``takeUpdate(receiver:)`` returns and calls again at ``wakeTime``.
 package struct DeliverySchedule: Sendable {
-  /// What is known of one subject.
+  /// The state of one lane.
   struct Lane: Sendable {
     enum State: Hashable, Sendable {
       /// Its next events must be read from the journal.
@@ -29,56 +29,58 @@ package struct DeliverySchedule: Sendable {
     }
 
     var state: State
-    /// Whether it has a cursor of its own, `after`, because it is behind.
+    /// Indicates whether it is behind, and so has a cursor of its own, `after`.
     var isBehind: Bool
     var after: Int64
-    /// What is loaded of it, in order.
+    /// The loaded events, in order.
     var entries: [JournaledEvent] = []
     /// The event that `attempts` and `firstTried` are about, or 0.
     var head: Int64 = 0
     var attempts = 0
     var firstTried: Timestamp?
-    /// Since when every attempt of this subject has failed, whichever event it was.
+    /// The time since which every attempt of this lane has failed, for any event.
     var failingSince: Timestamp?
 
-    /// After a restart the webhook's cursor may lie before that of a lane: what lies between is read first, so that a
-    /// lane ends only where the webhook itself goes on with the subject.
+    /// The sequence that must have been read before the lane is loaded.
+    ///
+    /// After a restart, the webhook's cursor may lie before that of a lane. The events in between are read first, so
+    /// that a lane ends only where the webhook itself continues with the subject.
     var loadableFrom: Int64 { max(after, head) }
 
     mutating func forgetAttempts() { (head, attempts, firstTried) = (0, 0, nil) }
   }
 
   let settings: DeliverySettings
-  /// How many events are sent at a time.
+  /// The maximum number of events that are sent concurrently.
   package var concurrency: Int
-  /// The receiver said that it wants no more.
+  /// Indicates whether the receiver has answered that it wants no more events.
   package internal(set) var isStopped = false
-  /// Since when every attempt has failed.
+  /// The time since which every attempt has failed.
   package internal(set) var failingSince: Timestamp?
-  /// How many events were delivered.
+  /// The number of delivered events.
   package internal(set) var delivered: Int64
-  /// Everything up to here was read from the journal.
+  /// The sequence up to which the journal was read.
   package internal(set) var readThrough: Int64
 
   var lanes: [DeliveryLane: Lane] = [:]
-  /// Those of them that have no cursor of their own; few, whatever is behind.
+  /// The lanes that have no cursor of their own; few, however many are behind.
   var flowing: Set<DeliveryLane> = []
-  /// Lanes that can be sent from, by the sequence of their first event; entries may be outdated.
+  /// The lanes whose first event can be sent, by the sequence of that event; entries may be outdated.
   var ready = DeadlineHeap<Int64, DeliveryLane>()
-  /// Lanes that wait, by when they are due; entries may be outdated.
+  /// The lanes that wait, by the time at which they are due; entries may be outdated.
   var waiting = DeadlineHeap<Timestamp, DeliveryLane>()
-  /// Lanes that must be loaded, by the sequence that must have been read before; entries may be outdated.
+  /// The lanes that must be loaded, by the sequence that must have been read before; entries may be outdated.
   var unloaded = DeadlineHeap<Int64, DeliveryLane>()
-  /// How many events are loaded.
+  /// The number of loaded events.
   var loadedCount = 0
-  /// How many events are being sent.
+  /// The number of events that are being sent.
   package internal(set) var inFlight = 0
-  /// Who has failed since the last success.
+  /// The lanes that have failed since the last success.
   var failed: Set<DeliveryLane> = []
-  /// When a receiver that is down is probed next.
+  /// The time of the next probe of a receiver that is down.
   var probeAt: Timestamp?
   var probes = 0
-  /// The receiver asked to be left alone until then.
+  /// The time until which the receiver asked to get no requests.
   var heldUntil = Timestamp.distantPast
 
   // What has changed since it was written down.
@@ -89,7 +91,7 @@ package struct DeliverySchedule: Sendable {
   var writtenCursor: Int64
   var writtenFailingSince: Timestamp?
 
-  /// Goes on where a ledger says.
+  /// Restores the schedule from a ledger.
   package init(
     _ ledger: DeliveryLedger,
     replays: [SubjectID] = [],
@@ -119,16 +121,16 @@ package struct DeliverySchedule: Sendable {
     for subject in replays { addReplay(of: subject) }
   }
 
-  /// Whether the receiver is taken to be down.
+  /// Indicates whether the receiver is considered down.
   package var isDown: Bool { probeAt != nil }
 
-  /// How many subjects are behind.
+  /// The number of lanes that are behind.
   package var behindCount: Int { lanes.count - flowing.count }
 
-  /// Whether something is still to be done with what has been read.
+  /// Indicates whether no event that was read waits for delivery.
   package var isIdle: Bool { lanes.isEmpty }
 
-  /// Dead letters of a subject are to be delivered once more.
+  /// Adds a lane that delivers the dead letters of a subject once more.
   package mutating func addReplay(of subject: SubjectID) {
     let key = DeliveryLane(subject, isReplay: true)
     // Somebody believes that the receiver is back: it is probed at once.
@@ -145,7 +147,7 @@ package struct DeliverySchedule: Sendable {
     while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
   }
 
-  /// A lane has to be looked after in the journal.
+  /// Marks a lane as one whose events must be read from the journal.
   mutating func unload(_ key: DeliveryLane) {
     lanes[key]?.state = .unloaded
     unloaded.insert(key, at: lanes[key]?.loadableFrom ?? 0)
@@ -153,7 +155,7 @@ package struct DeliverySchedule: Sendable {
 }
 
 extension DeliverySchedule {
-  /// Notes the time: lanes whose wait is over have to be loaded.
+  /// Advances the time: lanes whose wait is over must be loaded.
   package mutating func advance(to now: Timestamp) {
     while let (at, key) = waiting.first, at <= now {
       _ = waiting.removeFirst()
@@ -164,15 +166,15 @@ extension DeliverySchedule {
     while unloaded.isEmpty, let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
   }
 
-  /// A lane has to be loaded, unless what was noted about it is outdated.
+  /// Marks a lane as one to load, unless the entry of the heap is outdated.
   mutating func unload(_ key: DeliveryLane, waitingUntil at: Timestamp) {
     if lanes[key]?.state == .waiting(until: at) { unload(key) }
   }
 
-  /// What to read from the journal now, or nil if there is enough to do.
+  /// Returns what to read from the journal now, or nil if there is enough to do.
   ///
-  /// Lanes come first: they are what everybody waits for longest. Before the lane of a replay is read, everything must
-  /// be written down.
+  /// Lanes come first: their events have waited longest. Before the lane of a replay is read, the caller must save all
+  /// changes.
   package mutating func nextLoad() -> DeliveryLoad? {
     guard !isStopped, ready.count + inFlight < 2 * concurrency else { return nil }
     while let (sequence, key) = unloaded.first {
@@ -187,11 +189,11 @@ extension DeliverySchedule {
     return .onward(after: readThrough, limit: settings.readAhead - loadedCount)
   }
 
-  /// Takes what follows in the journal.
+  /// Adds the next events of the journal.
   ///
   /// - Parameters:
   ///   - events: the next events that the receiver wants, in order.
-  ///   - through: the sequence up to which there are no others.
+  ///   - through: the sequence up to which the receiver wants no other events.
   package mutating func loadOnward(_ events: [JournaledEvent], through: Int64) {
     for entry in events {
       let key = DeliveryLane(entry.event.subject)
@@ -215,7 +217,7 @@ extension DeliverySchedule {
     readThrough = max(readThrough, through)
   }
 
-  /// Takes what follows of one lane; without any event, it is behind no longer.
+  /// Adds the next events of one lane; a lane without any is removed, since it is no longer behind.
   package mutating func load(_ key: DeliveryLane, _ events: [JournaledEvent]) {
     guard var lane = lanes[key], lane.state == .unloaded else { return }
     lane.entries = key.isReplay ? events : events.filter { $0.sequence <= max(readThrough, lane.head) }
@@ -232,12 +234,12 @@ extension DeliverySchedule {
     ready.insert(key, at: first.sequence)
   }
 
-  /// There is nothing up to a sequence: the journal had to drop it.
+  /// Skips the events up to a sequence, which the journal has dropped.
   package mutating func skip(to sequence: Int64) { readThrough = max(readThrough, sequence) }
 }
 
 extension DeliverySchedule {
-  /// What to do at an instant, or nil if there is nothing to do before ``wakeTime`` or the next outcome.
+  /// Returns the step to take at an instant, or nil if there is none before ``wakeTime`` or the next outcome.
   package mutating func next(at now: Timestamp) -> DeliveryStep? {
     guard !isStopped else { return nil }
     while let (sequence, key) = ready.first {
@@ -263,7 +265,7 @@ extension DeliverySchedule {
     return nil
   }
 
-  /// When to come back if nothing else happens before, or nil if only an outcome or a new event can help.
+  /// The time to call again if nothing else happens before, or nil if only an outcome or a new event can help.
   package var wakeTime: Timestamp? {
     guard !isStopped, !lanes.isEmpty else { return nil }
     if let probeAt { return inFlight == 0 ? max(probeAt, heldUntil) : nil }
@@ -288,14 +290,14 @@ extension DeliverySchedule {
     return now - since >= settings.giveUpAfter && now - attempt.entry.event.decidedAt >= settings.giveUpAfter
   }
 
-  /// Takes the outcome of an attempt.
+  /// Applies the outcome of an attempt.
   ///
   /// - Parameters:
-  ///   - attempt: what was sent.
-  ///   - outcome: how it ended.
-  ///   - now: when it ended.
+  ///   - attempt: the attempt that ended.
+  ///   - outcome: the outcome.
+  ///   - now: the time at which it ended.
   ///   - jitter: a random number from 0 up to 1.
-  /// - Returns: what becomes of the event.
+  /// - Returns: the decision on the event.
   package mutating func finish(
     _ attempt: DeliveryAttempt,
     _ outcome: DeliveryOutcome,
@@ -317,14 +319,14 @@ extension DeliverySchedule {
     }
   }
 
-  /// An attempt was broken off and says nothing: its event is as if it had not been sent.
+  /// Makes an event ready again whose attempt was cancelled and has no outcome.
   package mutating func abandon(_ attempt: DeliveryAttempt) {
     inFlight -= 1
     lanes[attempt.lane]?.state = .ready
     ready.insert(attempt.lane, at: attempt.entry.sequence)
   }
 
-  /// An event may not be delivered any more: it is done with, and no attempt was made.
+  /// Settles an event that may not be delivered any more, without an attempt.
   package mutating func discard(_ attempt: DeliveryAttempt) {
     inFlight -= 1
     settled += 1
@@ -400,7 +402,7 @@ extension DeliverySchedule {
     settle(attempt)
   }
 
-  /// The first event of a lane is done with; the next one is ready, or has to be looked for.
+  /// Removes the first event of a lane, which is settled; the next one becomes ready, or must be loaded.
   private mutating func settle(_ attempt: DeliveryAttempt) {
     guard var lane = lanes[attempt.lane] else { return }
     lane.entries.removeFirst()
@@ -423,7 +425,7 @@ extension DeliverySchedule {
 }
 
 extension DeliverySchedule {
-  /// Everything up to here is settled, except what lanes that are behind say.
+  /// The sequence up to which every event is settled, except those of lanes that are behind.
   package var cursor: Int64 {
     var lowest = Int64.max
     for key in flowing {
@@ -432,24 +434,24 @@ extension DeliverySchedule {
     return lowest == .max ? readThrough : lowest - 1
   }
 
-  /// How much has changed since it was written down.
+  /// The number of changes since the last save: settled events and changed lanes.
   package var changeCount: Int { settled + changedLanes.count }
 
-  /// Whether something has changed since it was written down that a restart should know of.
+  /// Indicates whether there are unsaved changes that a restart must know.
   ///
-  /// A cursor that has moved over events which the receiver does not want is worth writing too, but not alone and
-  /// not at once.
+  /// A cursor that has moved only over events that the receiver does not want is saved too, but not alone and not at
+  /// once.
   package var isChanged: Bool {
     changeCount > 0 || !dead.isEmpty || !revived.isEmpty || failingSince != writtenFailingSince
   }
 
-  /// Whether the cursor lies elsewhere than was written down.
+  /// Indicates whether the cursor differs from the saved one.
   package var isCursorMoved: Bool { cursor != writtenCursor }
 
-  /// What has changed; from now on it counts as written down.
+  /// Returns the unsaved changes and marks them as saved.
   ///
-  /// - Parameter receiver: whom it is about.
-  /// - Returns: the change, or nil if there is none at all.
+  /// - Parameter receiver: the identifier of the webhook.
+  /// - Returns: the changes, or nil if there are none.
   package mutating func takeUpdate(receiver: String) -> DeliveryUpdate? {
     let cursor = cursor
     guard isChanged || cursor != writtenCursor else { return nil }
@@ -489,9 +491,9 @@ extension DeliverySchedule {
 }
 
 extension DeliverySchedule {
-  /// Forgets what was to be delivered of a subject, as it was erased from the journal.
+  /// Removes the undelivered events of a subject that was erased from the journal.
   ///
-  /// What is being sent at this moment ends as it may; nothing of it is tried again or written down.
+  /// An event that is being sent at this moment is sent, but neither retried nor saved.
   package mutating func forget(_ traces: SubjectTraces) {
     for (key, lane) in lanes where traces.contains(key.subject) {
       loadedCount -= lane.entries.count
@@ -504,20 +506,20 @@ extension DeliverySchedule {
   }
 }
 
-/// What is due first comes out first: a binary heap of keys with what they stand for.
+/// A binary heap that returns the value with the lowest key first.
 struct DeadlineHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   private var items: [(key: Key, value: Value)] = []
 
-  /// Whether nothing is in it.
+  /// Indicates whether the heap is empty.
   var isEmpty: Bool { items.isEmpty }
 
-  /// How many are in it.
+  /// The number of values.
   var count: Int { items.count }
 
-  /// What is due first.
+  /// The value with the lowest key.
   var first: (key: Key, value: Value)? { items.first }
 
-  /// Adds one.
+  /// Adds a value.
   mutating func insert(_ value: Value, at key: Key) {
     items.append((key, value))
     var child = items.count - 1
@@ -527,7 +529,7 @@ struct DeadlineHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes out what is due first.
+  /// Removes and returns the value with the lowest key.
   mutating func removeFirst() -> (key: Key, value: Value)? {
     guard let first = items.first, let last = items.popLast() else { return nil }
     guard !items.isEmpty else { return first }
@@ -544,6 +546,6 @@ struct DeadlineHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Takes out everything.
+  /// Removes all values.
   mutating func removeAll() { items.removeAll() }
 }

@@ -11,7 +11,7 @@ struct DocumentReader {
   private var members: [String: JSONValue]
   private var known: Set<String> = []
   private let path: String
-  /// What was found to be wrong.
+  /// The problems found so far.
   private(set) var problems: [WebhookProblem] = []
 
   /// Parses a document, which must be an object.
@@ -45,12 +45,12 @@ struct DocumentReader {
     self.path = path
   }
 
-  /// Notes a problem with a member.
+  /// Records a problem with a member.
   mutating func refuse(_ key: String, _ message: String, expected: String) {
     problems.append(WebhookProblem(path + key, message, expected: expected))
   }
 
-  /// A member that is a text.
+  /// Returns a member that is a string.
   mutating func text(_ key: String, expected: String) -> String? {
     guard let value = take(key) else { return nil }
     if case .string(let text) = value { return text }
@@ -58,7 +58,7 @@ struct DocumentReader {
     return nil
   }
 
-  /// A member that is a truth value.
+  /// Returns a member that is a Boolean value.
   mutating func flag(_ key: String) -> Bool? {
     guard let value = take(key) else { return nil }
     if case .bool(let flag) = value { return flag }
@@ -66,7 +66,7 @@ struct DocumentReader {
     return nil
   }
 
-  /// A member that is a whole number within bounds.
+  /// Returns a member that is an integer within bounds.
   mutating func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
     guard let value = take(key) else { return nil }
     if case .integer(let number) = value, let integer = Int(exactly: number), range.contains(integer) {
@@ -76,7 +76,7 @@ struct DocumentReader {
     return nil
   }
 
-  /// A member that is a list of texts, each read by a function; at most a thousand.
+  /// Returns a member that is a list of 1 to 1000 strings, each parsed by a function.
   mutating func set<Element: Hashable>(
     _ key: String,
     expected: String,
@@ -99,7 +99,7 @@ struct DocumentReader {
     return elements
   }
 
-  /// A member that is an object, read by a function.
+  /// Returns a member that is an object, read by a function.
   mutating func object<Value>(_ key: String, _ read: (inout DocumentReader) -> Value) -> Value? {
     guard let value = take(key) else { return nil }
     guard case .object(let members) = value else {
@@ -113,12 +113,12 @@ struct DocumentReader {
     return result
   }
 
-  /// Members that are taken without a look, because they only say what is so.
+  /// Ignores members that only describe the state, as listings contain them.
   mutating func ignore(_ keys: [String]) {
     for key in keys { members[key] = nil }
   }
 
-  /// Throws if anything was wrong, or if a member was not asked for.
+  /// Throws if there are problems, or if the document has members that the caller did not read.
   mutating func finish() throws(WebhookError) {
     refuseUnknown()
     if !problems.isEmpty { throw .invalid(problems) }
@@ -136,13 +136,13 @@ struct DocumentReader {
   }
 }
 
-/// One thing that is wrong with a document that somebody sent.
+/// One problem with a document that a client sent.
 package struct WebhookProblem: Hashable, Sendable {
-  /// Where: the path of the member, as in `filter.kinds`, or an empty text for the whole document.
+  /// The path of the member, as in `filter.kinds`, or an empty string for the whole document.
   package var field: String
-  /// What is wrong.
+  /// The description of the problem.
   package var message: String
-  /// What would be right.
+  /// The values that would be valid.
   package var expected: String
 
   /// Makes a problem.
@@ -153,20 +153,20 @@ package struct WebhookProblem: Hashable, Sendable {
   }
 }
 
-/// Why webhooks or notification rules were not changed or read as asked.
+/// The reasons for which webhooks or notification rules cannot be read or changed.
 package enum WebhookError: Error, Hashable, Sendable {
   /// The document is wrong in one or more places.
   case invalid([WebhookProblem])
   /// There is no such webhook or rule, or it belongs to another application.
   case unknown(String)
-  /// There are as many as there may be.
+  /// The maximum number of webhooks or rules exists already.
   case tooMany(limit: Int)
-  /// The journal could not be read or written; the text says why and what to do.
+  /// The journal could not be read or written; the text contains the reason and the remedy.
   case journal(String)
 }
 
 extension WebhookError: CustomStringConvertible {
-  /// What is wrong and what to do, for who asked.
+  /// The problem and its remedy, for the client.
   package var description: String {
     switch self {
     case .invalid(let problems):

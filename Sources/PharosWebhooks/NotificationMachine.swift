@@ -7,61 +7,63 @@ package import PharosReports
 /// machine reads the same events, decides the same again, and finds in the journal the notifications that were
 /// already published. So no notification is published twice, and none that was decided is lost with the process.
 package struct NotificationMachine: Sendable {
-  /// How long after the end of a stay it is judged: an exit that happened in time may be told that much later, since
-  /// reports wait 500 ms for those that were held up and the journal 20 ms for its commit.
+  /// The time between the end of a stay and its evaluation.
+  ///
+  /// An exit that happened in time may arrive that much later, since reports wait 500 ms for delayed ones and the
+  /// journal 20 ms for its commit.
   package static let patience = TimeSpan.seconds(1)
-  /// How late something may be told; later, it would only surprise.
+  /// The maximum age of a notification when it is published; an older one would only surprise, and is dropped.
   package static let stalest = TimeSpan.minutes(10)
   /// The maximum number of subjects remembered over all rules; those with the oldest notifications are forgotten first.
   package static let subjectLimit = 65_536
-  /// How many notifications may be on their way into the journal.
+  /// The maximum number of published notifications that the journal does not hold yet.
   package static let outboxLimit = 4_096
 
-  /// A rule and whom it is about.
+  /// A rule and a subject that it applies to.
   struct Key: Hashable, Sendable {
     var application: String
     var rule: String
     var subject: SubjectID
   }
 
-  /// Somebody has entered and is to stay for a while.
+  /// The stay of a subject that entered and must remain inside for a time.
   struct Stay: Hashable, Sendable {
-    /// When the stay is long enough.
+    /// The time at which the stay is long enough.
     var deadline: Timestamp
-    /// The enter.
+    /// The enter event.
     var cause: EventID
     /// A Boolean value that is true while the last reported state is inside, and false while it is unknown.
     var isSure: Bool
   }
 
-  /// How many notifications were decided.
+  /// The number of decided notifications.
   package internal(set) var decided: UInt64 = 0
-  /// How many were not told because of quiet hours.
+  /// The number of notifications that quiet hours suppressed.
   package internal(set) var quieted: UInt64 = 0
-  /// How many were not told because the subject had been the cause of one before.
+  /// The number of notifications that `atMostOncePer` suppressed.
   package internal(set) var repeated: UInt64 = 0
-  /// How many came too late, or were too many, to be told.
+  /// The number of notifications that were dropped because they came too late or exceeded a limit.
   package internal(set) var late: UInt64 = 0
 
   let stream: String
   var rules: [String: [NotificationRule]] = [:]
-  /// When a rule last spoke of a subject.
+  /// The time of the last notification of each rule about each subject.
   var spoken: [Key: Timestamp] = [:]
-  /// Who must stay a while yet.
+  /// The stays that are not yet long enough.
   var stays: [Key: Stay] = [:]
-  /// No stay ends before.
+  /// The earliest deadline among the stays of subjects that are known to be inside.
   var firstDeadline: Timestamp?
-  /// What was decided and not yet seen in the journal, in order.
+  /// The notifications that were decided but not yet read back from the journal, in order.
   var outbox: [Event] = []
-  /// How much of the outbox was handed out.
+  /// The number of notifications at the beginning of the outbox that were already published.
   var handedOut = 0
 
-  /// Starts with nothing decided.
+  /// Creates a machine with an empty state.
   ///
   /// - Parameter stream: the name of the stream, which is part of the ids.
   package init(stream: String) { self.stream = stream }
 
-  /// Takes the rules; what is remembered for rules that are gone is forgotten.
+  /// Replaces the rules and removes the state that belongs to deleted rules.
   package mutating func adopt(_ new: [NotificationRule]) {
     rules = Dictionary(grouping: new, by: \.application)
     let known = Set(new.map { Key(application: $0.application, rule: $0.id, subject: .none) })
@@ -76,7 +78,7 @@ package struct NotificationMachine: Sendable {
   /// The time at which to call ``advance(to:name:)`` if no event comes before; no stay ends earlier.
   package var wakeTime: Timestamp? { firstDeadline.map { $0 + NotificationMachine.patience } }
 
-  /// Takes an event of the journal.
+  /// Processes one event of the journal.
   ///
   /// - Parameters:
   ///   - event: the event.
@@ -133,7 +135,7 @@ package struct NotificationMachine: Sendable {
     if stay.isSure { firstDeadline = min(firstDeadline ?? stay.deadline, stay.deadline) }
   }
 
-  /// What was decided and is to be told; each is given once, those that come too late not at all.
+  /// Returns the decided notifications to publish, each once; drops those that come too late.
   package mutating func takeDecided(at now: Timestamp) -> [Event] {
     var fresh: [Event] = []
     let old = outbox.prefix(handedOut)
@@ -152,7 +154,7 @@ package struct NotificationMachine: Sendable {
     return fresh
   }
 
-  /// A notification has come into the journal.
+  /// Processes a notification that the journal now holds.
   private mutating func see(_ event: Event, _ detail: NotificationDetail) {
     if let index = outbox.firstIndex(where: { $0.id == event.id }) {
       outbox.remove(at: index)
@@ -213,7 +215,7 @@ package struct NotificationMachine: Sendable {
     for (key, _) in oldest { spoken[key] = nil }
   }
 
-  /// What tells the notifications of a rule apart in their ids: what caused them.
+  /// Returns the number that distinguishes the notifications of a rule in their ids: a hash of the rule and the cause.
   ///
   /// - Source: FNV-1a with 64 bits (draft-eastlake-fnv).
   private static func counter(rule: String, cause: EventID) -> UInt64 {
@@ -230,9 +232,9 @@ package struct NotificationMachine: Sendable {
 }
 
 extension NotificationMachine {
-  /// Forgets a subject: when it was spoken of, how long it has stayed, what was to be said of it.
+  /// Removes a subject: the times of its notifications, its stays and its waiting notifications.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: true if the state named the subject.
   @discardableResult
   package mutating func forget(_ traces: SubjectTraces) -> Bool {
     let before = spoken.count + stays.count + outbox.count
@@ -248,10 +250,10 @@ extension NotificationMachine {
 }
 
 extension NotificationMachine {
-  /// The version of the layout; another one is not read.
+  /// The version of the layout; data of other versions is not read.
   static let version: UInt8 = 1
 
-  /// Writes what is remembered, not the rules.
+  /// Writes the state without the rules.
   package func writeState(to writer: inout FieldWriter) {
     writer.write(NotificationMachine.version)
     writer.write(UInt32(spoken.count))
@@ -271,9 +273,9 @@ extension NotificationMachine {
     for event in outbox { event.write(to: &writer) }
   }
 
-  /// Reads what ``writeState(to:)`` wrote, into a machine that remembers nothing yet.
+  /// Reads what ``writeState(to:)`` wrote into a machine with an empty state.
   ///
-  /// What was on its way into the journal is handed out again, unless the journal shows that it arrived.
+  /// The machine returns notifications in the outbox once more, unless the journal shows that they arrived.
   package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
     let version = try reader.byte()
     guard version == NotificationMachine.version else {

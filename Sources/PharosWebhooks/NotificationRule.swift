@@ -2,15 +2,15 @@ import Foundation
 package import PharosEvents
 package import PharosReports
 
-/// What an application wants people to be told when somebody comes or goes: a hello, a goodbye.
+/// A rule of an application: a text to publish when a subject enters or leaves a region.
 package struct NotificationRule: Hashable, Sendable {
-  /// How many rules an application may have: five for each of its twenty regions.
+  /// The maximum number of rules of an application: five for each of its twenty regions.
   package static let limit = 100
-  /// How long a text may be: what lock screens show, four times over.
+  /// The maximum length of a text: four times the length that lock screens show.
   ///
   /// - Units: bytes of UTF-8.
   package static let longestText = 1_024
-  /// How long an identifier may be.
+  /// The maximum length of an identifier.
   ///
   /// - Units: bytes of UTF-8.
   package static let longestIdentifier = 64
@@ -23,9 +23,9 @@ package struct NotificationRule: Hashable, Sendable {
   package var id: String
   /// The region.
   package var region: String
-  /// What it waits for.
+  /// The occasion of the notification: an enter or an exit.
   package var occasion: NotificationDetail.Occasion
-  /// What to say; `{subject}`, `{name}` (of the directory, or else the subject) and `{region}` are filled in.
+  /// The text to publish; `{subject}`, `{name}` (from the directory, or else the subject) and `{region}` are filled in.
   package var text: String
   /// The time within which a subject is the cause of one notification at most.
   package var atMostOncePer: TimeSpan?
@@ -129,11 +129,11 @@ extension NotificationRule: FieldCodable {
 /// A notification that falls into them is dropped, not postponed: a greeting in the morning is wrong for a visitor
 /// who came at night.
 package struct QuietHours: Hashable, Sendable {
-  /// When they begin.
+  /// The beginning.
   ///
   /// - Units: minutes after midnight, 0 to 1439.
   package var from: Int
-  /// When they end; before `from`, they last over midnight.
+  /// The end; if it lies before `from`, the hours last over midnight.
   ///
   /// - Units: minutes after midnight, 0 to 1439.
   package var to: Int
@@ -147,9 +147,9 @@ package struct QuietHours: Hashable, Sendable {
     self.timeZone = timeZone
   }
 
-  /// Whether an instant lies in them; the minute at which they end does not.
+  /// Returns whether an instant lies within the hours; the minute at which they end does not.
   ///
-  /// Summer time counts, as the time zone's rules have it for that very instant.
+  /// The local time follows the time zone's rules for that instant, including summer time.
   package func contains(_ instant: Timestamp) -> Bool {
     // The name was checked when the rule was made; a system that has lost it since counts in UTC.
     let zone = TimeZone(identifier: timeZone) ?? .gmt
@@ -159,7 +159,7 @@ package struct QuietHours: Hashable, Sendable {
     return from <= to ? (from..<to).contains(minute) : minute >= from || minute < to
   }
 
-  /// Minutes after midnight from `22:30`; nil if that is no time of day.
+  /// Parses a time of day such as `22:30` as minutes after midnight; returns nil if it is no time of day.
   static func minutes(_ text: String) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isASCII) }) else {
@@ -169,7 +169,7 @@ package struct QuietHours: Hashable, Sendable {
     return Int(hour) * 60 + Int(minute)
   }
 
-  /// A time of day as it is written.
+  /// Formats minutes after midnight as a time of day such as `22:30`.
   static func text(_ minutes: Int) -> String {
     func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
     return "\(two(minutes / 60)):\(two(minutes % 60))"
@@ -192,9 +192,9 @@ extension QuietHours: FieldCodable {
   }
 }
 
-/// A notification rule as somebody asks for it: what a request's JSON says.
+/// The decoder of a notification rule from the JSON of a request.
 package enum NotificationDocument {
-  /// How long a subject may be held back or asked to stay: a rule that waits longer is no notification.
+  /// The maximum of `atMostOncePer` and `onlyIfStillInsideAfter`: a rule that waits longer is no notification.
   static let longest = TimeSpan.minutes(7 * 24 * 60)
 
   /// Reads a document.
@@ -271,7 +271,7 @@ package enum NotificationDocument {
 }
 
 extension DocumentReader {
-  /// A text that must be there and must not be empty.
+  /// Returns a text, which must be present and not empty.
   fileprivate mutating func required(_ key: String, expected: String) -> String? {
     let before = problems.count
     let text = text(key, expected: expected)
@@ -281,7 +281,7 @@ extension DocumentReader {
     return text
   }
 
-  /// A length of time, as people write it.
+  /// Returns a positive time span written as a number with its unit.
   fileprivate mutating func span(_ key: String, example: String) -> TimeSpan? {
     let expected = "a time such as \"\(example)\": a number with its unit, at most 7d"
     guard let text = text(key, expected: expected) else { return nil }
@@ -314,7 +314,7 @@ extension DocumentReader {
 }
 
 extension NotificationRule {
-  /// Writes the rule, as members of an object that is open; sent back, they make the same rule.
+  /// Writes the rule as members of an open JSON object; a client that sends them back creates the same rule.
   package func write(to json: inout JSONText) {
     json.member("id", id)
     json.member("application", application)

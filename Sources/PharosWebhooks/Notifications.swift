@@ -12,23 +12,23 @@ import Synchronization
 /// and sends it to streams and webhooks. The rules and the state of the service are documents of the journal. After a
 /// restart the service continues where its saved state ends, so no notification is published twice or lost.
 package final class Notifications: Service {
-  /// The kind under which rules are kept in the journal.
+  /// The kind of the journal documents that hold the rules.
   static let ruleKind = "notification rule"
-  /// The kind under which is kept how far the journal was followed.
+  /// The kind of the journal document that holds the cursor and the state of the machine.
   static let stateKind = "notification state"
-  /// How often what is remembered is written down: what a restart reads again takes milliseconds.
+  /// The interval at which the state is saved; events that a restart reads again take milliseconds.
   static let saveInterval = TimeSpan.seconds(30)
-  /// How many events are read at a time.
+  /// The number of events that are read from the journal at a time.
   static let readLimit = 512
-  /// How long to wait after the journal could not be read or written.
+  /// The wait after a failed read or write of the journal.
   static let journalPause = TimeSpan.seconds(1)
-  /// What rules look at.
+  /// The filter of the events that rules depend on.
   static let filter = EventFilter(kinds: [.regionEnter, .regionExit, .regionState, .notification])
 
   struct Shared {
     var rules: [String: [String: NotificationRule]] = [:]
     var areRulesChanged = true
-    /// Who was erased.
+    /// The erased subjects that the task has not removed from its state yet.
     var forgotten: [SubjectTraces] = []
     var counters = NotificationCounters()
     var isStopping = false
@@ -50,13 +50,13 @@ package final class Notifications: Service {
   /// Reads the rules from the journal.
   ///
   /// - Parameters:
-  ///   - journal: what is followed, and where rules are kept.
-  ///   - told: tells when there is more in the journal.
+  ///   - journal: the journal to follow, which also holds the rules.
+  ///   - told: the hub that reports new events of the journal.
   ///   - stream: the name of the stream, which is part of the ids.
-  ///   - tell: takes notifications to be journalled and told, and returns at once.
+  ///   - tell: passes notifications on to be journalled and published, and returns at once.
   ///   - names: the name that the directory has for a subject.
   ///   - clock: the time.
-  ///   - logger: where to say what an operator should know.
+  ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
   package init(
     journal: Journal,
@@ -92,7 +92,7 @@ package final class Notifications: Service {
     }
   }
 
-  /// What was decided since the server started.
+  /// The counters of the decisions since the server started.
   package var counters: NotificationCounters { shared.withLock { $0.counters } }
 
   /// Follows the journal until a graceful shutdown begins or the task is cancelled.
@@ -110,7 +110,7 @@ package final class Notifications: Service {
     tap.cancel()
   }
 
-  /// Ends following; what is remembered is written down.
+  /// Stops the service, which then saves its state.
   package func stop() {
     shared.withLock { $0.isStopping = true }
     bell.ring()
@@ -149,15 +149,15 @@ package final class Notifications: Service {
   }
 }
 
-/// What was decided since the server started.
+/// The counters of the decisions since the server started.
 package struct NotificationCounters: Hashable, Sendable {
   /// The number of notifications that were handed over for publishing.
   package var told: UInt64 = 0
-  /// How many were not told because of quiet hours.
+  /// The number of notifications that quiet hours suppressed.
   package var quieted: UInt64 = 0
-  /// How many were not told because the subject had been the cause of one before.
+  /// The number of notifications that `atMostOncePer` suppressed.
   package var repeated: UInt64 = 0
-  /// How many came too late, or were too many, to be told.
+  /// The number of notifications that were dropped because they came too late or exceeded a limit.
   package var late: UInt64 = 0
 }
 
@@ -188,7 +188,7 @@ extension Notifications {
   ///   - json: the rule: `region`, `on`, `text`, and optionally `atMostOncePer`, `quietHours` {`from`, `to`,
   ///     `timeZone`}, `onlyIfStillInsideAfter`.
   ///   - application: its application.
-  /// - Returns: the rule, and whether it is new.
+  /// - Returns: the rule, and true if it is new.
   /// - Throws: ``WebhookError``.
   package func put(
     _ id: String,
@@ -216,7 +216,7 @@ extension Notifications {
     return (rule, before == nil)
   }
 
-  /// Deletes a rule, and what is remembered for it.
+  /// Deletes a rule and the state that belongs to it.
   ///
   /// - Parameters:
   ///   - id: its identifier.
@@ -234,7 +234,7 @@ extension Notifications {
     bell.ring()
   }
 
-  /// Deletes the rules of an application that is no more.
+  /// Deletes the rules of an application that no longer exists.
   ///
   /// - Parameter application: the application.
   /// - Throws: ``WebhookError``.
@@ -249,9 +249,9 @@ extension Notifications {
 }
 
 extension Notifications {
-  /// Forgets a subject, in memory and where it is written down.
+  /// Removes a subject from the state in memory and from the saved state.
   ///
-  /// - Returns: how many kept states named it: 1 or 0.
+  /// - Returns: the number of saved states that named it, 1 or 0.
   /// - Throws: ``WebhookError/journal(_:)``.
   package func forget(_ traces: SubjectTraces) throws(WebhookError) -> Int {
     shared.withLock { $0.forgotten.append(traces) }
@@ -259,9 +259,9 @@ extension Notifications {
     return try Notifications.forget(traces, keptIn: journal)
   }
 
-  /// Forgets a subject where the state of a server that does not run is written down.
+  /// Removes a subject from the saved state of a server that does not run.
   ///
-  /// - Returns: how many kept states named it: 1 or 0.
+  /// - Returns: the number of saved states that named it, 1 or 0.
   /// - Throws: ``WebhookError/journal(_:)``.
   package static func forget(_ traces: SubjectTraces, keptIn journal: Journal) throws(WebhookError) -> Int {
     try WebhookError.journal { () throws(JournalError) in
@@ -284,7 +284,7 @@ extension Notifications {
   }
 }
 
-/// What the task of the notifications has in hand: the machine, and how far it has followed the journal.
+/// The work of the task: the machine and the cursor in the journal.
 struct NotificationWork {
   private var machine: NotificationMachine
   private var cursor: Int64
@@ -294,7 +294,7 @@ struct NotificationWork {
   private let journal: Journal
   private let names: @Sendable (SubjectID) -> String?
 
-  /// Goes on where the journal says; without a word there, where the service began.
+  /// Restores the state that the journal holds; without one, begins where the service began.
   init(_ service: Notifications) throws(JournalError) {
     journal = service.journal
     names = service.names
@@ -335,19 +335,19 @@ struct NotificationWork {
     machine.adopt(rules.sorted { ($0.application, $0.id) < ($1.application, $1.id) })
   }
 
-  /// Forgets who was erased, and writes down at once that nothing is known of them.
+  /// Removes erased subjects from the state and saves it at once.
   mutating func forget(_ erased: [SubjectTraces], at now: Timestamp) throws(JournalError) {
     for traces in erased { machine.forget(traces) }
     try save(at: now)
   }
 
-  /// When there is something to do, if nothing happens before.
+  /// The time at which to call ``proceed(at:isStopping:)`` if no event comes before.
   var wakeTime: Timestamp? {
     let save = cursor > savedCursor ? savedAt + Notifications.saveInterval : nil
     return [machine.wakeTime, save].compactMap { $0 }.min()
   }
 
-  /// Follows the journal to its end and gives what is to be told.
+  /// Follows the journal to its end and returns the notifications to publish.
   mutating func proceed(at now: Timestamp, isStopping: Bool) throws(JournalError) -> [Event] {
     while true {
       let head = journal.head

@@ -3,42 +3,42 @@ import PharosCrypto
 package import PharosEvents
 package import PharosReports
 
-/// A receiver of events: where to, which, and how they are signed.
+/// A receiver of events: its URL, the filter of its events and the secret that signs them.
 package struct WebhookDefinition: Hashable, Sendable {
-  /// How many webhooks there may be: each holds connections and a cursor in the journal.
+  /// The maximum number of webhooks: each holds connections and a cursor in the journal.
   package static let limit = 64
-  /// How many requests a receiver is sent at a time, if it says nothing else.
+  /// The default number of concurrent requests to a receiver.
   package static let usualConcurrency = 8
-  /// How many requests a receiver may ask to be sent at a time.
+  /// The allowed numbers of concurrent requests to a receiver.
   package static let concurrencies = 1...64
-  /// How long a secret that was replaced still signs, so that a receiver can change over.
+  /// The time for which a replaced secret still signs, so that a receiver can change over.
   package static let rotation = TimeSpan.minutes(24 * 60)
 
   /// The identifier.
   package var id: String
-  /// Where events are posted to.
+  /// The URL to which events are posted.
   package var url: String
-  /// What it is for, in somebody's words.
+  /// The purpose, as its creator described it.
   package var summary: String
-  /// The application whose events it gets, or nil for those of all.
+  /// The application whose events it receives, or nil for those of all.
   package var application: String?
-  /// Which events it gets.
+  /// The filter of the events that it receives.
   package var filter: EventFilter
-  /// What deliveries are signed with.
+  /// The secret that signs deliveries.
   package var secret: WebhookSecret
-  /// The secret before, which signs as well until ``rotatesAt``.
+  /// The previous secret, which also signs until ``rotatesAt``.
   package var formerSecret: WebhookSecret?
-  /// When the secret before ceases to sign.
+  /// The time at which the previous secret ceases to sign.
   package var rotatesAt: Timestamp?
-  /// How many requests it is sent at a time.
+  /// The maximum number of concurrent requests to the receiver.
   package var concurrency: Int
-  /// Whether it is switched on.
+  /// Indicates whether it is enabled.
   package var isEnabled: Bool
-  /// Why it was switched off, if the server did so.
+  /// The reason for which the server disabled it, or nil.
   package var disabledBecause: String?
-  /// When it was made.
+  /// The time of its creation.
   package var createdAt: Timestamp
-  /// The sequence after which it gets events.
+  /// The sequence after which it receives events.
   package var startsAfter: Int64
 
   /// Makes a definition.
@@ -66,7 +66,7 @@ package struct WebhookDefinition: Hashable, Sendable {
     self.startsAfter = startsAfter
   }
 
-  /// The filter with the bond to the application in it: what is read from the journal.
+  /// The filter restricted to the application, for reading the journal.
   package var boundFilter: EventFilter {
     guard let application else { return filter }
     var bound = filter
@@ -87,23 +87,23 @@ package struct WebhookDefinition: Hashable, Sendable {
 ///
 /// - Source: Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 random bytes.
 package struct WebhookSecret: Hashable, Sendable {
-  /// What every secret begins with.
+  /// The prefix of every secret.
   package static let prefix = "whsec_"
-  /// How many bytes a secret may have.
+  /// The allowed numbers of bytes of a secret.
   package static let lengths = 24...64
-  /// How many bytes a secret has that is made here: as many as the signature that it makes.
+  /// The number of bytes of a generated secret: as many as the signature that it makes.
   static let ownLength = 32
 
   /// The bytes of the key.
   let bytes: [UInt8]
 
-  /// Makes a secret at random.
+  /// Generates a random secret.
   package init() {
     var generator = SystemRandomNumberGenerator()
     bytes = (0..<WebhookSecret.ownLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
-  /// Reads a secret from its text; nil if it is none.
+  /// Parses a secret; returns nil if the text is none.
   package init?(_ text: String) {
     guard text.hasPrefix(WebhookSecret.prefix) else { return nil }
     guard let data = Data(base64Encoded: String(text.dropFirst(WebhookSecret.prefix.count))) else {
@@ -113,7 +113,7 @@ package struct WebhookSecret: Hashable, Sendable {
     bytes = Array(data)
   }
 
-  /// The secret in clear text, to be shown once to who made it.
+  /// The secret in clear text, to be shown once to its creator.
   package var revealed: String { WebhookSecret.prefix + Data(bytes).base64EncodedString() }
 
   /// The signature of a message: `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`.
@@ -126,10 +126,10 @@ package struct WebhookSecret: Hashable, Sendable {
 }
 
 extension WebhookSecret: CustomStringConvertible, CustomReflectable {
-  /// Says that there is a secret, and nothing about it.
+  /// A placeholder that reveals nothing about the secret.
   package var description: String { WebhookSecret.prefix + "…" }
 
-  /// Nothing to look at.
+  /// A mirror without children, so that the secret is not dumped.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
@@ -145,7 +145,7 @@ extension WebhookSecret: FieldCodable {
 }
 
 extension WebhookDefinition: FieldCodable {
-  /// The version of the layout; another one is not read.
+  /// The version of the layout; data of other versions is not read.
   static let version: UInt8 = 1
 
   /// Writes the value.
@@ -203,7 +203,7 @@ extension WebhookDefinition: FieldCodable {
 }
 
 extension EventFilter {
-  /// Writes a filter as a webhook keeps it: kinds by their types, sets in order.
+  /// Writes a filter as a webhook stores it: kinds by their types, sets in order.
   fileprivate func writeFields(to writer: inout FieldWriter) {
     writer.write(kinds.map { FieldList($0.map(\.type).sorted()) })
     writer.write(regions.map { FieldList($0.sorted()) })
@@ -211,7 +211,7 @@ extension EventFilter {
     writer.write(observers.map { FieldList($0.sorted()) })
   }
 
-  /// Reads a filter; event kinds that this version does not know are left out.
+  /// Reads a filter and omits event kinds that this version does not know.
   fileprivate init(fields reader: inout FieldReader) throws(FieldError) {
     let types = try reader.optional(FieldList<String>.self)?.elements
     let regions = try reader.optional(FieldList<String>.self)?.elements

@@ -2,9 +2,9 @@ import Foundation
 import PharosEvents
 package import PharosReports
 
-/// A webhook as somebody asks for it: what a request's JSON says.
+/// The decoder of a webhook from the JSON of a request.
 package struct WebhookDocument {
-  /// How long a summary may be.
+  /// The maximum length of a summary, in bytes of UTF-8.
   package static let longestSummary = 256
 
   package var url: String
@@ -14,7 +14,7 @@ package struct WebhookDocument {
   package var secret: WebhookSecret?
   var concurrency: Int
   var isEnabled: Bool
-  /// Whether a new secret is to take the place of the present one.
+  /// Indicates whether a generated secret replaces the present one.
   var rotatesSecret: Bool
 
   /// Reads a document.
@@ -62,7 +62,7 @@ package struct WebhookDocument {
 }
 
 extension DocumentReader {
-  /// The members of a filter, named as the parameters of `GET /v1/events` are.
+  /// Reads the members of a filter, which have the names of the parameters of `GET /v1/events`.
   fileprivate mutating func filter() -> EventFilter {
     EventFilter(
       kinds: set("kinds", expected: "a journalled event's type, such as pharos.region.enter") { text in
@@ -80,7 +80,7 @@ extension DocumentReader {
 }
 
 extension SubjectID {
-  /// Reads a subject as events spell it: a beacon's text is never an observer's, so no kind is asked for.
+  /// Parses a subject as events spell it: the text of a beacon is never that of an observer, so no kind is needed.
   init?(named text: String) {
     if let beacon = BeaconID(text) {
       self = .beacon(beacon)
@@ -93,7 +93,7 @@ extension SubjectID {
 }
 
 extension WebhookDefinition {
-  /// Writes what may be shown of it, as members of an object that is open: everything but the secrets.
+  /// Writes the definition as members of an open JSON object, without the secrets.
   package func write(to json: inout JSONText) {
     json.member("id", id)
     json.member("url", url)
@@ -121,13 +121,13 @@ extension WebhookDefinition {
   }
 }
 
-/// Where a webhook may post to: the rules that keep it from being turned against the server's own surroundings.
+/// The rules for the URLs of webhooks, which keep webhooks from being turned against the server's own surroundings.
 ///
 /// Receivers on the premises are the normal case, so private and loopback addresses are allowed. The address under
 /// which clouds hand out a machine's credentials is not, nor are the listeners of the server itself, which would be fed
 /// with their own events.
 package enum WebhookTarget {
-  /// The longest URL that is taken; browsers and proxies agree on about as much.
+  /// The maximum length of a URL, in bytes; browsers and proxies support about as much.
   package static let longest = 2_048
 
   /// The hosts under which clouds hand out credentials.
@@ -141,7 +141,7 @@ package enum WebhookTarget {
   /// - Parameters:
   ///   - text: the URL.
   ///   - ownPorts: the TCP ports that the server listens on.
-  /// - Returns: what is wrong with it, or nil.
+  /// - Returns: the problem with it, or nil.
   package static func problem(with text: String, ownPorts: Set<Int>) -> WebhookProblem? {
     func refused(_ message: String, _ expected: String) -> WebhookProblem {
       WebhookProblem("url", message, expected: expected)
@@ -187,8 +187,8 @@ package enum WebhookTarget {
     return nil
   }
 
-  /// A host as it is compared: small letters, no brackets or final dot, and IPv4 addresses in their usual form however
-  /// they are written (2852039166, 0xa9fea9fe, ::ffff:169.254.169.254).
+  /// Returns the canonical form of a host: lowercase, no brackets or final dot, and IPv4 addresses in dotted form
+  /// however they are written (2852039166, 0xa9fea9fe, ::ffff:169.254.169.254).
   static func canonicalHost(_ text: String) -> String {
     var host = text.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -206,7 +206,7 @@ package enum WebhookTarget {
     return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Whether a host is this machine under a name that everybody knows.
+  /// Returns whether a host is a well-known name or address of this machine.
   private static func isOwn(_ host: String) -> Bool {
     host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "0.0.0.0"
       || host == "::1" || host == "::"

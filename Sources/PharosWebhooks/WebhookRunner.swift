@@ -4,23 +4,23 @@ import PharosJournal
 import PharosReports
 import Synchronization
 
-/// Runs the schedule of one webhook: reads the journal, sends, writes down how far it has come.
+/// The runner of one webhook's schedule: it reads the journal, sends events and saves the delivery state.
 ///
-/// One task owns the schedule. Everything else puts a note into the mail and rings.
+/// One task owns the schedule. Other threads pass messages to it through the mail and ring the bell.
 final class WebhookRunner: Sendable {
-  /// How long what is being sent may take to end once the server shuts down.
+  /// The time that requests in flight have to finish once the server shuts down.
   static let grace = TimeSpan.seconds(5)
-  /// How long to wait after the journal could not be read or written.
+  /// The wait after a failed read or write of the journal.
   static let journalPause = TimeSpan.seconds(1)
-  /// How often a cursor is written down that has only moved over events which the receiver does not want.
+  /// The interval at which a cursor is saved that has only moved over events that the receiver does not want.
   static let cursorInterval = TimeSpan.seconds(5)
 
-  /// What others tell the task.
+  /// The messages to the task.
   struct Mail {
-    /// How attempts ended; nil for those that were broken off.
+    /// The outcomes of attempts; nil for cancelled ones.
     var outcomes: [(attempt: DeliveryAttempt, outcome: DeliveryOutcome?)] = []
     var replays: [SubjectID] = []
-    /// Who was erased.
+    /// The erased subjects, whose events the task still has to remove from the schedule.
     var forgotten: [SubjectTraces] = []
     var isStopping = false
     var isForgetting = false
@@ -35,7 +35,7 @@ final class WebhookRunner: Sendable {
   let bell = Doorbell()
   let parts: WebhookParts
   let shared: Mutex<Shared>
-  /// Called when the receiver wants no more.
+  /// Called when the receiver answers 410 and accepts no more events.
   let onGone: @Sendable (_ id: String, _ reason: String) -> Void
 
   init(
@@ -53,10 +53,10 @@ final class WebhookRunner: Sendable {
     )
   }
 
-  /// The webhook as it is now.
+  /// The current definition.
   var definition: WebhookDefinition { shared.withLock { $0.definition } }
 
-  /// The webhook and how it fares.
+  /// The webhook and its delivery state.
   var standing: WebhookStanding {
     var standing = shared.withLock { shared in
       shared.standing.definition = shared.definition
@@ -68,19 +68,19 @@ final class WebhookRunner: Sendable {
     return standing
   }
 
-  /// Changes what the webhook is.
+  /// Replaces the definition.
   func update(_ definition: WebhookDefinition) {
     shared.withLock { $0.definition = definition }
     bell.ring()
   }
 
-  /// Dead letters of these subjects are to be delivered once more.
+  /// Delivers the dead letters of these subjects once more.
   func replay(_ subjects: [SubjectID]) {
     shared.withLock { $0.mail.replays += subjects }
     bell.ring()
   }
 
-  /// Ends the task once what is being sent has ended.
+  /// Stops the task once the requests in flight have finished.
   func stop(forgetting: Bool = false) {
     shared.withLock { shared in
       shared.mail.isStopping = true
@@ -129,7 +129,7 @@ final class WebhookRunner: Sendable {
     bell.ring()
   }
 
-  /// Reads from the journal how far the webhook has come; waits while that is not possible.
+  /// Reads the delivery state from the journal; waits while the journal cannot be read.
   private func begin() async -> WebhookWork? {
     while true {
       do {
@@ -148,24 +148,24 @@ final class WebhookRunner: Sendable {
   }
 }
 
-/// What the task of one webhook has in hand: its schedule, and what is still to be written down.
+/// The work of the task of one webhook: its schedule and its unsaved changes.
 struct WebhookWork {
   var definition: WebhookDefinition
   var schedule: DeliverySchedule
   var standing: WebhookStanding
   let parts: WebhookParts
 
-  /// How often the journal is read before what was found is sent.
+  /// The maximum number of journal reads before the events found are sent.
   static let longestPass = 16
-  /// How far the wall clock must have gone back for waits to be given up, which would last that much longer otherwise.
+  /// The backward step of the wall clock that ends all waits, which would last that much longer otherwise.
   static let clockStep = TimeSpan.seconds(10)
 
-  /// Whether there is more to be done at once.
+  /// Indicates whether the caller should call ``proceed(at:)`` again at once.
   private(set) var hasMore = false
-  /// What the journal has not taken yet.
+  /// The update that the journal has not accepted yet.
   private var unsaved: DeliveryUpdate?
   private var savedAt: Timestamp
-  /// The journal is left alone until then, because it failed.
+  /// The time until which the journal is not accessed, because it failed.
   private var journalHeldUntil = Timestamp.distantPast
   private var isJournalFailing = false
   private var stoppingSince: Timestamp?
@@ -173,7 +173,7 @@ struct WebhookWork {
   private var isForgetting = false
   private var isPauseSaved: Bool
 
-  /// Reads how far the webhook has come.
+  /// Reads the delivery state from the journal.
   init(_ definition: WebhookDefinition, _ parts: WebhookParts) throws(JournalError) {
     let kept = try parts.journal.deliveries(to: definition.id)
     let ledger = kept ?? DeliveryLedger(cursor: definition.startsAfter)
@@ -198,17 +198,17 @@ struct WebhookWork {
   /// A Boolean value that is true if the receiver has answered 410 and the webhook is still enabled.
   var isGone: Bool { schedule.isStopped && definition.isEnabled }
 
-  /// Whether there is nothing left to do before the task ends.
+  /// Indicates whether the task stops and no request is in flight.
   var isDone: Bool { stoppingSince != nil && schedule.inFlight == 0 }
 
-  /// Whether what is being sent has had its time to end.
+  /// Returns whether the requests in flight have had their time to finish.
   func isOverdue(at now: Timestamp) -> Bool {
     stoppingSince.map { now - $0 >= WebhookRunner.grace } ?? false
   }
 
   private var isSending: Bool { stoppingSince == nil && definition.isEnabled && !schedule.isStopped }
 
-  /// Takes what the webhook is now.
+  /// Applies the current definition.
   mutating func adopt(_ new: WebhookDefinition) {
     if new.isEnabled, !definition.isEnabled { schedule.isStopped = false }
     if new.url != definition.url || new.isEnabled != definition.isEnabled { schedule.hurry() }
@@ -216,7 +216,7 @@ struct WebhookWork {
     schedule.concurrency = new.concurrency
   }
 
-  /// Takes what others told the task.
+  /// Processes the messages to the task.
   mutating func take(_ mail: WebhookRunner.Mail, at now: Timestamp) {
     if mail.isStopping { stoppingSince = stoppingSince ?? now }
     isForgetting = isForgetting || mail.isForgetting
@@ -232,7 +232,7 @@ struct WebhookWork {
     }
   }
 
-  /// Does everything that can be done now, and gives what is to be sent.
+  /// Does all work that is due and returns the attempts to send.
   mutating func proceed(at now: Timestamp) -> [DeliveryAttempt] {
     var attempts: [DeliveryAttempt] = []
     hasMore = false
@@ -277,7 +277,7 @@ struct WebhookWork {
     return attempts
   }
 
-  /// When there is something to do, if nothing happens before.
+  /// Returns the time of the next work, if no message comes before.
   func wakeTime(at now: Timestamp) -> Timestamp? {
     var times: [Timestamp] = []
     if isSending, let wake = schedule.wakeTime { times.append(wake) }
@@ -287,7 +287,7 @@ struct WebhookWork {
     return times.filter { $0 > now || stoppingSince == nil }.min()
   }
 
-  /// The event as it is posted.
+  /// Returns the signed request that posts the event.
   func request(for attempt: DeliveryAttempt, at now: Timestamp) -> WebhookRequest {
     var json = JSONText()
     attempt.entry.event.write(to: &json, stream: parts.stream)
@@ -333,7 +333,7 @@ struct WebhookWork {
 
   // MARK: - The journal
 
-  /// Reads what the schedule asks for; false if there is nothing to read, or the journal fails.
+  /// Reads the events that the schedule asks for; returns false if there are none to read or the journal fails.
   private mutating func load(at now: Timestamp) -> Bool {
     guard now >= journalHeldUntil, let load = schedule.nextLoad() else { return false }
     do {
@@ -367,7 +367,7 @@ struct WebhookWork {
     }
   }
 
-  /// Counts what the journal had to drop before the webhook came to it.
+  /// Counts the events that the journal dropped before the webhook read them.
   private mutating func noteMissing(after: Int64) {
     let oldest = parts.journal.oldest
     guard oldest > after + 1 else { return }
@@ -388,7 +388,7 @@ struct WebhookWork {
     return schedule.isCursorMoved ? max(journalHeldUntil, savedAt + WebhookRunner.cursorInterval) : nil
   }
 
-  /// Writes down what has changed; false if the journal would not take it.
+  /// Saves the changes; returns false if the journal fails.
   @discardableResult
   private mutating func save(at now: Timestamp) -> Bool {
     guard now >= journalHeldUntil || stoppingSince != nil else { return false }
@@ -418,7 +418,7 @@ struct WebhookWork {
     }
   }
 
-  /// The last thing: what is known is written down, or everything is forgotten.
+  /// Saves the delivery state at the end, or deletes it if the webhook was deleted.
   private mutating func finish(at now: Timestamp) {
     guard isForgetting else {
       save(at: now)
@@ -431,7 +431,7 @@ struct WebhookWork {
     }
   }
 
-  /// Says once that the journal fails, and once that it works again.
+  /// Logs once that the journal fails, and once that it works again.
   private mutating func noteJournal(_ error: JournalError?, at now: Timestamp) {
     if let error {
       journalHeldUntil = now + WebhookRunner.journalPause

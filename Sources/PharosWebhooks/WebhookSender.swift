@@ -5,18 +5,18 @@ import NIOHTTP1
 import NIOPosix
 package import PharosReports
 
-/// One POST as a receiver gets it.
+/// One POST request to a receiver.
 package struct WebhookRequest: Hashable, Sendable {
   /// The content type: one CloudEvent in structured mode.
   package static let contentType = "application/cloudevents+json; charset=utf-8"
 
-  /// Where to.
+  /// The URL of the receiver.
   package var url: String
-  /// The headers, names in small letters.
+  /// The headers, with lowercase names.
   package var headers: [(name: String, value: String)]
   /// The body.
   package var body: [UInt8]
-  /// How long the whole attempt may take.
+  /// The time limit of the whole attempt.
   package var timeout: TimeSpan
 
   /// Makes and signs a request.
@@ -54,20 +54,20 @@ package struct WebhookRequest: Hashable, Sendable {
     ]
   }
 
-  /// Whether two requests are the same, header by header.
+  /// Returns whether two requests are equal, header by header.
   package static func == (left: WebhookRequest, right: WebhookRequest) -> Bool {
     left.url == right.url && left.body == right.body && left.timeout == right.timeout
       && left.headers.elementsEqual(right.headers) { $0 == $1 }
   }
 
-  /// Hashes what tells requests apart.
+  /// Hashes the URL and the body.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(url)
     hasher.combine(body)
   }
 }
 
-/// Carries requests to receivers.
+/// A sender of requests to receivers.
 package protocol WebhookSender: Sendable {
   /// Sends a request and waits for its outcome; never throws, since a failure is an outcome.
   func send(_ request: WebhookRequest) async -> DeliveryOutcome
@@ -76,11 +76,11 @@ package protocol WebhookSender: Sendable {
   func shutdown() async
 }
 
-/// Sends requests over HTTP/1.1 or HTTP/2, whichever the receiver speaks, over connections that are kept.
+/// A sender of requests over HTTP/1.1 or HTTP/2, whichever the receiver supports, over persistent connections.
 package final class HTTPWebhookSender: WebhookSender {
   /// The number of bytes of a response body that are read and discarded to free the connection.
   static let longestAnswer = 64 * 1_024
-  /// How long connecting may take: three times what a far continent needs for TCP and TLS.
+  /// The time limit of connecting: three times what a distant continent needs for TCP and TLS.
   static let connectTimeout = TimeAmount.seconds(5)
 
   private let client: HTTPClient
@@ -128,13 +128,14 @@ package final class HTTPWebhookSender: WebhookSender {
     try? await client.shutdown()
   }
 
-  /// Reads what is left of an answer, so that its connection can be used again; a long one gives it up.
+  /// Reads the rest of a response, so that its connection can be reused; gives the connection up if the rest is too
+  /// long.
   private static func discard(_ body: HTTPClientResponse.Body) async {
     // The status has decided; what happens to the rest of the answer changes nothing.
     _ = try? await body.collect(upTo: longestAnswer)
   }
 
-  /// How long a receiver asks to be left alone.
+  /// Returns the time for which a receiver asks to get no requests.
   ///
   /// - Parameters:
   ///   - text: the header: seconds, or a date, which is read relative to the receiver's own clock.
@@ -154,7 +155,7 @@ package final class HTTPWebhookSender: WebhookSender {
 
 /// Descriptions of failed requests to a receiver, worded for the operators of both sides.
 enum SendFailure {
-  /// What went wrong.
+  /// Describes an error.
   static func words(for error: any Error, timeout: TimeSpan) -> String {
     switch error {
     case let error as HTTPClientError: words(for: error, timeout: timeout)

@@ -2,68 +2,68 @@ import PharosEvents
 package import PharosJournal
 package import PharosReports
 
-/// A webhook and how it fares.
+/// A webhook and its delivery state.
 package struct WebhookStanding: Hashable, Sendable {
-  /// How a webhook fares, in a word.
+  /// The state of a webhook.
   package enum State: String, Hashable, Sendable {
-    /// The receiver takes what it is sent.
+    /// The receiver accepts events.
     case active
-    /// The receiver has taken nothing since `failingSince`.
+    /// The receiver has accepted no event since `failingSince`.
     case failing
-    /// It is switched off.
+    /// The webhook is disabled.
     case disabled
   }
 
   /// The webhook.
   package var definition: WebhookDefinition
-  /// Everything up to this sequence is settled, except what subjects that are behind still wait for.
+  /// The sequence up to which every event is settled, except the events of subjects that are behind.
   package var cursor: Int64
-  /// How many sequences of the journal lie after the cursor, wanted or not.
+  /// The number of sequences of the journal after the cursor, including events that the filter excludes.
   package var lag: Int64 = 0
-  /// How many events were delivered since the webhook was made.
+  /// The number of events delivered since the webhook was created.
   package var delivered: Int64 = 0
-  /// How many attempts have failed since the server started.
+  /// The number of failed attempts since the server started.
   package var failures: Int64 = 0
-  /// How many events the journal had dropped before they could be delivered, since the server started.
+  /// The number of events that the journal dropped before they were delivered, since the server started.
   package var missed: Int64 = 0
-  /// How many events are being sent.
+  /// The number of events that are being sent.
   package var inFlight = 0
-  /// How many subjects are behind the others because an event of theirs failed.
+  /// The number of subjects that are behind the others because one of their events failed.
   package var subjectsBehind = 0
-  /// How many events were given up and not delivered since.
+  /// The number of dead letters: events that were given up and not delivered since.
   package var dead = 0
-  /// Since when every attempt has failed.
+  /// The time since which every attempt has failed.
   package var failingSince: Timestamp?
-  /// When an event was delivered last, since the server started.
+  /// The time of the last delivery since the server started.
   package var lastDelivery: Timestamp?
-  /// When an attempt failed last, since the server started.
+  /// The time of the last failed attempt since the server started.
   package var lastFailure: Timestamp?
-  /// Why it failed.
+  /// The reason of the last failure.
   package var lastFailureReason: String?
-  /// When the next attempt is due, if something waits for it.
+  /// The time of the next attempt, if an event waits for one.
   package var nextAttempt: Timestamp?
 
-  /// Starts with nothing done.
+  /// Creates the state of a webhook that has delivered nothing.
   init(_ definition: WebhookDefinition, cursor: Int64) {
     self.definition = definition
     self.cursor = cursor
   }
 
-  /// How it fares, in a word.
+  /// The state: disabled, failing or active.
   package var state: State {
     definition.isEnabled ? failingSince == nil ? .active : .failing : .disabled
   }
 }
 
 extension WebhookStanding {
-  /// The members of a listing that say how things are, and cannot be set.
+  /// The members of a listing that only describe the state and cannot be set.
   static let readOnlyMembers = [
     "id", "disabledBecause", "createdAt", "rotatesAt", "startsAfter", "state", "cursor", "lag", "delivered",
     "failures", "missed", "inFlight", "subjectsBehind", "dead", "failingSince", "lastDelivery", "lastFailure",
     "lastFailureReason", "nextAttempt",
   ]
 
-  /// Writes the webhook and how it fares, as members of an object that is open; no secret is among them.
+  /// Writes the webhook and its state as members of an open JSON object, without any secret.
   package func write(to json: inout JSONText) {
     definition.write(to: &json)
     json.member("state", state.rawValue)
@@ -83,30 +83,30 @@ extension WebhookStanding {
   }
 }
 
-/// A webhook that was made or changed, with the secret if there is a new one: it is shown this once.
+/// A webhook that was created or changed, with its secret if that is new: it is shown only this once.
 package struct WebhookMade: Hashable, Sendable {
   /// The webhook.
   package var standing: WebhookStanding
   /// The new secret, or nil if the present one stays.
   package var secret: WebhookSecret?
 
-  /// Writes the webhook and the new secret, as members of an object that is open.
+  /// Writes the webhook and the new secret as members of an open JSON object.
   package func write(to json: inout JSONText) {
     standing.write(to: &json)
     json.member("secret", ifPresent: secret?.revealed)
   }
 }
 
-/// How a test of a webhook went.
+/// The result of a test of a webhook.
 package struct WebhookTrial: Hashable, Sendable {
   /// The id of the test event, which the receiver gets as `webhook-id`.
   package var id: String
-  /// How it ended.
+  /// The outcome.
   package var outcome: DeliveryOutcome
-  /// How long it took.
+  /// The duration of the request.
   package var duration: TimeSpan
 
-  /// Writes how it went, as members of an object that is open.
+  /// Writes the result as members of an open JSON object.
   package func write(to json: inout JSONText) {
     json.member("id", id)
     switch outcome {
@@ -123,7 +123,7 @@ package struct WebhookTrial: Hashable, Sendable {
 }
 
 extension DeadLetter {
-  /// Writes a dead letter, as members of an object that is open, with the event as receivers would have got it.
+  /// Writes a dead letter as members of an open JSON object, with the event as receivers would have received it.
   package func write(to json: inout JSONText, stream: String) {
     json.member("sequence", sequence)
     json.member("diedAt", diedAt.rfc3339)

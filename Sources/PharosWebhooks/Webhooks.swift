@@ -7,18 +7,18 @@ package import PharosReports
 import ServiceLifecycle
 import Synchronization
 
-/// Carries told events to other people's servers: at least once, in order for each subject, signed.
+/// The service that delivers published events to other servers: at least once, in order for each subject, signed.
 ///
-/// Webhooks are documents of the journal, and so is how far each has come; a restart goes on where it stopped. Each
-/// webhook reads the journal by a cursor of its own, so that a slow or broken receiver delays no other and takes no
-/// memory. Changes may come from any thread, before and while it runs.
+/// Webhooks and their delivery states are stored in the journal; after a restart, deliveries continue where they
+/// stopped. Each webhook reads the journal by a cursor of its own, so that a slow or broken receiver delays no other
+/// and takes no memory. Changes may come from any thread, before and while the service runs.
 package final class Webhooks: Service {
-  /// The kind under which definitions are kept in the journal.
+  /// The kind of the journal documents that hold the definitions.
   static let documentKind = "webhook"
 
   struct State {
     var runners: [String: WebhookRunner] = [:]
-    /// Nothing is started any more.
+    /// Indicates whether the service has stopped and starts no more runners.
     var isClosed = false
   }
 
@@ -114,7 +114,7 @@ package final class Webhooks: Service {
     await parts.sender.shutdown()
   }
 
-  /// Ends deliveries: nothing new is sent, and how far each webhook has come is written down.
+  /// Stops deliveries: no new request is sent, and each runner saves its delivery state.
   package func stop() {
     let runners = state.withLock { state in
       state.isClosed = true
@@ -124,12 +124,12 @@ package final class Webhooks: Service {
     launch.finish()
   }
 
-  /// There may be more in the journal.
+  /// Wakes all runners, because the journal may have new events.
   package func ring() {
     for runner in state.withLock({ Array($0.runners.values) }) { runner.bell.ring() }
   }
 
-  /// Has a webhook delivered from now on.
+  /// Starts the deliveries of a webhook.
   @discardableResult
   func start(_ definition: WebhookDefinition) -> WebhookRunner {
     let runner = WebhookRunner(definition, parts) { [weak self] id, reason in
@@ -144,7 +144,7 @@ package final class Webhooks: Service {
   }
 }
 
-/// What all webhooks share.
+/// The dependencies that all webhooks share.
 struct WebhookParts: Sendable {
   let journal: Journal
   let stream: String
@@ -157,7 +157,7 @@ struct WebhookParts: Sendable {
 }
 
 extension WebhookError {
-  /// Does something with the journal and gives its error the words of this module.
+  /// Accesses the journal and converts its error into one of this module.
   @discardableResult
   static func journal<Result>(_ body: () throws(JournalError) -> Result) throws(WebhookError) -> Result {
     do {
@@ -169,14 +169,14 @@ extension WebhookError {
 }
 
 extension Webhooks {
-  /// All webhooks and how they fare, or those of one application, by identifier.
+  /// Returns all webhooks with their states, or those of one application, by identifier.
   package func list(application: String? = nil) -> [WebhookStanding] {
     state.withLock { Array($0.runners.values) }.map(\.standing)
       .filter { application == nil || $0.definition.application == application }
       .sorted { $0.definition.id < $1.definition.id }
   }
 
-  /// One webhook and how it fares.
+  /// Returns one webhook with its state.
   ///
   /// - Parameters:
   ///   - id: the webhook.
@@ -187,7 +187,7 @@ extension Webhooks {
     try runner(id, application).standing
   }
 
-  /// Creates a webhook, which gets the events that are published from now on.
+  /// Creates a webhook, which receives the events that are published from now on.
   ///
   /// - Parameters:
   ///   - json: the webhook: `url`, and optionally `summary`, `application`, `filter` {`kinds`, `regions`,
@@ -217,13 +217,13 @@ extension Webhooks {
     return WebhookMade(standing: start(definition).standing, secret: secret)
   }
 
-  /// Replaces what a webhook is; what it has delivered stays delivered.
+  /// Replaces the definition of a webhook; its delivery state stays.
   ///
   /// A new `secret`, or `"rotateSecret": true`, leaves the present one signing beside it for a day.
   ///
   /// - Parameters:
   ///   - id: the webhook.
-  ///   - json: what it is to be, as in ``create(json:application:)``.
+  ///   - json: the new definition, as in ``create(json:application:)``.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: the webhook, with its secret if that is new.
   /// - Throws: ``WebhookError``.
@@ -269,12 +269,12 @@ extension Webhooks {
     runner.stop(forgetting: true)
   }
 
-  /// What was given up, the newest first.
+  /// Returns the dead letters, the newest first.
   ///
   /// - Parameters:
   ///   - id: the webhook.
   ///   - before: the sequence below which to begin, or nil for the newest.
-  ///   - limit: how many at most.
+  ///   - limit: the maximum number of dead letters.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: dead letters.
   /// - Throws: ``WebhookError``.
@@ -295,9 +295,9 @@ extension Webhooks {
   ///
   /// - Parameters:
   ///   - id: the webhook.
-  ///   - sequences: which, or nil for all.
+  ///   - sequences: the sequences of the dead letters, or nil for all.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
-  /// - Returns: how many were taken up.
+  /// - Returns: the number of dead letters that are delivered once more.
   /// - Throws: ``WebhookError``.
   package func replay(
     _ id: String,
@@ -312,12 +312,12 @@ extension Webhooks {
     return count
   }
 
-  /// Sends a `pharos.webhook.test` event at once, past everything that waits, and tells how that went.
+  /// Sends a `pharos.webhook.test` event at once, ahead of all waiting events, and returns the result.
   ///
   /// - Parameters:
   ///   - id: the webhook.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
-  /// - Returns: how it went.
+  /// - Returns: the result.
   /// - Throws: ``WebhookError``.
   package func test(_ id: String, application: String? = nil) async throws(WebhookError) -> WebhookTrial {
     let definition = try runner(id, application).definition
@@ -348,7 +348,7 @@ extension Webhooks {
     return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
   }
 
-  /// A receiver said that it wants no more.
+  /// Disables a webhook whose receiver wants no more events.
   func disable(_ id: String, because reason: String) {
     guard let runner = state.withLock({ $0.runners[id] }) else { return }
     var definition = runner.definition
@@ -383,14 +383,14 @@ extension Webhooks {
 }
 
 extension Webhooks {
-  /// Forgets what was to be delivered of a subject, before it is erased from the journal.
+  /// Removes the undelivered events of a subject, before the subject is erased from the journal.
   package func forget(_ traces: SubjectTraces) {
     for runner in state.withLock({ Array($0.runners.values) }) { runner.forget(traces) }
   }
 }
 
 extension WebhookRunner {
-  /// Nothing of a subject is to be delivered any more.
+  /// Removes the undelivered events of a subject.
   func forget(_ traces: SubjectTraces) {
     shared.withLock { $0.mail.forgotten.append(traces) }
     bell.ring()

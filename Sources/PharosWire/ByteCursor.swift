@@ -2,7 +2,7 @@
 ///
 /// Multi-byte numbers are big-endian, as in all binary formats here. Nothing is read beyond the end.
 struct ByteCursor {
-  /// Where the next field begins.
+  /// The offset of the next field.
   private(set) var offset: Int
   /// Behind the last byte that may be read.
   let end: Int
@@ -13,7 +13,7 @@ struct ByteCursor {
     end = range.upperBound
   }
 
-  /// How many bytes are left.
+  /// The number of bytes left.
   var remaining: Int { end - offset }
 
   /// Passes over some bytes and says where they lie.
@@ -111,7 +111,7 @@ extension RawSpan {
   }
 }
 
-/// What encoders append; numbers are big-endian.
+/// The appending operations of the encoders; numbers are big-endian.
 extension Array where Element == UInt8 {
   /// Appends the lowest `bytes` bytes of a number.
   mutating func append(_ number: UInt64, bytes: Int) {

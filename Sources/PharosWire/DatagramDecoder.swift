@@ -5,20 +5,20 @@ public import PharosReports
 /// Each shard has its own; apart from the counters it has no state, so that neither the order of the
 /// datagrams nor how they were spread over shards changes a report.
 public struct DatagramDecoder: Sendable {
-  /// What was decoded and refused so far.
+  /// The counts of datagrams decoded and refused so far.
   public private(set) var counters = DatagramCounters()
 
   /// Makes a decoder with all counters at zero.
   public init() {}
 
-  /// Appends the reports of a datagram to a batch and says its format, or leaves the batch as it was and says
-  /// why.
+  /// Appends the reports of a datagram to a batch and returns its format, or leaves the batch unchanged and returns the
+  /// reason for the refusal.
   ///
   /// - Parameters:
   ///   - datagram: the whole payload of one UDP datagram.
   ///   - received: R, the time at which it was received.
-  ///   - batch: what the reports are appended to.
-  /// - Returns: the format, or why the datagram was refused.
+  ///   - batch: the batch to append the reports to.
+  /// - Returns: the format, or the reason for which the datagram was refused.
   public mutating func decode(
     _ datagram: RawSpan,
     received: Timestamp,
@@ -54,12 +54,12 @@ public struct DatagramDecoder: Sendable {
     counters.count(format, reason)
   }
 
-  /// Counts a datagram as refused that was decoded and then turned out to hold what its sender may not say.
+  /// Counts a datagram as refused that was decoded and then turned out to hold contents that its sender may not send.
   ///
   /// - Parameters:
   ///   - format: its format.
-  ///   - reason: why it is refused.
-  ///   - reports: how many reports it brought, which the caller throws away.
+  ///   - reason: the reason for the refusal.
+  ///   - reports: the number of its reports, which the caller discards.
   public mutating func refuse(decoded format: WireFormat, _ reason: DatagramRefusal, reports: Int) {
     counters.takeBack(format, reports: reports)
     counters.count(format, reason)
@@ -71,11 +71,9 @@ public struct DatagramDecoder: Sendable {
   }
 }
 
-/// How many datagrams and reports of each format were decoded, and how many datagrams refused for which
-/// reason.
+/// The numbers of datagrams and reports decoded for each format, and of datagrams refused for each reason.
 ///
-/// Plain arrays of fixed size: counting costs an addition and no allocation, and the counters of shards can
-/// be added.
+/// Plain arrays of fixed size: counting costs an addition and no allocation, and the counters of shards can be added.
 public struct DatagramCounters: Equatable, Sendable {
   private static let formats = WireFormat.allCases.count
   private static let reasons = DatagramRefusal.allCases.count
@@ -94,24 +92,24 @@ public struct DatagramCounters: Equatable, Sendable {
     refused = Array(repeating: 0, count: (DatagramCounters.formats + 1) * DatagramCounters.reasons)
   }
 
-  /// How many datagrams of a format were decoded.
+  /// Returns the number of datagrams of a format that were decoded.
   public func datagrams(_ format: WireFormat) -> UInt64 { decoded[Int(format.rawValue)] }
 
-  /// How many reports the datagrams of a format brought.
+  /// Returns the number of reports in the datagrams of a format.
   public func reports(_ format: WireFormat) -> UInt64 { reported[Int(format.rawValue)] }
 
-  /// How many datagrams of a format (nil: of no known one) were refused for a reason.
+  /// Returns the number of datagrams of a format (nil: of no known one) that were refused for a reason.
   public func refusals(_ format: WireFormat?, _ reason: DatagramRefusal) -> UInt64 {
     refused[DatagramCounters.index(format, reason)]
   }
 
-  /// How many datagrams were decoded, whatever their format.
+  /// The number of datagrams decoded, whatever their format.
   public var totalDatagrams: UInt64 { decoded.reduce(0, &+) }
 
-  /// How many reports all datagrams brought.
+  /// The number of reports in all datagrams.
   public var totalReports: UInt64 { reported.reduce(0, &+) }
 
-  /// How many datagrams were refused, whatever their format and the reason.
+  /// The number of datagrams refused, whatever their format and the reason.
   public var totalRefusals: UInt64 { refused.reduce(0, &+) }
 
   /// The sums of two sets of counters.

@@ -5,12 +5,12 @@ public import PharosReports
 /// A format has no state and reads no clock. Each one passes the same conformance suite: any bytes at all are
 /// decoded or refused, never more.
 public protocol DatagramFormat {
-  /// Which format it is.
+  /// The format.
   static var format: WireFormat { get }
 
-  /// Whether a datagram is in this format, judged by its first bytes.
+  /// Returns whether a datagram is in this format, judged by its first bytes.
   ///
-  /// No datagram is recognised by two formats.
+  /// No two formats recognise the same datagram.
   static func recognises(_ datagram: RawSpan) -> Bool
 
   /// Appends the reports of a datagram to a batch.
@@ -20,8 +20,8 @@ public protocol DatagramFormat {
   /// - Parameters:
   ///   - datagram: the whole payload of one UDP datagram.
   ///   - received: R, the time at which it was received.
-  ///   - batch: what the reports are appended to.
-  /// - Throws: why it is refused.
+  ///   - batch: the batch to append the reports to.
+  /// - Throws: the reason for the refusal.
   static func decode(
     _ datagram: RawSpan,
     received: Timestamp,
@@ -56,9 +56,9 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Which format a datagram is in, judged by its first bytes, or nil if it is in none of them.
+  /// Recognises the format of a datagram by its first bytes; nil if it is in no known format.
   ///
-  /// No two formats begin alike, so the order of the questions does not matter.
+  /// No two formats begin alike, so the order of the checks does not matter.
   public init?(recognising datagram: RawSpan) {
     if RaddecFormat.recognises(datagram) {
       self = .raddec

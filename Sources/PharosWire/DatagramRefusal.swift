@@ -74,7 +74,7 @@ public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
 }
 
 extension DatagramRefusal: CustomStringConvertible {
-  /// What an operator reads: what is wrong with the datagram, what was expected, and what to do.
+  /// A message for an operator: the fault of the datagram, what was expected, and the remedy.
   public var description: String {
     switch self {
     case .empty:

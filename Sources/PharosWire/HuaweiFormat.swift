@@ -10,13 +10,13 @@ public import PharosReports
 /// - Source: reelyactive/barnowl-huawei, `lib/binarypacketdecoder.js`; unlike there, zeros that begin a MAC
 ///   are kept.
 public enum HuaweiFormat: DatagramFormat {
-  /// Which format it is.
+  /// The format.
   public static let format = WireFormat.huawei
 
   /// `HW`.
   private static let magic: UInt16 = 0x4857
 
-  /// Whether the datagram begins with `HW`.
+  /// Returns whether the datagram begins with `HW`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     datagram.byteCount >= 2 && datagram.u16(at: 0) == magic
   }

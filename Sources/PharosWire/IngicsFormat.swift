@@ -13,7 +13,7 @@ public import PharosReports
 ///
 /// - Source: iGS01S user manual, page 3; iGS03M user manual, page 6; the heartbeat as gateways send it.
 public enum IngicsFormat: DatagramFormat {
-  /// Which format it is.
+  /// The format.
   public static let format = WireFormat.ingics
 
   /// The error of a receiver at an HDOP of 1.
@@ -21,7 +21,7 @@ public enum IngicsFormat: DatagramFormat {
   /// - Units: metres; the user range error that receivers commonly assume, 68 %.
   static let metresPerHDOP = 5.0
 
-  /// Whether the datagram begins with a `$`.
+  /// Returns whether the datagram begins with a `$`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     !datagram.isEmpty && datagram.byte(at: 0) == UInt8(ascii: "$")
   }
@@ -112,7 +112,7 @@ public enum IngicsFormat: DatagramFormat {
   }
 }
 
-/// What a line of an Ingics gateway is; the raw value is its four letters as a big-endian number.
+/// A kind of line of an Ingics gateway; the raw value is its four letters as a big-endian number.
 enum IngicsLine: UInt32 {
   /// `GPRP`: a legacy advert of any kind.
   case legacyAdvert = 0x4750_5250
@@ -151,7 +151,7 @@ struct IngicsFields {
     end = range.upperBound
   }
 
-  /// Whether no field is left.
+  /// Indicates whether no field is left.
   var isAtEnd: Bool { offset > end }
 
   /// The next field; an empty one counts.

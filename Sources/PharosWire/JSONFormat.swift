@@ -9,10 +9,10 @@ public import PharosReports
 /// The text must be valid JSON in UTF-8 to its last byte and nest no deeper than 16 levels; if any part of a
 /// datagram is refused, all of it is.
 public enum JSONFormat: DatagramFormat {
-  /// Which format it is.
+  /// The format.
   public static let format = WireFormat.json
 
-  /// Whether the first character that is no white space opens an object or an array.
+  /// Returns whether the first character that is no white space opens an object or an array.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     for offset in datagram.wholeRange where !JSONScanner.isSpace(datagram.byte(at: offset)) {
       return datagram.byte(at: offset) == UInt8(ascii: "{") || datagram.byte(at: offset) == UInt8(ascii: "[")
@@ -47,10 +47,10 @@ public enum JSONFormat: DatagramFormat {
 struct JSONReader {
   /// R.
   let received: Timestamp
-  /// Whether anything was understood, even if it brought no report, as an empty list does.
+  /// Indicates whether anything was understood, even if it held no report, as an empty list does.
   private(set) var understood = false
 
-  /// What an object inherits from the one it stands in.
+  /// The properties that an object inherits from the object that holds it.
   struct Context {
     var observer: ObserverID?
     var timing = ReportTiming.received
@@ -132,7 +132,7 @@ struct JSONReader {
     return true
   }
 
-  /// Whether an object holds lists or single reports of the observer that it is about.
+  /// Returns whether an object holds lists or single reports of the observer that it is about.
   private static func holdsReports(_ object: JSONObject) -> Bool {
     object[.adverts].kind == .array || object[.rangedBeacons].kind == .array || object.has(.heartbeat)
       || object.has(.scanState) || object.has(.displayOn) || object.has(.wifiScan)
@@ -276,11 +276,11 @@ extension JSONReader {
   }
 }
 
-/// What a Ruuvi gateway posts: `{"data": {"gw_mac": …, "tags": {MAC: {"rssi": …, "data": …}}}}`.
+/// The message of a Ruuvi gateway: `{"data": {"gw_mac": …, "tags": {MAC: {"rssi": …, "data": …}}}}`.
 ///
 /// - Source: Ruuvi's documentation, "HTTP: Time-stamped data from Bluetooth-sensors" and its twin without timestamps.
 extension JSONReader {
-  /// Reads it, and says whether it was one.
+  /// Reads the message and returns whether the object was one.
   ///
   /// Its times are whole seconds, so the receive time stands. The gateway itself gives a heartbeat, since it also posts
   /// when it hears nothing.

@@ -17,7 +17,7 @@ struct JSONObject {
   /// The member, which may be absent.
   subscript(field: JSONField) -> JSONValue { values[Int(field.rawValue)] }
 
-  /// Whether the member is there and not null.
+  /// Returns whether the member is there and not null.
   func has(_ field: JSONField) -> Bool { self[field].isPresent }
 
   /// A number, or nil if there is none; a string of digits will do.
@@ -54,7 +54,7 @@ struct JSONObject {
     return WireLimits.level(Int(number.rounded()))
   }
 
-  /// Where the text of a plain string lies, or nil if there is none.
+  /// Returns the range of a plain string's text, or nil if there is none.
   func text(_ field: JSONField) throws(DatagramRefusal) -> Range<Int>? {
     let value = self[field]
     guard value.isPresent else { return nil }
@@ -62,7 +62,7 @@ struct JSONObject {
     return value.range
   }
 
-  /// Which of some words a member is, in any case, or nil if it is none of them.
+  /// Returns the index of the word that a member is, in any case, or nil if it is none of them.
   func word(_ field: JSONField, _ bytes: RawSpan, _ words: [StaticString]) -> Int? {
     let value = self[field]
     guard value.kind == .string else { return nil }
@@ -74,8 +74,9 @@ struct JSONObject {
     }
   }
 
-  /// Who reports: the field for it, otherwise the room, and for what is no advert, whose `name` is the
-  /// device's, the name.
+  /// Returns the observer that reports: the field for it, otherwise the room.
+  ///
+  /// Where `orName` is true, the name is the last resort; in an advert, `name` is the device's.
   func observer(_ bytes: RawSpan, orName: Bool) throws(DatagramRefusal) -> ObserverID? {
     if has(.observer) { return try JSONObject.observer(self[.observer], bytes) }
     if has(.room) { return try JSONObject.observer(self[.room], bytes) }
@@ -90,8 +91,9 @@ struct JSONObject {
     return try unsafe WireText.observer(text.span.bytes, 0..<text.count)
   }
 
-  /// When it happened: an age in milliseconds, or a time of the sender's own clock; what says neither
-  /// happened when the object around it did.
+  /// Returns the time of the object's event: an age in milliseconds, or a time of the sender's own clock.
+  ///
+  /// An object that states neither has the timing of the object around it.
   func timing(_ bytes: RawSpan, within outer: ReportTiming) throws(DatagramRefusal) -> ReportTiming {
     if let age = try milliseconds(.age, bytes) { return .age(age) }
     // Times as text, as `2025-01-01T00:00:00Z`, are whole seconds more often than not.
@@ -196,7 +198,7 @@ package enum JSONField: UInt8, CaseIterable {
     .flatMap { field in field.names.map { (name: $0, field: field) } }
     .sorted { $0.name.utf8CodeUnitCount < $1.name.utf8CodeUnitCount }
 
-  /// Where in the table the names of each length begin; the last entry is the end of the table.
+  /// The indexes in the table at which the names of each length begin; the last entry is the end of the table.
   private static let starts: [Int] = (0...longest + 1).map { length in
     table.firstIndex { $0.name.utf8CodeUnitCount >= length } ?? table.count
   }

@@ -7,7 +7,7 @@ import PharosReports
 ///
 /// - Source: RFC 8259.
 struct JSONScanner {
-  /// How deep arrays and objects may nest: the deepest understood shape has 5 levels, and a stack is finite.
+  /// The largest depth of arrays and objects: the deepest understood shape has 5 levels, and a stack is finite.
   static let deepest = 16
 
   var offset: Int
@@ -18,7 +18,7 @@ struct JSONScanner {
     end = range.upperBound
   }
 
-  /// Whether nothing but white space is left, which is passed over.
+  /// Skips white space and returns whether nothing else is left.
   mutating func isAtEnd(_ bytes: RawSpan) -> Bool {
     skipSpace(bytes)
     return offset == end
@@ -163,7 +163,7 @@ struct JSONScanner {
     offset += 1
   }
 
-  /// Whether JSON takes the character for white space.
+  /// Returns whether the character is white space in JSON.
   static func isSpace(_ ascii: UInt8) -> Bool {
     ascii == UInt8(ascii: " ") || ascii == UInt8(ascii: "\n") || ascii == UInt8(ascii: "\r")
       || ascii == UInt8(ascii: "\t")
@@ -232,11 +232,11 @@ extension JSONScanner {
   }
 }
 
-/// A JSON value in a datagram: what it is and where it lies.
+/// A JSON value in a datagram: its kind and its range.
 ///
-/// Nothing is copied.
+/// The value holds no copy of the bytes.
 struct JSONValue {
-  /// What a value is.
+  /// The kind of value.
   enum Kind: UInt8 {
     /// It is not there at all.
     case absent
@@ -250,12 +250,12 @@ struct JSONValue {
   }
 
   let kind: Kind
-  /// Whether a string holds backslashes, so that its bytes are not its text.
+  /// Indicates whether a string holds backslashes, so that its bytes are not its text.
   let isEscaped: Bool
   private let start: UInt32
   private let end: UInt32
 
-  /// What stands in for a member that an object does not have.
+  /// The value of a member that an object does not have.
   static let absent = JSONValue(.absent, 0..<0)
 
   init(_ kind: Kind, _ range: Range<Int>, isEscaped: Bool = false) {
@@ -265,9 +265,9 @@ struct JSONValue {
     end = UInt32(range.upperBound)
   }
 
-  /// Where it lies, quotes and brackets left out.
+  /// The range of the value, without quotes and brackets.
   var range: Range<Int> { Int(start)..<Int(end) }
 
-  /// Whether there is something: neither absent nor null.
+  /// Indicates whether there is a value: neither absent nor null.
   var isPresent: Bool { kind != .absent && kind != .null }
 }

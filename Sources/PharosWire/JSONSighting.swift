@@ -1,9 +1,9 @@
 import PharosReports
 
-/// What an object says that it heard: an advert with what is known of it, or a beacon by its identity alone.
+/// A sighting in an object: an advert with its known properties, or a beacon by its identity alone.
 ///
-/// Bytes come before names: where an object holds an advert's data, the identity beside it is what its sender
-/// made of that data, and not a second sighting.
+/// Bytes come before names: where an object holds an advert's data, its sender derived the identity beside it from that
+/// data; the identity is not a second sighting.
 enum JSONSighting {
   /// The whole advert in hexadecimal digits.
   case data(Range<Int>)
@@ -14,7 +14,7 @@ enum JSONSighting {
   /// A device of which only the address is known.
   case device(DeviceAddress)
 
-  /// What an object heard, or nil if it is about nothing heard.
+  /// Reads the sighting in an object, or returns nil if there is none.
   init?(_ object: JSONObject, _ bytes: RawSpan) throws(DatagramRefusal) {
     let address = try JSONSighting.address(object, bytes)
     if object[.data].kind == .string, address != nil || object.has(.rssi) {
@@ -197,7 +197,7 @@ extension JSONSighting {
     return .eddystone(EddystoneNamespace(high: high, low: UInt16(low)), instance: instance)
   }
 
-  /// Whether a range spells a word of lower-case letters, in any case.
+  /// Returns whether a range spells a word of lower-case letters, in any case.
   private static func spells(_ bytes: RawSpan, _ range: Range<Int>, _ word: StaticString) -> Bool {
     guard range.count == word.utf8CodeUnitCount else { return false }
     return range.allSatisfy { unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - range.lowerBound] }

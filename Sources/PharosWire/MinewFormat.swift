@@ -11,14 +11,14 @@ public import PharosReports
 ///   Big-endian.
 /// - Source: reelyactive/barnowl-minew, `lib/binarypacketdecoder.js`; unlike there, zeros that begin a MAC are kept.
 public enum MinewFormat: DatagramFormat {
-  /// Which format it is.
+  /// The format.
   public static let format = WireFormat.minew
 
   private static let magic: UInt16 = 0xBB01
   private static let tail: UInt8 = 0xDD
   private static let randomAddress: UInt8 = 0x06
 
-  /// Whether the datagram begins with `bb01`.
+  /// Returns whether the datagram begins with `bb01`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     datagram.byteCount >= 2 && datagram.u16(at: 0) == magic
   }

@@ -13,7 +13,7 @@ public import PharosReports
 ///
 /// The buffer is kept from one datagram to the next.
 public struct PharosDatagramEncoder: Sendable {
-  /// Who sends; reports of others are preceded by a record that names them.
+  /// The sender; a record that names another observer precedes that observer's reports.
   public let observer: ObserverID
   /// A number that increases with each start of the sender.
   public let bootID: UInt32
@@ -28,7 +28,7 @@ public struct PharosDatagramEncoder: Sendable {
   /// The datagram so far, without its tag; lengths and the like are filled in at the end.
   var bytes: [UInt8] = []
   private var headLength = 0
-  /// Whose records are being written.
+  /// The observer whose records are being written.
   private var current: ObserverID
 
   /// Starts the first datagram of a sender.
@@ -48,25 +48,25 @@ public struct PharosDatagramEncoder: Sendable {
     appendHead()
   }
 
-  /// Whether no record was appended since the datagram was begun.
+  /// Indicates whether no record has been appended since the datagram was begun.
   public var isEmpty: Bool { bytes.count == headLength }
 
-  /// How many bytes the datagram has so far, its tag included.
+  /// The number of bytes of the datagram so far, its tag included.
   public var byteCount: Int { bytes.count + tagLength }
 
-  /// Appends a report, or says that it does not fit any more and leaves the datagram as it was.
+  /// Appends a report, or returns false and leaves the datagram unchanged if the report no longer fits.
   ///
-  /// What does not even fit into an empty datagram (some 1,300 bytes of payload, 100 access points or 79
-  /// motion samples) never will: split it. Heads of datagrams (`.transmission`) count as appended: every
-  /// datagram has its own.
+  /// A report that does not even fit into an empty datagram (some 1,300 bytes of payload, 100 access points or 79
+  /// motion samples) never will: split it. Heads of datagrams (`.transmission`) count as appended: every datagram has
+  /// its own.
   ///
   /// - Parameters:
-  ///   - report: what to append.
+  ///   - report: the report to append.
   ///   - batch: the batch that holds it.
-  ///   - sent: when the datagram will be sent, by the clock of the report's times; the age written is the
-  ///     time from when the report's thing happened until then. Without it the time of receipt stands for it,
-  ///     so that a report keeps the age it has.
-  /// - Returns: whether it was appended.
+  ///   - sent: the time at which the datagram will be sent, by the clock of the report's times. The age written is the
+  ///     time from the report's event until then. Without it, the encoder uses the time of receipt in its place, so
+  ///     that a report keeps the age it has.
+  /// - Returns: true if the report was appended.
   public mutating func append(
     _ report: Report,
     from batch: borrowing ReportBatch,
@@ -89,7 +89,7 @@ public struct PharosDatagramEncoder: Sendable {
   /// Ends the datagram and begins the next one, whose number is one higher.
   ///
   /// - Parameters:
-  ///   - uptime: how long the sender has been up.
+  ///   - uptime: the time for which the sender has been up.
   ///   - datagram: replaced by the finished datagram; its storage is reused.
   public mutating func finish(uptime: TimeSpan, into datagram: inout [UInt8]) {
     for _ in 0..<tagLength { bytes.append(0) }
@@ -132,7 +132,7 @@ public struct PharosDatagramEncoder: Sendable {
   }
 }
 
-/// How each record is written: the mirror of the decoder.
+/// The encoding of each record: the mirror of the decoder.
 extension PharosDatagramEncoder {
   mutating func appendObserverRecord(_ identity: ObserverID) {
     appendRecord(.observer) { encoder in

@@ -17,22 +17,22 @@ public enum PharosDatagramLayout {
   /// The tag: an HMAC-SHA256 over all bytes before it, cut to its first 16 bytes.
   public static let tagLength = 16
 
-  /// Where the total length stands.
+  /// The offset of the total length.
   static let lengthOffset = 6
-  /// Where the number of the datagram stands.
+  /// The offset of the sequence number.
   static let sequenceOffset = 16
-  /// Where the sender's uptime stands.
+  /// The offset of the sender's uptime.
   static let uptimeOffset = 20
-  /// Where the kind of the observer's identity stands; its length follows, then the identity.
+  /// The offset of the kind of the observer's identity; its length follows, then the identity.
   static let observerOffset = 28
 
-  /// What stands before each record's body: its type and a length of two bytes.
+  /// The length of each record's head: its type and a length of two bytes.
   static let recordHeadLength = 3
 
   /// The age that every record but an observer begins with.
   static let ageLength = 4
 
-  /// What a record is.
+  /// The type of a record.
   enum RecordType: UInt8 {
     case observer = 0x01
     case advert = 0x02
@@ -45,7 +45,7 @@ public enum PharosDatagramLayout {
     case heartbeat = 0x09
   }
 
-  /// What an observer's identity is.
+  /// The kind of an observer's identity.
   enum ObserverKind: UInt8 {
     case eui48 = 1
     case eui64 = 2
@@ -53,7 +53,7 @@ public enum PharosDatagramLayout {
     case name = 4
   }
 
-  /// What an advert says of its address.
+  /// The kind of an advert's address.
   enum AddressKind: UInt8 {
     case `public` = 0
     case random = 1
@@ -85,24 +85,24 @@ public enum PharosDatagramLayout {
 public struct PharosDatagramHead: Equatable, Sendable {
   /// The sender of the datagram, and the observer of every record that names no other.
   public let observer: ObserverID
-  /// Which of the sender's keys made the tag; 0 in a datagram that is not signed.
+  /// The sender's key that made the tag; 0 in a datagram that is not signed.
   public let keyID: UInt32
   /// A number that increases with each start of the sender.
   public let bootID: UInt32
   /// Counts the sender's datagrams since it started.
   public let sequence: UInt32
-  /// How long the sender has been up, to the millisecond.
+  /// The time for which the sender has been up, to the millisecond.
   public let uptime: TimeSpan
-  /// Where the records lie.
+  /// The range of the records.
   public let records: Range<Int>
-  /// Where the tag lies, or nil if the datagram is not signed.
+  /// The range of the tag, or nil if the datagram is not signed.
   ///
-  /// What is signed is every byte before it.
+  /// The signature covers every byte before it.
   public let tag: Range<Int>?
 
-  /// Reads the head of a datagram; the records are not looked at.
+  /// Reads the head of a datagram; the records are not examined.
   ///
-  /// - Throws: why the datagram is refused.
+  /// - Throws: the reason for which the datagram is refused.
   public static func head(of datagram: RawSpan) throws(DatagramRefusal) -> PharosDatagramHead {
     let outline = try PharosDatagramOutline(datagram)
     let observer = try PharosDatagramOutline.observer(
@@ -128,17 +128,17 @@ public struct PharosDatagramHead: Equatable, Sendable {
 ///
 /// Free of references, so that it is passed on in registers; the sender's identity is looked at where it lies.
 struct PharosDatagramOutline {
-  /// Which of the sender's keys made the tag; 0 in a datagram that is not signed.
+  /// The sender's key that made the tag; 0 in a datagram that is not signed.
   let keyID: UInt32
-  /// What the head says of its datagram, as a report.
+  /// The head of the datagram, as a report.
   let transmission: Transmission
-  /// What the sender's identity is; see ``PharosDatagramLayout/ObserverKind``.
+  /// The kind of the sender's identity; see ``PharosDatagramLayout/ObserverKind``.
   let observerKind: UInt8
-  /// Where the sender's identity lies.
+  /// The range of the sender's identity.
   let identity: Range<Int>
-  /// Where the records lie.
+  /// The range of the records.
   let records: Range<Int>
-  /// Where the tag lies, or nil if the datagram is not signed.
+  /// The range of the tag, or nil if the datagram is not signed.
   let tag: Range<Int>?
 
   /// Reads the head of a datagram; the sender's identity and the records are not looked at.

@@ -9,10 +9,10 @@ public import PharosReports
 ///
 /// - Shape: see the article "The Pharos datagram, version 1".
 public enum PharosFormat: DatagramFormat {
-  /// Which format it is.
+  /// The format.
   public static let format = WireFormat.pharos
 
-  /// Whether the datagram begins with `PHAR`.
+  /// Returns whether the datagram begins with `PHAR`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     datagram.byteCount >= 4 && datagram.u32(at: 0) == PharosDatagramLayout.magic
   }
@@ -131,11 +131,11 @@ public enum PharosFormat: DatagramFormat {
 
 /// The records about what a radio heard.
 extension PharosFormat {
-  /// Reads adverts, the one record that comes by the million, up to the first record of another type.
+  /// Decodes adverts, by far the most frequent records, up to the first record of another type.
   ///
-  /// The length of each is checked once, and its fields are read from where they must stand.
+  /// The length of each is checked once, and its fields are read at fixed offsets.
   ///
-  /// - Returns: where the first record of another type begins, or the end of the records.
+  /// - Returns: the start of the first record of another type, or the end of the records.
   static func decodeAdverts(
     _ datagram: RawSpan,
     in records: Range<Int>,
@@ -334,22 +334,23 @@ extension WireLimits {
   }
 }
 
-/// Where the AD structures of a datagram's adverts lie in a batch.
+/// The position in a batch of the AD structures of a datagram's adverts.
 ///
 /// They are copied in one go, from the first advert's to the end of the records, with the few bytes between them: that
 /// costs less than a copy for each.
 struct CopiedPayloads {
-  /// Where the records end in the datagram.
+  /// The end of the records in the datagram.
   let end: Int
-  /// From a place in the datagram to the one in the batch.
+  /// The difference between an offset in the batch and one in the datagram.
   private var shift = 0
   private var isCopied = false
 
-  /// Nothing has been copied yet of a datagram whose records end there.
+  /// Starts before the first copy of a datagram whose records end at an offset.
   init(end: Int) { self.end = end }
 
-  /// How far what has a place in the datagram lies from there in the batch; all from a first place on is copied, if it has not been
-  /// yet.
+  /// Returns the difference between an offset in the batch and one in the datagram.
+  ///
+  /// The first call copies all bytes from `first` to the end of the records.
   mutating func shift(from first: Int, in datagram: RawSpan, _ batch: inout ReportBatch) -> Int {
     guard !isCopied else { return shift }
     let copy = batch.append(payload: datagram.extracting(first..<end))

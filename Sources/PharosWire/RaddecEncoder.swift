@@ -84,11 +84,11 @@ public enum RaddecEncoder {
 public struct RaddecSighting: Equatable, Sendable {
   /// An observer that heard the transmitter.
   public struct Receiver: Equatable, Sendable {
-    /// Who: an EUI-48, an EUI-64 or a UUID; raddec knows no names.
+    /// The observer: an EUI-48, an EUI-64 or a UUID; raddec has no names.
     public var observer: ObserverID
     /// The level, or nil if the radio had none.
     public var rssi: RSSI?
-    /// Of how many packets the level is the mean.
+    /// The number of packets whose mean is the level.
     public var decodings: UInt8
 
     /// Makes a receiver.
@@ -116,11 +116,11 @@ public struct RaddecSighting: Equatable, Sendable {
 
   /// The transmitter's address; one of unknown kind is written as a public one.
   public var transmitter: DeviceAddress
-  /// Who heard it: at most 15.
+  /// The receivers: at most 15.
   public var receivers: [Receiver]
-  /// When, by the sender's clock, to the millisecond; nil leaves the time out.
+  /// The time by the sender's clock, to the millisecond; nil leaves the time out.
   public var time: Timestamp?
-  /// What it sent: at most 15.
+  /// The packets: at most 15.
   public var packets: [Packet]
 
   /// Makes a sighting.
@@ -148,8 +148,8 @@ public struct RaddecSighting: Equatable, Sendable {
 }
 
 extension Report {
-  /// When it happened, as far as the report itself tells: the receive time less the age, or the sender's
-  /// time.
+  /// The time of the report's event, as far as the report itself states it: the receive time less the age, or the
+  /// sender's time.
   var sendersTime: Timestamp {
     switch timing {
     case .received: received

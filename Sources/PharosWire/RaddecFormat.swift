@@ -16,10 +16,10 @@ public import PharosReports
 ///
 /// - Source: reelyactive/raddec, `lib/raddec.js`, `lib/rssi.js`, `lib/position.js`.
 public enum RaddecFormat: DatagramFormat {
-  /// Which format it is.
+  /// The format.
   public static let format = WireFormat.raddec
 
-  /// Whether the datagram begins with the flag of a raddec.
+  /// Returns whether the datagram begins with the flag of a raddec.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     !datagram.isEmpty && datagram.byte(at: 0) == RaddecLayout.flag
   }
@@ -106,7 +106,7 @@ public enum RaddecFormat: DatagramFormat {
   }
 }
 
-/// Where the parts of a raddec lie: found by walking it once, with every length checked, before anything is
+/// The ranges of the parts of a raddec, found by walking it once, with every length checked, before anything is
 /// reported.
 ///
 /// - Shape: flag 0x10, u16 total length, u8 transmitter type, transmitter, u8 number of receivers, receivers,
@@ -118,22 +118,22 @@ struct RaddecLayout {
   static let packetsFlag: UInt8 = 0xF1
   static let eventsFlag: UInt8 = 0xF2
   static let positionFlag: UInt8 = 0xF3
-  /// What ends a position whose further axes are absent.
+  /// The value that ends a position whose further axes are absent.
   static let endOfPosition: UInt64 = 0x7FFF_FFFF_FFFF_FFFF
   /// The flag, the length, a transmitter of type 0, no receiver, and the checksum.
   static let shortest = 6
   static let mostPackets = 15
 
   let transmitterType: RaddecIdentifierType
-  /// Where the transmitter's identifier lies.
+  /// The range of the transmitter's identifier.
   let transmitter: Range<Int>
   let receiverCount: Int
-  /// Where the receivers lie.
+  /// The range of the receivers.
   let receivers: Range<Int>
-  /// When the transmitter was heard, by the sender's clock; milliseconds since the epoch.
+  /// The time at which the transmitter was heard, by the sender's clock; milliseconds since the epoch.
   private(set) var timestamp: Int64?
   private(set) var packetCount = 0
-  /// Where the packets lie, each behind a byte that says its length.
+  /// The range of the packets, each preceded by a byte with its length.
   private(set) var packets: Range<Int>
 
   /// Walks a datagram.
@@ -214,7 +214,7 @@ struct RaddecReceiver {
   }
 }
 
-/// How a raddec says who transmitted or received.
+/// The type of a transmitter's or receiver's identifier.
 ///
 /// - Source: reelyactive/raddec, `lib/identifiers.js`.
 enum RaddecIdentifierType: UInt8 {
@@ -235,7 +235,7 @@ enum RaddecIdentifierType: UInt8 {
     self = type
   }
 
-  /// How many bytes the identifier has.
+  /// The length of the identifier in bytes.
   var byteCount: Int {
     switch self {
     case .unknown: 0
@@ -247,7 +247,7 @@ enum RaddecIdentifierType: UInt8 {
     }
   }
 
-  /// What the packets of such a transmitter are.
+  /// The kind of packets that such a transmitter sends.
   enum Packets {
     /// Bluetooth advertising PDUs: anything else is an error.
     case advertising
@@ -257,7 +257,7 @@ enum RaddecIdentifierType: UInt8 {
     case foreign
   }
 
-  /// What the packets of such a transmitter are.
+  /// The kind of packets that such a transmitter sends.
   var packets: Packets {
     switch self {
     case .eui48, .rnd48: .advertising
@@ -295,13 +295,13 @@ enum RaddecIdentifierType: UInt8 {
 ///   of the rest.
 /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 2.3.
 struct AdvertisingPDU {
-  /// Which PDU it is.
+  /// The PDU.
   let pdu: Advert.PDU
-  /// Whose it is, or nil for an extended one that leaves the address out.
+  /// The advertiser's address, or nil for an extended PDU that leaves it out.
   let address: DeviceAddress?
   /// The advertising set of an extended one, otherwise 255.
   let advertisingSet: UInt8
-  /// Where the AD structures lie.
+  /// The range of the AD structures.
   let data: Range<Int>
 
   /// Reads the PDU that fills a range exactly.

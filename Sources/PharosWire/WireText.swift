@@ -90,7 +90,7 @@ enum WireText {
     unsafe bytes.extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
   }
 
-  /// Whether a range is UTF-8 throughout.
+  /// Returns whether a range is UTF-8 throughout.
   static func isUTF8(_ bytes: RawSpan, _ range: Range<Int>) -> Bool {
     unsafe bytes.extracting(range).withUnsafeBytes { raw in
       unsafe (try? UTF8Span(validating: raw.bindMemory(to: UInt8.self).span)) != nil
@@ -126,7 +126,7 @@ enum WireText {
     return negative ? -value : value
   }
 
-  /// Where the text of a datagram ends: some senders count the zero that ends a string in C, or several.
+  /// Returns the end of a datagram's text: some senders include one or several of the zeros that end a string in C.
   static func end(_ bytes: RawSpan) -> Int {
     var end = bytes.byteCount
     while end > 0, bytes.byte(at: end - 1) == 0 { end -= 1 }
@@ -144,7 +144,7 @@ enum WireText {
   }
 }
 
-/// What a time in a text format says about when something happened.
+/// The interpretation of times in text formats.
 enum WireTime {
   /// The timing that a number of seconds, milliseconds, microseconds or nanoseconds since the epoch gives;
   /// its size tells which, for all times from 1973 on.
@@ -188,7 +188,7 @@ enum WireTime {
   }
 }
 
-/// What every format holds values to, so that a report means the same whichever way it came.
+/// The limits that every format applies to values, so that a report means the same in every format.
 enum WireLimits {
   /// The longest advertising data there is.
   ///
@@ -208,6 +208,6 @@ enum WireLimits {
     return RSSI(dBm: dBm)
   }
 
-  /// Whether a number that a sender reports is a level.
+  /// Returns whether a number that a sender reports is a level.
   static func isLevel(_ dBm: Int8) -> Bool { dBm != 0 && dBm >= -127 && dBm <= 20 }
 }

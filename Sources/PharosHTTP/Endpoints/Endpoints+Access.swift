@@ -166,7 +166,7 @@ extension Endpoints {
     }
   }
 
-  /// What an application says that it wants to know for.
+  /// Returns the purpose for which an application wants to know locations, as it has stated it.
   func purpose(of application: RegisteredApplication) -> String? {
     backend.authorisations.purpose(of: application.identifier)
   }
@@ -180,7 +180,7 @@ extension Endpoints {
 }
 
 extension SubjectID {
-  /// What a subject is, as events spell it.
+  /// The kind of the subject, as events spell it.
   var kindName: String {
     switch self {
     case .none: "none"

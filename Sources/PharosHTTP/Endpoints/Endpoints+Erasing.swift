@@ -7,7 +7,7 @@ package import PharosReports
 import PharosWebhooks
 
 extension Endpoints {
-  /// How often it is looked whether what a subject was last decided of has been told.
+  /// The interval between checks whether the last decisions about a subject have been published.
   private static let glance = Duration.milliseconds(5)
   /// The number of checks before the request fails, over 10 s in all: a decision is published within milliseconds, or
   /// within a second where the disk is slow.
@@ -71,19 +71,19 @@ extension Endpoints {
   }
 }
 
-/// What was removed of a subject, from everywhere.
+/// The data that was removed of a subject, from all stores.
 package struct ErasureReport: Hashable, Sendable {
-  /// Whom it was about.
+  /// The subject.
   package let traces: SubjectTraces
-  /// What the journal held.
+  /// The counts of the journal.
   package var journal: Erased
-  /// What was decided about it.
+  /// The counts of authorisations and person marks.
   package var authorisations: ErasedAuthorisations
-  /// That it was let out of quarantine: 1 or 0.
+  /// The number of acceptances out of quarantine: 1 or 0.
   package var acceptances: Int
-  /// What notifications remembered of it: 1 or 0.
+  /// The number of notification states: 1 or 0.
   package var notifications: Int
-  /// The documents that name it still, by kind, because they are somebody's rules and not its trace.
+  /// The documents that still name it, by kind, because they are a client's rules and not its trace.
   package var remaining: [String: Int]
 
   /// Puts the counts together.

@@ -26,7 +26,7 @@ extension Endpoints {
     ]
   }
 
-  /// How many pages of the journal one request may read when authorisations hide most of what is found.
+  /// The maximum number of journal pages that one request reads when authorisations hide most of the events found.
   private static let mostReads = 8
 
   private func events(_ request: APIRequest) async throws -> APIAnswer {
@@ -135,7 +135,7 @@ extension Endpoints {
 }
 
 extension Endpoints {
-  /// How a live stream is written.
+  /// The format of a live stream.
   enum StreamFormat {
     /// As server-sent events.
     case serverSentEvents
@@ -218,9 +218,10 @@ extension Endpoints {
     }
   }
 
-  /// The fixes that an application's stream gets besides its own events; a stream about regions gets none.
+  /// Returns the filter of the fixes that an application's stream gets besides its own events; nil for a stream about
+  /// regions.
   ///
-  /// They are for all applications, and who may learn of whom is judged for each as it is handed out.
+  /// Fixes are for all applications; authorisations are checked for each fix as it is delivered.
   private static func fixes(_ filter: EventFilter, for principal: Principal) -> EventFilter? {
     guard principal.application != nil, filter.regions == nil, filter.kinds?.contains(.fix) ?? true else {
       return nil

@@ -139,7 +139,7 @@ extension Endpoints {
   }
 }
 
-/// What tells one heard transmitter from another, in the order of a listing.
+/// The sort key of a heard transmitter in a listing.
 private struct HeardKey: Comparable {
   let observer: ObserverID
   let address: String
@@ -166,7 +166,7 @@ private struct HeardKey: Comparable {
 }
 
 extension KnownDevices {
-  /// Whether they name a transmitter: what they do not is heard and not registered.
+  /// Returns whether a transmitter is registered: others are only heard.
   fileprivate func name(_ beacon: HeardBeacon) -> Bool {
     (beacon.address.map { contains($0) } ?? false) || beacon.identities.contains { contains($0) }
   }

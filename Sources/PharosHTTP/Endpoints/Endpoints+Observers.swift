@@ -75,7 +75,7 @@ extension Endpoints {
   }
 }
 
-/// What is known of observers, from the site file, the engine and the sockets together.
+/// The observers, from the site file, the engine and the sockets together.
 private struct ObserverTable {
   private let entries: [ObserverID: ObserverEntry]
   private let statuses: [ObserverID: ObserverStatus]
@@ -273,7 +273,7 @@ extension Endpoints {
 
   /// Hands a datagram to the engine as one that came from the client's address.
   ///
-  /// - Throws: why it was refused.
+  /// - Throws: the reason for the refusal.
   func take(
     _ datagram: [UInt8],
     _ request: APIRequest
@@ -299,7 +299,7 @@ extension Endpoints {
 }
 
 extension APIRequest {
-  /// Where the request came from; the unspecified address where that is not known.
+  /// The address of the client; the unspecified address if it is not known.
   fileprivate var source: Endpoint {
     let address = peer?.ipAddress.flatMap { IPAddress($0) } ?? IPAddress(v4: 0)
     return Endpoint(address, port: UInt16(clamping: peer?.port ?? 0))

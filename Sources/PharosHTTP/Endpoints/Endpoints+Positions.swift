@@ -137,7 +137,7 @@ extension FloorID {
 }
 
 extension Set<FloorID> {
-  /// Whether a fix is on one of the floors.
+  /// Returns whether a fix is on one of the floors.
   fileprivate func contains(_ detail: FixDetail) -> Bool {
     detail.isIndoors && contains(FloorID(building: detail.building, level: detail.level))
   }

@@ -100,7 +100,8 @@ extension Endpoints {
     json.closeObject()
   }
 
-  /// What `CLMonitor` calls the record of a condition: what is monitored, and the last event about a subject.
+  /// Answers with the record of a condition, as `CLMonitor` defines it: the condition, and the last event about a
+  /// subject.
   private func record(_ request: APIRequest) async throws -> APIAnswer {
     let region = try region(request).region
     let name = request.parameter("app")
@@ -157,7 +158,7 @@ extension Endpoints {
   }
 }
 
-/// What tells one row of an application from another, in the order of the rows.
+/// The sort key of an application's row.
 private struct RowKey: Comparable {
   let region: String
   let subject: SubjectID
@@ -198,9 +199,9 @@ extension MonitorState {
   }
 }
 
-/// What is nearest to those who are inside: what a list of states shows beside each.
+/// The nearest counterparts of the subjects that are inside, which a list of states shows beside each.
 ///
-/// Ranging says it best, with a distance; where an application does not range, the level of the loudest track does.
+/// Ranging gives the best answer, with a distance; if an application does not range, the loudest track decides.
 struct Nearness: Sendable {
   /// The beacon that is nearest to an observer, or the observer that hears a beacon loudest.
   struct Nearest: Hashable, Sendable {
@@ -212,21 +213,21 @@ struct Nearness: Sendable {
     var lastHeard: Timestamp
   }
 
-  /// For how many observers tracks are looked at: it takes the engine's own time.
+  /// The maximum number of observers whose tracks are read: reading them takes the engine's own time.
   private static let mostObservers = 256
 
   private let readings: [ObserverID: [BeaconID: Board.Reading]]
   private let constraints: [String: BeaconConstraint]
   private var tracks: [ObserverID: [TrackInsight]] = [:]
 
-  /// Looks at what is needed for some rows.
+  /// Reads the tracks that some rows need.
   ///
   /// - Parameters:
-  ///   - rows: where subjects stand.
-  ///   - readings: what their application ranged last.
+  ///   - rows: the states of subjects towards regions.
+  ///   - readings: the last readings of their application.
   ///   - application: the application.
   ///   - server: the engine.
-  /// - Throws: that the server has stopped.
+  /// - Throws: an error if the server has stopped.
   init(
     rows: [LastTold.RegionWord],
     readings: [ObserverID: [BeaconID: Board.Reading]],
@@ -253,7 +254,7 @@ struct Nearness: Sendable {
     }
   }
 
-  /// What is nearest to the subject of a row that is inside; nil where nothing is known.
+  /// Returns the nearest counterpart of the subject of a row that is inside; nil if none is known.
   func nearest(_ row: LastTold.RegionWord) -> Nearest? {
     guard row.state == .inside else { return nil }
     if let ranged = ranged(row) { return ranged }
@@ -266,7 +267,7 @@ struct Nearness: Sendable {
     }
   }
 
-  /// The nearest by what was ranged; a level of 0 says that there was no sample in the last second.
+  /// Returns the nearest by ranging; readings with a level of 0, which had no sample in the last second, are left out.
   private func ranged(_ row: LastTold.RegionWord) -> Nearest? {
     let found: [Nearest]
     switch row.subject {

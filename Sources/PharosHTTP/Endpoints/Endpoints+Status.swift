@@ -116,10 +116,10 @@ extension Endpoints {
     json.closeArray()
   }
 
-  /// How many senders of refused datagrams are shown: those with the most.
+  /// The number of senders of refused datagrams that are shown: those with the most refusals.
   private static let shownSources = 50
 
-  /// What the two stages counted, by name.
+  /// Returns the counters of the two stages, by name.
   private static func counters(_ snapshot: IngestSnapshot) -> [(String, UInt64)] {
     let (one, two) = (snapshot.monitoring, snapshot.positioning)
     return [

@@ -85,7 +85,8 @@ extension Endpoints {
   }
 }
 
-/// A venue as the interface shows it: its floors, where on the Earth they lie, and where their outlines and plans are.
+/// A venue as the interface shows it: its floors, their positions on the Earth, and the paths of their outlines and
+/// plans.
 enum VenueDocuments {
   /// The number of decimals of degrees: a hundred-millionth of a degree is a millimetre.
   static let degreeDecimals = 8
@@ -177,10 +178,10 @@ extension JSONText {
   }
 }
 
-/// What is drawn of a floor, as GeoJSON: where one can walk, walls, ways in and up, and what hangs there.
+/// The features of a floor, as GeoJSON: walkable areas, obstacles, walls, entrances, connectors, and radios.
 ///
-/// Each feature's property `kind` says what it is. Walls of one attenuation make one feature, since a mall has ten thousand
-/// of them.
+/// Each feature's property `kind` gives its type. Walls of one attenuation make one feature, since a mall has ten
+/// thousand of them.
 ///
 /// - Source: RFC 7946.
 struct FloorFeatures {
@@ -195,7 +196,7 @@ struct FloorFeatures {
   ///   - floor: the floor.
   ///   - connectors: the ways up and down that stop on it.
   ///   - id: the floor's identifier.
-  ///   - withRadios: whether to include beacons, observers and access points.
+  ///   - withRadios: indicates whether to include beacons, observers and access points.
   init(of floor: Floor, connectors: [Connector], on id: FloorID, withRadios: Bool) {
     self.floor = floor
     self.connectors = connectors

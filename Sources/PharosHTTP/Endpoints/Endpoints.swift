@@ -3,14 +3,14 @@ import PharosAccess
 import PharosReports
 import Synchronization
 
-/// What the interface does: a method for each operation, and the list of them all.
+/// The operations of the interface: a method for each, and the list of them all.
 ///
-/// An endpoint takes a request whose path, query names, principal and body type have been checked, and gives an answer or
-/// throws a ``Problem``.
+/// An endpoint takes a request whose path, query names, principal and body type have been checked, and returns an
+/// answer or throws a ``Problem``.
 package struct Endpoints: Sendable {
-  /// What is served.
+  /// The parts of the server.
   let backend: HTTPBackend
-  /// How things stand.
+  /// The current states, rangings and fixes.
   let board: LiveBoard
 
   package init(backend: HTTPBackend, board: LiveBoard) {
@@ -25,9 +25,9 @@ package struct Endpoints: Sendable {
       + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes
   }
 
-  /// The application that a path names.
+  /// Returns the application that a path names.
   ///
-  /// - Throws: 404 where there is none.
+  /// - Throws: 404 if there is none.
   func application(_ request: APIRequest) throws(Problem) -> RegisteredApplication {
     let name = request.parameter("app")
     guard let application = backend.registrar.application(name) else {
@@ -38,9 +38,9 @@ package struct Endpoints: Sendable {
     return application
   }
 
-  /// The observer that a path names.
+  /// Returns the observer that a path names.
   ///
-  /// - Throws: 404 where the text is none.
+  /// - Throws: 404 if the text is none.
   func observer(_ request: APIRequest) throws(Problem) -> ObserverID {
     let text = request.parameter("id")
     guard let observer = ObserverID(text) else {
@@ -62,11 +62,11 @@ enum Blocking {
   // Relaxed: whichever lane a call takes, it is served.
   private static let turn = Atomic<UInt>(0)
 
-  /// Does some blocking work elsewhere and waits for it without blocking.
+  /// Runs blocking work on another thread and waits for it without blocking.
   ///
   /// - Parameter work: the work.
-  /// - Returns: what the work gives.
-  /// - Throws: what the work throws.
+  /// - Returns: the result of the work.
+  /// - Throws: the error of the work.
   static func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws

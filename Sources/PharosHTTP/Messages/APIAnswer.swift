@@ -1,11 +1,11 @@
 import PharosReports
 
-/// What an endpoint answers: a value that the server turns into bytes on the wire.
+/// The answer of an endpoint: a value that the server turns into bytes on the wire.
 package struct APIAnswer: Sendable {
-  /// Where a streaming endpoint writes; throws once the client is gone.
+  /// The function by which a streaming endpoint writes; throws once the client is gone.
   package typealias Write = @Sendable ([UInt8]) async throws -> Void
 
-  /// What follows the head.
+  /// The content that follows the head.
   package enum Body: Sendable {
     /// Nothing.
     case none
@@ -19,7 +19,7 @@ package struct APIAnswer: Sendable {
   package var status: Int
   /// The header fields in their order.
   package var headers: [(name: String, value: String)]
-  /// What follows them.
+  /// The content that follows them.
   package var body: Body
 
   /// Makes an answer.
@@ -46,10 +46,10 @@ package struct APIAnswer: Sendable {
     APIAnswer(status: status, headers: [("Content-Type", type)], body: .bytes(bytes))
   }
 
-  /// Done, and nothing to say.
+  /// An answer without content.
   static var noContent: APIAnswer { APIAnswer(status: 204) }
 
-  /// Taken, and the answer comes as an event.
+  /// Returns an answer for a request that was accepted, whose result comes as an event.
   static func accepted(_ what: StaticString) -> APIAnswer {
     json(status: 202) { json in
       json.openObject()
@@ -70,7 +70,7 @@ package struct APIAnswer: Sendable {
   }
 }
 
-/// Entity tags: what tells a client that what it has is still what there is.
+/// Entity tags: they tell a client whether its copy is still current.
 ///
 /// - Source: RFC 9110, 8.8.3 and 13.1.2.
 package enum EntityTag {
@@ -83,7 +83,7 @@ package enum EntityTag {
     return "W/\"\(String(hash, radix: 36))-\(String(bytes.count, radix: 36))\""
   }
 
-  /// Whether a field `If-None-Match` names a tag, compared weakly as for GET.
+  /// Returns whether a field `If-None-Match` names a tag, compared weakly as for GET.
   package static func matches(_ field: String, _ tag: String) -> Bool {
     field.split(separator: ",").contains { part in
       let candidate = trimmed(part)
@@ -104,7 +104,7 @@ package enum EntityTag {
 }
 
 extension APIAnswer {
-  /// Adds the tag of the body, and says 304 without it where the client has that very body.
+  /// Adds the tag of the body; returns 304 without the body if the client has that very body.
   func conditional(for request: APIRequest) -> APIAnswer {
     guard status == 200, case .bytes(let bytes) = body else { return self }
     let tag = header("ETag") ?? EntityTag.tag(of: bytes)

@@ -12,11 +12,11 @@ package struct APIRequest: Sendable {
     case delete = "DELETE"
     case options = "OPTIONS"
 
-    /// Whether a request with it changes nothing.
+    /// Indicates whether a request with it changes nothing.
     var isSafe: Bool { self == .get || self == .head || self == .options }
   }
 
-  /// What is to be done.
+  /// The method.
   var method: Method
   /// The path and the query as they were sent.
   var target: String
@@ -24,9 +24,9 @@ package struct APIRequest: Sendable {
   var headers: [String: String]
   /// The body, within the limit.
   var body: [UInt8]
-  /// Where the request came from, where that is known.
+  /// The address of the client, if it is known.
   var peer: SocketAddress?
-  /// Who asks.
+  /// The client.
   var principal: Principal = .local
   /// The parts of the path that the route names, decoded.
   var parameters: [String: String] = [:]
@@ -60,7 +60,7 @@ package struct APIRequest: Sendable {
     return value
   }
 
-  /// Whether the client asks for a type of content more than for JSON.
+  /// Returns whether the client prefers a type of content to JSON.
   func accepts(_ contentType: String) -> Bool {
     (headers["accept"] ?? "").split(separator: ",").contains { part in
       let type = part.prefix { $0 != ";" }.filter { $0 != " " }

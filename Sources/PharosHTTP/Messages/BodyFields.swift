@@ -8,12 +8,12 @@ package struct BodyFields {
   private var members: [String: JSONValue] = [:]
   private let order: [String]
   private var taken: [String] = []
-  /// What is wrong so far.
+  /// The errors so far.
   private(set) var errors: [Problem.Field] = []
 
   /// Reads a body that has to be one object; an empty body is an empty object where that is allowed.
   ///
-  /// - Throws: where it is none.
+  /// - Throws: a problem if it is none.
   package init(_ body: [UInt8], emptyIsObject: Bool = false) throws(Problem) {
     if body.isEmpty, emptyIsObject {
       self.init([], path: "")
@@ -137,14 +137,14 @@ package struct BodyFields {
     return nil
   }
 
-  /// Says that a member that has to be there is missing.
+  /// Adds an error if a required member is missing.
   package mutating func require(_ name: String, expected: String) {
     guard members[name] == nil || members[name] == .null else { return }
     guard !errors.contains(where: { $0.field == path + name }) else { return }
     wrong(name, "is missing", expected: expected)
   }
 
-  /// Says that a member is wrong.
+  /// Adds an error about a member.
   mutating func wrong(_ name: String, _ message: String, expected: String? = nil) {
     errors.append(Problem.Field(path + name, message, expected: expected))
   }
@@ -176,7 +176,7 @@ package struct BodyFields {
 extension JSONValue {
   /// Reads the bytes of a body.
   ///
-  /// - Throws: where it is no JSON, and why.
+  /// - Throws: a problem with the position and the reason if it is not JSON.
   package init(_ bytes: [UInt8]) throws(Problem) {
     do throws(JSONError) {
       try self.init(parsing: bytes)

@@ -13,11 +13,11 @@ import PharosWebhooks
 package struct Problem: Error, Hashable, Sendable {
   /// One field that is wrong.
   package struct Field: Hashable, Sendable {
-    /// Where it is: a name, or a path such as `enter.samples`.
+    /// The field: a name, or a path such as `enter.samples`.
     package var field: String
-    /// What is wrong with it.
+    /// The error in it.
     package var message: String
-    /// What would be right.
+    /// The values that it may have.
     package var expected: String?
 
     /// Names a field.
@@ -34,7 +34,7 @@ package struct Problem: Error, Hashable, Sendable {
   package var title: String
   /// The HTTP status.
   package var status: Int
-  /// What happened this time and what to do about it.
+  /// The cause in this case, and the remedy.
   package var detail: String
   /// The fields that are wrong.
   package var errors: [Field]
@@ -160,7 +160,7 @@ extension Problem {
     return problem
   }
 
-  /// Who asks may not.
+  /// Returns the problem of a client that may not use a route.
   static func forbidden(_ detail: String) -> Problem {
     Problem("forbidden", "This is not allowed to you", status: 403, detail: detail)
   }

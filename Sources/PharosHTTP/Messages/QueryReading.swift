@@ -1,10 +1,10 @@
 import PharosEvents
 package import PharosReports
 
-/// Takes typed values from a query; all that is wrong is collected, so that a client reads it at once.
+/// A reader of typed values from a query; it collects all errors, so that a client reads them at once.
 package struct QueryReading {
   private let items: QueryItems
-  /// What is wrong so far.
+  /// The errors so far.
   private(set) var errors: [Problem.Field] = []
 
   /// Reads a request's query.
@@ -36,7 +36,7 @@ package struct QueryReading {
     return number
   }
 
-  /// How many entries a page may have.
+  /// Returns the number of entries that a page may have.
   package mutating func limit(default usual: Int = 100) -> Int {
     integer("limit", in: 1...Int64(Page.longest)).map(Int.init) ?? usual
   }
@@ -133,12 +133,12 @@ package struct QueryReading {
     }
   }
 
-  /// Says that a parameter is wrong.
+  /// Adds an error about a parameter.
   mutating func wrong(_ name: String, _ message: String, expected: String) {
     errors.append(Problem.Field(name, message, expected: expected))
   }
 
-  /// Throws what is wrong.
+  /// Throws the errors, if there are any.
   package func finish() throws(Problem) {
     guard errors.isEmpty else { throw .badQuery(errors) }
   }
@@ -199,7 +199,7 @@ package struct QueryItems: Hashable, Sendable {
     var value: String
   }
 
-  /// How many parameters a query may have.
+  /// The maximum number of parameters of a query.
   static let limit = 256
 
   /// The parameters.
@@ -210,7 +210,7 @@ package struct QueryItems: Hashable, Sendable {
 
   /// Reads the query of a request's target.
   ///
-  /// - Throws: what cannot be decoded, names that are not known, and too many.
+  /// - Throws: a problem for values that cannot be decoded, unknown names, and too many parameters.
   package init(target: String, known: [String]) throws(Problem) {
     guard let mark = target.firstIndex(of: "?") else { return }
     var errors: [Problem.Field] = []
@@ -253,9 +253,9 @@ package struct QueryItems: Hashable, Sendable {
 ///
 /// The cursor holds a key and not an index: entries that come or go between two pages neither repeat nor hide others.
 package enum Page {
-  /// How many entries a page may have.
+  /// The maximum number of entries of a page.
   package static let longest = 1_000
-  /// What separates the parts of a key: a control character, which no identifier may hold.
+  /// The separator between the parts of a key: a control character, which no identifier may hold.
   private static let separator: Character = "\n"
 
   /// The cursor behind an entry with some key.
@@ -267,7 +267,7 @@ package enum Page {
   ///
   /// - Parameters:
   ///   - query: the query.
-  ///   - read: makes a key of its parts, or nil of what is none.
+  ///   - read: makes a key of its parts, or nil if they are none.
   /// - Returns: the key.
   package static func key<Key>(_ query: inout QueryReading, _ read: ([String]) -> Key?) -> Key? {
     guard let text = query.text("cursor") else { return nil }
@@ -291,8 +291,9 @@ package enum Page {
   ///
   /// - Parameters:
   ///   - entries: all entries in their order.
-  ///   - limit: how many the page may have.
-  ///   - isBehind: whether an entry comes behind the page before: from some entry on all do; nil for the first page.
+  ///   - limit: the maximum number of entries of the page.
+  ///   - isBehind: indicates whether an entry comes after the previous page: from some entry on all do; nil for the
+  ///     first page.
   ///   - key: the parts of an entry's key.
   /// - Returns: the page, and the cursor of the next one.
   package static func cut<Entry>(

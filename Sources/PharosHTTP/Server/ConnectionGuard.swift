@@ -13,7 +13,7 @@ import Musl
 import Darwin
 #endif
 
-/// Stands between one connection and the server: lets no client keep what others need.
+/// The handler between one connection and the server, which lets no client keep what others need.
 ///
 /// Sits behind the HTTP codec. Each wait for the client has an end, bodies have a longest length, and a connection that
 /// waits may give way to a new one.
@@ -23,19 +23,19 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
   package typealias OutboundIn = HTTPResponsePart
   package typealias OutboundOut = HTTPResponsePart
 
-  /// What all connections of a server share.
+  /// The limits and counters that all connections of a server share.
   package struct Rules: Sendable {
     let table: ConnectionTable
     let tally: HTTPTally
-    /// How long a client may take for each.
+    /// The maximum time that a client may take for each wait.
     let times: [ConnectionState.Wait: TimeAmount]
-    /// How long it may take nothing of what it is given.
+    /// The maximum time for which it may read nothing of its answer.
     let readTime: TimeAmount
     /// The longest body that is passed on; the interface refuses those that are half as long.
     let mostBytes: Int
   }
 
-  /// How long a client that is turned away has to read why, before its connection is closed.
+  /// The time that a refused client has to read the answer, before its connection is closed.
   private static let farewell = TimeAmount.seconds(1)
 
   private let rules: Rules
@@ -213,7 +213,7 @@ extension ConnectionGuard.Rules {
     )
   }
 
-  /// How many connections there may be where so many descriptors may be open; some even where that is very few.
+  /// Returns the number of connections for a limit of open descriptors; at least one, even if the limit is very low.
   package static func connections(wanted: Int, descriptors: Int) -> Int {
     let reserved = min(HTTPConfiguration.reservedDescriptors, descriptors / 2)
     return max(1, min(wanted, descriptors - reserved))
@@ -234,7 +234,7 @@ extension ConnectionGuard.Rules {
 ///
 /// A value without effects: its owner reports what happens on the connection, and reads from it which timer has to run.
 package struct ConnectionState: Equatable, Sendable {
-  /// What a connection is waiting for, which the client has to do in time.
+  /// The action that a connection is waiting for, which the client has to complete in time.
   package enum Wait: Hashable, Sendable, CaseIterable {
     /// For the first request's head.
     case head
@@ -255,18 +255,18 @@ package struct ConnectionState: Equatable, Sendable {
 
   /// Requests whose heads came and whose answers have not all been given; a client may send the next before.
   private var unanswered = 0
-  /// Whether the newest request's body is still coming.
+  /// Indicates whether the newest request's body is still coming.
   private var isReceiving = false
-  /// Whether any request has come.
+  /// Indicates whether any request has come.
   private var hasBegun = false
-  /// Whether a part of the answer that is due has been given.
+  /// Indicates whether a part of the answer that is due has been written.
   private(set) var hasAnswerBegun = false
-  /// The bytes of the body that is coming.
+  /// The bytes of the current body.
   package private(set) var bodyBytes = 0
 
   package init() {}
 
-  /// What the client has to do in time; nil if it is our turn, or if it may take the time between two requests.
+  /// The action that the client has to complete in time; nil if it is the server's turn, or between two requests.
   package var wait: Wait? {
     if !hasBegun { return .head }
     guard isReceiving else { return nil }
@@ -278,7 +278,7 @@ package struct ConnectionState: Equatable, Sendable {
     }
   }
 
-  /// Whether nothing is being done for the client, so that the connection may give way to another.
+  /// Indicates whether the server is doing nothing for the client, so that the connection may give way to another.
   package var isWaiting: Bool { unanswered == 0 || (unanswered == 1 && isReceiving && !hasAnswerBegun) }
 
   /// The head of a request came.
@@ -311,7 +311,7 @@ package struct ConnectionState: Equatable, Sendable {
 /// closes the connection that has waited longest. A client that opens connections and sends nothing, or one byte at a
 /// time, displaces its own connections, and a client that sends a whole request at once is served.
 package final class ConnectionTable: Sendable {
-  /// What becomes of a new connection.
+  /// The decision about a new connection.
   package enum Admission {
     /// It is taken.
     case taken
@@ -323,7 +323,7 @@ package final class ConnectionTable: Sendable {
 
   private struct Entry {
     var close: @Sendable () -> Void
-    /// Since when it has waited for its client, as a number that grows; nil while something is done for it.
+    /// The turn since which it has waited for its client, a number that grows; nil while the server works for it.
     var waitingSince: UInt64?
   }
 
@@ -332,21 +332,21 @@ package final class ConnectionTable: Sendable {
     var turn: UInt64 = 0
   }
 
-  /// How many there may be.
+  /// The maximum number of connections.
   let capacity: Int
   private let state = Mutex(State())
 
   package init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  /// How many there are.
+  /// The number of connections.
   package var count: Int { state.withLock { $0.entries.count } }
 
-  /// A connection was opened.
+  /// Adds a connection.
   ///
   /// - Parameters:
-  ///   - connection: what tells it from others.
+  ///   - connection: the connection's channel, which identifies it.
   ///   - close: closes it, should it have to give way.
-  /// - Returns: what becomes of it.
+  /// - Returns: the decision about it.
   package func open(_ connection: AnyObject, close: @escaping @Sendable () -> Void) -> Admission {
     let name = ObjectIdentifier(connection)
     return state.withLock { state in
@@ -362,7 +362,7 @@ package final class ConnectionTable: Sendable {
     }
   }
 
-  /// A connection waits for its client, or does so no longer.
+  /// Notes whether a connection waits for its client.
   package func update(_ connection: AnyObject, isWaiting: Bool) {
     let name = ObjectIdentifier(connection)
     state.withLock { state in
@@ -371,14 +371,16 @@ package final class ConnectionTable: Sendable {
     }
   }
 
-  /// A connection was closed; says whether it was still known.
+  /// Removes a connection that was closed; returns whether it was still known.
   @discardableResult
   package func close(_ connection: AnyObject) -> Bool {
     let name = ObjectIdentifier(connection)
     return state.withLock { $0.entries.removeValue(forKey: name) != nil }
   }
 
-  /// All are looked at, which at the usual limit takes some 20 µs: less than it takes to open a connection.
+  /// Returns the connection that has waited longest.
+  ///
+  /// It examines all, which at the usual limit takes some 20 µs: less than it takes to open a connection.
   private static func longestWaiting(in entries: [ObjectIdentifier: Entry]) -> ObjectIdentifier? {
     var longest: (key: ObjectIdentifier, since: UInt64)?
     for (key, entry) in entries {

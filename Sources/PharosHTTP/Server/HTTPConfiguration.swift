@@ -1,9 +1,9 @@
 package import PharosReports
 package import PharosSite
 
-/// Where and how the HTTP interface is served.
+/// The settings of the HTTP interface.
 package struct HTTPConfiguration: Sendable {
-  /// Where to listen; port 0 takes any that is free, which ``HTTPService/address()`` then tells.
+  /// The address to listen on; port 0 takes any that is free, which ``HTTPService/address()`` then returns.
   package var address: HostPort
   /// The certificate and key files, or nil for plain HTTP.
   package var tls: TLSFiles?
@@ -12,44 +12,45 @@ package struct HTTPConfiguration: Sendable {
   package var allowedOrigins: [String]
   /// The names by which the server may be asked besides those of this machine itself, without port.
   ///
-  /// Only looked at while no token is needed: a page elsewhere could otherwise have its own name lead here and ask as if
-  /// it were of this machine (DNS rebinding).
+  /// Checked only while no token is required: a page elsewhere could otherwise have its own name lead here and ask as
+  /// if it were of this machine (DNS rebinding).
   package var allowedHosts: [String]
-  /// Whether every request to `/v1` needs a token; otherwise who has none is the operator of this machine.
+  /// Indicates whether every request to `/v1` needs a token; otherwise a client without one is the operator of this
+  /// machine.
   package var tokensRequired: Bool
   /// The longest body that is taken.
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
   package var largestBody: Int
-  /// How many connections may be open at once; those that wait for their clients give way to further ones.
+  /// The maximum number of open connections; those that wait for their clients give way to further ones.
   ///
   /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
   /// of a service. It is lowered where the system allows fewer files than that and ``reservedDescriptors`` besides.
   package var mostConnections: Int
-  /// After how many idle seconds between requests, or within one that does not end, a connection is closed.
+  /// The idle time between requests, or within one that does not end, after which a connection is closed.
   ///
   /// - Units: seconds. 60 is what most proxies wait; live streams are not idle.
   package var idleSeconds: Int
-  /// How long the head of a connection's first request may take.
+  /// The maximum time for the head of a connection's first request.
   ///
-  /// - Units: seconds. A head of 1 KB takes a tenth of a second where mobile networks are worst; ten allow for two packets that
-  /// have to be sent three times.
+  /// - Units: seconds. A head of 1 KB takes a tenth of a second on the worst mobile networks; ten seconds allow for two
+  ///   packets that have to be sent three times.
   package var headSeconds = 10
-  /// How long a body may take.
+  /// The maximum time for a body.
   ///
   /// - Units: seconds. The longest that is taken has 30 s at 280 kbit/s.
   package var bodySeconds = 30
-  /// How long a body may go on once it has been answered, before the connection is closed.
+  /// The maximum time for which a body may go on once it has been answered, before the connection is closed.
   ///
   /// - Units: seconds. Closing at once would take the answer from a client that is still sending.
   package var unreadBodySeconds = 2
-  /// How long a client may take nothing of what it is given.
+  /// The maximum time for which a client may read nothing of its answer.
   ///
-  /// - Units: seconds. A live stream gives a heartbeat every 5 s; who has not read for six of them and has filled every
-  /// buffer on the way does not read at all, and comes back to the journal when it does.
+  /// - Units: seconds. A live stream sends a heartbeat every 5 s; a client that has not read for six of them and has
+  ///   filled every buffer on the way does not read at all, and comes back to the journal when it does.
   package var readSeconds = 30
 
-  /// How many descriptors are left for what is not HTTP: sockets, the journal, webhooks, recordings.
+  /// The number of descriptors that are reserved for other uses than HTTP: sockets, the journal, webhooks, recordings.
   ///
   /// A server of 16 loops with 64 webhooks has some 150 of them.
   package static let reservedDescriptors = 256
@@ -76,7 +77,7 @@ package struct HTTPConfiguration: Sendable {
   }
 }
 
-/// Why the HTTP interface is not served.
+/// The reason why the HTTP interface is not served.
 package enum HTTPServiceError: Error, Hashable, Sendable {
   /// It would listen beyond this machine, and anybody who reaches it could do anything.
   case openToAll(HostPort)
@@ -89,7 +90,7 @@ package enum HTTPServiceError: Error, Hashable, Sendable {
 }
 
 extension HTTPServiceError: CustomStringConvertible {
-  /// What is wrong and what to do.
+  /// The error and the remedy.
   package var description: String {
     switch self {
     case .openToAll(let address):
@@ -109,7 +110,7 @@ extension HTTPServiceError: CustomStringConvertible {
 extension HTTPConfiguration {
   /// Throws if the address is not loopback, unless tokens are required and at least one exists.
   ///
-  /// - Parameter hasTokens: whether there is at least one valid token.
+  /// - Parameter hasTokens: indicates whether there is at least one valid token.
   /// - Throws: ``HTTPServiceError/openToAll(_:)``.
   package func check(hasTokens: Bool) throws(HTTPServiceError) {
     guard !address.isLoopback else { return }

@@ -31,7 +31,7 @@ struct HTTPServer: Sendable {
   /// - Units: bytes. The longest target that Pharos's own dashboard makes takes 1 KB; 16 KiB is what nginx takes by
   ///   default for all large fields together, halved.
   static let largestHead = 16 << 10
-  /// How many header fields a request may have; browsers send about twenty.
+  /// The maximum number of header fields of a request; browsers send about twenty.
   static let mostFields = 100
 
   /// Prepares a server.
@@ -111,7 +111,7 @@ struct HTTPServer: Sendable {
     }
   }
 
-  /// Hummingbird tells at `info` where it listens, which the command tells itself.
+  /// The logger for hummingbird, which logs its address at `info`; the command logs the address itself.
   private var quiet: Logger {
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
@@ -179,7 +179,7 @@ struct HTTPServer: Sendable {
   }
 }
 
-/// What hummingbird tells of the connection that a request came by.
+/// The connection that a request came by.
 private struct ConnectionContext: InitializableFromSource {
   let channel: any Channel
 
@@ -187,7 +187,7 @@ private struct ConnectionContext: InitializableFromSource {
 }
 
 extension HTTPServer {
-  /// How long a stream has at a shutdown to send what is under way and its end, before its connection is closed.
+  /// The time that a stream has at a shutdown to send pending data and its end, before its connection is closed.
   ///
   /// Two seconds: a reader that takes nothing in that time takes nothing at all, and must not hold up the shutdown.
   private static let farewell = TimeAmount.seconds(2)

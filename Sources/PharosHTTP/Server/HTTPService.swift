@@ -16,23 +16,23 @@ package final class HTTPService: Service {
   /// Makes a service that does nothing yet.
   ///
   /// - Parameters:
-  ///   - configuration: where and how to serve.
-  ///   - backend: what is served.
-  ///   - logger: where problems are logged; a working service is silent.
+  ///   - configuration: the settings.
+  ///   - backend: the parts of the server that it serves.
+  ///   - logger: the logger for problems; a working service is silent.
   package init(_ configuration: HTTPConfiguration, backend: HTTPBackend, logger: Logger) {
     self.configuration = configuration
     self.backend = backend
     self.logger = logger
   }
 
-  /// Where it listens, once it does.
+  /// Returns the address on which it listens, once it does.
   ///
-  /// - Throws: why it does not.
+  /// - Throws: the reason why it does not.
   package func address() async throws -> HostPort { try await listening.address() }
 
   /// Serves until the task is cancelled or its service group shuts down gracefully.
   ///
-  /// - Throws: why it cannot listen.
+  /// - Throws: the reason why it cannot listen.
   package func run() async throws {
     do {
       let api = API(backend: backend, configuration: configuration, logger: logger)
@@ -52,7 +52,7 @@ package final class HTTPService: Service {
   }
 }
 
-/// Whether the service listens, for those who wait until it does.
+/// The listening state of the service, for callers that wait until it listens.
 final class Listening: Sendable {
   private enum State {
     case starting([CheckedContinuation<HostPort, any Error>])
@@ -62,7 +62,7 @@ final class Listening: Sendable {
 
   private let state = Mutex(State.starting([]))
 
-  /// Where it listens, once it does.
+  /// Returns the address on which it listens, once it does.
   func address() async throws -> HostPort {
     try await withCheckedThrowingContinuation { continuation in
       let known = state.withLock { state -> Result<HostPort, any Error>? in
@@ -78,14 +78,14 @@ final class Listening: Sendable {
     }
   }
 
-  /// It listens.
+  /// Notes that the service listens, and resumes the waiting callers.
   func begin(at address: HostPort) {
     for continuation in replace(with: .listening(address)) {
       continuation.resume(returning: address)
     }
   }
 
-  /// It does not, or no longer.
+  /// Notes that the service has stopped or cannot listen, and fails the waiting callers.
   func stop(_ error: any Error) {
     for continuation in replace(with: .stopped(error)) { continuation.resume(throwing: error) }
   }

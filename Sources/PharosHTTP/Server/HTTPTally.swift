@@ -2,11 +2,12 @@ package import Logging
 package import NIOCore
 import Synchronization
 
-/// What the HTTP interface has done so far, and which of its limits were reached: each is named in the log once.
+/// The counters of the HTTP interface, and the limits that were reached: each is logged, and again once it was not
+/// reached for an hour.
 package final class HTTPTally: Sendable {
   private struct State {
     var statistics = HTTPStatistics()
-    /// When each limit was last reached.
+    /// The time at which each limit was last reached.
     var reached: [HTTPLimit: NIODeadline] = [:]
   }
 
@@ -17,15 +18,15 @@ package final class HTTPTally: Sendable {
   private let state = Mutex(State())
   private let logger: Logger
 
-  /// Starts with nothing done.
+  /// Starts with all counters at zero.
   ///
-  /// - Parameter logger: where limits are named when they are reached.
+  /// - Parameter logger: the logger in which limits are named when they are reached.
   package init(logger: Logger) { self.logger = logger }
 
-  /// What was counted so far.
+  /// The counters so far.
   package var statistics: HTTPStatistics { state.withLock { $0.statistics } }
 
-  /// A limit was reached: counts it, and names it if it was not of late.
+  /// Counts a reached limit, and logs it unless it was reached recently.
   package func reached(_ limit: HTTPLimit, _ value: String, at now: NIODeadline = .now()) {
     let isNews = state.withLock { state in
       state.statistics.reached[limit, default: 0] += 1
@@ -41,17 +42,17 @@ package final class HTTPTally: Sendable {
     )
   }
 
-  /// A request was answered.
+  /// Counts an answered request.
   func answered(_ status: Int) {
     state.withLock { $0.statistics.answers[status, default: 0] += 1 }
   }
 
-  /// Something came that is no HTTP.
+  /// Counts a connection on which something other than HTTP came.
   func noteMalformed() {
     state.withLock { $0.statistics.malformed += 1 }
   }
 
-  /// A connection was opened, or closed.
+  /// Counts a connection that was opened, or closed.
   func connected(_ change: Int) {
     state.withLock { state in
       state.statistics.connections += change
@@ -60,7 +61,7 @@ package final class HTTPTally: Sendable {
   }
 }
 
-/// What the HTTP interface has counted.
+/// The counters of the HTTP interface.
 package struct HTTPStatistics: Hashable, Sendable {
   /// Connections open now.
   package var connections = 0
@@ -70,10 +71,10 @@ package struct HTTPStatistics: Hashable, Sendable {
   package var answers: [Int: UInt64] = [:]
   /// Connections on which something came that is no HTTP.
   package var malformed: UInt64 = 0
-  /// How often each limit was reached.
+  /// The number of times that each limit was reached.
   package var reached: [HTTPLimit: UInt64] = [:]
 
-  /// Nothing done yet.
+  /// Starts with all counters at zero.
   package init() {}
 }
 
@@ -98,7 +99,7 @@ package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
   /// One client has as many live streams open as one may have.
   case streamsOfOneClient = "streams_of_one_client"
 
-  /// What was reached and what to do about it, for the log.
+  /// The limit and the remedy, for the log.
   var explanation: String {
     switch self {
     case .connections:

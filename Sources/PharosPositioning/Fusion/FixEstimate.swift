@@ -2,9 +2,9 @@ package import PharosEvents
 package import PharosPlaces
 package import PharosReports
 
-/// Where a subject was at a time, as its ``Locator`` has it.
+/// The location of a subject at a time, as estimated by its ``Locator``.
 package struct FixEstimate: Hashable, Sendable {
-  /// When the subject was there: nothing that happened later was used.
+  /// The time at which the subject was there: nothing that happened later was used.
   package var time: Timestamp
   /// The floor, or nil outdoors.
   package var floor: FloorID?
@@ -16,19 +16,19 @@ package struct FixEstimate: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var horizontalAccuracy: Double
-  /// How fast the subject moves, where that is known.
+  /// The speed of the subject, if known.
   ///
   /// - Units: m/s.
   package var speed: Double?
-  /// Where it moves to, where that is known.
+  /// The direction of its movement, if known.
   ///
   /// - Units: radians from north clockwise.
   package var course: Double?
-  /// What the fix was made from.
+  /// The sources of the fix.
   package var sources: FixSources
   /// The age of the newest radio or outside evidence at the fix's time.
   package var age: TimeSpan
-  /// Whether the handset should keep its satellite receiver on.
+  /// The advice on whether the handset should keep its satellite receiver on.
   package var satellites: SatelliteAdvice
 
   /// Makes an estimate.
@@ -64,9 +64,9 @@ extension Locator {
     var point: Point
     /// The root of the mean square distance of the particles, in metres.
     var spread: Float
-    /// How probable the floor is.
+    /// The probability of the floor.
     var share: Float
-    /// How probable its building is.
+    /// The probability of its building.
     var building: Float
   }
 
@@ -103,7 +103,8 @@ extension Locator {
     )
   }
 
-  /// The fix for a time up to which everything has been weighed.
+  /// Makes the fix for a time up to which everything has been weighed, or returns nil if the belief is missing or too
+  /// vague.
   package mutating func estimate(at time: Timestamp) -> FixEstimate? {
     let sources = evidence.sources
     evidence.sources = []
@@ -176,19 +177,19 @@ extension Locator {
     return Point(x: Double(east), y: Double(north))
   }
 
-  /// How often the geometric median is drawn nearer.
+  /// The number of iterations of the geometric median.
   ///
-  /// 6: enough for fixes to gain by it; others were not tried.
+  /// 6: enough for fixes to improve; other values were not tried.
   private static let medianRounds = 6
-  /// The least that a particle's distance counts as, so that one right there does not take all the weight.
+  /// The minimum distance as which a particle counts, so that one at the median itself does not take all the weight.
   ///
-  /// - Units: metres. 3 m place walks held back as well.
+  /// - Units: metres. With 3 m, held-back walks are placed as well.
   private static let leastApart: Float = 1
 
-  /// The radius meant to hold 68 % of truths.
+  /// Returns the radius meant to hold 68 % of truths.
   ///
-  /// The spread of the belief shows what readings and steps leave open. What the map gets wrong it does not show: that grows with
-  /// the way to the nearest surveyed place, and shows in readings that fit worse than usual.
+  /// The spread of the belief shows the uncertainty that readings and steps leave. It does not show the errors of the
+  /// map, which grow with the distance to the nearest surveyed place and appear in readings that fit worse than usual.
   private func radius(of middle: Middle) -> Float {
     let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
     let misfit = min(Locator.mostMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
@@ -198,17 +199,17 @@ extension Locator {
     return (spread * spread + hidden * hidden).squareRoot()
   }
 
-  /// How much worse than usual readings can fit for the radius to grow on with it.
+  /// The misfit beyond the usual above which the radius no longer grows with it.
   private static let mostMisfitting: Float = 3
-  /// How far from the survey a place can be for the radius to grow on with the way.
+  /// The distance from the survey beyond which the radius no longer grows with it.
   ///
   /// - Units: metres.
   private static let mostRemote: Float = 30
 
-  /// How probable the building must be for a fix: a point between two buildings is in neither.
+  /// The minimum probability of the building for a fix: a point between two buildings is in neither.
   private static let leastBuilding: Float = 0.6
 
-  /// Where the subject walks to: the direction of its sensors, turned by the bias that is believed.
+  /// Returns the direction in which the subject walks: the direction from its sensors, turned by the estimated bias.
   private func course() -> Double? {
     guard gait.reference != nil, gait.east != 0 || gait.north != 0 else { return nil }
     let shares = cloud.shares()
@@ -225,7 +226,7 @@ extension Locator {
 }
 
 extension FixDetail {
-  /// What there is to say of an estimate, in the words of its venue.
+  /// Creates the detail of an estimate, with the names of its venue.
   init(_ fix: FixEstimate, in venue: Venue) {
     self.init(
       venue: venue.identifier,

@@ -9,62 +9,65 @@ package import PharosReports
 package struct FusionRules: Hashable, Sendable {
   // What is asked for.
 
-  /// How many places a subject is believed to be at most, each a particle: so many where it may be anywhere.
+  /// The maximum number of particles, which are used where the subject may be anywhere.
   ///
-  /// 400: 1,000 and 2,000 place walks held back no better than chance makes of it (2 %).
+  /// 400: with 1,000 and 2,000, held-back walks are placed no better, within chance (2 %).
   package var particles = 400
-  /// How many of them there are for each square of 3 m that the belief covers.
+  /// The number of particles for each square of 3 m that the belief covers.
   ///
-  /// 10: what the bound comes to for an error of 0.05 where squares are many. Walks held back are then carried by 135 in the
-  /// mean, and placed as by 400 always (mean error 6.49 and 6.44 m, chance ±0.04).
+  /// 10: the value of the bound for an error of 0.05 where squares are many. Held-back walks then use 135 particles in
+  /// the mean, and are placed as well as with a constant 400 (mean error 6.49 and 6.44 m, chance ±0.04).
   ///
   /// - Source: Fox, "Adapting the sample size in particle filters through KLD-sampling", Int. J. Robotics Research 22 (2003).
   package var particlesPerSquare = 10
-  /// How many there are at least, if ``particles`` allows as many.
+  /// The minimum number of particles, if ``particles`` allows as many.
   ///
-  /// 100: 150 place walks held back no better.
+  /// 100: with 150, held-back walks are placed no better.
   package var fewestParticles = 100
   /// The time from one fix to the next.
   package var interval: TimeSpan = .seconds(1)
-  /// How long everything is held back, so that what comes late is put in its place.
+  /// The time for which all input is held back, so that late input is put in order.
   ///
   /// Half of the beacons that phones report are 0.4 s late against their motion sensors, 99 % at most 1 s.
   package var lag: TimeSpan = .seconds(1)
-  /// How long fixes go on without any input.
+  /// The time for which fixes continue without any input.
   package var silence: TimeSpan = .seconds(30)
 
   // Readings.
 
-  /// The degrees of freedom of Student's distribution that readings scatter in.
+  /// The degrees of freedom of Student's distribution, which models the scatter of readings.
   ///
   /// 10: bodies, doors and moved access points give outliers beyond a normal distribution; still fewer degrees leave a floor away
   /// from the right one too probable.
   package var tailFreedom: Float = 10
-  /// How many independent readings a scan can be worth at most: bodies and the place itself shift many of them together.
+  /// The maximum number of independent readings that a scan is worth: bodies and the place itself shift many of them
+  /// together.
   ///
-  /// 9: with 10 and 12 walks held back are placed no better, with 7 their mean error was 2 % larger.
+  /// 9: with 10 and 12, held-back walks are placed no better; with 7 their mean error was 2 % larger.
   package var mostWorth: Float = 9
-  /// How many readings it takes for half of that.
+  /// The number of readings that give half of that.
   ///
   /// 3: a scan of a mall brings 30 to 130, so that it is worth nearly the most.
   package var halfWorth: Float = 3
-  /// How much louder or fainter than usual all readings of a look are heard together: one standard deviation.
+  /// The common deviation of all readings of a look from the usual level: one standard deviation.
   ///
-  /// - Units: dB. On walks through two malls the mean of a look's readings, of 3 s each, scatters by 3.1 dB about the mean of its walk, beside
-  /// what other walks heard within 3 m; one look says next to nothing of the following one's (correlation 0.09). With 2 and 4 dB
-  /// walks held back are placed no better.
+  /// - Units: dB. On walks through two malls the mean of a look's readings, of 3 s each, scatters by 3.1 dB about the
+  ///   mean of its walk, relative to what other walks heard within 3 m. Successive looks are nearly independent
+  ///   (correlation 0.09). With 2 and 4 dB held-back walks are placed no better.
   package var lookDeviation: Float = 3
-  /// How many readings of a look are weighed, the loudest and newest ones.
+  /// The maximum number of readings of a look that are weighed, the loudest and newest ones.
   ///
-  /// 40: twice as many, with 600 ``particles``, place walks held back no better than chance makes of it (2 %), for twice the time.
+  /// 40: twice as many, with 600 ``particles``, place held-back walks no better, within chance (2 %), for twice the
+  /// time.
   package var mostReadings = 40
-  /// How much less each radio of a box counts the more of them are heard: 0 not at all, 1 as if all were one.
+  /// The exponent by which each radio of a box counts less the more of them are heard: 0 not at all, 1 as if all were
+  /// one.
   ///
   /// 0.85: with 0.5 and 1 the mean error of walks held back was 1 and 5 % larger.
   package var groupShare: Float = 0.85
-  /// The share that each reading of a beacon counts: a few a second, of which neighbours in time err together.
+  /// The weight of each reading of a beacon: there are a few a second, and successive ones err together.
   package var beaconShare: Float = 0.5
-  /// The logarithm of how much more probable it is to hear a beacon at all where the map expects it than elsewhere.
+  /// The logarithm of the ratio of the probabilities to hear a beacon at all where the map expects it and elsewhere.
   ///
   /// This evidence counts beside that of the level, and only as long as no access point was heard.
   ///
@@ -72,11 +75,11 @@ package struct FusionRules: Hashable, Sendable {
   /// where the survey heard them, and in 0.04 to 0.07 % elsewhere: 58 to 280 times as often, the louder the more. Once
   /// scans tell more, it makes fixes worse, because it counts against places that were merely not surveyed.
   package var beaconSurprise: Float = 4
-  /// How much that says at most of all beacons together, since those that hang side by side are heard together.
+  /// The maximum of that evidence for all beacons together, because those that hang side by side are heard together.
   ///
   /// - Units: natural logarithm. With 4 walks are placed as well.
   package var mostBeaconSurprise: Float = 8
-  /// How much less certain a reading is for each second of its age, where steps tell how far it was carried.
+  /// The added uncertainty of a reading for each second of its age, where steps show how far the subject moved.
   ///
   /// - Units: dB/s.
   package var staleNoise: Float = 0.2
@@ -84,9 +87,10 @@ package struct FusionRules: Hashable, Sendable {
   ///
   /// - Units: dB/s.
   package var staleNoiseBlind: Float = 0.9
-  /// How far ahead of its stamp an access point's level fits the map best.
+  /// The time ahead of its timestamp at which an access point's level fits the map best.
   ///
-  /// Stamps are early, and the body takes from what lies behind it: levels tell of where one is about to be.
+  /// Timestamps are early, and the body attenuates what lies behind it, so levels match the place where the subject is
+  /// about to be.
   package var scanLead: TimeSpan = .milliseconds(2_500)
   /// The same for beacons.
   package var beaconLead: TimeSpan = .milliseconds(2_000)
@@ -95,67 +99,68 @@ package struct FusionRules: Hashable, Sendable {
   /// Afterwards the particles carry the belief on. The first beacons leave a whole floor open, and few of the particles
   /// drawn then lie where the first scan points to.
   package var youth: TimeSpan = .seconds(4)
-  /// How far back readings count when the belief is compared with all other places.
+  /// The age up to which readings count when the belief is compared with all other places.
   package var memory: TimeSpan = .seconds(8)
   /// The oldest reading that is used.
   package var oldestReading: TimeSpan = .seconds(20)
-  /// The level taken for an emitter where the map does not expect it at all.
+  /// The assumed level of an emitter where the map does not expect it at all.
   ///
   /// - Units: dBm. Receivers hear down to about −95.
   package var unexpectedLevel: Float = -99
-  /// How far that may be off.
+  /// The uncertainty of that level.
   ///
   /// - Units: dB.
   package var unexpectedDeviation: Float = 7
-  /// How much what a scan does not list counts, beside what it does list.
+  /// The weight of what a scan does not list, relative to what it lists.
   ///
-  /// 0.2: on walks held back from the survey the mean error was 12 % smaller than without, and floors were right for 97.5 % of fixes
-  /// instead of 94.5 %; 0.1 and 0.4 do nearly as well. Access points are missing for common reasons, as levels err together.
+  /// 0.2: on held-back walks the mean error was 12 % smaller than without, and floors were right for 97.5 % of fixes
+  /// instead of 94.5 %; 0.1 and 0.4 do nearly as well. Access points are missing for common reasons, as levels err
+  /// together.
   package var unlistedShare: Float = 0.2
-  /// How probable it is at most that a scan lists an access point: some are off, and phones do not look at every channel.
+  /// The maximum probability that a scan lists an access point: some are off, and phones do not scan every channel.
   ///
-  /// 0.6: 0.85 places walks as well, and believes more in a map that has aged.
+  /// 0.6: 0.85 places walks as well, but relies more on a map that has aged.
   package var listedMost: Float = 0.6
-  /// The level at which it is half as probable.
+  /// The level at which that probability is half of its maximum.
   ///
   /// - Units: dBm. −75 and −70 place walks equally well, −60 worse.
   package var listedLevel: Float = -75
-  /// How fast that falls with the level.
+  /// The scale of the fall of that probability with the level.
   ///
   /// - Units: dB. Most of the step lies within ±8 dB, which is how far readings scatter at a place; others were not tried.
   package var listedSlope: Float = 4
-  /// How long an access point counts as listed after it was heard: scans take turns in what they renew.
+  /// The time for which an access point counts as listed after it was heard: scans do not renew all entries at once.
   ///
   /// 12 s: half of a scan's entries were heard 3.5 s before it, nine in ten at most 21 s before; others were not tried.
   package var listedMemory: TimeSpan = .seconds(12)
-  /// How many new access points make a look a scan, of which something can be missing.
+  /// The minimum number of new access points that makes a look a scan, in which something can be missing.
   ///
-  /// 8: scans of the surveyed malls bring 30 to 130; handsets that tell a few chosen ones stay below.
+  /// 8: scans of the surveyed malls bring 30 to 130; handsets that report a few chosen ones stay below.
   package var fewestListed = 8
-  /// How differently receivers hear: one standard deviation of a handset's common offset.
+  /// The deviation of receivers: one standard deviation of a handset's common offset.
   ///
   /// - Units: dB.
   package var receiverDeviation: Float = 2.6
-  /// How differently tags send.
+  /// The deviation of the transmit levels of tags.
   ///
   /// - Units: dB.
   package var senderDeviation: Float = 6
 
   // Motion.
 
-  /// How far headings from north are off for a whole walk: one standard deviation.
+  /// The deviation of headings from north for a whole walk: one standard deviation.
   ///
   /// - Units: radians. Phones held flat in two malls: 10° to 13°.
   package var headingBias: Float = 0.17
-  /// How much a heading's bias wanders with each step.
+  /// The change of a heading's bias with each step.
   ///
   /// - Units: radians.
   package var biasWander: Float = 0.012
-  /// The noise of each step's direction where no sensor tells any.
+  /// The noise of each step's direction where no sensor gives one.
   ///
   /// - Units: radians.
   package var courseNoise: Float = 0.4
-  /// How much the mean length of a person's steps differs: one standard deviation, as a share.
+  /// The deviation of the mean length of a person's steps: one standard deviation, as a share.
   package var scaleDeviation: Float = 0.12
   /// The distance that a subject moves in a second, while no motion is reported.
   ///
@@ -163,24 +168,24 @@ package struct FusionRules: Hashable, Sendable {
   ///
   /// - Units: m/√s.
   package var blindWalk: Float = 2
-  /// How far the belief spreads in a second whatever the sensors say.
+  /// The spread of the belief in a second, whatever the sensors report.
   ///
   /// - Units: m/√s.
   package var drift: Float = 0.25
-  /// How long motion may be silent before the subject counts as unseen by its motion sensors.
+  /// The time for which motion may be silent before the motion sensors count as silent.
   package var motionSilence: TimeSpan = .seconds(3)
 
   // Places.
 
-  /// What a step into what is not walkable costs: shops that the plan closes are entered now and then.
+  /// The cost of a step into what is not walkable: people sometimes enter shops that the plan closes.
   ///
   /// - Units: nats a step.
   package var obstacleCost: Float = 3
-  /// What each further step there costs.
+  /// The cost of each further step there.
   ///
   /// - Units: nats a step.
   package var insideCost: Float = 1
-  /// What a step through a wall costs.
+  /// The cost of a step through a wall.
   ///
   /// - Units: nats.
   package var wallCost: Float = 4
@@ -191,15 +196,16 @@ package struct FusionRules: Hashable, Sendable {
 
   // Floors.
 
-  /// How near one has to be to stairs, lifts and escalators to change floors.
+  /// The distance from stairs, lifts and escalators within which a subject can change floors.
   ///
   /// - Units: metres.
   package var connectorReach: Float = 5
-  /// How often a subject near a connector takes it.
+  /// The rate at which a subject near a connector takes it.
   ///
   /// - Units: 1/s.
   package var connectorRate: Float = 0.08
-  /// How often a subject changes floors anywhere in a venue that knows no connectors, so that a wrong floor heals.
+  /// The rate at which a subject changes floors anywhere in a venue without connectors, so that a wrong floor is
+  /// corrected.
   ///
   /// - Units: 1/s.
   package var leakRate: Float = 0.002
@@ -216,49 +222,51 @@ package struct FusionRules: Hashable, Sendable {
 
   // Recovery.
 
-  /// How often the belief is compared with all other places.
+  /// The interval between comparisons of the belief with all other places.
   ///
-  /// 12 s: 6 and 8 s place walks held back no better, and one comparison costs as much as a fix.
+  /// 12 s: with 6 and 8 s, held-back walks are placed no better, and one comparison costs as much as a fix.
   package var auditInterval: TimeSpan = .seconds(12)
-  /// How much better the best place elsewhere must explain a look, in nats, before some of the belief moves there.
+  /// The margin in nats by which the best place elsewhere must explain a look better before some of the belief moves
+  /// there.
   package var lostMargin: Float = 6
-  /// The share of particles that move then.
+  /// The share of particles that moves at that margin; it grows in proportion to the margin.
   package var recoveryShare: Float = 0.2
 
   // Accuracy.
 
-  /// What the spread of the particles is multiplied by to give the radius that holds 68 % of truths.
+  /// The factor from the spread of the particles to the radius that holds 68 % of truths.
   ///
-  /// This and the next three were fitted together to walks held back from the survey, for 70 % of truths within the radius and as
-  /// many as possible within twice it (92 %; 87 % before misfit and remoteness counted), and then set halfway between two such fits
-  /// that held 69 % and 76 % of the second set.
+  /// This and the next three were fitted together to held-back walks, for 70 % of truths within the radius and as many
+  /// as possible within twice it (92 %; 87 % before misfit and remoteness counted), and then set halfway between two
+  /// such fits that held 69 % and 76 % of the second set.
   package var spreadFactor: Float = 1.45
   /// The part of the error that the spread never shows: taps, bodies, the map's cells.
   ///
   /// - Units: metres.
   package var hiddenError: Float = 2.25
-  /// How much each metre from the nearest surveyed place adds to that.
+  /// The increase of that for each metre from the nearest surveyed place.
   ///
   /// - Units: metres a metre.
   package var remoteError: Float = 0.7
-  /// How much it adds that readings fit badly, for each unit of their mean square beyond the usual.
+  /// The increase of that for each unit of the readings' mean square misfit beyond the usual.
   ///
-  /// - Units: metres. Where the misfit is 1.5 twice as many truths lie beyond the radius as where it is 0.7.
+  /// - Units: metres. Where the misfit is 1.5, twice as many truths lie beyond the radius as where it is 0.7.
   package var misfitError: Float = 13
-  /// The largest radius that is worth telling: beyond, nothing is known but the venue.
+  /// The largest radius of a fix: beyond it, nothing is known but the venue.
   ///
   /// - Units: metres.
   package var vaguest: Float = 130
 
   // Outside.
 
-  /// How many times its accuracy a location from outside must lie beside a building to say that the subject is not in it.
+  /// The distance of a location from outside beside a building, in units of its accuracy, that counts as evidence that
+  /// the subject is not in it.
   package var outsideMargin: Float = 1
-  /// How far from a building its particles are still moved.
+  /// The distance from a building up to which its particles are still moved.
   ///
   /// - Units: metres.
   package var vicinity: Float = 200
 
-  /// The rules as they are described.
+  /// Creates the rules with their defaults.
   package init() {}
 }

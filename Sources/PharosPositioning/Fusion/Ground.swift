@@ -1,27 +1,28 @@
 public import PharosPlaces
 import PharosReports
 
-/// A venue made ready for locating: its floors, the ways between them, and its radio map.
+/// A venue prepared for locating: its floors, the ways between them, and its radio map.
 ///
-/// Made once, in some 10 ms a floor, and shared by all subjects; a copy costs a pointer.
+/// A ground is created once, in about 10 ms a floor, and shared by all subjects. A copy costs a pointer.
 public struct Ground: Sendable {
-  /// What all copies share.
+  /// The content that all copies share.
   package final class Content: Sendable {
     let venue: Venue
     let radio: RadioMap
     let rules: FusionRules
     package let floors: [GroundFloor]
     let levels: LevelTable
-    /// What scans say by what they do not list.
+    /// The evidence of what scans do not list.
     package let unlisted: UnlistedField
-    /// For each floor of the radio map the floor of the ground; nil where the venue does not have it.
+    /// The floor of the ground for each floor of the radio map; nil where the venue does not have it.
     let floorOfRadio: [Int?]
     let hasConnectors: Bool
-    /// For each floor and each cell of its radio grid the logarithm of how probable it is to be there at first.
+    /// The logarithm of the initial probability, for each floor and each cell of its radio grid.
     let priors: [[Float]]
-    /// For each floor of the radio map how far each cell is from the nearest surveyed one, in metres; empty without a survey.
+    /// The distance in metres of each cell from the nearest surveyed one, for each floor of the radio map; empty
+    /// without a survey.
     private let remotenesses: [[Float]]
-    /// For each floor the next ones up and down in the same building, and how their planes lie on each other.
+    /// The next floors up and down in the same building, for each floor, and the changes between their planes.
     let neighbours: [[(floor: Int, change: PlaneChange)]]
 
     init(venue: Venue, radio: RadioMap, rules: FusionRules) {
@@ -48,7 +49,9 @@ public struct Ground: Sendable {
       neighbours = all.indices.map { Ground.neighbours(of: $0, in: all.map { ($0.id, $0.floor.plane) }) }
     }
 
-    /// The number of an emitter in the radio map; asked here, since to hand out the map costs more than the answer.
+    /// Returns the number of an emitter in the radio map.
+    ///
+    /// It is a method here because returning the map would cost more than the answer.
     func emitter(_ emitter: Emitter) -> Int32? { radio.emitter(emitter) }
 
     /// The number of a beacon that was heard with an address.
@@ -56,7 +59,7 @@ public struct Ground: Sendable {
       radio.emitter(ofBeacon: beacon, address: address)
     }
 
-    /// How far a place is from the nearest surveyed one, in metres; 0 where there was no survey.
+    /// Returns the distance in metres of a place from the nearest surveyed one; 0 where there was no survey.
     func remoteness(of point: Point, floor: Int) -> Float {
       guard !remotenesses.isEmpty else { return 0 }
       return radio.grids[floor].index(of: point).map { remotenesses[floor][$0] } ?? .infinity
@@ -86,7 +89,7 @@ public struct Ground: Sendable {
   /// The constants.
   package var rules: FusionRules { content.rules }
 
-  /// For each floor the ways that lead from it to others.
+  /// Returns the ways that lead to other floors, for each floor.
   private static func exits(of venue: Venue) -> [[GroundFloor.Exit]] {
     let ids = venue.floors.map(\.id)
     var found = [[GroundFloor.Exit]](repeating: [], count: ids.count)
@@ -119,19 +122,20 @@ public struct Ground: Sendable {
   }
 }
 
-/// A floor made ready for particles.
+/// A floor prepared for particles.
 ///
-/// A class, since every particle asks its own floor at every step, and a copy would cost more than the answer.
+/// It is a class, because every particle queries its own floor at every step, and a copy would cost more than the
+/// query.
 package final class GroundFloor: Sendable {
   /// A way to another floor.
   struct Exit: Sendable {
-    /// Where it begins on this floor.
+    /// The place on this floor where it begins.
     let point: Point
     /// The other floor, as its place in ``Ground/floors``.
     let floor: Int
-    /// Where it ends there.
+    /// The place on the other floor where it ends.
     let arrival: Point
-    /// How many floors up, or down where negative.
+    /// The number of floors up, negative if down.
     let rise: Int
   }
 
@@ -148,7 +152,7 @@ package final class GroundFloor: Sendable {
   /// The floor's place in the radio map; nil where that does not know it.
   let radio: Int?
 
-  /// Makes a floor ready from which some ways lead to others.
+  /// Prepares a floor with the ways that lead from it to other floors.
   init(_ floor: Floor, id: FloorID, exits: [Exit], reach: Double, radio: Int?) {
     self.id = id
     plane = floor.plane
@@ -160,7 +164,7 @@ package final class GroundFloor: Sendable {
     self.radio = radio
   }
 
-  /// Whether a place lies within what is drawn of the floor, or within some metres around it.
+  /// Returns whether a place lies within the drawn extent of the floor, or within a margin in metres around it.
   func holds(_ point: Point, margin: Double) -> Bool {
     guard let extent else { return false }
     return point.x >= extent.southWest.x - margin && point.x <= extent.northEast.x + margin
@@ -169,7 +173,8 @@ package final class GroundFloor: Sendable {
 }
 
 extension GroundFloor {
-  /// How probable each cell of the floor's radio grid is before anything was heard: as much of it as can be walked on.
+  /// Returns the initial log-probability of each cell of the floor's radio grid, from the share of the cell that can
+  /// be walked on.
   func priors(_ map: RadioMap, _ rules: FusionRules) -> [Float] {
     guard let radio else { return [] }
     let grid = map.grids[radio]
@@ -187,7 +192,7 @@ extension GroundFloor {
   }
 }
 
-/// Where a place of one floor lies on the plane of another.
+/// The mapping of places of one floor to the plane of another.
 ///
 /// - Shape: x' = xx · x + xy · y + x0, and the same for y'; planes of one building differ by shift, turn and scale.
 struct PlaneChange: Sendable {
@@ -221,18 +226,18 @@ struct PlaneChange: Sendable {
     from.coordinate(of: point).flatMap { to.point(of: $0) }
   }
 
-  /// Where a place lies.
+  /// Returns the mapped place.
   func callAsFunction(_ east: Float, _ north: Float) -> (east: Float, north: Float) {
     (xx * east + xy * north + x0, yx * east + yy * north + y0)
   }
 }
 
-/// A floor as a picture of small cells: where one can walk, and where a closer look is due.
+/// A floor as a raster of small cells, which shows where one can walk and where an exact query is necessary.
 ///
-/// Asking the floor itself costs 34 to 150 ns, which for a thousand particles and two steps a second is more than all the
-/// rest; a cell costs two. Only steps through cells that a wall touches ask the floor.
+/// A query of the floor itself costs 34 to 150 ns, which for a thousand particles and two steps a second is more than
+/// all the rest. A cell costs two. Only steps through cells that a wall touches query the floor.
 struct WalkRaster: Hashable, Sendable {
-  /// What is known of a cell.
+  /// The properties of a cell.
   struct Cell: OptionSet, Hashable, Sendable {
     let rawValue: UInt8
     /// Its middle can be walked on.
@@ -249,7 +254,7 @@ struct WalkRaster: Hashable, Sendable {
   static let cell: Float = 0.5
   /// The most cells of a floor: 1 MiB; larger floors get larger cells.
   static let mostCells = 1 << 20
-  /// How far beyond all that is drawn the picture reaches.
+  /// The distance by which the raster extends beyond the drawn extent.
   ///
   /// - Units: metres.
   private static let margin = 4.0
@@ -261,7 +266,9 @@ struct WalkRaster: Hashable, Sendable {
   private let rows: Int
   private var cells: [UInt8]
 
-  /// Draws a floor; nothing of it is known to be closed where it has no extent.
+  /// Rasterizes a floor.
+  ///
+  /// If the floor has no extent, every place counts as walkable.
   init(_ floor: Floor, space: FloorSpace, stops: [Point], reach: Double) {
     guard let extent = floor.extent, extent.width.isFinite, extent.height.isFinite else {
       (west, south, perMeter, columns, rows, cells) = (0, 0, 1, 0, 0, [])
@@ -305,7 +312,9 @@ struct WalkRaster: Hashable, Sendable {
     }
   }
 
-  /// What is known at a place; what lies outside of the picture is closed.
+  /// Returns the properties of a place.
+  ///
+  /// A place outside of the raster is not walkable.
   @inline(__always)
   func cell(east: Float, north: Float) -> Cell {
     let column = (east - west) * perMeter

@@ -3,13 +3,13 @@ import PharosPlaces
 import PharosReports
 
 extension Locator {
-  /// Whether motion sensors say how the subject moves.
+  /// Returns whether motion sensors report the subject's movement.
   func seesMotion(at time: Timestamp) -> Bool {
     let sensed = max(gait.moved, tracker.sensedThrough ?? .distantPast)
     return sensed > .distantPast && time - sensed <= rules.motionSilence
   }
 
-  /// Moves the belief by what the motion sensors told.
+  /// Moves the belief by a movement from the motion sensors.
   mutating func apply(_ movement: Movement) {
     gait.moved = max(gait.moved, movement.time)
     switch movement {
@@ -47,14 +47,14 @@ extension Locator {
     evidence.sources.insert(.motion)
   }
 
-  /// Begins with headings of another reference: every particle draws a new bias.
+  /// Switches to headings of another reference: every particle draws a new bias.
   private mutating func turn(to heading: Heading) {
     gait.reference = heading.reference
     trail.removeAll()
     for index in 0..<cloud.count { cloud.bias[index] = drawBias(heading) }
   }
 
-  /// A bias, as likely as the sensors say.
+  /// Draws a heading bias from the distribution that a heading gives.
   private mutating func drawBias(_ heading: Heading) -> Float {
     if case .unknown = heading.reference { return (noise.share() - 0.5) * 2 * .pi }
     return heading.biasDeviation * noise.normal()
@@ -68,7 +68,7 @@ extension Locator {
     }
   }
 
-  /// Lets the belief spread for the time since that was last done.
+  /// Spreads the belief for the time since the last spread.
   mutating func drift(to time: Timestamp) {
     guard time > gait.spread else { return }
     let seconds = gait.spread == .distantPast ? 0 : Float(min(60, (time - gait.spread).seconds))
@@ -81,19 +81,21 @@ extension Locator {
   }
 }
 
-/// How the subject moves, as far as its sensors tell.
+/// The movement of the subject, as far as its sensors report it.
 struct LocatorGait: Sendable, Hashable {
-  /// When the belief was last spread.
+  /// The time at which the belief was last spread.
   var spread = Timestamp.distantPast
-  /// The last movement of any kind.
+  /// The time of the last movement of any kind.
   var moved = Timestamp.distantPast
-  /// Since when motion has been sensed without a gap: what was heard before is of an unknown place.
+  /// The time from which motion has been sensed without a gap.
+  ///
+  /// The place of earlier readings is unknown.
   var seenSince = Timestamp.distantPast
-  /// What headings are measured from; nil before the first one.
+  /// The reference of headings; nil before the first one.
   var reference: Heading.Reference?
-  /// The last direction of the sensors in radians; 0 where they never told any.
+  /// The last direction from the sensors in radians; 0 before the first one.
   var heading: Float = 0
-  /// Whether the subject rested when it was last heard of.
+  /// Indicates whether the last movement was a rest.
   var rests = false
   /// Its speed in m/s over the last steps, and the direction of the sensors in east and north.
   var speed: Float = 0
@@ -102,10 +104,10 @@ struct LocatorGait: Sendable, Hashable {
   /// The time of the last step.
   var step = Timestamp.distantPast
 
-  /// How much of the speed a step renews: about four steps.
+  /// The share of the speed that a step renews: about four steps.
   private static let renewal: Float = 0.3
 
-  /// Notes a step.
+  /// Records a step.
   mutating func walk(length: Float, east: Float, north: Float, at time: Timestamp) {
     let seconds = Float((time - step).seconds)
     let isOn = seconds < 2 && seconds > 0.1
@@ -118,17 +120,17 @@ struct LocatorGait: Sendable, Hashable {
     rests = false
   }
 
-  /// Notes a rest.
+  /// Records a rest.
   mutating func rest() {
     rests = true
     (speed, east, north) = (0, 0, 0)
   }
 }
 
-/// How far and where to a subject was carried in the last while, in the directions of its own sensors.
+/// The way that a subject was carried lately, in the directions of its own sensors.
 ///
-/// What a phone heard seconds ago says where it was then. The way since is the same for all particles but for each one's own
-/// turn and stretch, so one trail serves them all.
+/// Readings from seconds ago belong to the place where the phone was then. The way since is the same for all particles
+/// except for each one's own turn and scale, so one trail serves them all.
 struct WalkedTrail: Sendable, Hashable {
   private struct Mark: Hashable {
     var time: Timestamp
@@ -136,7 +138,7 @@ struct WalkedTrail: Sendable, Hashable {
     var north: Float
   }
 
-  /// How many steps are remembered: about 30 s of walking.
+  /// The number of steps that are remembered: about 30 s of walking.
   static let capacity = 64
 
   private var marks: [Mark] = []
@@ -156,14 +158,14 @@ struct WalkedTrail: Sendable, Hashable {
     self.north += north
   }
 
-  /// Forgets the way, as when directions get another reference.
+  /// Removes the way, because directions have another reference.
   mutating func removeAll() {
     marks.removeAll(keepingCapacity: true)
     next = 0
     (east, north) = (0, 0)
   }
 
-  /// The way since a time: all steps that ended after it.
+  /// Returns the way since a time: all steps that ended after it.
   func way(since time: Timestamp) -> (east: Float, north: Float) {
     var found: (east: Float, north: Float) = (0, 0)
     var place = next
@@ -177,7 +179,7 @@ struct WalkedTrail: Sendable, Hashable {
 }
 
 extension Locator {
-  /// Lets some of the belief change floors: near stairs, lifts and escalators, or anywhere in a venue that knows none.
+  /// Moves some of the belief to other floors: near stairs, lifts and escalators, or anywhere in a venue without them.
   mutating func leak(_ seconds: Float) {
     guard content.hasConnectors else { return leakAnywhere(seconds) }
     let chance = min(0.5, rules.connectorRate * seconds)
@@ -216,16 +218,17 @@ extension Locator {
     cloud.floor[index] = UInt8(truncatingIfNeeded: exit.floor)
   }
 
-  /// How far from a connector's end one is when it is over.
+  /// The spread of the arrival place about a connector's end.
   ///
   /// - Units: metres.
   private static let arrivalSpread: Float = 1.5
-  /// How far from a connector a climb may begin for the map's and the belief's own errors.
+  /// The distance from a connector within which a climb may begin at no cost, to allow for errors of the map and the
+  /// belief.
   ///
   /// - Units: metres.
   private static let climbReach: Float = 15
 
-  /// Takes what the air pressure says: a way up or down as high as a storey or more.
+  /// Takes a climb from the air pressure, if it is more than half a storey.
   mutating func change(floorsBy climb: Climb) {
     guard climb.meters.isFinite, climb.meters.magnitude > rules.storey / 2, !cloud.isEmpty else { return }
     let rise = Int((climb.meters / rules.storey).rounded())

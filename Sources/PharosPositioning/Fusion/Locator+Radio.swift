@@ -39,21 +39,21 @@ extension Locator {
     cloud.resample(rules, &noise)
   }
 
-  /// Whether some readings are a scan: enough access points that were just heard.
+  /// Returns whether some readings are a scan: enough access points that were just heard.
   private func isScan(_ readings: [RadioReading], at time: Timestamp) -> Bool {
     readings.count { $0.kind == .accessPoint && time - $0.heard < Locator.scanTime } >= rules.fewestListed
   }
 
-  /// How long before the end of a scan its first access points were heard.
+  /// The time before the end of a scan within which its first access points were heard.
   private static let scanTime = TimeSpan.seconds(6)
 
-  /// What scans have listed lately; nil where there was none.
+  /// Returns the emitters that were heard lately; nil if there was no scan.
   private func listed(at time: Timestamp) -> [Int32]? {
     let since = time - rules.listedMemory
     return evidence.scanned > since ? heard.emitters(since: since) : nil
   }
 
-  /// Leaves the loudest readings of a crowded look: faint and old ones say little, and cost as much.
+  /// Keeps the loudest readings of a crowded look: faint and old ones contain little evidence, and cost as much.
   private mutating func thin(at time: Timestamp) {
     guard pool.count > rules.mostReadings else { return }
     pool = pool.map { (clear: $0.level - staleness(of: $0, at: time), reading: $0) }
@@ -70,7 +70,7 @@ extension Locator {
     if recent.count > Locator.mostRecent { recent.removeFirst(recent.count - Locator.mostRecent) }
   }
 
-  /// How many readings are kept for looks at all places: four scans as far as they are weighed.
+  /// The maximum number of readings that are kept for looks at all places: the weighed readings of four scans.
   static let mostRecent = 160
 
   private mutating func note(_ readings: [RadioReading]) {
@@ -84,7 +84,7 @@ extension Locator {
     }
   }
 
-  /// Adds for every particle what readings say of where it was when they were heard.
+  /// Adds for every particle the evidence of readings for its place at the time when they were heard.
   func add<Cell: CellEvidence>(
     _ terms: [RadioTerm],
     way: (east: Float, north: Float),
@@ -110,7 +110,7 @@ extension Locator {
     }
   }
 
-  /// Adds for every particle what a scan says of where it is by what it does not list.
+  /// Adds for every particle the evidence of what a scan does not list.
   func addUnlisted(but listed: [Int32], to sums: inout [Float]) {
     var field = RadioField<Float>()
     for number in cloud.floors() {
@@ -130,12 +130,12 @@ extension Locator {
     var rows: ClosedRange<Int>
   }
 
-  /// Where the particles of a floor lie in its grid.
+  /// Returns the positions of the particles of a floor in its grid.
   ///
   /// - Parameters:
   ///   - number: the floor.
   ///   - grid: its grid.
-  ///   - place: the place that is asked for, of the particle of an index.
+  ///   - place: a function that returns the place to use for the particle of an index.
   /// - Returns: the places, counted in cells from the middle of the grid's first one, and a window around them.
   @inline(__always)
   private func places(
@@ -170,20 +170,20 @@ extension Locator {
     return first...max(first, last)
   }
 
-  /// Learns from how the readings compare with what is expected at the middle of the belief.
+  /// Learns from the differences between the readings and the levels expected at the middle of the belief.
   private mutating func learn(at time: Timestamp) {
     guard let middle = middle(), let radio = content.floors[middle.floor].radio else { return }
     learnMisfit(at: middle.point, radio, time)
     if middle.spread < Locator.offsetSpread { learnOffset(at: middle.point, radio) }
   }
 
-  /// How wide the belief may be for its middle to tell an offset.
+  /// The spread of the belief below which its middle is used to learn an offset.
   ///
   /// - Units: metres. Levels change by 0.7 dB a metre.
   private static let offsetSpread: Float = 4
-  /// The fewest readings of a look that tell anything of it as a whole.
+  /// The minimum number of readings of a look from which its misfit or offset is learned.
   private static let fewestTelling = 3
-  /// The most that one reading adds to a misfit: three standard deviations.
+  /// The maximum contribution of one reading to a misfit: three standard deviations, squared.
   private static let mostMisfit: Float = 9
 
   private mutating func learnMisfit(at point: Point, _ floor: Int, _ time: Timestamp) {
@@ -202,7 +202,7 @@ extension Locator {
     evidence.learn(misfit: sum / Float(pool.count))
   }
 
-  /// Learns how much louder everything is than expected.
+  /// Learns the offset by which all readings are louder than expected.
   private mutating func learnOffset(at point: Point, _ floor: Int) {
     var residuals: [Float] = []
     for reading in pool {
@@ -219,10 +219,10 @@ extension Locator {
 }
 
 extension Locator {
-  /// How much each of some readings counts.
+  /// Returns the weight of each of some readings.
   ///
-  /// Radios of one box err together, and so do all readings of a look: bodies stand in the way of many at once. The more there
-  /// are, the less each one says.
+  /// Radios of one box err together, and so do all readings of a look, because bodies stand in the way of many at
+  /// once. So the more readings there are, the less each one counts.
   func worths(of readings: [RadioReading], at time: Timestamp) -> [Float] {
     var members: [Int32: Float] = [:]
     for reading in readings where reading.kind == .accessPoint {
@@ -249,9 +249,10 @@ extension Locator {
     return worths
   }
 
-  /// How much it says of each reading's place that its emitter was heard at all; nil where scans tell more.
+  /// Returns the evidence of each reading for a place from the fact that its emitter was heard at all; nil if scans
+  /// give better evidence.
   ///
-  /// The first reading of each beacon says it: that it was heard again says little more.
+  /// Only the first reading of each beacon has this evidence, because further ones add little.
   package func surprises(of readings: [RadioReading]) -> [Float]? {
     let beacons = Set(readings.lazy.filter { $0.kind == .beacon }.map(\.emitter))
     guard !beacons.isEmpty, !readings.contains(where: { $0.kind == .accessPoint }) else { return nil }
@@ -273,9 +274,9 @@ extension Locator {
       + rules.staleNoiseBlind * Float((seen - reading.heard).seconds)
   }
 
-  /// How far a reading scatters that has just been heard.
+  /// The scatter of a reading that has just been heard.
   ///
-  /// - Units: dB. What ``SurveyRules/readingNoise`` and the map's deviation come to.
+  /// - Units: dB. The combination of ``SurveyRules/readingNoise`` and the map's deviation.
   private static let freshNoise: Float = 6
 
   private static func share(of members: Float, _ rules: FusionRules) -> Float {
@@ -288,12 +289,12 @@ extension Locator {
     var way: (east: Float, north: Float)
   }
 
-  /// Readings are taken together while the subject walked less than this.
+  /// The walked distance within which readings are taken together.
   ///
   /// - Units: metres.
   static let bunchWay: Float = 0.8
 
-  /// Readings, in order of time, by where they were heard.
+  /// Returns readings, which are in order of time, grouped by the place where they were heard.
   func bunches(of readings: [RadioReading], apart limit: Float, at time: Timestamp) -> [Bunch] {
     var bunches: [Bunch] = []
     for index in readings.indices {
@@ -309,7 +310,8 @@ extension Locator {
     return bunches
   }
 
-  /// The way from where a reading tells of to where the subject is now: backwards where it tells of what lies ahead.
+  /// Returns the way from the place that a reading belongs to, to the place of the subject now; backwards if the
+  /// reading belongs to a place ahead.
   private func way(since reading: RadioReading, at time: Timestamp) -> (east: Float, north: Float) {
     let told = reading.heard + (reading.kind == .accessPoint ? rules.scanLead : rules.beaconLead)
     guard told > time else { return trail.way(since: told) }
@@ -318,7 +320,7 @@ extension Locator {
     return (ahead * gait.east, ahead * gait.north)
   }
 
-  /// Readings made ready to be summed: their levels corrected, their noise grown with age.
+  /// Returns readings prepared for summing: their levels corrected, their noise increased with age.
   func terms(
     _ readings: [RadioReading],
     _ range: Range<Int>,
@@ -344,14 +346,14 @@ extension Locator {
 
 /// A level that waits to be weighed.
 package struct RadioReading: Sendable, Hashable {
-  /// When the emitter was really heard.
+  /// The time at which the emitter was really heard.
   var heard: Timestamp
   /// The level in dBm, before any offset.
   var level: Float
   /// The emitter, and in the two upper bits the kind: hundreds of readings are kept for each subject.
   private var code: UInt32
 
-  /// What kind of evidence a reading is.
+  /// The kind of evidence of a reading.
   package enum Kind: UInt32, Sendable {
     case accessPoint, beacon, observer
   }
@@ -365,13 +367,13 @@ package struct RadioReading: Sendable, Hashable {
 
   /// The emitter, as its place in the radio map.
   var emitter: Int32 { Int32(bitPattern: code & 0x3FFF_FFFF) }
-  /// What kind of evidence it is.
+  /// The kind of evidence.
   var kind: Kind { Kind(rawValue: code >> 30) ?? .accessPoint }
 }
 
-/// When each emitter was last heard, so that a scan's repetitions are not taken for news.
+/// The time at which each emitter was last heard, so that a scan's repeated entries are not counted again.
 ///
-/// - Shape: open addressing in 1,024 places of 12 bytes; when it is three quarters full, what is oldest goes.
+/// - Shape: open addressing in 1,024 places of 12 bytes. When it is three quarters full, the older half is removed.
 struct HeardTable: Sendable, Hashable {
   private static let places = 1_024
   private static let most = 768
@@ -380,13 +382,13 @@ struct HeardTable: Sendable, Hashable {
   private var times: [Int64] = []
   private var count = 0
 
-  /// How many bytes it takes.
+  /// The number of bytes that it takes.
   var bytes: Int { emitters.count * 12 }
 
-  /// Notes that an emitter was heard.
+  /// Records that an emitter was heard.
   ///
-  /// - Returns: whether that is news: later than all that was noted of it by more than a millisecond, the grain of some
-  ///   platforms' clocks.
+  /// - Returns: `true` if that is new: later than the last time of the emitter by more than a millisecond, the
+  ///   resolution of some platforms' clocks.
   mutating func note(_ emitter: Int32, at time: Timestamp) -> Bool {
     if emitters.isEmpty {
       emitters = [Int32](repeating: -1, count: HeardTable.places)
@@ -406,14 +408,14 @@ struct HeardTable: Sendable, Hashable {
     return true
   }
 
-  /// The emitters that were heard after a time.
+  /// Returns the emitters that were heard after a time.
   func emitters(since time: Timestamp) -> [Int32] {
     emitters.indices.compactMap { place in
       emitters[place] >= 0 && times[place] > time.nanoseconds ? emitters[place] : nil
     }
   }
 
-  /// Forgets the older half.
+  /// Removes the older half.
   private mutating func shrink() {
     let kept = zip(emitters, times).filter { $0.0 >= 0 }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }
     emitters = []
@@ -424,9 +426,10 @@ struct HeardTable: Sendable, Hashable {
   }
 }
 
-/// How much louder than the survey's the subject's receiver hears, or a tag sends: one number for all levels, learned slowly.
+/// The offset by which the subject's receiver hears louder than the survey's, or a tag sends louder: one number for
+/// all levels, learned slowly.
 package struct LevelOffset: Sendable, Hashable {
-  /// What is to be taken from every level.
+  /// The value that is subtracted from every level.
   ///
   /// - Units: dB.
   private(set) var decibels: Float = 0
@@ -438,7 +441,7 @@ package struct LevelOffset: Sendable, Hashable {
   ///
   /// - Units: dB².
   private static let lookVariance: Float = 36
-  /// How fast the offset may change: a phone goes into a pocket.
+  /// The rate at which the offset may change: a phone goes into a pocket.
   ///
   /// - Units: dB² a look.
   private static let wander: Float = 0.02
@@ -446,25 +449,27 @@ package struct LevelOffset: Sendable, Hashable {
   /// Starts with no offset.
   init(deviation: Float) { variance = deviation * deviation }
 
-  /// Starts with what tags differ by, if the subject turns out to be one.
+  /// Restarts with the deviation of tags, if the subject turns out to be one.
   mutating func expectSender(deviation: Float) {
     guard !isSender else { return }
     isSender = true
     variance = deviation * deviation
   }
 
-  /// Offsets to try while nothing was learned: none, and one standard deviation either way, with the logarithms of how
-  /// probable they are.
+  /// Offsets to try while nothing was learned: zero, and one standard deviation either way, with the logarithms of
+  /// their probabilities.
   package var trials: [(decibels: Float, prior: Float)] {
     guard variance > 0.25 else { return [(0, 0)] }
     let deviation = variance.squareRoot()
     return [(-deviation, -0.5), (0, 0), (deviation, -0.5)]
   }
 
-  /// Takes what the trials came to; how certain that is, the looks that follow tell.
+  /// Sets the result of the trials.
+  ///
+  /// Later looks determine its certainty.
   mutating func guess(_ decibels: Float) { self.decibels = decibels }
 
-  /// Learns from the median of how much louder readings were than expected where the subject is believed to be.
+  /// Learns from the median difference between readings and the levels expected at the subject's estimated place.
   mutating func learn(_ residual: Float) {
     guard residual.isFinite else { return }
     let variance = self.variance + LevelOffset.wander

@@ -2,10 +2,10 @@ package import PharosEvents
 import PharosPlaces
 package import PharosReports
 
-/// Finds out where one subject is, from what its radios hear, how it moves, and what others say.
+/// A locator of one subject, from radio readings, motion and outside fixes.
 ///
-/// A particle filter. Everything given to it is held back by the lag, put in order of event time, and weighed once: a fix
-/// for a time uses nothing that happened later, and neither the size of batches nor the moments of asking change any.
+/// A particle filter. All input is held back by the lag, put in order of event time, and weighed once. A fix for a
+/// time uses nothing that happened later, and neither the size of batches nor the times of the calls change any fix.
 /// The same ground, rules, seed and input give the same fixes on every machine.
 ///
 /// - Source: Gordon, Salmond and Smith, "Novel approach to nonlinear/non-Gaussian Bayesian state estimation", IEE
@@ -23,31 +23,33 @@ package struct Locator: Sendable {
   var pool: [RadioReading] = []
   /// The readings of the last seconds, in order of when they were heard.
   var recent: [RadioReading] = []
-  /// When the first evidence came since the belief was empty.
+  /// The time of the first evidence since the belief was empty.
   var born: Timestamp?
   package var offset: LevelOffset
   var gait = LocatorGait()
   var evidence = LocatorEvidence()
   var sky = OutsideBelief()
-  /// Everything up to here has been weighed.
+  /// The time up to which all input has been weighed.
   var now = Timestamp.distantPast
-  /// When the next fix is for; nil before the first evidence, and after a silence.
+  /// The time of the next fix; nil before the first evidence, and after a silence.
   var next: Timestamp?
   /// The latest time that anything was given for.
   var newestInput = Timestamp.distantPast
   private var made: [FixEstimate] = []
-  /// What was passed over, and why.
+  /// The counters of dropped input and of recoveries.
   package internal(set) var counters = Counters()
 
-  /// How many fixes wait to be fetched at most; beyond, the oldest go, and are counted.
+  /// The maximum number of fixes that wait to be fetched.
+  ///
+  /// Beyond it, the oldest are dropped and counted.
   static let mostWaiting = 64
 
-  /// Makes a locator that knows nothing yet.
+  /// Creates a locator without a belief.
   ///
   /// - Parameters:
-  ///   - ground: Where the subject may be.
+  ///   - ground: The venue in which the subject may be.
   ///   - rules: The constants; nil for those of the ground. The table of likelihoods stays the ground's.
-  ///   - seed: What chance is drawn from.
+  ///   - seed: The seed of the random numbers.
   package init(ground: Ground, rules: FusionRules? = nil, seed: UInt64) {
     content = ground.content
     self.rules = rules ?? ground.rules
@@ -57,34 +59,35 @@ package struct Locator: Sendable {
     offset = LevelOffset(deviation: self.rules.receiverDeviation)
   }
 
-  /// What was passed over, and why.
+  /// The counters of dropped input and of recoveries.
   package struct Counters: Hashable, Sendable {
     /// Readings that came later than the lag allows.
     package var late: UInt64 = 0
     /// Readings of emitters that the map does not know.
     package var unknown: UInt64 = 0
-    /// Entries of scans that repeat what was weighed already, or that are too old.
+    /// Entries of scans that repeat an entry that was used already, or that are too old.
     package var repeated: UInt64 = 0
-    /// Readings beyond what is held back at a time.
+    /// Readings and locations that were dropped because the inbox was full.
     package var crowded: UInt64 = 0
-    /// Locations from outside that are none.
+    /// Locations from outside that are not valid.
     package var senseless: UInt64 = 0
     /// Fixes that were dropped because the caller did not fetch them in time.
     package var unfetched: UInt64 = 0
     /// Times that another place explained the readings much better than the belief, and part of the belief moved there.
     package var recoveries: UInt64 = 0
 
-    /// Nothing yet.
+    /// Starts at zero.
     package init() {}
   }
 
-  /// When the next fix can be made, by the clock of receive times; never while nothing is known.
+  /// The receive time at which the next fix can be made, or the distant future while nothing is known.
   ///
-  /// The first evidence makes one as soon as its time has come. It always lies beyond every receive time that the locator was
-  /// advanced to: what was due up to there has been made, and what comes for an earlier time is refused as late.
+  /// The first evidence makes one as soon as its time has come. The value is always later than every receive time to
+  /// which the locator was advanced: the fixes that were due up to there have been made, and input for an earlier time
+  /// is rejected as late.
   package var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + rules.lag } ?? .distantFuture }
 
-  /// The next fix that was made, or nil.
+  /// Removes and returns the next fix that was made, or returns nil.
   package mutating func nextFix() -> FixEstimate? { made.isEmpty ? nil : made.removeFirst() }
 
   mutating func emit(_ fix: FixEstimate) {
@@ -95,15 +98,15 @@ package struct Locator: Sendable {
     made.append(fix)
   }
 
-  /// Lets time run on to a receive time, up to which everything was given.
+  /// Advances to a receive time, up to which all input was given.
   package mutating func advance(to received: Timestamp) { process(through: received - rules.lag) }
 }
 
 extension Locator {
-  /// How many bytes the subject takes, its arrays counted as far as they are filled.
+  /// The number of bytes that the subject takes, counting the filled part of its arrays.
   ///
-  /// At most 64 KiB with the default rules, and a third more with what arrays keep in
-  /// reserve: what waits, what is remembered and how many particles there are is all bounded.
+  /// At most 64 KiB with the default rules, and a third more with the reserve of the arrays: the waiting input, the
+  /// remembered readings and the number of particles are all bounded.
   package var bytes: Int {
     MemoryLayout<Locator>.size + cloud.count * 21 + recent.count * MemoryLayout<RadioReading>.stride
       + pool.count * MemoryLayout<RadioReading>.stride + inbox.bytes + heard.bytes + WalkedTrail.capacity * 16
@@ -112,7 +115,7 @@ extension Locator {
 }
 
 extension Locator {
-  /// Takes what the subject's handset sensed.
+  /// Takes a sensing of the subject's handset.
   package mutating func take(_ sensing: Sensing) {
     // What was received before this one is complete: the result must not depend on when anybody asked for time to run on.
     process(through: sensing.decidedAt - rules.lag)
@@ -139,13 +142,13 @@ extension Locator {
     }
   }
 
-  /// Takes how a fixed observer heard the subject, a tag, in a second.
+  /// Takes the level at which a fixed observer heard the subject, a tag, in one second.
   ///
   /// - Parameters:
-  ///   - observer: Who heard it.
+  ///   - observer: The observer.
   ///   - level: The mean level in dBm.
-  ///   - time: When it was last heard in that second.
-  ///   - decidedAt: When that was known.
+  ///   - time: The time at which the tag was last heard in that second.
+  ///   - decidedAt: The time at which the summary was decided.
   package mutating func hear(
     _ observer: ObserverID,
     level: Double,
@@ -206,7 +209,9 @@ extension Locator {
   }
 }
 
-/// What waits for its time, in order of event time; what shares an instant stays in order of arrival.
+/// The waiting input, in order of event time.
+///
+/// Input of the same instant stays in order of arrival.
 struct LocatorInbox: Sendable {
   /// A reading and the event time of its report.
   struct Entry: Sendable {
@@ -214,20 +219,20 @@ struct LocatorInbox: Sendable {
     var reading: RadioReading
   }
 
-  /// How many readings wait at most: two scans of a mall, where phones hear 250 to 560 access points.
+  /// The maximum number of waiting readings: two scans of a mall, where phones hear 250 to 560 access points.
   static let most = 1_024
 
   private var readings: [Entry] = []
   private var first = 0
   private var outside: [(time: Timestamp, fix: OutsideFix)] = []
 
-  /// How many locations from outside wait at most; one a second is usual.
+  /// The maximum number of waiting locations from outside; one a second is usual.
   private static let mostOutside = 16
 
-  /// How many bytes wait.
+  /// The number of bytes that the waiting input takes.
   var bytes: Int { readings.count * MemoryLayout<Entry>.stride + outside.count * 64 }
 
-  /// The time of what comes next.
+  /// The time of the next input.
   var nextTime: Timestamp? {
     switch (first < readings.count ? readings[first].time : nil, outside.first?.time) {
     case (let reading?, let fix?): min(reading, fix)
@@ -238,7 +243,7 @@ struct LocatorInbox: Sendable {
 
   /// Adds a reading.
   ///
-  /// - Returns: whether there was room.
+  /// - Returns: `true` if there was room.
   mutating func add(_ reading: RadioReading, told time: Timestamp) -> Bool {
     guard readings.count - first < LocatorInbox.most else { return false }
     var place = readings.count
@@ -249,7 +254,7 @@ struct LocatorInbox: Sendable {
 
   /// Adds a location from outside.
   ///
-  /// - Returns: whether there was room.
+  /// - Returns: `true` if there was room.
   mutating func add(_ fix: OutsideFix, told time: Timestamp) -> Bool {
     guard outside.count < LocatorInbox.mostOutside else { return false }
     let place = outside.firstIndex { $0.time > time } ?? outside.endIndex
@@ -319,7 +324,7 @@ extension Locator {
     }
   }
 
-  /// How many readings are weighed together at most.
+  /// The maximum number of readings that are weighed together.
   static let mostPooled = 600
 
   /// Makes the fix that is due, and sets the time of the next one.
@@ -329,7 +334,7 @@ extension Locator {
     next = following - newestInput > rules.silence ? nil : following
   }
 
-  /// Moves the belief by everything that the motion sensors told up to a time.
+  /// Moves the belief by all movements that the motion sensors reported up to a time.
   private mutating func move(through time: Timestamp) {
     let before = tracker.sensedThrough ?? .distantPast
     while let movement = tracker.next(through: time) { apply(movement) }
@@ -337,25 +342,28 @@ extension Locator {
   }
 }
 
-/// What the belief was made from lately.
+/// The recent evidence behind the belief.
 struct LocatorEvidence: Sendable, Hashable {
-  /// What was used since the last fix.
+  /// The sources used since the last fix.
   var sources: FixSources = []
-  /// The newest reading of a radio, or location from outside.
+  /// The time of the newest radio reading or location from outside.
   var newest = Timestamp.distantPast
-  /// When the last scan was weighed.
+  /// The time at which the last scan was weighed.
   var scanned = Timestamp.distantPast
-  /// The floor that the last fix told.
+  /// The floor of the last fix.
   var toldFloor: Int?
-  /// When the belief was last compared with everywhere else.
+  /// The time at which the belief was last compared with all other places.
   var audited = Timestamp.distantPast
-  /// How badly readings fit the map where the belief is: the mean of squared deviations from what is expected there, each in
-  /// its own standard deviations; begins with what is usual.
+  /// The misfit of readings with the map at the belief: the mean of squared deviations from the expected levels, each
+  /// in its own standard deviations.
+  ///
+  /// It begins with the usual value.
   var misfit = LocatorEvidence.usualMisfit
 
-  /// The misfit where all is well: half of the fixes of walks held back have less than 0.7, for a look's readings err together.
+  /// The usual misfit: half of the fixes of held-back walks have less than 0.7, because a look's readings err
+  /// together.
   static let usualMisfit: Float = 0.85
-  /// How much of the misfit a look renews: five looks, or 10 s.
+  /// The share of the misfit that a look renews: five looks, or 10 s.
   private static let renewal: Float = 0.2
 
   /// Takes the misfit of a look.

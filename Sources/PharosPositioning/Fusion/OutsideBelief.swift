@@ -2,10 +2,10 @@ import PharosEvents
 import PharosPlaces
 package import PharosReports
 
-/// Whether the subject is outdoors, from what satellites say and what is heard of the building.
+/// The belief about whether the subject is outdoors, from satellite fixes and readings of the building's emitters.
 ///
-/// A log-likelihood ratio that every look moves a little, with a band in which nothing changes: neither fixes nor the advice
-/// to the handset flicker at a door.
+/// A log-likelihood ratio that every look moves a little, with a band in which the decision does not change, so that
+/// neither fixes nor the advice to the handset flicker at a door.
 struct OutsideBelief: Sendable {
   /// A location far from every building of the venue.
   struct Far: Sendable, Hashable {
@@ -14,11 +14,11 @@ struct OutsideBelief: Sendable {
     var time: Timestamp
   }
 
-  /// The logarithm of how much more probable indoors is than outdoors.
+  /// The log-likelihood ratio of indoors to outdoors.
   private(set) var odds: Float = 0
-  /// Whether the subject counts as outdoors.
+  /// Indicates whether the subject counts as outdoors.
   private(set) var isOutside = false
-  /// Whether the handset should keep its satellite receiver on.
+  /// The advice on whether the handset should keep its satellite receiver on.
   private(set) var advice = SatelliteAdvice.needed
   private var farFix: Far?
   private var gate = DrivingGate()
@@ -26,7 +26,7 @@ struct OutsideBelief: Sendable {
   private var heard = Timestamp.distantPast
   private var seen = Timestamp.distantPast
 
-  /// The odds are held within this, so that a few seconds of the contrary turn them.
+  /// The bound on the odds, so that a few seconds of contrary evidence reverse them.
   private static let most: Float = 3
   /// Odds beyond which the belief changes.
   private static let turn: Float = 1
@@ -37,27 +37,27 @@ struct OutsideBelief: Sendable {
   ///
   /// - Units: dBm. Walls of malls take 10 to 20 dB of what indoors is −50 to −70.
   private static let indoorLevel: Float = -75
-  /// How fast hearing the building moves the odds, per second.
+  /// The change of the odds per second while the building is heard.
   private static let hearing: Float = 0.8
-  /// How much faster where satellites fell silent.
+  /// The factor on that change if satellites fell silent.
   private static let alone: Float = 2
-  /// How long a location from outside speaks.
+  /// The time for which a location from outside is valid.
   private static let life = TimeSpan.seconds(30)
 
-  /// A location far from the venue, while it speaks.
+  /// Returns the last location far from the venue, while it is valid.
   func far(at time: Timestamp) -> Far? { farFix.flatMap { time - $0.time <= OutsideBelief.life ? $0 : nil } }
 
-  /// Whether satellites say where the subject is, and radio does not.
+  /// Returns whether satellites, not radio readings, determine the location of the subject.
   func leads(at time: Timestamp) -> Bool {
     far(at: time) != nil || isOutside && time - seen <= .seconds(3)
   }
 
-  /// The speed that satellites tell, while it speaks.
+  /// Returns the speed from satellites, while it is valid.
   func speed(at time: Timestamp) -> Double? {
     speed.flatMap { time - $0.time <= .seconds(5) ? Double($0.value) : nil }
   }
 
-  /// How probable it is to be outdoors: 0 to 1.
+  /// The probability of being outdoors, 0 to 1.
   var share: Float { 1 / (1 + FusionMath.exponential(odds)) }
 
   /// Takes readings of the venue's emitters.
@@ -74,9 +74,9 @@ struct OutsideBelief: Sendable {
   ///
   /// - Parameters:
   ///   - fix: The location.
-  ///   - distance: How far it lies from the nearest floor in metres; 0 on one.
+  ///   - distance: The distance from the nearest floor in metres; 0 on one.
   ///   - rules: The constants.
-  ///   - time: When it was.
+  ///   - time: The time of the location.
   mutating func look(at fix: OutsideFix, distance: Double, _ rules: FusionRules, at time: Timestamp) {
     gate.take(fix, at: time)
     seen = time
@@ -113,17 +113,18 @@ struct OutsideBelief: Sendable {
 ///
 /// A subject that drives is not in a building.
 package struct DrivingGate: Hashable, Sendable {
-  /// From which speed on a subject drives: faster than a sprint through a hall, slower than any traffic that flows.
+  /// The speed from which on a subject drives: faster than a sprint through a hall, slower than any traffic that
+  /// flows.
   ///
   /// - Units: m/s.
   package static let drivingSpeed: Float = 7
-  /// Below which speed it does so no longer: a brisk walk.
+  /// The speed below which a subject no longer drives: a brisk walk.
   ///
   /// - Units: m/s.
   package static let walkingSpeed: Float = 2.5
-  /// How long a speed speaks when no fix follows: a car stands at a light or is in a tunnel.
+  /// The time for which a speed is valid when no fix follows: a car stands at a light or is in a tunnel.
   package static let memory = TimeSpan.seconds(30)
-  /// The greatest speed that is believed: that of a fast train.
+  /// The greatest speed that is accepted: that of a fast train.
   ///
   /// - Units: m/s.
   package static let fastest: Float = 120
@@ -153,7 +154,7 @@ package struct DrivingGate: Hashable, Sendable {
   /// A single step proves no walk: one jolt of a car may look like a step.
   package mutating func takeWalk() { fastAt = nil }
 
-  /// Whether the subject drives.
+  /// Returns whether the subject drives.
   package func isDriving(at time: Timestamp) -> Bool {
     guard let fastAt else { return false }
     return time - fastAt <= DrivingGate.memory
@@ -161,7 +162,7 @@ package struct DrivingGate: Hashable, Sendable {
 }
 
 extension Locator {
-  /// Takes a location from outside: it leads outdoors and fades indoors.
+  /// Takes a location from outside, whose weight is high outdoors and fades indoors.
   mutating func look(at fix: OutsideFix, _ time: Timestamp) {
     guard let coordinate = Coordinate(latitude: fix.latitude, longitude: fix.longitude) else { return }
     weigh(at: time)
@@ -189,14 +190,15 @@ extension Locator {
     cloud.resample(rules, &noise)
   }
 
-  /// A floor that one comes onto from outside, and the place there.
+  /// A floor that can be entered from outside, and the place there.
   private struct Doorstep {
     var floor: Int
     var point: Point
     var distance: Double
   }
 
-  /// The floor nearest to a place among those at ground level, or with doors; of all floors where none is.
+  /// Returns the floor nearest to a place among those at ground level or with doors, or among all floors if there are
+  /// none.
   private func nearestDoorstep(_ places: [Point?]) -> Doorstep? {
     let open = content.floors.indices.filter {
       content.floors[$0].id.level == 0 || !content.floors[$0].entrances.isEmpty
@@ -233,7 +235,7 @@ extension Locator {
 }
 
 extension GroundFloor {
-  /// How far a place lies from the floor in metres; 0 on it.
+  /// Returns the distance of a place from the floor in metres; 0 on it.
   func distance(to point: Point) -> Double {
     if let extent {
       let (low, high) = (extent.southWest, extent.northEast)

@@ -1,6 +1,7 @@
 import PharosPlaces
 
-/// Where a subject is believed to be: many places, each with a heading bias, a step scale, a floor and a weight.
+/// The belief about the location of a subject: particles, each with a place, a heading bias, a step scale, a floor and
+/// a weight.
 ///
 /// - Shape: one array for each quantity, particle by particle; 21 bytes a particle.
 package struct ParticleCloud: Sendable, Hashable {
@@ -8,9 +9,9 @@ package struct ParticleCloud: Sendable, Hashable {
   package var east: [Float] = []
   /// Metres north on the particle's floor.
   package var north: [Float] = []
-  /// What is added to the heading that the sensors tell, in radians.
+  /// The correction that is added to the heading from the sensors, in radians.
   var bias: [Float] = []
-  /// What the length that the sensors tell is multiplied by.
+  /// The factor on the step length from the sensors.
   var scale: [Float] = []
   /// The logarithm of the weight, up to a number common to all.
   package var weight: [Float] = []
@@ -19,9 +20,9 @@ package struct ParticleCloud: Sendable, Hashable {
 
   package init() {}
 
-  /// How many there are; none before the first evidence.
+  /// The number of particles; 0 before the first evidence.
   package var count: Int { east.count }
-  /// Whether nothing is believed yet.
+  /// Indicates whether there are no particles yet.
   var isEmpty: Bool { east.isEmpty }
 
   /// Forgets all.
@@ -75,7 +76,7 @@ package struct ParticleCloud: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - deviation: one standard deviation along each axis, in metres.
-  ///   - noise: where chance comes from.
+  ///   - noise: the source of random numbers.
   package mutating func spread(_ deviation: Float, _ noise: inout FusionNoise) {
     guard deviation > 0 else { return }
     for index in 0..<count {
@@ -84,8 +85,8 @@ package struct ParticleCloud: Sendable, Hashable {
     }
   }
 
-  /// Draws particles again, each as often as its weight says, where few of them carry most of the weight, or where far more
-  /// or fewer are needed than there are.
+  /// Draws particles again, each with a frequency proportional to its weight, if few of them carry most of the weight,
+  /// or if far more or fewer are needed than there are.
   ///
   /// - Source: systematic resampling, Kitagawa, J. Comput. Graph. Stat. 5 (1996).
   package mutating func resample(_ rules: FusionRules, _ noise: inout FusionNoise) {
@@ -117,7 +118,7 @@ package struct ParticleCloud: Sendable, Hashable {
     weight = [Float](repeating: 0, count: needed)
   }
 
-  /// How many particles tell the belief well enough: so many for each square of a floor that it covers.
+  /// Returns the number of particles that the belief needs: a fixed number for each square of a floor that it covers.
   ///
   /// - Source: Fox, "Adapting the sample size in particle filters through KLD-sampling", Int. J. Robotics Research 22 (2003).
   package func needed(_ rules: FusionRules) -> Int {
@@ -133,14 +134,14 @@ package struct ParticleCloud: Sendable, Hashable {
     return min(most, max(rules.fewestParticles, covered * rules.particlesPerSquare))
   }
 
-  /// The number of a square along an axis; one and the same beyond 90 km, and for what is no number.
+  /// Returns the number of a square along an axis; the same number beyond 90 km, and for NaN.
   private static func squareNumber(_ meters: Float) -> Int {
     Int(max(0, min(65_535, meters * (1 / ParticleCloud.squareSide) + 32_768)))
   }
 
   /// The side of the squares that are counted.
   ///
-  /// - Units: metres. With 2 m walks held back are placed as well, by 180 particles in the mean instead of 135.
+  /// - Units: metres. With 2 m, held-back walks are placed as well, by 180 particles in the mean instead of 135.
   private static let squareSide: Float = 3
 
   /// Moves copies of one particle apart a little, so that they do not count as one.
@@ -153,32 +154,34 @@ package struct ParticleCloud: Sendable, Hashable {
     }
   }
 
-  /// How far copies are moved apart.
+  /// The distance by which copies are moved apart.
   ///
   /// - Units: metres.
   private static let placeRoughness: Float = 0.25
-  /// How far their heading biases are.
+  /// The amount by which their heading biases are moved apart.
   ///
   /// - Units: radians.
   private static let biasRoughness: Float = 0.02
-  /// How far their step scales are.
+  /// The amount by which their step scales are moved apart.
   private static let scaleRoughness: Float = 0.02
 
-  /// A step scale that people have.
+  /// Returns a step scale, clamped to that of people.
   static func held(_ scale: Float) -> Float { min(1.6, max(0.5, scale)) }
 }
 
 extension ParticleCloud {
-  /// Moves all by a step, each in its own direction and by its own length; steps that cost are less believed.
+  /// Moves all particles by a step, each in its own direction and by its own length.
+  ///
+  /// Steps with a cost reduce the weight.
   ///
   /// - Parameters:
-  ///   - length: what the sensors say, in metres.
-  ///   - lengthDeviation: how far that may be off for this step, in metres.
-  ///   - heading: what the sensors say, in radians from north clockwise.
-  ///   - headingDeviation: how far that may be off for this step.
+  ///   - length: the length from the sensors, in metres.
+  ///   - lengthDeviation: the uncertainty of that length for this step, in metres.
+  ///   - heading: the heading from the sensors, in radians from north clockwise.
+  ///   - headingDeviation: the uncertainty of that heading for this step.
   ///   - content: the floors.
   ///   - rules: the constants.
-  ///   - noise: where chance comes from.
+  ///   - noise: the source of random numbers.
   mutating func walk(
     length: Float,
     lengthDeviation: Float,
@@ -209,7 +212,7 @@ extension ParticleCloud {
 }
 
 extension GroundFloor {
-  /// What a straight step costs, in nats.
+  /// Returns the cost of a straight step, in nats.
   @inline(__always)
   func cost(
     east: Float,

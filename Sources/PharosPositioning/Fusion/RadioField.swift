@@ -1,6 +1,6 @@
 import PharosReports
 
-/// A reading ready to be summed.
+/// A reading that is ready to be summed.
 struct RadioTerm: Sendable {
   /// The emitter, as its place in the map.
   var emitter: Int32
@@ -8,15 +8,16 @@ struct RadioTerm: Sendable {
   var level: Int32
   /// Its noise, as ``LevelTable`` numbers it.
   var noise: Int32
-  /// How much it counts.
+  /// The weight of the reading.
   var worth: Float
-  /// How much less probable it is to be heard at all where the map does not expect it: a logarithm.
+  /// The reduction of the log-likelihood where the map does not expect the emitter to be heard at all.
   var surprise: Float = 0
 }
 
-/// What some readings say about every cell of a window of a floor: logarithms of likelihoods, row by row.
+/// The evidence of some readings for every cell of a window of a floor: logarithms of likelihoods, row by row.
 ///
-/// Summed cell by cell from the map's bytes, so that a particle then asks once for all readings instead of once for each.
+/// The field is summed cell by cell from the map's bytes, so that a particle needs one query for all readings instead
+/// of one for each.
 struct RadioField<Cell: CellEvidence>: Sendable {
   /// The window's cells within the floor's grid.
   private(set) var column = 0
@@ -128,7 +129,8 @@ struct RadioField<Cell: CellEvidence>: Sendable {
     return low + (high - low) * up.share
   }
 
-  /// Between which cells of a row or column a place lies, as the first one and the share of the second; held within them.
+  /// Returns the cells of a row or column between which a place lies, as the first cell and the share of the second,
+  /// clamped to the row or column.
   @inline(__always)
   static func cells(at place: Float, of count: Int) -> (first: Int, share: Float) {
     let held = min(max(place, 0), Float(count - 1))
@@ -138,7 +140,7 @@ struct RadioField<Cell: CellEvidence>: Sendable {
 }
 
 extension RadioField<Float> {
-  /// Adds what a scan says of the window by what it does not list.
+  /// Adds the evidence for the window of what a scan does not list.
   mutating func addUnlisted(but listed: [Int32], floor: Int, _ content: Ground.Content) {
     content.unlisted.add(
       listed: listed,
@@ -151,7 +153,7 @@ extension RadioField<Float> {
 }
 
 extension Ground.Content {
-  /// Where ``levels`` has the likelihood of a reading where the map does not expect its emitter.
+  /// Returns the index in ``levels`` of the likelihood of a reading where the map does not expect its emitter.
   func unexpected(level: Int, noise: Int) -> Int {
     levels.place(
       level: level,
@@ -162,26 +164,26 @@ extension Ground.Content {
   }
 }
 
-/// What readings of one look say of a place, as long as it is open how much louder or fainter all of them were heard together.
+/// The evidence of the readings of one look for a place, with an unknown common offset of their levels.
 ///
-/// A hand, a body, a crowd take from many access points at once: at one and the same place the mean of a look moves by 3 dB from
-/// one look to the next, where readings that err each by itself would move it by less than 1. So what counts is how the levels of
-/// a look differ among each other, more than how loud they are.
+/// A hand, a body or a crowd attenuates many access points at once. At one and the same place the mean of a look moves
+/// by 3 dB from one look to the next, while independent errors of readings would move it by less than 1. So the
+/// differences among the levels of a look count more than their common level.
 ///
-/// The logarithm of the likelihood for an offset *o* of the look is held to be ``likelihood`` + ``pull`` · *o* − ``stiffness`` · *o*² / 2.
-/// Sums of readings are sums of the three.
+/// The logarithm of the likelihood for an offset *o* of the look is modelled as ``likelihood`` + ``pull`` · *o* −
+/// ``stiffness`` · *o*² / 2. Sums of readings are sums of the three.
 ///
 /// - Source: for a reading that scatters as Student's distribution does, that parabola touches the true curve at *o* = 0 and lies nowhere
 ///   above it: Lange, Little and Taylor, "Robust statistical modeling using the t distribution", J. Am. Stat. Assoc. 84 (1989).
 package struct LookEvidence: Hashable, Sendable {
-  /// Likelihood, pull, stiffness, and nothing: a place of four is read and added at once.
+  /// Likelihood, pull, stiffness, and zero: a group of four is read and added at once.
   private var sums: SIMD4<Float>
 
-  /// What one reading says.
+  /// Creates the evidence of one reading.
   ///
   /// - Parameters:
-  ///   - difference: how much louder it is than expected, in dB.
-  ///   - deviation: how far that may be off, in dB.
+  ///   - difference: the measured minus the expected level, in dB.
+  ///   - deviation: the uncertainty of the expected level, in dB.
   ///   - freedom: the degrees of freedom of Student's distribution.
   package init(difference: Double, deviation: Double, freedom: Double) {
     let (square, variance) = (difference * difference, deviation * deviation)
@@ -195,19 +197,19 @@ package struct LookEvidence: Hashable, Sendable {
 
   /// The logarithm of the likelihood if the look is as loud as expected.
   package var likelihood: Float { sums.x }
-  /// How much that gains for each decibel by which the whole look is louder than expected.
+  /// The increase of the log-likelihood for each decibel by which the whole look is louder than expected.
   ///
   /// - Units: 1/dB.
   var pull: Float { sums.y }
-  /// How sure the readings are of an offset of their own.
+  /// The certainty of the readings about an offset of their own.
   ///
   /// - Units: 1/dB².
   var stiffness: Float { sums.z }
 
-  /// The logarithm of the likelihood whatever the offset, which is none in the mean.
+  /// Returns the logarithm of the likelihood, averaged over the offset, whose mean is zero.
   ///
-  /// - Parameter variance: how far offsets scatter, in dB².
-  /// - Returns: the logarithm of the mean of what every offset makes of it.
+  /// - Parameter variance: the variance of offsets, in dB².
+  /// - Returns: the logarithm of the mean likelihood over all offsets.
   package func marginal(_ variance: Float) -> Float {
     let sureness = 1 + stiffness * variance
     let width = Float(RadioMath.naturalLog(Double(sureness))) / 2
@@ -215,13 +217,13 @@ package struct LookEvidence: Hashable, Sendable {
   }
 }
 
-/// What a cell of a ``RadioField`` holds: logarithms of likelihoods, alone or with what else there is to sum.
+/// The content of a cell of a ``RadioField``: logarithms of likelihoods, alone or with further terms to sum.
 protocol CellEvidence: Sendable {
-  /// What nothing says.
+  /// The evidence of no reading.
   static var none: Self { get }
-  /// The rows of a table for cells of this kind.
+  /// Returns the rows of a table for cells of this kind.
   static func rows(of levels: LevelTable) -> [Self]
-  /// The same with so much less of a likelihood: a logarithm.
+  /// Returns the evidence with the log-likelihood reduced by an amount.
   func less(_ surprise: Float) -> Self
   static func + (one: Self, other: Self) -> Self
   static func - (one: Self, other: Self) -> Self
@@ -259,14 +261,14 @@ extension LookEvidence: CellEvidence {
   package static func * (one: LookEvidence, share: Float) -> LookEvidence { LookEvidence(one.sums * share) }
 }
 
-/// The logarithm of how likely a reading is, for every difference from what is expected and every uncertainty.
+/// The logarithm of the likelihood of a reading, for every difference from the expected level and every uncertainty.
 ///
-/// Made once: the field of a scan is some ten thousand of these values, and a logarithm for each would cost more than all
-/// the rest of the filter.
+/// The table is created once: the field of a scan is some ten thousand of these values, and a logarithm for each would
+/// cost more than all the rest of the filter.
 struct LevelTable: Hashable, Sendable {
   /// The number of uncertainties for which the table has a row.
   static let rows = 40
-  /// How many differences, in half decibels; the middle one is none.
+  /// The number of differences, in half decibels; the middle one is zero.
   static let columns = 512
   /// The number of noises that ``rowStarts`` distinguishes.
   static let noises = 32
@@ -278,9 +280,9 @@ struct LevelTable: Hashable, Sendable {
 
   /// Rows of differences.
   let values: [Float]
-  /// The same rows with what it takes to leave open how loud the whole look is.
+  /// The same rows with the terms that are needed to leave the common level of the look open.
   let looks: [LookEvidence]
-  /// For each noise, and for each byte of the map's own deviation, where the row of both begins.
+  /// The start of the row for each noise and for each byte of the map's own deviation.
   let rowStarts: [UInt16]
 
   /// Makes the table for Student's distribution with some degrees of freedom.
@@ -314,12 +316,12 @@ struct LevelTable: Hashable, Sendable {
     return UInt16(row * columns)
   }
 
-  /// Where the value stands where the map expects nothing.
+  /// Returns the index of the value where the map does not expect an emitter.
   ///
   /// - Parameters:
   ///   - level: the reading as a byte of the map.
-  ///   - expected: what is taken for the level, as a byte of the map.
-  ///   - deviation: how far that may be off, in dB.
+  ///   - expected: the assumed level, as a byte of the map.
+  ///   - deviation: the uncertainty of the assumed level, in dB.
   ///   - noise: the number of the reading's noise.
   /// - Returns: its place in ``values`` and ``looks``.
   func place(level: Int, expected: UInt8, deviation: Float, noise: Int) -> Int {

@@ -9,25 +9,29 @@ import PharosReports
 ///
 /// - Shape: A number for each cell of each floor of the radio map.
 package struct UnlistedField: Sendable {
-  /// For each patch of the map the cells of its floor's grid in which its access point is so loud that its silence tells anything.
+  /// The cells, for each patch of the map, in which its access point is so loud that its silence is evidence.
   private let windows: [Window]
-  /// What silence tells in the cells of the windows, window after window and row by row: logarithms of how probable it is.
+  /// The evidence of silence in the cells of the windows, window after window and row by row: logarithms of its
+  /// probability.
   private let silences: [Float]
-  /// For each floor of the map and each cell what a scan says that lists nothing.
+  /// The evidence of a scan that lists nothing, for each floor of the map and each cell.
   private let sums: [[Float]]
 
-  /// How probable it must be to hear an access point for its absence to tell anything.
+  /// The minimum probability of hearing an access point for its absence to be evidence.
   ///
-  /// 2 %: with what is fainter, by far the most of a map's cells, walks held back are placed no better than chance makes of it.
+  /// 2 %: with fainter access points, by far the most of a map's cells, held-back walks are placed no better, within
+  /// chance.
   package static let leastListed: Float = 0.02
 
-  /// The cells of a patch that tell anything; none where either range is empty.
+  /// The cells of a patch that give evidence; none where either range is empty.
   private struct Window: Sendable {
-    /// The floor, as its place in the map: it is asked for each access point of a scan, and the patch lies elsewhere in memory.
+    /// The floor, as its place in the map.
+    ///
+    /// It is copied here because it is read for each access point of a scan, and the patch lies elsewhere in memory.
     let floor: Int32
     var columns: Range<Int32> = 0..<0
     var rows: Range<Int32> = 0..<0
-    /// Where its cells begin among all.
+    /// The index of its first cell among all.
     let start: Int32
 
     /// Makes room for a cell.
@@ -76,7 +80,7 @@ package struct UnlistedField: Sendable {
     self.sums = sums
   }
 
-  /// For each emitter how much its silence counts: radios of one box are silent together.
+  /// Returns the weight of each emitter's silence: radios of one box are silent together.
   private static func shares(_ radio: RadioMap, _ rules: FusionRules) -> [Float] {
     var members: [Int32: Float] = [:]
     for group in radio.groups { members[group, default: 0] += 1 }
@@ -87,12 +91,12 @@ package struct UnlistedField: Sendable {
     }
   }
 
-  /// Adds to a window of a floor what a scan says that lists some emitters and no others.
+  /// Adds to a window of a floor the evidence of a scan that lists some emitters and no others.
   ///
   /// - Parameters:
-  ///   - listed: what it lists, in any order; only access points matter.
+  ///   - listed: the listed emitters, in any order; only access points matter.
   ///   - values: the window's cells, row by row.
-  ///   - window: where they lie in the floor's grid.
+  ///   - window: the position of the cells in the floor's grid.
   ///   - floor: the floor, as its place in the map.
   ///   - radio: the map that the field was made of.
   package func add(

@@ -1,9 +1,11 @@
 import PharosPlaces
 package import PharosReports
 
-/// What some readings say about every place of a venue.
+/// The evidence of some readings for every place of a venue.
 package struct VenueField {
   /// The logarithms of likelihood and prior, cell by cell, floor by floor of the radio map.
+  ///
+  /// A floor that was not evaluated has no values.
   package var values: [[Float]] = []
   /// The largest of them.
   package var best: Float = -.infinity
@@ -13,35 +15,37 @@ package struct VenueField {
     self.best = best
   }
 
-  /// The floors on which some place may count for something, if everything is a little louder or fainter too.
+  /// The floors on which some place may still have weight, even if everything is a little louder or fainter.
   package var likelyFloors: [Bool] {
     values.map { floor in floor.max().map { $0 > best - VenueField.farBehind } ?? false }
   }
 
-  /// How far behind the best place of all the best one of a floor has to be for the whole floor to be out of the question.
+  /// The distance from the best place of all, in nats, at which the best place of a floor rules out the whole floor.
   ///
-  /// 40 nats: the 25 at which a place counts for nothing, and more than a few decibels make up for.
+  /// 40 nats: the 25 at which a place has no weight, and more than a few decibels account for.
   private static let farBehind: Float = 40
 
-  /// Works out the best.
+  /// Computes the best value.
   package mutating func findBest() { best = values.lazy.compactMap { $0.max() }.max() ?? -.infinity }
 }
 
-/// How probable each place of a venue is beside the best one.
+/// The probability of each place of a venue relative to the best one.
 package struct VenueShares {
-  /// Cell by cell, floor by floor of the radio map; 0 for what counts for nothing.
+  /// The shares cell by cell, floor by floor of the radio map; 0 for cells that are too improbable to count.
   package let values: [[Float]]
   /// Their sum.
   package let total: Float
   /// The logarithm of the sum of all likelihoods.
   package let evidence: Float
 
-  /// How far behind the best a cell counts for nothing: most of a venue, whose exponentials would take longer than all the rest.
+  /// The distance from the best cell at which a cell does not count.
+  ///
+  /// It excludes most of a venue, whose exponentials would take longer than all the rest.
   ///
   /// - Units: nats. A quarter of a million such cells, the most that a floor has, are 4 in a million of all.
   private static let leastCounted: Float = 25
 
-  /// Works out what the logarithms of a field come to.
+  /// Computes the shares from the logarithms of a field.
   package init(_ field: VenueField) {
     let best = field.best
     var total: Float = 0
@@ -60,13 +64,13 @@ package struct VenueShares {
 }
 
 extension Locator {
-  /// Readings of a while are taken together here while the subject walked less than this: most of a cell of the map.
+  /// The walked distance within which readings are evaluated together: most of a cell of the map.
   ///
   /// - Units: metres.
   static let wideBunch: Float = 2.5
 
-  /// What is known of every place, floor by floor of the radio map, before any level counts: how probable it is at first, and what
-  /// scans say by what they do not list.
+  /// Returns the evidence for every place, floor by floor of the radio map, before any level counts: the initial
+  /// probability, and the evidence of what scans do not list.
   package func priors(_ listed: [Int32]?) -> [[Float]] {
     content.floorOfRadio.enumerated().map { radio, number in
       guard let number else { return [] }
@@ -79,10 +83,10 @@ extension Locator {
     }
   }
 
-  /// What readings say of every place where the subject may be now, the way that it walked since they were heard counted in, on top
-  /// of what was known before: ``priors(_:)``.
+  /// Returns the evidence of readings for every place where the subject may be now, taking into account the way that
+  /// it walked since they were heard, added to the evidence from before: ``priors(_:)``.
   ///
-  /// Floors that are left out, where not all are asked about, have no values.
+  /// Floors that are not evaluated have no values.
   package func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
@@ -119,9 +123,11 @@ extension Locator {
     return found
   }
 
-  /// Whether some place of a field is better than a value even when what scans do not list is counted in.
+  /// Returns whether some place of a field is better than a value even when the evidence of what scans do not list is
+  /// included.
   ///
-  /// That only ever speaks against a place, so it is asked of those alone that are better without it, and their surroundings.
+  /// That evidence only ever reduces the value of a place, so it is only computed for the places that are better
+  /// without it, and their surroundings.
   package func isBeaten(_ value: Float, by field: VenueField, _ listed: [Int32]?) -> Bool {
     guard field.best > value else { return false }
     guard let listed else { return true }
@@ -137,7 +143,7 @@ extension Locator {
     return false
   }
 
-  /// Draws places as often as they are probable.
+  /// Draws places with a frequency proportional to their probability.
   package mutating func draw(
     _ count: Int,
     from shares: VenueShares
@@ -165,7 +171,7 @@ extension Locator {
     return places
   }
 
-  /// A place in a cell of the map, one that can be walked on if a few tries find one.
+  /// Returns a place in a cell of the map, one that can be walked on if a few tries find one.
   private mutating func place(in index: Int, of grid: RadioGrid, floor: Int) -> (east: Float, north: Float) {
     let raster = content.floors[floor].raster
     let west = Float(grid.corner.x) + Float(index % grid.columns) * grid.cell
@@ -180,7 +186,7 @@ extension Locator {
 }
 
 extension RadioField<Float> {
-  /// Adds the field of a whole floor, moved by a way that is counted in cells.
+  /// Adds the field of a whole floor, shifted by a way that is counted in cells.
   func add(to sums: inout [Float], east: Float, north: Float) {
     guard east.magnitude > 0.1 || north.magnitude > 0.1 else {
       for index in sums.indices { sums[index] += values[index] }
@@ -196,7 +202,7 @@ extension RadioField<Float> {
 }
 
 extension RadioGrid {
-  /// The smallest window that holds all cells whose value is above another; nil if none is.
+  /// Returns the smallest window that holds all cells whose value is above another; nil if there are none.
   fileprivate func window(
     of values: [Float],
     above value: Float
@@ -218,9 +224,9 @@ extension Locator {
     return cloud.isEmpty || time - born < rules.youth
   }
 
-  /// Draws the belief from scratch, over every place of the venue, by how probable all readings so far make it.
+  /// Draws the belief from scratch, over every place of the venue, by its probability given all readings so far.
   ///
-  /// The offset of the subject's receiver is not known yet either, so every place is tried with a few offsets.
+  /// The offset of the subject's receiver is not known yet, so every place is tried with a few offsets.
   mutating func grow(_ listed: [Int32]?, at time: Timestamp) {
     if born == nil || cloud.isEmpty { born = time }
     let readings = recent
@@ -274,8 +280,8 @@ extension Locator {
     }
   }
 
-  /// Compares the belief with all other places, now and then, and moves part of it where the readings of the last seconds are
-  /// explained much better.
+  /// Compares the belief with all other places from time to time, and moves part of it where that explains the
+  /// readings of the last seconds much better.
   mutating func audit(_ listed: [Int32]?, at time: Timestamp) {
     guard time - evidence.audited >= rules.auditInterval, recent.count >= Locator.leastAudited else { return }
     evidence.audited = time
@@ -305,17 +311,17 @@ extension Locator {
     }
   }
 
-  /// How many readings a look needs to be compared.
+  /// The minimum number of readings for a comparison.
   static let leastAudited = 6
-  /// How many of them are compared.
+  /// The maximum number of readings that are compared.
   static let mostAudited = 60
-  /// The share of the particles that moves at most.
+  /// The maximum share of the particles that moves.
   ///
-  /// 0.95: what is 30 nats behind is not kept as one half of the belief until the next look; walks held back are placed as
-  /// well as with a half.
+  /// 0.95: a belief that is 30 nats behind should not keep half of its particles until the next comparison. Held-back
+  /// walks are placed as well as with a half.
   private static let mostMoved: Float = 0.95
 
-  /// How well the belief explains readings: the logarithm of the mean over all particles.
+  /// Returns the likelihood of readings given the belief: the logarithm of the mean over all particles.
   private func likelihood(
     of readings: [RadioReading],
     _ worths: [Float],

@@ -1,23 +1,25 @@
 import PharosReports
 
-/// Where the handset points while it is carried: from its own rotation vector, or else from turn rate, field and gravity.
+/// The direction of the handset while it is carried, from its own rotation vector, or else from turn rate, field and
+/// gravity.
 ///
-/// Where the handset fuses its senses itself, its rotation vector counts and nothing else. Otherwise the turn rate carries the
-/// orientation along, gravity straightens it, and the magnetic field pulls it to north by a Kalman filter over one number, the
-/// heading's error. A field that is weaker, stronger or steeper than usual comes from iron nearby and pulls less. Without a field
-/// the reference stays unknown; without a turn rate, each sample of the field is an orientation by itself.
+/// If the handset provides a rotation vector, it determines the tilt, and also the heading; where there is a turn
+/// rate, it only pulls the heading. Otherwise the turn rate updates the orientation, gravity corrects the tilt, and
+/// the magnetic field pulls the heading to north by a Kalman filter over one number, the heading's error. A field that
+/// is weaker, stronger or steeper than usual comes from iron nearby and pulls less. Without a field the reference
+/// stays unknown. Without a turn rate, each sample of the field gives an orientation of its own.
 struct Compass: Hashable, Sendable {
   private var orientation = Orientation()
   private var reference: Heading.Reference?
   private var references: UInt32 = 0
   /// The variance of the heading's lasting error, in square radians.
   private var variance: Float = 0
-  /// For how long measured headings have differed from the own one beyond what both can be wrong by.
+  /// The time for which measured headings have differed from the own one by more than the errors of both allow.
   ///
   /// - Units: seconds.
   private var astray: Float = 0
   private var gravity = SIMD3<Float>.zero
-  /// What the turn rate reads when nothing turns.
+  /// The reading of the turn rate when nothing turns.
   private var zeroRate = SIMD3<Float>.zero
   private var field = FieldWatch()
   private var rotationAt = Timestamp.distantPast
@@ -28,8 +30,8 @@ struct Compass: Hashable, Sendable {
 
   /// Takes the handset's own orientation.
   ///
-  /// Its tilt is better than what gravity alone tells. Its heading follows the field within seconds, as far as it is bent: so where there
-  /// is a turn rate the heading is only pulled.
+  /// Its tilt is better than that from gravity alone. Its heading follows the field, and therefore its distortions,
+  /// within seconds. So where there is a turn rate, the rotation vector only pulls the heading.
   mutating func take(rotationVector: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
     let told = Orientation(rotationVector: rotationVector)
     let passed = isAlive(rotationAt, at: time, rules) ? Float((time - rotationAt).seconds) : 0
@@ -114,7 +116,9 @@ struct Compass: Hashable, Sendable {
     orientation.veer(by: error * pull(by: noise))
   }
 
-  /// Learns what the turn rate reads at rest; a slow turn of the hand is none.
+  /// Learns the turn rate at rest.
+  ///
+  /// A slow turn of the hand is not at rest.
   private mutating func learn(zeroRate sample: SIMD3<Float>, over passed: Float, rules: MotionRules) {
     guard (sample - zeroRate).square < rules.restTurn * rules.restTurn else { return }
     zeroRate += (sample - zeroRate) * (passed / (rules.zeroRateTime + passed))
@@ -122,10 +126,10 @@ struct Compass: Hashable, Sendable {
     zeroRate.clamp(lowerBound: -limit, upperBound: limit)
   }
 
-  /// Notes by how much a measured heading differs from the own one.
+  /// Records the difference of a measured heading from the own one.
   ///
-  /// Iron by the way bends the field for some seconds, and then the turn rate is right. What differs for longer is a turn that was
-  /// missed, and then the field is.
+  /// Iron along the way bends the field for some seconds, and then the turn rate is right. A difference that lasts
+  /// longer comes from a turn that was missed, and then the field is right.
   private mutating func doubt(_ error: Float, white: Float, over passed: Float, rules: MotionRules) {
     guard error * error > 9 * (variance + white) else {
       astray = 0
@@ -137,14 +141,16 @@ struct Compass: Hashable, Sendable {
     astray = 0
   }
 
-  /// The share by which a heading that was measured corrects the own one: the gain of a Kalman filter over its error.
+  /// Returns the share by which a measured heading corrects the own one: the gain of a Kalman filter over the
+  /// heading's error.
   private mutating func pull(by noise: Float) -> Float {
     let gain = variance / (variance + noise)
     variance *= 1 - gain
     return gain
   }
 
-  /// The heading of the step that ends now, from the looks since the last step; nil if nothing tells it.
+  /// Returns the heading of the step that ends now, from the directions since the last step, or nil if no sensor gives
+  /// it.
   mutating func heading(at time: Timestamp, rules: MotionRules) -> Heading? {
     defer { pointing = Pointing() }
     guard let reference else { return nil }
@@ -167,7 +173,7 @@ struct Compass: Hashable, Sendable {
     )
   }
 
-  /// From which time between two turn rates on some are missing: phones send 50 a second, and ten at least.
+  /// The time between two turn rates from which on some are missing: phones send 50 a second, and at least ten.
   ///
   /// - Units: seconds.
   private static let gap: Float = 0.11
@@ -187,7 +193,7 @@ struct Compass: Hashable, Sendable {
   }
 }
 
-/// How usual a magnetic field is where it is measured: iron in walls, escalators and cars bends it.
+/// A measure of how usual a magnetic field is at its place: iron in walls, escalators and cars bends it.
 struct FieldWatch: Hashable, Sendable {
   /// The mean strength, and the mean part that points down, of the fields of the last half minute.
   ///
@@ -195,7 +201,7 @@ struct FieldWatch: Hashable, Sendable {
   private var strength: Float = 0
   private var down: Float = 0
 
-  /// Over how long the means are taken.
+  /// The time over which the means are taken.
   ///
   /// - Units: seconds.
   private static let memory: Float = 30
@@ -204,10 +210,10 @@ struct FieldWatch: Hashable, Sendable {
   /// - Units: µT.
   /// - Source: World Magnetic Model 2020: 22 to 67 µT at the surface.
   private static let natural: ClosedRange<Float> = 18...80
-  /// By how much, as a share of its strength, a field may differ until its heading is as wrong again as it is anyway.
+  /// The difference of a field, as a share of its strength, at which its heading has twice the usual uncertainty.
   private static let usual: Float = 0.1
 
-  /// How odd a field is: 0 for a usual one, 1 where its heading is twice as uncertain, and so on.
+  /// Returns the oddity of a field: 0 for a usual one, 1 where its heading is twice as uncertain, and so on.
   mutating func oddity(of field: SIMD3<Float>, up: SIMD3<Float>, after passed: Float) -> Float {
     let size = field.square.squareRoot()
     let depth = -field.dot(up)
@@ -224,7 +230,7 @@ struct FieldWatch: Hashable, Sendable {
   }
 }
 
-/// Where the handset pointed since the last step, the last moments first.
+/// The directions of the handset since the last step, with the last moments weighted most.
 struct Pointing: Hashable, Sendable {
   private var east: Float = 0
   private var north: Float = 0
@@ -232,7 +238,9 @@ struct Pointing: Hashable, Sendable {
   /// The time of the last look.
   private(set) var time = Timestamp.distantPast
 
-  /// Takes a look; one that shows straight up or down has no length and so no weight.
+  /// Adds a direction.
+  ///
+  /// A direction straight up or down has no horizontal length and therefore no weight.
   mutating func add(_ look: (east: Float, north: Float), at time: Timestamp, window: Float) {
     // Who stood and turned before the step walks where the turn ended.
     let kept = looks > 0 ? window / (window + Float((time - self.time).seconds)) : 0
@@ -250,7 +258,8 @@ struct Pointing: Hashable, Sendable {
   /// The mean direction.
   var bearing: Float { Bearing.of(east: east, north: north) }
 
-  /// How much the looks differ, in radians: the deviation of the wrapped normal distribution with their mean's length, to second order.
+  /// The difference among the directions in radians: the deviation of the wrapped normal distribution with their
+  /// mean's length, to second order.
   var spread: Float {
     guard looks > 0 else { return Compass.anyDirection }
     let share = min(1, (east * east + north * north).squareRoot() / looks)

@@ -1,25 +1,26 @@
 import PharosReports
 
-/// How somebody walks: the steps found in the acceleration or told by the handset, their lengths, and the speed that they make.
+/// The gait of a person: the steps found in the acceleration or reported by the handset, their lengths, and the
+/// resulting speed.
 struct Gait: Hashable, Sendable {
   private var detector = StepDetector()
   private var mark: StepDetector.Mark?
   private var handsetStepAt = Timestamp.distantPast
-  /// The time that steps take, and the fourth root of their swing: means over the last few; nothing before the first.
+  /// The duration of a step and the fourth root of its swing: means over the last few steps, 0 before the first.
   ///
   /// - Units: seconds and (m/s²)^¼.
   private var period: Float = 0
   private var root: Float = 0
-  /// The last step, of either origin.
+  /// The last step, from either source.
   private var last: Step?
 
-  /// Takes a strength of acceleration, and says whether it ends a step.
+  /// Takes a strength of acceleration, and returns whether it ends a step.
   mutating func takes(_ strength: Float, at time: Timestamp, rules: MotionRules) -> Bool {
     mark = detector.take(strength, at: time, rules: rules)
     return mark != nil
   }
 
-  /// The step that ends now, or nil where the handset tells steps by itself.
+  /// Returns the step that ends now, or nil if the handset itself reports steps.
   mutating func step(heading: Heading?, at time: Timestamp, rules: MotionRules) -> Step? {
     guard let mark, handsetStepAt == .distantPast || time - handsetStepAt > rules.handsetStepLife else {
       return nil
@@ -38,7 +39,7 @@ struct Gait: Hashable, Sendable {
     )
   }
 
-  /// For how many steps the means of period and swing are taken.
+  /// The number of steps over which the means of period and swing are taken.
   private static let memory: Float = 4
 
   private mutating func learn(_ mark: StepDetector.Mark, at time: Timestamp, rules: MotionRules) {
@@ -49,7 +50,7 @@ struct Gait: Hashable, Sendable {
     period += (passed - period) / (period > 0 ? Gait.memory : 1)
   }
 
-  /// How far steps of such a swing and cadence go.
+  /// Returns the length of steps with the present swing and cadence.
   private func length(_ rules: MotionRules) -> Float {
     let usual = Float(rules.usualDuration.seconds)
     // Beyond what was surveyed the lines that were fitted mean nothing.
@@ -58,7 +59,9 @@ struct Gait: Hashable, Sendable {
     return min(rules.lengths.upperBound, max(rules.lengths.lowerBound, length))
   }
 
-  /// The step that the handset detected; what it does not tell comes from the rules and from the compass.
+  /// Takes a step that the handset detected, and returns it.
+  ///
+  /// The rules and the compass supply what the handset does not report.
   mutating func take(
     length: Float,
     heading: Float,
@@ -89,14 +92,15 @@ struct Gait: Hashable, Sendable {
     )
   }
 
-  /// The speed and the course of a walk that goes on, or nil.
+  /// Returns the speed and the course of a walk that goes on, or nil.
   func walking(at time: Timestamp, rules: MotionRules) -> (speed: Float, course: Float?)? {
     guard let last, time - last.time <= rules.longestStep else { return nil }
     let course = last.heading.flatMap { $0.reference == .north ? $0.radians : nil }
     return (last.length / Float(max(0.2, (last.time - last.began).seconds)), course)
   }
 
-  /// For how long silence means that no step was made: a handset that tells steps says nothing while it rests.
+  /// Returns the time for which silence means that no step was made: a handset that reports steps sends nothing while
+  /// it rests.
   func life(_ rules: MotionRules) -> TimeSpan {
     handsetStepAt == .distantPast ? .zero : rules.handsetStepLife
   }
@@ -109,19 +113,19 @@ struct Gait: Hashable, Sendable {
 
 /// Finds steps in the strength of the acceleration: a bump above its slow mean, and the fall behind it.
 ///
-/// The strength needs no orientation, so the detector does not care how the handset is held.
+/// The strength needs no orientation, so the detector does not depend on the grip on the handset.
 struct StepDetector: Hashable, Sendable {
   /// A step, as it shows in the acceleration.
   struct Mark: Hashable, Sendable {
-    /// When the step before ended, if it was part of the same walk.
+    /// The end of the step before, if it was part of the same walk.
     var began: Timestamp?
-    /// How far the acceleration swung, from the trough before the bump to its top.
+    /// The swing of the acceleration, from the trough before the bump to its top.
     ///
     /// - Units: m/s².
     var swing: Float
   }
 
-  /// For how many steps the usual swing is taken.
+  /// The number of steps over which the usual swing is taken.
   private static let memory: Float = 4
 
   private var slow: Float = 0
@@ -134,7 +138,7 @@ struct StepDetector: Hashable, Sendable {
   private var last = Timestamp.distantPast
   private var previous = Timestamp.distantPast
 
-  /// Takes a strength of acceleration, and says whether a step ended with it.
+  /// Takes a strength of acceleration, and returns the step that ended with it, if any.
   mutating func take(_ strength: Float, at time: Timestamp, rules: MotionRules) -> Mark? {
     defer { previous = time }
     guard previous != .distantPast, time - previous <= rules.sampleLife else {
@@ -169,28 +173,28 @@ struct StepDetector: Hashable, Sendable {
   }
 }
 
-/// Tells rest from movement by how much the strength of the acceleration scatters.
+/// A detector of rest, from the scatter of the acceleration's strength.
 struct RestWatch: Hashable, Sendable {
   private var mean: Float = 0
   private var variance: Float = 0
   private var previous = Timestamp.distantPast
-  /// Since when the acceleration has been quiet, or nil while it is not.
+  /// The time from which the acceleration has been quiet, or nil while it is not.
   private var quietSince: Timestamp?
   /// The time up to which the rest has been reported.
   private var told = Timestamp.distantPast
 
-  /// Over how long the scatter is taken.
+  /// The time over which the scatter is taken.
   ///
   /// - Units: seconds.
   private static let memory: Float = 0.5
 
-  /// Whether the handset rests: no step for a while, and little scatter.
+  /// Returns whether the handset rests: no step for a while, and little scatter.
   func isResting(at time: Timestamp, rules: MotionRules) -> Bool {
     guard let quietSince else { return false }
     return time - quietSince >= rules.restDelay
   }
 
-  /// Takes a strength of acceleration, and gives a rest to tell.
+  /// Takes a strength of acceleration, and returns a rest to report, if any.
   mutating func take(_ strength: Float, at time: Timestamp, rules: MotionRules) -> Movement? {
     defer { previous = time }
     guard previous != .distantPast, time - previous <= rules.sampleLife else {
@@ -215,6 +219,6 @@ struct RestWatch: Hashable, Sendable {
     return .still(from: from, to: time)
   }
 
-  /// A step was made: the rest is over.
+  /// Ends the rest, because a step was made.
   mutating func wake() { quietSince = nil }
 }

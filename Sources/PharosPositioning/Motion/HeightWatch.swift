@@ -1,15 +1,16 @@
 import PharosReports
 
-/// Finds ways up and down in the air pressure.
+/// Detects climbs and descents in the air pressure.
 ///
-/// The weather changes it by a metre's worth in minutes; a door that slams, or a ventilation that starts, in an instant and often only
-/// for a moment. A way between floors takes seconds, at a speed between those two, and ends on another level.
+/// The weather changes the pressure height by a metre in minutes. A door that slams, or a ventilation that starts,
+/// changes it at once and often only for a moment. A way between floors takes seconds, at a speed between those two,
+/// and ends on another level.
 struct HeightWatch: Hashable, Sendable {
   /// A change of height that has begun.
   private struct Way: Hashable, Sendable {
-    /// When it began.
+    /// The time at which it began.
     var began: Timestamp
-    /// The level that it began from.
+    /// The level at which it began.
     var base: Float
     /// The greatest change within about a second.
     var jump: Float
@@ -26,7 +27,7 @@ struct HeightWatch: Hashable, Sendable {
   private var level: Float = 0
   /// The height now.
   private var height: Float = 0
-  /// The last seconds: whether the height still changes shows in their slope.
+  /// The heights of the last seconds, whose slope shows whether the height still changes.
   private var marks: [Mark] = []
   private var previous = Timestamp.distantPast
   private var way: Way?
@@ -36,14 +37,14 @@ struct HeightWatch: Hashable, Sendable {
   /// - Units: metres.
   /// - Source: the barometric formula, R T ÷ (g M) with R = 8.314 J/(mol K), T = 293 K, g = 9.807 m/s², M = 0.02896 kg/mol.
   static let scaleHeight: Float = 8_581
-  /// Over what time a sudden change is looked for.
+  /// The time over which a sudden change is measured.
   private static let second = TimeSpan.milliseconds(1_250)
-  /// How smooth the height for it is.
+  /// The time constant with which the height is smoothed for that.
   ///
   /// - Units: seconds.
   private static let quickSmoothing: Float = 0.3
 
-  /// Takes an air pressure in hPa, and gives a climb that has ended.
+  /// Takes an air pressure in hPa, and returns a climb that has ended, if any.
   mutating func take(_ pressure: Float, at time: Timestamp, rules: MotionRules) -> Climb? {
     let raw = -HeightWatch.scaleHeight * Float(RadioMath.naturalLog(Double(pressure) / 1_013.25))
     let passed = Float((time - previous).seconds)
@@ -73,7 +74,7 @@ struct HeightWatch: Hashable, Sendable {
     return close(open, at: end, after: passed, time, rules)
   }
 
-  /// Ends a way that has come to a level; gives a climb if it was one.
+  /// Ends a way that has come to a level, and returns a climb if it was one.
   private mutating func close(
     _ open: Way,
     at end: Float,
@@ -99,7 +100,7 @@ struct HeightWatch: Hashable, Sendable {
     way = nil
   }
 
-  /// How far the height changed within the last second.
+  /// The change of height within about the last second.
   private var jump: Float {
     guard let last = marks.last, let first = marks.first(where: { last.time - $0.time <= HeightWatch.second })
     else { return 0 }

@@ -16,7 +16,7 @@ package import PharosReports
 package struct MotionTracker: Hashable, Sendable {
   /// The constants.
   package let rules: MotionRules
-  /// What was not used, and why.
+  /// The numbers of samples and movements that were used or dropped, by reason.
   package private(set) var counters = MotionCounters()
   /// The time up to which movements have been determined.
   ///
@@ -24,7 +24,7 @@ package struct MotionTracker: Hashable, Sendable {
   package private(set) var toldThrough = Timestamp.distantPast
   /// The time of the newest acceleration or step that was processed.
   ///
-  /// What the handset has done since is unknown.
+  /// The activity of the handset since then is unknown.
   package internal(set) var sensedThrough: Timestamp?
 
   private var lanes: [MotionLane]
@@ -36,19 +36,22 @@ package struct MotionTracker: Hashable, Sendable {
   var rest = RestWatch()
   var heights = HeightWatch()
 
-  /// How many samples of each kind may wait for each second, and how far apart those are that are kept.
+  /// The number of samples of each kind that may wait for each second, and the minimum time between two samples that
+  /// are kept.
   ///
-  /// In the order of `MotionSample.Kind`: acceleration, turn rate, field, rotation vector, pressure, steps. Steps show in 50 samples
-  /// of acceleration a second; orientation and field are wanted as often as a hand turns.
+  /// The order is that of `MotionSample.Kind`: acceleration, turn rate, field, rotation vector, pressure, steps. Steps
+  /// can be detected in 50 samples of acceleration a second. Orientation and field are needed as often as a hand
+  /// turns.
   package static let lanes: [(rate: Double, spacing: TimeSpan)] = [
     (50, .milliseconds(15)), (50, .milliseconds(15)), (14, .milliseconds(75)), (27, .milliseconds(35)),
     (6, .milliseconds(180)), (6, .milliseconds(150)),
   ]
   /// The longest horizon, which takes 40 KiB.
   static let longestHorizon = TimeSpan.seconds(10)
-  /// By how much a sample has to lie behind the last one for the clock to have been set back, so that what came before was of the future.
+  /// The time by which a sample must lie behind the last one to show that the clock was set back, so that the earlier
+  /// samples have times in the future.
   static let clockStep = TimeSpan.seconds(10)
-  /// How many movements may wait to be fetched.
+  /// The maximum number of movements that may wait to be fetched.
   package static let waitingLimit = 16
 
   /// Creates a tracker of a handset of which nothing is known yet.
@@ -63,7 +66,9 @@ package struct MotionTracker: Hashable, Sendable {
     lanes = MotionTracker.lanes.map { MotionLane(limit: Int($0.rate * seconds) + 1, spacing: $0.spacing) }
   }
 
-  /// Takes a sample, whose own `age` does not count: the time is given.
+  /// Takes a sample at a given time.
+  ///
+  /// The sample's own `age` does not count.
   package mutating func take(_ sample: MotionSample, at time: Timestamp) {
     guard MotionTracker.isSensible(sample) else {
       counters.senseless += 1
@@ -95,7 +100,9 @@ package struct MotionTracker: Hashable, Sendable {
     counters.taken += 1
   }
 
-  /// The next movement that was known by a time, or nil if there is none: call it until then.
+  /// Returns the next movement that was known by a time, or nil if there is none.
+  ///
+  /// Call it until it returns nil.
   ///
   /// Samples up to that time that come afterwards are late.
   package mutating func next(through time: Timestamp) -> Movement? {
@@ -119,7 +126,7 @@ package struct MotionTracker: Hashable, Sendable {
     return rest.isResting(at: time, rules: rules) ? .still : .restless
   }
 
-  /// Processes the earliest sample that waits, if it is early enough; says whether there was one.
+  /// Processes the earliest waiting sample, if it is early enough, and returns whether there was one.
   @discardableResult
   private mutating func processNext(through limit: Timestamp) -> Bool {
     var chosen = 0
@@ -152,14 +159,14 @@ package struct MotionTracker: Hashable, Sendable {
 }
 
 extension Timestamp {
-  /// Whether the point lies later than another one by a span or more.
+  /// Returns whether the point lies later than another one by a span or more.
   fileprivate func isAhead(of other: Timestamp, by span: TimeSpan) -> Bool {
     self != .distantPast && self - other >= span
   }
 }
 
 extension MotionTracker {
-  /// Whether a sensor can have said so.
+  /// Returns whether a sample has values that a sensor can produce.
   static func isSensible(_ sample: MotionSample) -> Bool {
     switch sample.kind {
     case .accelerometer: isWithin(160, sample)
@@ -176,7 +183,7 @@ extension MotionTracker {
     sample.x.magnitude <= limit && sample.y.magnitude <= limit && sample.z.magnitude <= limit
   }
 
-  /// Takes the sample whose turn it is.
+  /// Processes the next sample.
   mutating func process(_ entry: MotionLane.Entry, of kind: MotionSample.Kind) {
     let vector = SIMD3(entry.x, entry.y, entry.z)
     switch kind {
@@ -209,11 +216,11 @@ extension MotionTracker {
   }
 }
 
-/// The samples of one kind that wait for their turn, in order of their times; a ring that grows up to a bound.
+/// The waiting samples of one kind, in order of their times, in a ring that grows up to a bound.
 package struct MotionLane: Hashable, Sendable {
   /// One sample.
   package struct Entry: Hashable, Sendable {
-    /// When it was sampled.
+    /// The time of sampling.
     var time: Timestamp
     /// The first value.
     var x: Float
@@ -223,7 +230,7 @@ package struct MotionLane: Hashable, Sendable {
     var z: Float
   }
 
-  /// How many samples the ring may hold.
+  /// The maximum number of samples in the ring.
   let limit: Int
   /// The least time between two samples that are kept.
   let spacing: TimeSpan
@@ -240,13 +247,13 @@ package struct MotionLane: Hashable, Sendable {
     self.spacing = spacing
   }
 
-  /// The sample whose turn it is.
+  /// The next sample.
   var first: Entry? { count > 0 ? ring[head] : nil }
 
-  /// Whether there is no room for another one.
+  /// Indicates whether there is no room for another sample.
   var isFull: Bool { count == limit }
 
-  /// Notes that a sample came, and says whether it is far enough from the last one that was kept.
+  /// Records that a sample came, and returns whether it is far enough from the last one that was kept.
   mutating func admits(_ time: Timestamp) -> Bool {
     latest = time
     guard kept == .distantPast || time - kept >= spacing else { return false }
@@ -261,7 +268,7 @@ package struct MotionLane: Hashable, Sendable {
     count += 1
   }
 
-  /// Takes out the sample whose turn it is.
+  /// Removes and returns the next sample.
   mutating func popFirst() -> Entry? {
     guard count > 0 else { return nil }
     let entry = ring[head]
@@ -270,7 +277,7 @@ package struct MotionLane: Hashable, Sendable {
     return entry
   }
 
-  /// Forgets what waits from a time on, and takes that time for the latest: the clock was set back.
+  /// Removes the waiting samples from a time on, because the clock was set back, and returns their number.
   mutating func rewind(to time: Timestamp) -> Int {
     let before = count
     while count > 0, ring[(head + count - 1) % ring.count].time >= time { count -= 1 }
@@ -291,7 +298,7 @@ package struct MotionLane: Hashable, Sendable {
   }
 }
 
-/// What a tracker did not use, and why.
+/// The numbers of samples and movements that a tracker used or dropped, by reason.
 package struct MotionCounters: Hashable, Sendable {
   /// Samples that were taken.
   package var taken: UInt64 = 0
@@ -301,13 +308,13 @@ package struct MotionCounters: Hashable, Sendable {
   package var unordered: UInt64 = 0
   /// Samples that arrived after the movements up to their time had been determined.
   package var late: UInt64 = 0
-  /// Samples left out since their kind comes more often than anything needs it.
+  /// Samples dropped because their kind comes more often than necessary.
   package var thinned: UInt64 = 0
   /// Samples that were processed before the caller asked for their time, because a queue was full.
   package var hurried: UInt64 = 0
   /// Movements that were dropped because the caller did not fetch them in time.
   package var forgotten: UInt64 = 0
 
-  /// Nothing yet.
+  /// Starts at zero.
   package init() {}
 }

@@ -1,18 +1,18 @@
 package import PharosReports
 
-/// What a handset's motion sensors say that it did.
+/// A movement of a handset, as detected by its motion sensors.
 ///
 /// Movements of a ``MotionTracker`` come in order of the time at which they were *known*: a movement at a time uses no
-/// sample that is later.
+/// later sample.
 package enum Movement: Hashable, Sendable {
   /// It was carried one step further.
   case step(Step)
   /// A rest from the first time to the second. A long rest is reported in consecutive parts.
   case still(from: Timestamp, to: Timestamp)
-  /// It went up or down, and is on a level again.
+  /// A way up or down that has ended on a level again.
   case climbed(Climb)
 
-  /// When it was known: the end of the step, of the rest or of the climb's last look.
+  /// The time at which it was known: the end of the step, of the rest or of the climb's last sample.
   package var time: Timestamp {
     switch self {
     case .step(let step): step.time
@@ -24,11 +24,11 @@ package enum Movement: Hashable, Sendable {
 
 /// One step of the person who carries the handset.
 package struct Step: Hashable, Sendable {
-  /// When the step before ended, or one usual step earlier for the first one of a walk.
+  /// The end of the step before, or one usual step earlier for the first one of a walk.
   package var began: Timestamp
-  /// When the step was known: the heel has struck and the push is over.
+  /// The time at which the step was known: the heel has struck and the push is over.
   package var time: Timestamp
-  /// How far it went.
+  /// The length of the step.
   ///
   /// - Units: metres.
   package var length: Float
@@ -36,7 +36,7 @@ package struct Step: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var lengthDeviation: Float
-  /// Where to, or nil if no sensor tells.
+  /// The direction, or nil if no sensor gives one.
   package var heading: Heading?
 
   /// Makes a step.
@@ -57,10 +57,11 @@ package struct Step: Hashable, Sendable {
 
 /// The direction of a step, with its two kinds of error.
 ///
-/// Most of a heading's error is common to the steps of a walk: how the handset is held, and what iron in the building does to the
-/// compass. A filter has to carry that part along as a bias. The rest differs from step to step.
+/// Most of a heading's error is common to the steps of a walk: it comes from the grip on the handset, and from iron in
+/// the building that disturbs the compass. A filter has to carry that part along as a bias. The rest differs from step
+/// to step.
 package struct Heading: Hashable, Sendable {
-  /// What a heading is measured from.
+  /// The direction from which a heading is measured.
   package enum Reference: Hashable, Sendable {
     /// Magnetic north, as the handset's compass has it; the declination is part of the bias.
     case north
@@ -80,7 +81,7 @@ package struct Heading: Hashable, Sendable {
   ///
   /// - Units: radians.
   package var biasDeviation: Float
-  /// What it is measured from.
+  /// The direction from which it is measured.
   package var reference: Reference
 
   /// Makes a heading.
@@ -92,13 +93,13 @@ package struct Heading: Hashable, Sendable {
   }
 }
 
-/// A way up or down, as the air pressure tells it: over stairs, in a lift or on an escalator.
+/// A way up or down, as detected from the air pressure: over stairs, in a lift or on an escalator.
 package struct Climb: Hashable, Sendable {
-  /// When the height began to change.
+  /// The time at which the height began to change.
   package var began: Timestamp
-  /// When it was known that the height had settled.
+  /// The time at which the height was known to have settled.
   package var time: Timestamp
-  /// How far up, or down where negative.
+  /// The distance up, negative if down.
   ///
   /// - Units: metres.
   package var meters: Float
@@ -116,9 +117,9 @@ package struct Climb: Hashable, Sendable {
   }
 }
 
-/// What a handset is doing at a point in time, as far as its motion sensors tell.
+/// The activity of a handset at a point in time, as detected by its motion sensors.
 package enum Activity: Hashable, Sendable {
-  /// Nothing is known: no sensor speaks.
+  /// Unknown, because no sensor has reported lately.
   case unknown
   /// It rests.
   case still

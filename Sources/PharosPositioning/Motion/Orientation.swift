@@ -1,4 +1,4 @@
-/// How a handset lies in the world: the directions of north and up, in its own axes.
+/// The orientation of a handset in the world: the directions of north and up, in its own axes.
 ///
 /// Axes as Android and iOS have them: x to the right of the screen, y to its top, z out of it.
 package struct Orientation: Hashable, Sendable {
@@ -40,9 +40,11 @@ package struct Orientation: Hashable, Sendable {
   /// The heading of the handset's top, radians clockwise from north.
   package var bearing: Float { Bearing.of(east: pointing.east, north: pointing.north) }
 
-  /// Where the handset points, as shares of a metre east and north: its top, or its back the more it is held upright.
+  /// The direction of the handset, as shares of a metre east and north: its top, or its back the more it is held
+  /// upright.
   ///
-  /// Held flat or tilted, the top leads. Upright, as for a photograph, the top shows to the ceiling, and the back is what leads.
+  /// If the handset is held flat or tilted, its top gives the direction. Upright, as for a photograph, the top points
+  /// to the ceiling, and the back gives the direction.
   var pointing: (east: Float, north: Float) {
     let upright = min(1, max(0, 2 * (up.y - Orientation.uprightFrom)))
     let east = east
@@ -127,7 +129,7 @@ extension SIMD3<Float> {
 ///
 /// Made of exactly rounded operations only, so that a walk comes out the same on every machine.
 package enum Bearing {
-  /// The direction of a way that many metres east and north: −π to π, 0 where there is no direction.
+  /// Returns the direction of a way of some metres east and north: −π to π, 0 where there is no direction.
   ///
   /// - Source: the series of the arc tangent after halving the angle once; with t ≤ tan(π/8) the first term left out is below
   ///   10⁻⁸.
@@ -153,7 +155,7 @@ package enum Bearing {
     return east < 0 ? -angle : angle
   }
 
-  /// The sine and cosine of an angle of at most a few thousand turns: how far east and north a metre leads.
+  /// Returns the sine and cosine of an angle of at most a few thousand turns: the shares of a metre east and north.
   ///
   /// - Source: Taylor's series after taking out quarter turns; with an angle of at most π/4 the first term left out is below
   ///   10⁻⁹.

@@ -1,6 +1,6 @@
 package import PharosPlaces
 
-/// The square cells of a floor that a radio map tells levels for, row by row from the south-western one.
+/// The square cells of a floor for which a radio map has levels, row by row from the south-western one.
 package struct RadioGrid: Hashable, Sendable {
   /// The south-western corner of the first cell, on the floor's plane.
   package let corner: Point
@@ -8,9 +8,9 @@ package struct RadioGrid: Hashable, Sendable {
   ///
   /// - Units: metres.
   package let cell: Float
-  /// How many cells lie in a row, from west to east.
+  /// The number of cells in a row, from west to east.
   package let columns: Int
-  /// How many rows there are, from south to north.
+  /// The number of rows, from south to north.
   package let rows: Int
 
   /// The most cells in a row or rows: with cells of 3 m, six kilometres.
@@ -18,7 +18,7 @@ package struct RadioGrid: Hashable, Sendable {
   /// The most cells of a floor: with cells of 3 m, 2.4 km².
   package static let mostCells = 1 << 18
 
-  /// Lays a grid; nil where it has no cells, too many of them, or a side that is none.
+  /// Creates a grid, or returns nil if it has no cells or too many, or if the side of a cell is out of range.
   package init?(corner: Point, cell: Float, columns: Int, rows: Int) {
     guard corner.x.isFinite, corner.y.isFinite, cell.isFinite, cell >= 0.1, cell <= 100,
       (1...RadioGrid.mostCellsAcross).contains(columns), (1...RadioGrid.mostCellsAcross).contains(rows),
@@ -30,16 +30,16 @@ package struct RadioGrid: Hashable, Sendable {
     self.rows = rows
   }
 
-  /// How many cells there are.
+  /// The number of cells.
   package var count: Int { columns * rows }
 
-  /// The middle of a cell.
+  /// Returns the middle of a cell.
   package func middle(column: Int, row: Int) -> Point {
     corner
       + Point(x: (Double(column) + 0.5) * Double(cell), y: (Double(row) + 0.5) * Double(cell))
   }
 
-  /// Where a place lies, counted in cells from the middle of the first one.
+  /// Returns the position of a place, counted in cells from the middle of the first cell.
   package func position(of point: Point) -> (column: Float, row: Float) {
     (
       Float((point.x - corner.x) / Double(cell) - 0.5),
@@ -47,7 +47,7 @@ package struct RadioGrid: Hashable, Sendable {
     )
   }
 
-  /// The cell that a place lies in, or nil outside of the grid.
+  /// Returns the index of the cell that contains a place, or nil outside of the grid.
   package func index(of point: Point) -> Int? {
     let column = ((point.x - corner.x) / Double(cell)).rounded(.down)
     let row = ((point.y - corner.y) / Double(cell)).rounded(.down)
@@ -56,7 +56,7 @@ package struct RadioGrid: Hashable, Sendable {
   }
 }
 
-/// The cells of a floor on which a radio map tells one emitter's levels: a rectangle of the floor's grid.
+/// The cells of a floor for which a radio map has one emitter's levels: a rectangle of the floor's grid.
 package struct RadioPatch: Hashable, Sendable {
   /// The emitter, as its place in ``RadioMap/emitters``.
   package let emitter: Int32
@@ -66,11 +66,11 @@ package struct RadioPatch: Hashable, Sendable {
   package let column: Int32
   /// The southernmost row of the grid.
   package let row: Int32
-  /// How many columns.
+  /// The number of columns.
   package let columns: Int32
-  /// How many rows.
+  /// The number of rows.
   package let rows: Int32
-  /// Where its first cell lies in ``RadioMap/levels`` and ``RadioMap/deviations``; the others follow row by row.
+  /// The index of its first cell in ``RadioMap/levels`` and ``RadioMap/deviations``; the others follow row by row.
   package let offset: Int32
 
   /// Makes a patch.
@@ -92,17 +92,17 @@ package struct RadioPatch: Hashable, Sendable {
     self.offset = offset
   }
 
-  /// How many cells it has.
+  /// The number of cells.
   package var count: Int { Int(columns) * Int(rows) }
 }
 
 extension RadioGrid {
-  /// How far beyond what is drawn a floor's grid reaches: people stand before doors.
+  /// The distance by which a floor's grid extends beyond the drawn floor, because people stand in front of doors.
   ///
   /// - Units: metres.
   static let border = 6.0
 
-  /// The grid of a floor; nil where nothing tells how large the floor is.
+  /// Creates the grid of a floor, or returns nil if the extent of the floor is unknown.
   ///
   /// - Parameters:
   ///   - floor: the floor.
@@ -131,10 +131,11 @@ extension RadioGrid {
 }
 
 extension RadioGrid {
-  /// How far the middle of each cell is from that of the nearest marked one, in metres; infinitely far where none is marked.
+  /// Returns the distance in metres from the middle of each cell to that of the nearest marked cell, or infinity if
+  /// none is marked.
   ///
-  /// Two passes over all cells, each by the four neighbours that were done before: ways along the axes and diagonals, at most
-  /// 8 % too long.
+  /// The algorithm makes two passes over all cells and compares each cell with its four neighbours that were visited
+  /// before. Paths follow axes and diagonals, so distances are at most 8 % too long.
   ///
   /// - Source: Rosenfeld and Pfaltz, "Distance functions on digital pictures", Pattern Recognition 1 (1968).
   package func distances(from marks: [UInt8]) -> [Float] {

@@ -11,7 +11,7 @@ extension RadioMap {
   /// Two bytes each; a mall of five floors with 5,000 radios takes ten million.
   package static let mostCells = 1 << 28
 
-  /// The bytes that it is kept as.
+  /// Returns the encoded map.
   ///
   /// - Shape: 0 "PHRM"; 4 version; 5 checksum of all that follows, u64; then the floors, each with its grid and what was
   ///   walked; the emitters, each with its group, its noise and its patches; the anchors; the levels; the deviations. Lists
@@ -135,10 +135,10 @@ extension RadioMap {
 /// Reads a radio map's fields and checks that they fit each other.
 struct RadioMapReading {
   private var parts = RadioMapParts()
-  /// How many cells the patches have so far.
+  /// The number of cells of all patches so far.
   private var cells = 0
 
-  /// How far on a floor's plane a place may lie.
+  /// The largest coordinate of a place on a floor's plane.
   ///
   /// - Units: metres.
   private static let farthest = 1e6
@@ -280,9 +280,9 @@ package enum NibblePacking {
     return nibbles.bytes
   }
 
-  /// Unpacks exactly so many bytes.
+  /// Unpacks an exact number of bytes.
   ///
-  /// - Throws: that there are fewer or more, or that a difference leads beyond what a byte holds.
+  /// - Throws: a `FieldError` if there are fewer or more bytes, or if a difference leads outside the range of a byte.
   package static func unpacked(_ reader: inout FieldReader, count: Int) throws(FieldError) -> [UInt8] {
     let packed = try reader.raw(reader.remaining)
     guard count <= packed.count * 2 else { throw reader.failure(.cut) }
@@ -327,7 +327,7 @@ private struct NibbleWriter {
   }
 }
 
-/// Why bytes are no radio map.
+/// The reason why bytes cannot be read as a radio map.
 public enum RadioMapError: Error, Hashable, Sendable {
   /// They are something else.
   case notARadioMap
@@ -338,7 +338,7 @@ public enum RadioMapError: Error, Hashable, Sendable {
 }
 
 extension RadioMapError: CustomStringConvertible {
-  /// What is wrong.
+  /// A description of the error.
   public var description: String {
     switch self {
     case .notARadioMap: return "this is no radio map: its first bytes are not PHRM"

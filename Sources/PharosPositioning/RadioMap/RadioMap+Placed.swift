@@ -4,7 +4,7 @@ import PharosReports
 extension RadioMap {
   /// Makes a map of the beacons, observers and access points that a venue places, by distance, walls and ceilings.
   ///
-  /// It knows nothing of shadows, so that fixes made with it are wider than those of a survey.
+  /// It contains no shadows, so fixes made with it have a larger radius than those with a survey.
   package init(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) {
     var draft = RadioMapDraft(floors: [], grids: [], walked: [])
     for (id, floor) in venue.floors {
@@ -16,7 +16,9 @@ extension RadioMap {
     self = draft.map()
   }
 
-  /// The same map, and what the venue places besides; of an emitter that was surveyed, the survey counts.
+  /// Returns the map with the emitters that the venue places added.
+  ///
+  /// For an emitter that was surveyed, the survey counts.
   package func adding(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) -> RadioMap {
     let placed = PlacedEmitters(venue, floors: floors, grids: grids, rules: rules).entries
     guard placed.contains(where: { numbers[$0.emitter] == nil }) else { return self }
@@ -27,7 +29,7 @@ extension RadioMap {
 }
 
 extension RadioMapDraft {
-  /// A map to be added to.
+  /// Creates a draft from a map, to which entries can be added.
   fileprivate init(_ map: RadioMap) {
     self.init(floors: map.floors, grids: map.grids, walked: map.walked)
     var anchors: [Int32: RadioAnchor] = [:]
@@ -59,7 +61,7 @@ extension RadioMapDraft {
   }
 }
 
-/// The levels of what a venue places.
+/// The levels of the emitters that a venue places.
 private struct PlacedEmitters {
   private(set) var entries: [RadioMapDraft.Entry] = []
   private let venue: Venue
@@ -67,7 +69,7 @@ private struct PlacedEmitters {
   private let grids: [RadioGrid]
   private let rules: PlacedRadioRules
 
-  /// How far a place on a plan may be off.
+  /// The uncertainty of a place on a plan.
   ///
   /// - Units: metres.
   static let anchorDeviation: Float = 1
@@ -131,13 +133,13 @@ private struct PlacedEmitters {
     )
   }
 
-  /// The place above or below on another floor, whose plane may have another origin.
+  /// Returns the place above or below on another floor, whose plane may have another origin.
   private func moved(_ point: Point, from floor: Floor, to id: FloorID) -> Point? {
     guard let other = venue.floor(id), let coordinate = floor.plane.coordinate(of: point) else { return nil }
     return other.plane.point(of: coordinate)
   }
 
-  /// The cells around an emitter in which it is loud enough; nil where none is.
+  /// Returns the cells around an emitter in which it is loud enough; nil if there are none.
   private func piece(
     _ loss: PathLoss,
     _ floor: Int,
@@ -176,7 +178,7 @@ private struct PlacedEmitters {
   }
 }
 
-/// The constants of a radio map that is made from what hangs where, without a survey.
+/// The constants of a radio map that is made from the positions of emitters, without a survey.
 package struct PlacedRadioRules: Hashable, Sendable {
   /// The side of the map's cells.
   ///
@@ -195,16 +197,16 @@ package struct PlacedRadioRules: Hashable, Sendable {
   /// - Units: dB.
   /// - Source: ITU-R P.1238-12, table 2: 20 N with N of 28 to 30 for offices, 22 for shops.
   package var slope: Float = 25
-  /// What a ceiling takes, for each floor between.
+  /// The attenuation of each ceiling in between.
   ///
   /// - Units: dB.
   /// - Source: ITU-R P.1238-12, table 3: 10 to 15 for one floor.
   package var ceiling: Float = 14
-  /// How far levels stray from all that: shadows, aerials, and makers' tolerances.
+  /// The deviation of levels from all that, by shadows, antennas and tolerances of the makers.
   ///
   /// - Units: dB.
   package var shadow: Float = 7
-  /// How far a single reading scatters at one place.
+  /// The scatter of a single reading at one place.
   ///
   /// - Units: dB.
   package var readingNoise: Float = 5

@@ -11,15 +11,15 @@ package import PharosReports
 /// - Shape: A level is a byte, −127 dBm + byte ÷ 2; a deviation is a byte, byte ÷ 10 dB. Both apply to the middle of a
 ///   cell.
 public struct RadioMap: Hashable, Sendable {
-  /// The floors that it tells of.
+  /// The floors that the map covers.
   package let floors: [FloorID]
   /// The grid of each floor.
   package let grids: [RadioGrid]
   /// The emitters, in ascending order.
   package let emitters: [Emitter]
-  /// Which emitters share one box, by a number for each: their readings err together.
+  /// A number for each emitter, equal for emitters that share one box, because their readings err together.
   package let groups: [Int32]
-  /// How far a single reading of each emitter scatters about what is expected.
+  /// The scatter of a single reading of each emitter about the expected level.
   ///
   /// - Units: dB.
   package let noises: [Float]
@@ -27,28 +27,29 @@ public struct RadioMap: Hashable, Sendable {
   package let patches: [RadioPatch]
   /// The expected levels of all patches, row by row.
   package let levels: [UInt8]
-  /// How far the expectation itself may be off, row by row; what a reading scatters comes on top.
+  /// The uncertainty of the expected levels, row by row, without the scatter of single readings.
   package let deviations: [UInt8]
-  /// How often the survey passed through each cell of each floor's grid, held at 255; empty without a survey.
+  /// The number of times that the survey passed through each cell of each floor's grid, at most 255; empty without a
+  /// survey.
   package let walked: [[UInt8]]
-  /// Where emitters hang, for those whose place is known or could be found.
+  /// The positions of the emitters whose place is known or could be found.
   package let anchors: [RadioAnchor]
 
-  /// Where each emitter's patches begin, and one more for the end.
+  /// The index of each emitter's first patch, followed by the end index.
   let firstPatches: [Int32]
   /// The number of each emitter.
   let numbers: [Emitter: Int32]
 
-  /// The number of an emitter, or nil if the map does not know it.
+  /// Returns the number of an emitter, or nil if the map does not know it.
   package func emitter(_ emitter: Emitter) -> Int32? { numbers[emitter.plain] }
 
-  /// The number of a beacon that was heard with an address: where many share the identity, the address tells them apart.
+  /// Returns the number of a beacon that was heard with an address, which distinguishes beacons of the same identity.
   package func emitter(ofBeacon beacon: BeaconID, address: DeviceAddress?) -> Int32? {
     if let address, let number = numbers[.beacon(beacon.keyed(by: address))] { return number }
     return numbers[.beacon(beacon)]
   }
 
-  /// The patch of an emitter on a floor, or nil where it is not expected at all.
+  /// Returns the patch of an emitter on a floor, or nil where it is not expected at all.
   package func patch(of emitter: Int32, floor: Int) -> RadioPatch? {
     for place in patchRange(of: emitter) where patches[place].floor == Int32(truncatingIfNeeded: floor) {
       return patches[place]
@@ -56,41 +57,41 @@ public struct RadioMap: Hashable, Sendable {
     return nil
   }
 
-  /// The patches of an emitter, as places in ``patches``.
+  /// Returns the patches of an emitter, as a range of ``patches``.
   package func patchRange(of emitter: Int32) -> Range<Int> {
     guard emitter >= 0, Int(emitter) < emitters.count else { return 0..<0 }
     return Int(firstPatches[Int(emitter)])..<Int(firstPatches[Int(emitter) + 1])
   }
 
-  /// The level that a byte stands for.
+  /// Returns the level that a byte represents.
   ///
   /// - Units: dBm.
   package static func level(_ byte: UInt8) -> Float { Float(byte) * 0.5 - 127 }
 
-  /// The byte for a level, held within what a byte tells: −127 to 0.5 dBm.
+  /// Returns the byte for a level, clamped to the range of a byte: −127 to 0.5 dBm.
   package static func byte(level: Float) -> UInt8 {
     guard level > -127 else { return 0 }
     return UInt8(min(255, ((level + 127) * 2).rounded()))
   }
 
-  /// The deviation that a byte stands for.
+  /// Returns the deviation that a byte represents.
   ///
   /// - Units: dB.
   package static func deviation(_ byte: UInt8) -> Float { Float(byte) * 0.1 }
 
-  /// The byte for a deviation, held within what a byte tells: 0 to 25.5 dB.
+  /// Returns the byte for a deviation, clamped to the range of a byte: 0 to 25.5 dB.
   package static func byte(deviation: Float) -> UInt8 {
     guard deviation > 0 else { return 0 }
     return UInt8(min(255, (deviation * 10).rounded()))
   }
 
-  /// The level expected of an emitter at a place, between the middles of cells by bilinear interpolation.
+  /// Returns the level expected of an emitter at a place, between the middles of cells by bilinear interpolation.
   ///
   /// - Parameters:
   ///   - emitter: its number.
   ///   - floor: the floor's place in ``floors``.
   ///   - point: the place on the floor's plane.
-  /// - Returns: the level in dBm and how far it may be off in dB; nil where the emitter is not expected at all.
+  /// - Returns: the level in dBm and its uncertainty in dB, or nil where the emitter is not expected at all.
   package func prediction(of emitter: Int32, floor: Int, at point: Point) -> (level: Float, deviation: Float)?
   {
     guard let patch = patch(of: emitter, floor: floor) else { return nil }
@@ -118,7 +119,7 @@ public struct RadioMap: Hashable, Sendable {
   }
 }
 
-/// Where an emitter hangs, as well as that is known.
+/// The position of an emitter, with its uncertainty.
 package struct RadioAnchor: Hashable, Sendable {
   /// The emitter, as its place in ``RadioMap/emitters``.
   package let emitter: Int32
@@ -126,7 +127,7 @@ package struct RadioAnchor: Hashable, Sendable {
   package let floor: Int32
   /// The place on the floor's plane.
   package let point: Point
-  /// How far the place may be off, along each axis.
+  /// The uncertainty of the place along each axis.
   ///
   /// - Units: metres.
   package let deviation: Float
@@ -140,16 +141,16 @@ package struct RadioAnchor: Hashable, Sendable {
   }
 }
 
-/// What a radio map tells the levels of: something at rest that is heard at many places, or that hears there.
+/// A source of radio levels in a map: a stationary device that is heard at many places, or that hears at many places.
 package enum Emitter: Hashable, Sendable {
   /// A radio of a Wi-Fi access point, by the address that its network is known by.
   case accessPoint(DeviceAddress)
   /// A beacon; with its address where many share the rest of the identity.
   case beacon(BeaconID)
-  /// A fixed observer, heard the other way round: the level at which it hears a tag at a place.
+  /// A fixed observer, with the direction reversed: the level at which it hears a tag at a place.
   case observer(ObserverID)
 
-  /// The same emitter without what formats tell of it or not: whether an address is public or random.
+  /// The same emitter without what only some formats report: whether an address is public or random.
   package var plain: Emitter {
     guard case .accessPoint(let address) = self else { return self }
     return .accessPoint(DeviceAddress(bits: address.bits, kind: .unknown))
@@ -215,7 +216,7 @@ struct RadioMapParts {
 }
 
 extension RadioMap {
-  /// Puts a map together from parts that fit each other.
+  /// Creates a map from parts that are consistent.
   init(_ parts: RadioMapParts) {
     floors = parts.floors
     grids = parts.grids

@@ -1,17 +1,17 @@
 package import PharosPlaces
 
-/// A radio map in the making: emitters in any order, each with its patches.
+/// A radio map under construction: emitters in any order, each with its patches.
 package struct RadioMapDraft {
   /// One emitter.
   package struct Entry {
     var emitter: Emitter
     /// A number that emitters of one box share.
     var group: UInt64
-    /// How far a single reading scatters, in dB.
+    /// The scatter of a single reading, in dB.
     var noise: Float
     /// Its patches, each on a floor of its own.
     var pieces: [Piece]
-    /// Where it hangs, if that is known: the floor's place, the point, and how far it may be off in metres.
+    /// The position, if it is known: the floor's place, the point, and the uncertainty in metres.
     var anchor: (floor: Int, point: Point, deviation: Float)?
 
     package init(
@@ -72,7 +72,9 @@ package struct RadioMapDraft {
     self.entries = entries
   }
 
-  /// The map; of an emitter that comes twice, the first entry counts.
+  /// Returns the map.
+  ///
+  /// If an emitter occurs twice, the first entry counts.
   package func map() -> RadioMap {
     let sorted = entries.enumerated()
       .sorted { ($0.element.emitter, $0.offset) < ($1.element.emitter, $1.offset) }

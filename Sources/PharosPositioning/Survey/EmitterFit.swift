@@ -3,7 +3,7 @@ import PharosReports
 
 /// Fits one emitter's levels on every floor where it was heard.
 struct EmitterFit {
-  /// What a map tells of it; nil if it was heard too seldom on every floor.
+  /// The entry for the map; nil if the emitter was heard too rarely on every floor.
   private(set) var entry: RadioMapDraft.Entry?
 
   /// The fewest readings on a floor for a patch of its own.
@@ -14,11 +14,11 @@ struct EmitterFit {
   static let silentSquare: Float = 6
   /// The most squares of silence for one emitter on one floor.
   static let mostSilent = 64
-  /// How well an emitter's place must be known for an anchor.
+  /// The maximum uncertainty of an emitter's place for an anchor.
   ///
   /// - Units: metres.
   static let anchorDeviation: Float = 8
-  /// How many readings its noise is counted on before it weighs as much as the usual noise.
+  /// The number of readings at which the measured noise weighs as much as the usual noise.
   static let noiseTrust: Float = 40
 
   private let rules: SurveyRules
@@ -102,7 +102,7 @@ struct EmitterFit {
     return (raster, isKnown ? (floor, place, fit.deviation) : nil)
   }
 
-  /// The squares near the readings that were passed without hearing the emitter.
+  /// Returns the squares near the readings through which walks passed without hearing the emitter.
   private func silence(
     about pools: [LevelPool],
     in listenings: [FloorSurvey.Listening]
@@ -194,22 +194,22 @@ struct EmitterFit {
 struct LevelRaster {
   /// The floor's place.
   let floor: Int
-  /// Which columns of the grid.
+  /// The columns of the grid.
   let columns: Range<Int>
-  /// Which rows of the grid.
+  /// The rows of the grid.
   let rows: Range<Int>
   /// The levels in dBm, row by row.
   var levels: [Float]
-  /// How far they may be off, in dB, row by row.
+  /// The uncertainties in dB, row by row.
   var deviations: [Float]
 
-  /// Where a cell of the grid lies in the lists; nil outside.
+  /// Returns the index of a cell of the grid in the lists; nil outside.
   func place(column: Int, row: Int) -> Int? {
     guard columns.contains(column), rows.contains(row) else { return nil }
     return (row - rows.lowerBound) * columns.count + column - columns.lowerBound
   }
 
-  /// What a map keeps of it.
+  /// The piece for the map.
   var piece: RadioMapDraft.Piece {
     RadioMapDraft.Piece(
       floor: floor,

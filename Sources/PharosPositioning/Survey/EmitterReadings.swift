@@ -1,7 +1,7 @@
 import PharosPlaces
 import PharosReports
 
-/// What the survey heard of one emitter.
+/// The readings of one emitter in the survey.
 package struct EmitterReadings {
   /// One level at one place.
   package struct Reading {
@@ -9,7 +9,7 @@ package struct EmitterReadings {
     var y: Float
     var level: Float
     var floor: Int32
-    /// Which walk.
+    /// The number of the walk.
     var walk: Int32
 
     package init(x: Float, y: Float, level: Float, floor: Int32, walk: Int32) {
@@ -67,14 +67,14 @@ struct LevelPool {
   var y: Float
   /// The mean level in dBm.
   var level: Float
-  /// How many readings.
+  /// The number of readings.
   var count: Int
-  /// How many walks they come from.
+  /// The number of walks that they come from.
   var walks: Int
   /// The sum of the squares of the levels about their mean, in dB².
   var scatter: Float
 
-  /// What a pool's mean may be off, as a variance in dB².
+  /// Returns the variance of a pool's mean in dB².
   func variance(_ rules: SurveyRules) -> Float {
     rules.poolNoise * rules.poolNoise / Float(walks)
       + rules.readingNoise * rules.readingNoise / Float(count)
@@ -113,7 +113,7 @@ struct LevelPool {
   }
 }
 
-/// Which square of a floor a place lies in.
+/// The square of a floor in which a place lies.
 struct SquareKey: Hashable, Comparable {
   let row: Int32
   let column: Int32
@@ -132,23 +132,23 @@ struct SquareKey: Hashable, Comparable {
   }
 }
 
-/// Tells the emitters that stay where they are from those that move or were met once.
+/// A classification of emitters into those that stay at one place and those that move or were met once.
 struct EmitterCensus {
-  /// Those that stay, in ascending order.
+  /// The emitters that stay, in ascending order.
   private(set) var kept: [(emitter: Emitter, readings: EmitterReadings)] = []
-  /// How many were left out, by reason.
+  /// The numbers of emitters that were left out, by reason.
   private(set) var leftOut: [SurveyReport.Reason: Int] = [:]
 
-  /// How far below its strongest an emitter's readings still tell where it is.
+  /// The range of levels below its strongest within which an emitter's readings indicate its position.
   ///
   /// - Units: dB.
   static let strongSpan: Float = 10
-  /// How far apart such readings of one beacon may lie.
+  /// The maximum distance between such readings of one beacon.
   ///
-  /// - Units: metres. Of 67 identities on the surveyed malls 60 stay within 57 m; the others, of several beacons or of phones, spread
-  ///   over 63 to 225 m.
+  /// - Units: metres. Of 67 identities on the surveyed malls 60 stay within 57 m. The others, of several beacons or of
+  ///   phones, spread over 63 to 225 m.
   static let strongSpread: Float = 60
-  /// How near another walk must have come to such a reading to be a witness.
+  /// The maximum distance from such a reading at which another walk is a witness.
   ///
   /// - Units: metres.
   static let witnessReach: Float = 3
@@ -158,16 +158,16 @@ struct EmitterCensus {
   static let witnessShare = 0.3
   /// The fewest witnesses that settle the matter.
   static let fewestWitnesses = 3
-  /// How far apart the loud readings of a thing at rest may lie.
+  /// The maximum distance between the loud readings of a stationary emitter.
   ///
   /// - Units: metres. At −70 dBm a radio of 20 dBm is within 40 m even along a corridor.
   static let loudSpread: Float = 90
-  /// From which level on a reading is loud.
+  /// The level from which on a reading is loud.
   ///
   /// - Units: dBm.
   static let loudLevel: Float = -68
 
-  /// Looks through all emitters, the identities being known that several beacons share.
+  /// Classifies all emitters, given the identities that several beacons share.
   init(
     _ found: [Emitter: EmitterReadings],
     shared: Set<BeaconID>,
@@ -187,11 +187,12 @@ struct EmitterCensus {
     }
   }
 
-  /// The same emitters, with those beacons under their identity alone that are one under whatever address.
+  /// Returns the same emitters, where a beacon that appears under several addresses is merged under its identity
+  /// alone.
   ///
-  /// An address tells several beacons of one identity from each other. Where there is one, it tells nothing, and where
-  /// that one changes it, each address would be another beacon, and a stranger when the next walk meets it: on the surveyed malls 29
-  /// of 67 identities were heard in one place under two to seven addresses.
+  /// An address distinguishes several beacons of one identity. If there is only one, the address has no use. If that
+  /// beacon changes its address, each address would be another beacon, and unknown when the next walk meets it: on the
+  /// surveyed malls 29 of 67 identities were heard in one place under two to seven addresses.
   private static func merged(
     _ found: [Emitter: EmitterReadings],
     _ shared: Set<BeaconID>,
@@ -217,14 +218,14 @@ struct EmitterCensus {
     return merged
   }
 
-  /// Whether nothing tells that readings come from more than one place.
+  /// Returns whether there is no evidence that readings come from more than one place.
   private static func isInOnePlace(_ readings: EmitterReadings) -> Bool {
     let strongest = readings.readings.map(\.level).max() ?? 0
     let strong = readings.readings.filter { $0.level >= strongest - strongSpan }
     return spread(of: strong) <= strongSpread
   }
 
-  /// How far apart readings lie, from west to east or from south to north.
+  /// Returns the extent of readings, from west to east or from south to north, whichever is larger.
   private static func spread(of readings: [EmitterReadings.Reading]) -> Float {
     guard let west = readings.map(\.x).min(), let east = readings.map(\.x).max(),
       let south = readings.map(\.y).min(), let north = readings.map(\.y).max()
@@ -232,7 +233,7 @@ struct EmitterCensus {
     return max(east - west, north - south)
   }
 
-  /// Why an emitter is left out; nil if it is kept.
+  /// Returns the reason to leave out an emitter; nil if it is kept.
   private static func reason(
     _ emitter: Emitter,
     _ readings: EmitterReadings,
@@ -258,7 +259,7 @@ struct EmitterCensus {
   }
 }
 
-/// Which walks came through which square of a floor, so that witnesses are found at once.
+/// An index of the walks that came through each square of a floor, for a fast search of witnesses.
 struct WitnessGrid {
   private var walks: [SquareKey: [Int32]] = [:]
 

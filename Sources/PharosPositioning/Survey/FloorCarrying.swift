@@ -33,7 +33,7 @@ package struct FloorCarrying {
     }
   }
 
-  /// The rasters, and what they carry to the neighbours of their floors.
+  /// Returns the rasters, with the levels that they carry to the neighbours of their floors.
   func carried(_ own: [LevelRaster]) -> [LevelRaster] {
     guard rules.carriesFloors else { return own }
     var rasters: [LevelRaster] = []
@@ -52,7 +52,7 @@ package struct FloorCarrying {
     return rasters
   }
 
-  /// The louder neighbour's level at each cell that lies far from the survey, by the cell's number.
+  /// Returns the louder neighbour's level at each cell that lies far from the survey, by the cell's number.
   private func guesses(
     on floor: Int,
     from sources: [(FloorNeighbours.Bridge, LevelRaster)]
@@ -77,7 +77,7 @@ package struct FloorCarrying {
     return found
   }
 
-  /// A floor's own raster, where it has one, and the guesses in its far cells.
+  /// Returns a floor's own raster, if it has one, with the guesses in its far cells.
   private func merged(
     _ mine: LevelRaster?,
     _ guesses: [Int: (level: Float, deviation: Float)],
@@ -124,7 +124,9 @@ package struct FloorCarrying {
 
 /// The floors right above and below each floor, and where the places of one lie on the plane of the other.
 package struct FloorNeighbours {
-  /// A way to turn places of one floor into those of another: both planes are flat, so that three places tell all.
+  /// A mapping of places of one floor to those of another.
+  ///
+  /// Both planes are flat, so three places determine it.
   package struct Bridge {
     /// The other floor's place in the list.
     let floor: Int
@@ -133,10 +135,10 @@ package struct FloorNeighbours {
     private let alongX: Point
     private let alongY: Point
 
-    /// Over how many metres the bridge is measured: about a floor.
+    /// The distance in metres over which the bridge is measured: about a floor.
     private static let span = 100.0
 
-    /// Joins two floors; nil where one of the planes does not reach the other.
+    /// Creates the bridge between two floors, or returns nil if one of the planes does not reach the other.
     package init?(from grid: RadioGrid, _ plane: FloorPlane, to floor: Int, _ other: FloorPlane) {
       func moved(_ point: Point) -> Point? {
         plane.coordinate(of: point).flatMap { other.point(of: $0) }
@@ -152,7 +154,7 @@ package struct FloorNeighbours {
       alongY = (north - origin) * (1 / span)
     }
 
-    /// Where a place of the one floor lies on the other.
+    /// Returns the position on the other floor of a place on the one floor.
     package func point(_ point: Point) -> Point {
       let way = point - corner
       return origin + alongX * way.x + alongY * way.y
@@ -164,14 +166,16 @@ package struct FloorNeighbours {
 
   /// The share of a floor's loud emitters that the next one must hear for levels to be carried between them.
   ///
-  /// Floors about an atrium hear nine of ten of each other's, where both were surveyed; the share is lower where the next floor's
-  /// survey is small. Through the slab over a basement one hears few: 4 to 10 % at one place, below a fifth in all.
+  /// Floors around an atrium hear nine of ten of each other's emitters, where both were surveyed; the share is lower
+  /// where the next floor's survey is small. Through the slab over a basement few are heard: 4 to 10 % at one place,
+  /// below a fifth in all.
   static let heardShare = 0.35
-  /// From which level on an emitter is loud.
+  /// The level from which on an emitter is loud.
   ///
   /// - Units: dBm.
   static let loudLevel: Float = -70
-  /// The fewest loud emitters that tell something about a slab; with fewer it counts as one that lets levels through.
+  /// The minimum number of loud emitters for a decision about a slab; with fewer, the slab counts as one that lets
+  /// levels through.
   static let fewestLoud = 20
 
   /// Finds the neighbours: of a building's floors those next in number, unless the slab between them is too thick.

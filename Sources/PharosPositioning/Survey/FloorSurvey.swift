@@ -1,7 +1,7 @@
 package import PharosPlaces
 package import PharosReports
 
-/// Where on a floor the survey walked and listened.
+/// The parts of a floor that the survey covered with walks, scans and listening for beacons.
 package struct FloorSurvey {
   /// A place where a Wi-Fi scan or a second of listening for beacons ended.
   struct Listening {
@@ -15,27 +15,27 @@ package struct FloorSurvey {
   let plane: FloorPlane
   let isWalkable: [Bool]
   let hasWalkable: Bool
-  /// How often each cell was walked through, held at 255.
+  /// The number of times that each cell was walked through, at most 255.
   private(set) var passes: [UInt8]
-  /// Which cells lie within 3 m of a walk.
+  /// The cells that lie within 3 m of a walk.
   private(set) var isNear: [Bool]
   private(set) var walks = 0
   private(set) var meters = 0.0
-  /// Where Wi-Fi was scanned.
+  /// The places where Wi-Fi was scanned.
   private(set) var scans: [Listening] = []
-  /// Where beacons were listened for.
+  /// The places of listening for beacons.
   private(set) var listenings: [Listening] = []
   var accessPointReadings = 0
   var beaconReadings = 0
 
-  /// How far from a walk a cell counts as surveyed.
+  /// The distance from a walk within which a cell counts as surveyed.
   ///
   /// - Units: metres.
   static let nearness = 3.0
-  /// How often a walk is looked at.
+  /// The interval at which a walk is sampled.
   static let interval = TimeSpan.milliseconds(500)
 
-  /// Lays the grid of a floor; nil where nothing tells how large it is.
+  /// Creates the survey of a floor, or returns nil if the extent of the floor is unknown.
   package init?(_ id: FloorID, _ floor: Floor, cell: Float) {
     guard let grid = RadioGrid(over: floor, cell: cell) else { return nil }
     self.id = id
@@ -50,7 +50,7 @@ package struct FloorSurvey {
     }
   }
 
-  /// Notes where a walk led and where it listened.
+  /// Records the course of a walk and the places where it listened.
   package mutating func add(_ path: WalkedPath, walk: Int32, scanTimes: [Timestamp], hearsBeacons: Bool) {
     guard let span = path.span else { return }
     walks += 1
@@ -88,15 +88,15 @@ package struct FloorSurvey {
     }
   }
 
-  /// The cells farther than ``farness`` from every walk, once they were looked for.
+  /// The cells farther than ``farness`` from every walk; empty before ``findFarCells()``.
   private(set) var farCells: [Int] = []
 
-  /// How far from every walk a cell must lie for its silence to say nothing.
+  /// The distance from every walk beyond which silence in a cell is no evidence.
   ///
   /// - Units: metres. One and a half lengths over which shadows change.
   static let farness = 9.0
 
-  /// Looks for the cells far from every walk.
+  /// Finds the cells far from every walk.
   mutating func findFarCells() {
     var isFar = [Bool](repeating: true, count: grid.count)
     let reach = Int(FloorSurvey.farness / Double(grid.cell))
@@ -112,7 +112,7 @@ package struct FloorSurvey {
     farCells = isFar.indices.filter { isFar[$0] }
   }
 
-  /// The share of what is walkable that was surveyed; nil where nothing says what is walkable.
+  /// The share of the walkable cells that was surveyed; nil where the walkable area is unknown.
   var surveyedShare: Double? {
     guard hasWalkable else { return nil }
     var (walkable, surveyed) = (0, 0)

@@ -1,7 +1,7 @@
 /// One emitter's levels all over a floor: path loss, and the shadows that the survey found about it.
 ///
-/// A Gaussian process. Where the surveyor walked it follows the levels heard, as far as they do not scatter; away from
-/// there it returns to path loss, and its own deviation says how far from the walks a place is.
+/// A Gaussian process. Where the surveyor walked, it follows the heard levels, as far as they do not scatter. Away
+/// from there it returns to path loss, and its deviation grows with the distance from the walks.
 package struct LevelField {
   private let loss: PathLoss
   private let kernel: ShadowKernel
@@ -18,7 +18,7 @@ package struct LevelField {
   /// - Parameters:
   ///   - levels: levels at places; the weight of each is one divided by its variance.
   ///   - loss: the path loss.
-  ///   - kernel: how shadows hang together.
+  ///   - kernel: the covariance of shadows.
   package init?(_ levels: [PathLossFit.Level], about loss: PathLoss, kernel: ShadowKernel) {
     guard !levels.isEmpty else { return nil }
     let width = (levels.count + 7) / 8
@@ -47,7 +47,7 @@ package struct LevelField {
     alpha = factor.solved(rests)
   }
 
-  /// The level expected at a place, in dBm.
+  /// Returns the level expected at a place, in dBm.
   package func level(_ x: Float, _ y: Float) -> Float {
     var sum = SIMD8<Float>.zero
     for group in xs.indices {
@@ -56,7 +56,7 @@ package struct LevelField {
     return loss.level(x, y) + sum.sum()
   }
 
-  /// How far that level may be off, in dB.
+  /// Returns the uncertainty of that level, in dB.
   package func deviation(_ x: Float, _ y: Float) -> Float {
     let near = xs.indices.map { kernel.covariances(xs[$0] - x, ys[$0] - y) }
     let reduced = factor.solvedForward(near)
@@ -66,11 +66,11 @@ package struct LevelField {
   }
 }
 
-/// How alike the shadows at two places are: the covariance of levels about path loss.
+/// The covariance of levels about path loss, caused by shadows, between two places.
 package struct ShadowKernel {
   /// The variance in dB².
   let variance: Float
-  /// Over which distance shadows change, in metres.
+  /// The distance over which shadows change, in metres.
   let length: Float
 
   package init(variance: Float, length: Float) {
@@ -110,20 +110,20 @@ package struct ShadowKernel {
 ///
 /// - Shape: count × count; what lies right of the diagonal is zero.
 package struct CholeskyFactor {
-  /// How many rows and columns there are.
+  /// The number of rows and columns.
   let count: Int
-  /// How many groups of eight a row takes.
+  /// The number of groups of eight in a row.
   let width: Int
   /// The rows one after the other.
   private(set) var rows: [SIMD8<Float>]
   /// One divided by each number on the diagonal.
   private(set) var inverses: [Float]
 
-  /// Factors a matrix; nil where it is not positive as far as single precision tells.
+  /// Factors a matrix; nil where it is not positive definite in single precision.
   ///
   /// - Parameters:
   ///   - matrix: the matrix row by row, each row padded to whole groups of eight; of it the lower triangle is read.
-  ///   - count: how many rows it has.
+  ///   - count: the number of its rows.
   /// - Complexity: O(count³ ÷ 48).
   package init?(_ matrix: [SIMD8<Float>], count: Int) {
     let width = (count + 7) / 8

@@ -2,12 +2,12 @@ import PharosReports
 
 /// The level that an emitter has by distance alone: power − slope × log₁₀(distance).
 package struct PathLoss: Hashable, Sendable {
-  /// Where it hangs, in metres east and north.
+  /// The position in metres east and north.
   package var x: Float
   package var y: Float
   /// The level at one metre, in dBm.
   var power: Float
-  /// What it loses over a tenfold distance, in dB.
+  /// The loss over a tenfold distance, in dB.
   var slope: Float
 
   package init(x: Float, y: Float, power: Float, slope: Float) {
@@ -17,7 +17,7 @@ package struct PathLoss: Hashable, Sendable {
     self.slope = slope
   }
 
-  /// How high above a handset emitters hang: nearer than that nothing is.
+  /// The height of emitters above a handset, which is the minimum distance.
   ///
   /// - Units: metres.
   static let height: Float = 2.5
@@ -28,7 +28,7 @@ package struct PathLoss: Hashable, Sendable {
   /// - Units: dBm.
   package static let floor: Float = -105
 
-  /// The decadic logarithm of the way through the air.
+  /// Returns the decadic logarithm of the distance through the air.
   func logDistance(_ x: Float, _ y: Float) -> Float {
     let (dx, dy) = (x - self.x, y - self.y)
     return LogTable.halfLog(dx * dx + dy * dy + PathLoss.height * PathLoss.height)
@@ -56,12 +56,12 @@ enum LogTable {
   }
 }
 
-/// Where an emitter hangs and how its level falls, found from levels at known places.
+/// A fit of the position of an emitter and of its path loss to levels at known places.
 ///
 /// Every place of a raster is tried; for each the power and the slope follow from least squares with a prior on the
-/// slope. How steeply the misfit grows away from the best place tells how well the place is known.
+/// slope. The uncertainty of the place follows from the increase of the misfit away from the best place.
 package struct PathLossFit {
-  /// A level at a place, and how much it counts.
+  /// A level at a place, with its weight.
   package struct Level {
     package var x: Float
     package var y: Float
@@ -82,18 +82,18 @@ package struct PathLossFit {
   package private(set) var best: PathLoss
   /// The place in the middle of all that fit, weighed by how well they do.
   private(set) var middle: (x: Float, y: Float)
-  /// How far the place may be off along each axis, in metres.
+  /// The uncertainty of the place along each axis, in metres.
   package private(set) var deviation: Float
 
   /// The step of the raster.
   ///
   /// - Units: metres.
   static let step: Float = 3
-  /// How far beyond the strong levels the emitter may hang.
+  /// The distance beyond the strong levels within which the emitter may hang.
   ///
   /// - Units: metres.
   static let reach: Float = 15
-  /// How far below the strongest a level is still called strong.
+  /// The range below the strongest level within which a level counts as strong.
   ///
   /// - Units: dB.
   static let strongSpan: Float = 12
@@ -103,8 +103,9 @@ package struct PathLossFit {
   /// Fits; nil without levels.
   ///
   /// - Parameters:
-  ///   - heard: where it was heard.
-  ///   - silent: where it was passed and not heard; there the level counts only if the fit lies above.
+  ///   - heard: the levels at the places where it was heard.
+  ///   - silent: the levels assumed at the places where a walk passed and it was not heard; such a level counts only
+  ///     if the fit lies above it.
   ///   - rules: the prior on the slope.
   package init?(heard: [Level], silent: [Level], rules: SurveyRules) {
     guard let strongest = heard.map(\.level).max() else { return nil }

@@ -3,8 +3,9 @@ package import PharosReports
 
 /// Learns a radio map from walks through a venue.
 ///
-/// Walks are taken in one by one, in any order of floors; of each only the readings and their places are kept. Then
-/// ``learned()`` finds out which emitters stay where they are and fits the levels of each on every floor where it was heard.
+/// Walks are added one by one, in any order of floors. Of each walk only the readings and their places are kept. Then
+/// ``learned()`` determines which emitters stay where they are, and fits the levels of each on every floor where it
+/// was heard.
 ///
 /// The same walks in the same order give the same map to the last bit.
 package struct SurveyLearner: Sendable {
@@ -13,7 +14,7 @@ package struct SurveyLearner: Sendable {
   private var floors: [FloorSurvey] = []
   private var floorNumbers: [FloorID: Int] = [:]
   private var emitters: [Emitter: EmitterReadings] = [:]
-  /// Identities of which a walk heard several addresses in turns: there are as many beacons.
+  /// Identities of which a walk heard several addresses in turns, which shows that several beacons share them.
   private var sharedIdentities: Set<BeaconID> = []
   private var report = SurveyReport()
   private var walkCount: Int32 = 0
@@ -21,7 +22,7 @@ package struct SurveyLearner: Sendable {
   /// Starts with no walk.
   ///
   /// - Parameters:
-  ///   - venue: the floors; those whose size nothing tells are left out.
+  ///   - venue: the venue, whose floors of unknown extent are left out.
   ///   - rules: the constants.
   package init(venue: Venue, rules: SurveyRules = SurveyRules()) {
     self.venue = venue
@@ -37,12 +38,12 @@ package struct SurveyLearner: Sendable {
   ///
   /// A surveyor's battery lasts less.
   static let longestWalk = TimeSpan.minutes(24 * 60)
-  /// How far from the origin of a floor's plane a waypoint may lie.
+  /// The maximum distance of a waypoint from the origin of a floor's plane, along each axis.
   ///
   /// - Units: metres.
   static let farthest = 100_000.0
 
-  /// Whether a walk's waypoints can be those of a walk.
+  /// Returns whether a walk's waypoints lie within the limits of time and distance.
   private static func isSensible(_ walk: SurveyWalk) -> Bool {
     guard let first = walk.waypoints.map(\.time).min(), let last = walk.waypoints.map(\.time).max(),
       last - first <= longestWalk
@@ -50,7 +51,9 @@ package struct SurveyLearner: Sendable {
     return walk.waypoints.allSatisfy { $0.point.x.magnitude <= farthest && $0.point.y.magnitude <= farthest }
   }
 
-  /// Takes a walk in; one on a floor that the venue does not have, or without places, is noted and left out.
+  /// Adds a walk.
+  ///
+  /// A walk on a floor that the venue does not have, or without places, is recorded in the report and left out.
   package mutating func add(_ walk: SurveyWalk) {
     guard let floor = floorNumbers[walk.floor] else {
       report.strangeWalks.append(walk.name)
@@ -153,7 +156,7 @@ package struct SurveyLearner: Sendable {
     }
   }
 
-  /// The map that the walks give, and what they covered.
+  /// Learns the map from the walks, and reports their coverage.
   package func learned() -> (map: RadioMap, report: SurveyReport) {
     var report = report
     var floors = floors
@@ -194,19 +197,19 @@ package struct SurveyRules: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var margin: Float = 18
-  /// How far an emitter's levels stray from path loss: one standard deviation of the shadows of walls and shelves.
+  /// The deviation of an emitter's levels from path loss: one standard deviation of the shadows of walls and shelves.
   ///
   /// - Units: dB.
   package var shadow: Float = 7
-  /// Over which distance shadows change.
+  /// The distance over which shadows change.
   ///
   /// - Units: metres.
   package var shadowLength: Float = 6
-  /// How far a single reading scatters at one place.
+  /// The scatter of a single reading at one place.
   ///
   /// - Units: dB. People, hands, channels and the slow fading that a pool's mean does not level out.
   package var readingNoise: Float = 5
-  /// How far a pool's mean is off, however many readings it has: they share an afternoon, a hand and a direction.
+  /// The error of a pool's mean, however many readings it has: they share an afternoon, a hand and a direction.
   ///
   /// - Units: dB.
   package var poolNoise: Float = 2.5
@@ -214,7 +217,7 @@ package struct SurveyRules: Hashable, Sendable {
   ///
   /// - Units: dBm. Handsets report down to −95 or so, and miss more and more below −85.
   package var silentLevel: Float = -93
-  /// How far a place where it was not heard may be from that level: scans miss emitters of any level.
+  /// The deviation from that level at a place where the emitter was not heard: scans miss emitters of any level.
   ///
   /// - Units: dB.
   package var silentNoise: Float = 14
@@ -235,16 +238,18 @@ package struct SurveyRules: Hashable, Sendable {
   ///   with 10 dB, and 29.6 m without carrying. With 10 dB the floor of a single look is right more often (94 % against
   ///   91 %), but the floor of walks that are followed as a whole is right less often.
   package var floorLoss: Float = 0
-  /// How far an emitter's level is off from what the next floor's level at the same place makes one expect.
+  /// The deviation of an emitter's level from the level that the next floor's level at the same place predicts.
   ///
   /// - Units: dB. 9 dB for faint and 13 dB for loud emitters on the surveyed malls.
   package var floorDeviation: Float = 12
-  /// How much later than an access point's last-heard time the place was reached that its level belongs to.
+  /// The time after an access point's last-heard time at which the handset reached the place that the level belongs
+  /// to.
   ///
-  /// Handsets stamp what they heard when their scan began, smooth it, and surveyors tap a waypoint a moment after they passed it:
-  /// on the surveyed malls held-back levels fit best with 2 s, and worse with 0 s and 3 s.
+  /// Handsets timestamp readings with the beginning of their scan and smooth them, and surveyors tap a waypoint a
+  /// moment after they passed it. On the surveyed malls held-back levels fit best with 2 s, and worse with 0 s and 3
+  /// s.
   package var accessPointDelay = TimeSpan.milliseconds(2_000)
-  /// How much later than a beacon's time the place was reached that its level belongs to.
+  /// The time after a beacon's timestamp at which the handset reached the place that the level belongs to.
   ///
   /// Found as ``accessPointDelay`` was.
   package var beaconDelay = TimeSpan.milliseconds(1_500)
@@ -255,6 +260,6 @@ package struct SurveyRules: Hashable, Sendable {
   /// The most emitters of a map.
   package var mostEmitters = 100_000
 
-  /// The rules that were found on surveyed malls.
+  /// Creates the rules that were found on surveyed malls.
   package init() {}
 }

@@ -1,14 +1,14 @@
 package import PharosPlaces
 
-/// What a survey covered, and what was made of it.
+/// The coverage of a survey, and the results of learning from it.
 package struct SurveyReport: Hashable, Sendable {
-  /// Why an emitter is not in the map.
+  /// The reason why an emitter is not in the map.
   package enum Reason: String, Hashable, CaseIterable, Sendable {
     /// It was heard too seldom.
     case tooFew
-    /// It was heard in one moment of one walk alone: a passer-by rather than a fixture.
+    /// It was heard on one walk alone, although others passed by: a passer-by rather than a fixture.
     case fleeting
-    /// Where it was strong does not fit one place: it moves, or several share its identity.
+    /// The places where it was strong do not fit one position: it moves, or several emitters share its identity.
     case moving
     /// The map holds as many emitters as it may.
     case tooMany
@@ -16,11 +16,11 @@ package struct SurveyReport: Hashable, Sendable {
 
   /// One floor.
   package struct FloorCoverage: Hashable, Sendable {
-    /// Which floor.
+    /// The floor.
     package var floor: FloorID
     /// Walks on it.
     package var walks: Int
-    /// How far they led.
+    /// The length of these walks.
     ///
     /// - Units: metres.
     package var meters: Double
@@ -28,39 +28,40 @@ package struct SurveyReport: Hashable, Sendable {
     package var accessPointReadings: Int
     /// Readings of beacons.
     package var beaconReadings: Int
-    /// Emitters that the map tells levels of here.
+    /// Emitters for which the map has levels here.
     package var emitters: Int
-    /// The share of the walkable cells that lie within 3 m of a walk; nil where nothing says what is walkable.
+    /// The share of the walkable cells that lie within 3 m of a walk; nil where the walkable area is unknown.
     package var surveyedShare: Double?
-    /// The grid that the following lists are over, row by row.
+    /// The grid of the following lists, row by row.
     package var grid: RadioGrid
-    /// How often each cell was walked through, held at 255.
+    /// The number of times that each cell was walked through, at most 255.
     package var passes: [UInt8]
-    /// How many emitters are expected at −90 dBm or more in each cell, held at 255.
+    /// The number of emitters that are expected at −90 dBm or more in each cell, at most 255.
     package var audible: [UInt8]
-    /// How far the levels of those are known, in each cell: their mean deviation in tenths of a decibel.
+    /// The mean deviation of the levels of those emitters in each cell, in tenths of a decibel; 255 where there are
+    /// none.
     package var doubt: [UInt8]
-    /// Whether one can walk in each cell, as far as its middle tells.
+    /// A flag for each cell that is true if its middle is walkable.
     package var isWalkable: [Bool]
   }
 
   /// Walks that were taken in.
   package var walks = 0
-  /// How far they led together.
+  /// The total length of these walks.
   ///
   /// - Units: metres.
   package var meters = 0.0
   /// Walks with a floor that the venue does not have, by name.
   package var strangeWalks: [String] = []
-  /// Walks with fewer than two waypoints, or with impossible ones, by name: nothing says where they led.
+  /// Walks with fewer than two waypoints, or with impossible ones, by name: their places are unknown.
   package var placelessWalks: [String] = []
   /// Repeated entries of Wi-Fi scans, which are no new measurement.
   package var repeatedReadings = 0
   /// Readings from before the first or after the last waypoint.
   package var placelessReadings = 0
-  /// Stretches between two waypoints that follow the walker's steps, and those at an even pace.
+  /// Stretches between two waypoints that follow the walker's steps.
   package var pacedStretches = 0
-  /// Stretches between two waypoints that were taken at an even pace, for want of motion.
+  /// Stretches between two waypoints that were taken at an even pace, because the motion data shows too few steps.
   package var evenStretches = 0
   /// Access points in the map.
   package var accessPoints = 0
@@ -83,7 +84,7 @@ extension SurveyReport {
   /// - Units: dBm. Handsets report down to −95; at −90 they hear most of what there is.
   package static let audibleLevel: Float = -90
 
-  /// Counts what a map tells, floor by floor.
+  /// Counts the content of a map, floor by floor.
   mutating func count(_ map: RadioMap, _ floors: [FloorSurvey]) {
     for emitter in map.emitters {
       switch emitter {

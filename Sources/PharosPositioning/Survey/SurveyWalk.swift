@@ -1,13 +1,13 @@
 package import PharosPlaces
 package import PharosReports
 
-/// What a handset recorded on a walk through one floor, with the places where the surveyor said to be.
+/// The recording of a handset on a walk through one floor, with the waypoints that the surveyor marked.
 ///
 /// Lists may be in any order; the learner sorts them.
 package struct SurveyWalk: Hashable, Sendable {
   /// A place that the surveyor marked on the plan when standing there.
   package struct Waypoint: Hashable, Sendable {
-    /// When.
+    /// The time at which the surveyor stood there.
     package var time: Timestamp
     /// The place on the floor's plane.
     package var point: Point
@@ -23,15 +23,15 @@ package struct SurveyWalk: Hashable, Sendable {
   ///
   /// Scans repeat what earlier ones found: of entries with the same address and ``heard`` the first one counts.
   package struct AccessPointReading: Hashable, Sendable {
-    /// When the scan was delivered.
+    /// The time at which the scan was delivered.
     package var time: Timestamp
-    /// When the access point was really heard.
+    /// The time at which the access point was really heard.
     package var heard: Timestamp
     /// Its address.
     package var bssid: DeviceAddress
     /// Its level.
     package var rssi: RSSI
-    /// The centre frequency in MHz, or 0 if not told.
+    /// The centre frequency in MHz, or 0 if unknown.
     package var frequency: UInt16
 
     /// Makes a reading.
@@ -46,11 +46,11 @@ package struct SurveyWalk: Hashable, Sendable {
 
   /// A beacon that was heard.
   package struct BeaconReading: Hashable, Sendable {
-    /// When.
+    /// The time at which it was heard.
     package var time: Timestamp
-    /// Which one.
+    /// The beacon.
     package var beacon: BeaconID
-    /// Its address, if the platform tells it.
+    /// Its address, if the platform reports it.
     package var address: DeviceAddress?
     /// Its level.
     package var rssi: RSSI
@@ -66,9 +66,9 @@ package struct SurveyWalk: Hashable, Sendable {
 
   /// One sample of motion and when it was taken; the sample's own age does not count.
   package struct MotionReading: Hashable, Sendable {
-    /// When.
+    /// The time of the sample.
     package var time: Timestamp
-    /// What was read.
+    /// The sample.
     package var sample: MotionSample
 
     /// Makes a reading.
@@ -78,17 +78,17 @@ package struct SurveyWalk: Hashable, Sendable {
     }
   }
 
-  /// How messages call it.
+  /// The name of the walk in messages.
   package var name: String
   /// The floor walked on.
   package var floor: FloorID
-  /// Where the surveyor said to be.
+  /// The marked waypoints.
   package var waypoints: [Waypoint]
   /// The access points heard.
   package var accessPoints: [AccessPointReading]
   /// The beacons heard.
   package var beacons: [BeaconReading]
-  /// What the motion sensors read; may be empty.
+  /// The samples of the motion sensors; may be empty.
   package var motion: [MotionReading]
 
   /// Makes a walk.
@@ -110,7 +110,7 @@ package struct SurveyWalk: Hashable, Sendable {
 }
 
 extension SurveyWalk {
-  /// How much later than the last sample a step may be known.
+  /// The time after the last sample at which a step may still be detected.
   private static let tail = TimeSpan.seconds(5)
 
   /// The walker's steps, in order of time.
@@ -134,17 +134,17 @@ extension SurveyWalk {
   }
 }
 
-/// Where a surveyor was between the waypoints: as far along as the steps say, not at an even pace.
+/// The path of a surveyor between the waypoints, with the pace of the steps, not an even pace.
 ///
-/// A surveyor who waits for two seconds between two waypoints is placed up to two metres off by straight time. Waypoints lie at
-/// turns, so that the straight line between them is the path unless the steps lead around a corner; then the chain of
-/// steps is turned and stretched until its ends meet the waypoints.
+/// A surveyor who waits for two seconds between two waypoints would be placed up to two metres off at an even pace.
+/// Waypoints lie at turns, so the straight line between them is the path unless the steps lead around a corner. Then
+/// the chain of steps is turned and stretched until its ends meet the waypoints.
 package struct WalkedPath {
   /// A time and the place at that time.
   struct Knot {
     var time: Timestamp
     var point: Point
-    /// Which stretch between two waypoints leads here.
+    /// The number of the stretch, between two waypoints, that leads here.
     var stretch: Int
   }
 
@@ -155,22 +155,23 @@ package struct WalkedPath {
   /// Stretches taken at an even pace.
   package private(set) var evenStretches = 0
 
-  /// How many steps a stretch must have for its pace to count.
+  /// The minimum number of steps of a stretch for its pace to count.
   static let fewestSteps = 3
-  /// How far the chain of steps may be turned to fit the waypoints.
+  /// The maximum turn of the chain of steps to fit the waypoints.
   ///
-  /// - Units: radians. A compass indoors errs by 22° at the 95th percentile; a chain turned by more is no witness.
+  /// - Units: radians. A compass indoors errs by 22° at the 95th percentile; a chain turned by more is not reliable.
   static let largestTurn: Float = 0.8
-  /// How far the chain may be stretched, or shrunk by its inverse.
+  /// The maximum factor by which the chain may be stretched, or shrunk by its inverse.
   static let largestStretch = 1.7
-  /// How far the chain must leave the straight line, as a share of that line, to be taken for a way around a corner.
+  /// The distance by which the chain must leave the straight line, as a share of that line, to count as a way around a
+  /// corner.
   static let smallestBow = 0.2
 
   /// Makes the path of a walk.
   ///
   /// - Parameters:
-  ///   - waypoints: in any order.
-  ///   - steps: in order of time.
+  ///   - waypoints: the waypoints, in any order.
+  ///   - steps: the steps, in order of time.
   package init(waypoints: [SurveyWalk.Waypoint], steps: [Step]) {
     let sorted = waypoints.enumerated()
       .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
@@ -193,12 +194,12 @@ package struct WalkedPath {
     return first.time...last.time
   }
 
-  /// The way from waypoint to waypoint in metres.
+  /// The length of the path from waypoint to waypoint in metres.
   package var length: Double {
     zip(knots, knots.dropFirst()).reduce(0) { $0 + $1.0.point.distance(to: $1.1.point) }
   }
 
-  /// Where the surveyor was; nil before the first and after the last waypoint.
+  /// Returns the place of the surveyor at a time; nil before the first and after the last waypoint.
   ///
   /// - Complexity: O(log knots).
   package func position(at time: Timestamp) -> Point? {
@@ -242,8 +243,8 @@ package struct WalkedPath {
     }
   }
 
-  /// Where each step ends, once their chain is turned and stretched to lead from one place to another; nil where it leads
-  /// straight, or would have to be bent too far.
+  /// Returns the end of each step, after the chain of steps was turned and stretched to lead from one place to
+  /// another; nil if the chain is straight or would have to be bent too far.
   private static func chain(_ steps: ArraySlice<Step>, from start: Point, to end: Point) -> [Point]? {
     var ends: [Point] = []
     var place = Point.origin

@@ -1,10 +1,10 @@
 package import PharosReports
 
-/// An observer's offset as it was found from the tags that it hears together with others.
+/// An observer's offset, learned from the tags that it hears together with others.
 package struct Calibration: Hashable, Sendable {
   /// The observer.
   package var observer: ObserverID
-  /// What would have to be added to its levels, beyond what the site declares.
+  /// The correction to its levels, in addition to the offset that the site declares.
   ///
   /// - Units: dB.
   package var offset: Double
@@ -12,11 +12,11 @@ package struct Calibration: Hashable, Sendable {
   ///
   /// - Units: dB, one standard deviation.
   package var deviation: Double
-  /// With how many other observers it was compared, both ways.
+  /// The number of other observers with which it was compared in both directions.
   package var pairs: Int
-  /// How many lessons the comparisons are made of.
+  /// The number of lessons that the comparisons are based on.
   package var lessons: Int
-  /// Whether the offset is large enough, against its uncertainty, to be used.
+  /// Indicates whether the offset is large enough, compared with its uncertainty, to be used.
   package var isApplied: Bool
 
   /// Makes a calibration.
@@ -52,7 +52,7 @@ struct OffsetTable: Sendable {
     var pairs = 0
     var lessons = 0.0
     var isApplied = false
-    /// What is known of it, the others being what they are: one over a variance.
+    /// The precision of the offset given the others: one divided by a variance.
     var precision = 0.0
   }
 
@@ -65,12 +65,12 @@ struct OffsetTable: Sendable {
     entries = Array(repeating: Entry(deviation: rules.offsetDeviation), count: observers)
   }
 
-  /// What is added to an observer's levels.
+  /// Returns the value that is added to an observer's levels.
   func applied(_ observer: Int) -> Double {
     entries[observer].isApplied ? entries[observer].offset : 0
   }
 
-  /// Solves again once there are enough new lessons; often enough at first, rarely at a large site.
+  /// Solves again once there are enough new lessons: frequently at first, rarely at a large site.
   mutating func refresh(_ gaps: LevelGaps, _ rules: ZoneRules) {
     let patience = UInt64(max(64, 4 * entries.count))
     guard gaps.lessons >= solvedAt &+ patience else { return }
@@ -87,9 +87,9 @@ struct OffsetTable: Sendable {
 
   private static let sweeps = 12
 
-  /// Draws one observer's offset from its prior and its pairs, the others' being what they are.
+  /// Computes one observer's offset from its prior and its pairs, given the offsets of the others.
   ///
-  /// The deviation takes in how uncertain each of the others is without this pair, as belief propagation does.
+  /// The deviation includes the uncertainty of each of the others without this pair, as in belief propagation.
   private mutating func solve(_ observer: Int, _ gaps: LevelGaps, prior: Double, _ rules: ZoneRules) {
     var (sum, weight, certain, lessons, pairs) = (0.0, prior, prior, 0.0, 0)
     for there in gaps.gaps[observer] where there.count >= LevelGaps.fewest {
@@ -114,17 +114,19 @@ struct OffsetTable: Sendable {
   }
 }
 
-/// What tags that are surely in a zone have taught: by how much its observer hears them louder than others do.
+/// The lessons from tags whose zone is certain: the amount by which the zone's observer hears them louder than others
+/// do.
 ///
-/// A running mean and variance for each ordered pair of observers. Of each stay few lessons are taken, and old ones fade,
-/// so that neither a tag that lies still nor the past rules. Levels go in as stage one gave them, without the offsets that
-/// come out of this, so that nothing feeds on itself.
+/// A running mean and variance for each ordered pair of observers. Each stay gives few lessons, and old lessons fade,
+/// so neither a tag that lies still nor the past dominates. The levels are those of stage one, without the offsets
+/// that are derived from these lessons, so that there is no feedback.
 struct LevelGaps: Sendable {
-  /// By how much one observer hears louder than another, while the beacon is in the first one's zone.
+  /// The amount by which one observer hears a beacon louder than another, while the beacon is in the first observer's
+  /// zone.
   struct Gap: Sendable {
     /// The other observer's place in the plan.
     let other: Int
-    /// How many lessons count.
+    /// The number of lessons, at most ``LevelGaps/memory``.
     var count = 0.0
     /// - Units: dB.
     var mean = 0.0
@@ -141,13 +143,13 @@ struct LevelGaps: Sendable {
     }
   }
 
-  /// How many other observers are kept for each, first come first served.
+  /// The maximum number of other observers that are recorded for each observer, first come, first served.
   ///
   /// 16: more than the rooms around any room.
   static let mostOthers = 16
-  /// How many lessons a mean goes back.
+  /// The number of lessons over which a mean is taken.
   static let memory = 256.0
-  /// How many lessons a gap is used from.
+  /// The minimum number of lessons before a gap is used.
   static let fewest = 8.0
 
   /// The gaps of each observer.
@@ -155,7 +157,7 @@ struct LevelGaps: Sendable {
   /// Counts all lessons.
   var lessons: UInt64 = 0
 
-  /// Starts with nothing learned about so many observers.
+  /// Creates gaps for a number of observers, with nothing learned.
   init(observers: Int) { gaps = Array(repeating: [], count: observers) }
 
   /// Takes one lesson, unless there are too many others already.
@@ -170,12 +172,12 @@ struct LevelGaps: Sendable {
     lessons &+= 1
   }
 
-  /// What was learned about a pair, if it is enough.
+  /// Returns the gap of a pair, or nil if there are too few lessons.
   func gap(_ observer: Int, _ other: Int) -> Gap? {
     gaps[observer].first { $0.other == other && $0.count >= LevelGaps.fewest }
   }
 
-  /// How much sharper a pair of observers tells its zones apart than is taken for granted, from 0.5 to 2.
+  /// Returns the factor by which a pair of observers separates its zones better than assumed, from 0.5 to 2.
   ///
   /// The log-likelihood ratio of two normal distributions of one variance grows by separation ÷ variance for each dB.
   func sharpness(_ observer: Int, _ other: Int, _ ground: ZoneGround) -> Double {
@@ -222,7 +224,7 @@ extension LevelGaps {
     }
   }
 
-  /// Reads what was learned about so many observers.
+  /// Reads what was learned about a number of observers.
   init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
     self.init(observers: observers)
     lessons = try reader.counter()
@@ -238,7 +240,7 @@ extension LevelGaps {
     }
   }
 
-  /// The same for the observers of another plan; what concerns an observer that stands nowhere now is left out.
+  /// Returns the gaps for the observers of another plan, without those of observers that stand in no zone of it.
   func translated(by translation: PlanTranslation, observers: Int) -> LevelGaps {
     var translated = LevelGaps(observers: observers)
     translated.lessons = lessons
@@ -269,7 +271,7 @@ extension OffsetTable {
     }
   }
 
-  /// Reads the offsets of so many observers.
+  /// Reads the offsets of a number of observers.
   init(restoring reader: inout FieldReader, observers: Int, _ rules: ZoneRules) throws(FieldError) {
     self.init(observers: observers, rules)
     solvedAt = try reader.counter()
@@ -283,7 +285,7 @@ extension OffsetTable {
     }
   }
 
-  /// The same for the observers of another plan.
+  /// Returns the offsets for the observers of another plan.
   func translated(by translation: PlanTranslation, observers: Int, _ rules: ZoneRules) -> OffsetTable {
     var translated = OffsetTable(observers: observers, rules)
     translated.solvedAt = solvedAt

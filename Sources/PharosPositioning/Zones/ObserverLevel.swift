@@ -1,18 +1,19 @@
 import PharosEvents
 package import PharosReports
 
-/// How loud one observer hears one beacon: a quick and a slow level, and how long its silence means nothing.
+/// The level at which one observer hears one beacon, as a quick and a slow estimate, and a model of the silences to
+/// expect.
 ///
-/// The quick level is a Kalman filter on a level that wanders. The slow one is a mean over half a minute: as long as the two
-/// agree the beacon lies still, and the slow one tells where with a fraction of the noise.
+/// The quick level is a Kalman filter on a level that wanders. The slow one is a mean over half a minute. As long as
+/// the two agree, the beacon lies still, and the slow level has a fraction of the noise.
 struct ObserverLevel: Sendable {
-  /// How many summaries the slow level of a beacon on the move counts for.
+  /// The maximum number of summaries over which the slow level of a moving beacon is taken.
   private static let movingSummaries = 4.0
 
   /// The same once it lies still again.
   private static let settledSummaries = 2.0
 
-  /// How much unrest a single summary may show beyond three times what is known.
+  /// The excess that a single summary may add to the unrest, beyond three times the present value.
   ///
   /// - Units: dB².
   private static let unrestStep = 8.0
@@ -35,13 +36,13 @@ struct ObserverLevel: Sendable {
   ///
   /// - Units: dB².
   var slowVariance: Double
-  /// When stage one told of it last; moved to the recovery after an outage.
+  /// The time of stage one's last report of the beacon, or the end of a later outage.
   var toldAt: Timestamp
-  /// How many adverts it is made of, since the last recovery.
+  /// The number of adverts that the level is based on, since the last recovery.
   var samples: UInt64
-  /// Whether the observer is down, so that its silence says nothing.
+  /// Indicates whether the observer is down, so that its silence is no evidence.
   var isDark = false
-  /// Whether the observer is back and has not told of the beacon since.
+  /// Indicates whether the observer is up again but has not reported the beacon since.
   var isBack = false
   /// Indicates whether the gap before the next summary contains downtime, so that the gap model must not learn from it.
   var isTorn = false
@@ -52,19 +53,19 @@ struct ObserverLevel: Sendable {
   ///
   /// - Units: dBm.
   var home: Double
-  /// How many summaries that is made of.
+  /// The number of summaries that it is based on.
   var homeSummaries = 1.0
-  /// How far the quick level has wandered around the slow one while the beacon lay still: people and doors do that.
+  /// The variance of the quick level around the slow one while the beacon lay still, caused by people and doors.
   ///
   /// - Units: dB².
   var unrest: Double
-  /// How many summaries the slow level is made of.
+  /// The number of summaries that the slow level is based on.
   var summaries = 1.0
-  /// How far adverts scatter around the level.
+  /// The variance of adverts around the level.
   ///
   /// - Units: dB².
   var scatter: Double
-  /// What its silence means.
+  /// The model of the gaps between its summaries.
   var gaps: GapModel
 
   /// Starts with a first summary and what is known of the beacon's gaps.
@@ -86,15 +87,15 @@ struct ObserverLevel: Sendable {
     toldAt = instant
   }
 
-  /// What is known of a beacon while an observer hears it.
+  /// The situation of a beacon while an observer hears it.
   enum Circumstance: Sendable {
-    /// It is on its way.
+    /// It moves.
     case moving
     /// It lies still.
     case still
-    /// It has lain still for long, so that what moves its level is not its own way.
+    /// It has lain still for long, so that its own movement does not cause changes of its level.
     case settled
-    /// It lies still, and somebody stands in this observer's way.
+    /// It lies still, and a person stands between it and this observer.
     case hidden
   }
 
@@ -144,7 +145,9 @@ struct ObserverLevel: Sendable {
     summaries = ObserverLevel.settledSummaries
   }
 
-  /// The observer is back: its silence counts from now on, and its level once it has heard the beacon again.
+  /// Marks the observer as up again.
+  ///
+  /// Its silence counts from now on, and its level once it has heard the beacon again.
   mutating func recover(at instant: Timestamp) {
     isDark = false
     isBack = true
@@ -152,26 +155,27 @@ struct ObserverLevel: Sendable {
     toldAt = max(toldAt, instant)
   }
 
-  /// How unlikely its silence would be if the beacon lay where it did, less the logarithm of that chance.
+  /// Returns the improbability of its silence if the beacon lay where it did: the negative logarithm of the
+  /// probability.
   func surprise(at instant: Timestamp) -> Double {
     isDark ? 0 : gaps.surprise(after: (instant - toldAt).seconds)
   }
 
-  /// By how much the level has fallen, once runs of losses no longer explain the silence.
+  /// Returns the amount by which the level has fallen, once runs of losses no longer explain the silence.
   func fall(at instant: Timestamp, _ ground: ZoneGround) -> Double {
     guard !isDark, instant - toldAt >= ground.rules.shortestLevelGrace else { return 0 }
     return max(0, surprise(at: instant) - ground.rules.silenceGrace) * ground.rules.silentFall
   }
 
-  /// By how much the two levels may differ while the beacon lies still.
+  /// Returns the amount by which the two levels may differ while the beacon lies still.
   func quietBand(_ ground: ZoneGround) -> Double {
     let deviation = (variance + slowVariance + unrest).squareRoot()
     return max(ground.rules.quietBand, ground.rules.quietDeviations * deviation)
   }
 
-  /// Whether a live observer has heard nothing for so long that it no longer hears the beacon.
+  /// Returns whether a live observer has been silent for so long that it no longer hears the beacon.
   ///
-  /// The surprise is how unlikely the silence is, of all observers that are silent together.
+  /// The surprise is the improbability of the silence, taken over all observers that are silent together.
   func isGone(at instant: Timestamp, surprise: Double, _ ground: ZoneGround) -> Bool {
     guard !isDark else { return false }
     let silence = instant - toldAt
@@ -186,7 +190,7 @@ struct ObserverLevel: Sendable {
     slowVariance += weight * (weight * (slowVariance + noise) - 2 * slowVariance)
   }
 
-  /// Follows what innovations say about the scatter, bounded so that neither a walk nor a quiet minute spoils it.
+  /// Learns the scatter from innovations, bounded so that neither a walk nor a quiet minute distorts it.
   private mutating func learnScatter(_ square: Double, _ ground: ZoneGround) {
     let bounded = min(max(square, 0), 4 * scatter)
     let least = ground.rules.leastScatter * ground.rules.leastScatter
@@ -206,16 +210,16 @@ struct ObserverLevel: Sendable {
   }
 }
 
-/// How long one observer goes without hearing one beacon that is there: what its silence means.
+/// The gaps in which one observer does not hear one beacon that is present: a model of what its silence means.
 ///
-/// Beacons lose adverts in runs, and each pair of beacon and observer its own share. A gap is the beacon's beat and, now and
-/// then, a further wait whose chance falls exponentially. Its share and its scale are learned from the gaps of the pair,
-/// so that a run of losses at an observer that has many of them says nothing, and the same silence at one that
-/// misses no advert says much.
+/// Adverts are lost in runs, at a different rate for each pair of beacon and observer. A gap is the beacon's beat and
+/// sometimes a further wait, whose probability falls exponentially. The share and the scale of the waits are learned
+/// from the gaps of the pair. So a run of losses is no evidence at an observer that has many of them, while the same
+/// silence is strong evidence at an observer that misses no advert.
 ///
 /// - Source: the moments of a geometric run of losses; its scale is the mean square of the waits over twice their mean.
 package struct GapModel: Sendable {
-  /// How many gaps the guess at the start counts for.
+  /// The number of gaps as which the initial guess counts.
   private static let guesses = 2.0
   /// The beat before the first gap: between the tags that advertise every second and those that do every ten.
   ///
@@ -229,26 +233,26 @@ package struct GapModel: Sendable {
   private static let guessedWait = 0.5
   /// Its mean square, in beats².
   private static let guessedSquare = 1.5
-  /// For how many gaps what others have learned counts.
+  /// The maximum number of gaps as which a model learned at other observers counts.
   private static let borrowed = 8.0
-  /// Over how many gaps the moments are taken.
+  /// The number of gaps over which the moments are taken.
   private static let memory = 96.0
-  /// How many beats a gap without a loss may last: summaries come in whole seconds, and lags change.
+  /// The maximum length of a gap without a loss, in beats: summaries come in whole seconds, and lags change.
   private static let jitter = 1.25
   /// The scale at least, in beats, of an observer that has not missed anything yet.
   private static let leastScale = 0.5
   /// The least share of gaps with a wait that is believed in.
   private static let leastShare = 0.005
-  /// The longest wait that is learned, in scales: what is longer was a way and not a loss.
+  /// The longest wait that is learned, in scales: a longer one was a movement and not a loss.
   private static let longestWait = 8.0
 
-  /// How often the beacon is heard when nothing is lost; no shorter than the second that summaries take.
+  /// The interval at which the beacon is heard when nothing is lost, at least the second that summaries take.
   ///
   /// - Units: seconds.
   var beat = GapModel.guessedBeat
-  /// Whether the beat is more than a guess.
+  /// Indicates whether the beat is more than a guess.
   var isKnown = false
-  /// How many gaps the moments are made of.
+  /// The number of gaps that the moments are based on.
   var count = GapModel.guesses
   /// The mean of the waits, in beats.
   var wait = GapModel.guessedWait
@@ -257,7 +261,7 @@ package struct GapModel: Sendable {
 
   package init() {}
 
-  /// What another observer of the same beacon starts with: the same, as long as it has learned little itself.
+  /// The model with which another observer of the same beacon starts: a copy that counts as few gaps.
   package var lesson: GapModel {
     var lesson = self
     lesson.count = min(count, GapModel.borrowed)
@@ -267,7 +271,9 @@ package struct GapModel: Sendable {
   /// The scale of the waits, in beats: half a beat at least.
   private var scale: Double { max(GapModel.leastScale, square / (2 * max(wait, 1e-6))) }
 
-  /// Takes a gap between two summaries, in seconds, of a beacon whose beat is held at the longest that is known.
+  /// Learns a gap between two summaries, in seconds.
+  ///
+  /// The beat is at most the longest interval.
   package mutating func learn(_ gap: Double, longest: TimeSpan) {
     if !isKnown {
       isKnown = true
@@ -286,7 +292,8 @@ package struct GapModel: Sendable {
     square += (waited * waited - square) / count
   }
 
-  /// How unlikely a silence of a beacon that is there is, given in seconds: less the logarithm of its chance.
+  /// Returns the improbability of a silence in seconds of a beacon that is present: the negative logarithm of its
+  /// probability.
   package func surprise(after silence: Double) -> Double {
     let waited = silence / beat - GapModel.jitter
     guard waited > 0 else { return 0 }
@@ -312,7 +319,7 @@ extension ObserverLevel {
     gaps.writeState(to: &writer)
   }
 
-  /// Reads the levels at one of so many observers.
+  /// Reads the levels of one of a number of observers.
   init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
     observer = try reader.place(below: observers)
     quick = try reader.finite()

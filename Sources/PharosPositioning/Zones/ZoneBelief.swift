@@ -1,9 +1,10 @@
 import PharosReports
 
-/// How probable each zone is: the forward filter of a hidden Markov model.
+/// The probability of each zone: the forward filter of a hidden Markov model.
 ///
-/// A beacon is in one of the zones, or elsewhere, and moves between them along the plan's doors at a walking rate. Each look
-/// multiplies the probabilities by what the levels say, and time takes them back towards each other.
+/// A beacon is in one of the zones, or elsewhere, and moves between them along the plan's doors at a walking rate.
+/// Each look multiplies the probabilities by the likelihood of the levels. Time moves the probabilities back towards
+/// each other.
 ///
 /// - Source: the forward algorithm, L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), eq. 19 to
 ///   21, with transitions for the time passed since the last look.
@@ -31,10 +32,10 @@ package struct ZoneBelief: Sendable {
   /// Forgets everything.
   mutating func removeAll() { shares.removeAll(keepingCapacity: true) }
 
-  /// How probable a zone is.
+  /// Returns the probability of a zone.
   package func probability(of zone: Int) -> Double { shares.first { $0.zone == zone }?.probability ?? 0 }
 
-  /// Puts the zones in question into a weighing, with their probabilities so far.
+  /// Adds the zones in question to a weighing, with their probabilities so far.
   func recall(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
     for share in shares where share.zone != ZoneWeighing.elsewhere {
       if share.probability > ZoneBelief.negligible {
@@ -43,7 +44,7 @@ package struct ZoneBelief: Sendable {
     }
   }
 
-  /// Puts the place of no zone behind them.
+  /// Adds ``ZoneWeighing/elsewhere`` to a weighing, after the zones.
   package func recallElsewhere(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
     weighing.add(
       ZoneWeighing.elsewhere,
@@ -52,13 +53,13 @@ package struct ZoneBelief: Sendable {
     )
   }
 
-  /// Moves on by a time and takes what a look at the levels says.
+  /// Advances by a time and applies the scores of a look.
   ///
   /// - Parameters:
   ///   - elapsed: The time since the last step, in seconds.
-  ///   - rate: How often the beacon gets through a door, in 1/s.
-  ///   - evidence: How many seconds' evidence the look stands for; 0 if nothing was heard since the last one.
-  ///   - weighing: The zones with what the levels say; the probabilities are left in it too.
+  ///   - rate: The rate at which the beacon passes through a door, in 1/s.
+  ///   - evidence: The time in seconds whose evidence the look represents; 0 if nothing was heard since the last one.
+  ///   - weighing: The zones with the scores of the levels. The step writes the probabilities into it.
   ///   - ground: The zones, their doors and the constants.
   package mutating func step(
     elapsed: Double,

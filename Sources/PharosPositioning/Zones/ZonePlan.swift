@@ -2,20 +2,20 @@ package import PharosReports
 
 /// A site's zones, numbered and indexed for the comparison.
 ///
-/// Observers that stand in zones are interned once: everything behind this page knows them by their place here.
+/// Observers that stand in zones are interned once: the rest of the zone code identifies them by their place here.
 package struct ZonePlan: Sendable {
   /// One zone.
   struct Planned: Sendable {
     let identifier: String
     /// The floor's place among the site's floors.
     let floor: Int
-    /// How many of its observers are compared: two at most.
+    /// The number of its observers that are compared, at most two.
     let ranks: Int
     /// The beacons it places; empty means all that some region asks about.
     let beacons: [BeaconConstraint]
   }
 
-  /// How one gets from one zone to another.
+  /// The connection from one zone to another.
   package enum Step: UInt8, Sendable {
     /// It is the same one.
     case stay
@@ -31,7 +31,7 @@ package struct ZonePlan: Sendable {
   let zones: [Planned]
   /// The observers that stand in zones, in the order in which the zones name them.
   let observers: [ObserverID]
-  /// How many of a floor's observers are compared, by floor: three at most.
+  /// The number of a floor's observers that are compared, by floor, at most three.
   let floorRanks: [Int]
   private let places: [ObserverID: Int]
   /// The zones of all observers, one observer's behind the other's, and where each one's lie.
@@ -40,7 +40,9 @@ package struct ZonePlan: Sendable {
   private let floors: [Int]
   private let steps: [Step]
 
-  /// Indexes the zones of a site; names of zones that are not there are left out.
+  /// Creates the plan of a site.
+  ///
+  /// Names of zones that do not exist are ignored.
   package init(site: Site) {
     var (observers, places, standing) = ([ObserverID](), [ObserverID: Int](), [[Int]]())
     for (index, zone) in site.zones.enumerated() {
@@ -76,26 +78,29 @@ package struct ZonePlan: Sendable {
     }
   }
 
-  /// The place of an observer, or nil if it stands in no zone.
+  /// Returns the place of an observer, or nil if it stands in no zone.
   func place(of observer: ObserverID) -> Int? { places[observer] }
 
-  /// The zones that an observer stands in.
+  /// Returns the zones that an observer stands in.
   func zones(of observer: Int) -> ArraySlice<Int> { standing[ranges[observer]] }
 
-  /// The floor that an observer is on; where its zones disagree, that of the first.
+  /// Returns the floor that an observer is on; where its zones disagree, that of the first.
   func floor(of observer: Int) -> Int { floors[observer] }
 
-  /// How one gets from one zone to another.
+  /// Returns the connection from one zone to another.
   package func step(from: Int, to: Int) -> Step { steps[from * zones.count + to] }
 
-  /// The zones that place a beacon.
+  /// Returns a flag for each zone that is true if the zone places a beacon.
   func placing(_ beacon: BeaconID, isAskedAbout: Bool) -> [Bool] {
     zones.map { zone in
       zone.beacons.isEmpty ? isAskedAbout : zone.beacons.contains { $0.matches(beacon) }
     }
   }
 
-  /// A door leads both ways, whichever of its zones names it; a zone that names none has doors to all of its floor.
+  /// Returns the connections of all pairs of zones.
+  ///
+  /// A door leads both ways, no matter which of its zones names it; a zone that names none has doors to all of its
+  /// floor.
   private static func steps(of zones: [Zone]) -> [Step] {
     let doors = zones.map { Set($0.adjacent) }
     var steps: [Step] = []
@@ -122,7 +127,7 @@ package final class ZoneGround: Sendable {
   /// The constants.
   let rules: ZoneRules
 
-  /// Puts the two together.
+  /// Creates the pair.
   package init(plan: ZonePlan, rules: ZoneRules) {
     self.plan = plan
     self.rules = rules

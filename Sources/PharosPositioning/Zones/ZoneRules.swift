@@ -1,25 +1,25 @@
 package import PharosReports
 
-/// The constants that zones are decided with; the article <doc:WhichRoom> says how they work together.
+/// The constants of the zone decision; the article <doc:WhichRoom> explains how they work together.
 package struct ZoneRules: Hashable, Sendable {
   // MARK: What levels say about zones
 
-  /// By how much the observers of the right zone hear a beacon louder than those of the next one, where nothing is
-  /// known about the two.
+  /// The amount by which the observers of the right zone hear a beacon louder than those of the next one, where
+  /// nothing is known about the two.
   ///
-  /// 8 dB: half of a room's way nearer (6 dB) and a light wall between (2 to 4 dB).
+  /// 8 dB: half the distance of a room (6 dB) and a light wall between (2 to 4 dB).
   ///
   /// - Units: dB.
   package var separation = 8.0
-  /// How far that lies apart between the places within a zone.
+  /// The variation of that lead between the places within a zone.
   ///
   /// 3.5 dB, as furniture gives it indoors (Rappaport, Wireless Communications, table 4.6: 3 to 7 dB).
   ///
   /// - Units: dB, one standard deviation.
   package var placeDeviation = 3.5
-  /// By how much one observer can speak for or against a zone at most.
+  /// The maximum level difference with which one observer can count for or against a zone.
   ///
-  /// 12 dB: a body takes 10 to 20 dB from one observer for seconds, and that must be as bad as it gets.
+  /// 12 dB: a body takes 10 to 20 dB from one observer for seconds, and the effect of that must be limited.
   ///
   /// - Units: dB.
   package var cap = 12.0
@@ -29,26 +29,26 @@ package struct ZoneRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   package var floorCap = 8.0
-  /// What the second loudest observer of a zone counts beside the loudest.
+  /// The weight of the second loudest observer of a zone relative to the loudest.
   ///
   /// 0.25: a beacon before one of two gateways is in the zone though the other is far away.
   package var secondWeight = 0.25
-  /// What the second loudest observer of a floor counts beside the loudest and the third.
+  /// The weight of the second loudest observer of a floor relative to the loudest and the third.
   ///
   /// 1.5: the loudest alone may be a gateway above a hole in the ceiling, so the second is the better witness.
   package var secondFloorWeight = 1.5
-  /// The level that an observer is taken to have which does not hear a beacon.
+  /// The level that is assumed for an observer that does not hear a beacon.
   ///
   /// −95 dBm, where common gateways stop receiving.
   ///
   /// - Units: dBm.
   package var sensitivity = -95.0
-  /// The longest time that one second's evidence stands for when a beacon advertises less often.
+  /// The longest time that one second's evidence represents when a beacon advertises less often.
   ///
-  /// 4 s: a beacon that speaks every 10 s is not believed ten times over.
+  /// 4 s: a beacon that advertises every 10 s does not count ten times.
   package var longestEvidence = TimeSpan.seconds(4)
 
-  /// How often a beacon's levels are looked at.
+  /// The interval between two looks at a beacon's levels.
   ///
   /// Every half second: summaries come once a second from each observer, each at its own phase.
   package var period = TimeSpan.milliseconds(500)
@@ -61,28 +61,28 @@ package struct ZoneRules: Hashable, Sendable {
 
   // MARK: How beacons move
 
-  /// How often a beacon that moves gets into a given neighbour.
+  /// The rate at which a moving beacon enters a given neighbouring zone.
   ///
-  /// Every 7 s: a walker crosses a room in less. It is also what evidence is forgotten by, so that a zone that was
-  /// right for an hour is left within seconds.
+  /// Every 7 s: a walker crosses a room in less. It is also the rate at which evidence is forgotten, so that a beacon
+  /// leaves a zone within seconds even if the zone was right for an hour.
   ///
   /// - Units: 1/s.
   package var walkingRate = 0.15
-  /// The same while its levels say that it lies still.
+  /// The same while its levels indicate that it lies still.
   ///
   /// Every 67 s: levels of a beacon that is carried along a line of equal level look still, so it is not zero.
   ///
   /// - Units: 1/s.
   package var restingRate = 0.015
-  /// How often it gets into a zone of the floor to which no door is known, against one with a door.
+  /// The rate at which it enters a zone of the floor to which no door is known, relative to a zone with a door.
   ///
   /// A hundredth: a list of neighbours may lack a door.
   package var strayShare = 0.01
-  /// How often it gets to another floor without stairs.
+  /// The rate at which it changes floors without stairs, relative to a zone with a door.
   ///
   /// A thousandth: a lift is not in the list.
   package var climbShare = 0.001
-  /// How often it leaves all zones, or comes back.
+  /// The rate at which it leaves all zones, or returns, relative to a zone with a door.
   ///
   /// A tenth.
   package var leavingShare = 0.1
@@ -91,9 +91,9 @@ package struct ZoneRules: Hashable, Sendable {
 
   /// The probability from which on a beacon is in a zone.
   ///
-  /// 0.9: what a beacon on the move comes to once the new zone's observers have been 3 to 4 dB ahead for a few seconds.
+  /// 0.9: a moving beacon reaches this once the new zone's observers have been 3 to 4 dB ahead for a few seconds.
   package var certainty = 0.9
-  /// By how much its observers must then hear the beacon louder than those of any other zone of the floor.
+  /// The amount by which its observers must then hear the beacon louder than those of any other zone of the floor.
   ///
   /// 0.5 dB: where two observers hear a beacon alike for long, probability alone would choose one of them in the end.
   ///
@@ -105,25 +105,27 @@ package struct ZoneRules: Hashable, Sendable {
   /// 1.5: chance alone gives such a lead once in fifteen times, and the probability is required as well. A beacon near
   /// the border of two zones is therefore reported a little later.
   package var leadDeviations = 1.5
-  /// How many adverts, for each observer that hears it, a change of zones rests on while a beacon moves.
+  /// The minimum number of adverts, for each observer that hears the beacon, for a change of zones while the beacon
+  /// moves.
   ///
-  /// 3: one or two that were reflected are no way; a beacon that speaks four times a second has sent them in one.
+  /// 3: one or two reflected adverts are no movement; a beacon that advertises four times a second sends three within
+  /// one.
   package var witnesses = 3.0
-  /// By how much the levels of a beacon that was carried through a door differ from those of the last minute.
+  /// The amount by which the levels of a beacon that was carried through a door differ from those of the last minute.
   ///
-  /// 4 dB: three metres of way change several levels by more; of people and doors little is left in a mean.
+  /// 4 dB: three metres of movement change several levels by more. People and doors hardly change a mean.
   ///
   /// - Units: dB, root mean square over its observers.
   package var clearWay = 4.0
-  /// How much more lead is asked for, for each dB that they differ less.
+  /// The additional lead that is required for each dB by which they differ less.
   ///
   /// 2: a beacon that has lain for ``settlingTime`` and whose levels have hardly changed has hardly moved.
   package var reluctance = 2.0
-  /// Over what time those means are taken.
+  /// The time over which those means are taken.
   package var homeMemory = TimeSpan.seconds(60)
-  /// How long both must hold.
+  /// The time for which both conditions must hold.
   ///
-  /// 500 ms: probability gathers over seconds by itself, so this only asks for a second look.
+  /// 500 ms: the probability already builds up over seconds, so this only requires a second look.
   package var dwell = TimeSpan.milliseconds(500)
   /// The value of ``dwell`` where no door is known between the two zones.
   ///
@@ -138,21 +140,22 @@ package struct ZoneRules: Hashable, Sendable {
   ///
   /// 0.1: far below a half, so that a beacon between two zones stays where it was.
   package var doubt = 0.1
-  /// How long it must be doubted, without any other being certain, before a beacon is in none.
+  /// The time for which the zone must be doubted, while no other zone is certain, before a beacon is in none.
   ///
-  /// 15 s: a winner that is merely slow is waited for.
+  /// 15 s: enough time for a new zone that is merely slow to become certain.
   package var notSureDwell = TimeSpan.seconds(15)
 
   // MARK: Levels
 
-  /// How far a level wanders in a second.
+  /// The change of a level in a second.
   ///
   /// 3 dB: what walking towards a gateway does to it.
   ///
   /// - Units: dB.
   package var wander = 3.0
-  /// How far single adverts scatter around the level until it is learned; learned values lie between
-  /// ``leastScatter`` and twice this.
+  /// The initial scatter of single adverts around the level.
+  ///
+  /// Learned values lie between ``leastScatter`` and twice this value.
   ///
   /// 4 dB: fading on three channels.
   ///
@@ -164,17 +167,17 @@ package struct ZoneRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   package var leastScatter = 1.5
-  /// How many adverts of a second count as independent.
+  /// The maximum number of adverts in one second that count as independent.
   ///
   /// 4: more adverts in one second see the same shadow.
   package var independentSamples = 4.0
-  /// How long a mean is taken over while a beacon lies still.
+  /// The time over which a mean is taken while a beacon lies still.
   package var stillMemory = TimeSpan.seconds(30)
   /// The same while it moves.
   ///
   /// 1.5 s: what a walker's level has been for the last two metres.
   package var movingMemory = TimeSpan.seconds(1.5)
-  /// By how much the level of the moment may differ from the mean while a beacon lies still.
+  /// The amount by which the current level may differ from the mean while a beacon lies still.
   ///
   /// 3.5 dB at least: less than half a room.
   ///
@@ -194,17 +197,18 @@ package struct ZoneRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   package var mostUnrest = 4.0
-  /// How long a beacon must have been in its zone before it is learned.
+  /// The time that a beacon must have been in its zone before its unrest is learned and ``reluctance`` applies.
   ///
-  /// 120 s: a beacon that is carried about every minute or two changes its level by its own way.
+  /// 120 s: a beacon that is carried about every minute or two changes its level by its own movement.
   package var settlingTime = TimeSpan.seconds(120)
-  /// Over what time it is learned.
+  /// The time over which it is learned.
   package var unrestMemory = TimeSpan.seconds(120)
-  /// Which share of the largest departure another observer's must be to count as one.
+  /// The share of the largest departure from the mean that another observer's departure must reach to count as one.
   ///
-  /// 0.25: a way that takes 20 dB from one observer's level changes that of another by 5 dB at least.
+  /// 0.25: a movement that takes 20 dB from one observer's level changes that of another by 5 dB at least.
   package var companionShare = 0.25
-  /// How long a single observer may hear a beacon weaker, all others hearing it as before, until that counts.
+  /// The time for which a single observer may hear a beacon weaker, while all others hear it as before, until that
+  /// counts.
   ///
   /// 12 s: a tag that moves changes its level at two observers at least, a body in the way at one, and few stand
   /// there for longer.
@@ -212,19 +216,19 @@ package struct ZoneRules: Hashable, Sendable {
 
   // MARK: Silence
 
-  /// How unlikely a silence must be before the level of a live observer falls in the comparison.
+  /// The improbability of a silence above which the level of a live observer falls in the comparison.
   ///
   /// 3: one run of losses in twenty is longer.
   ///
   /// - Units: nats, less the logarithm of the chance.
   package var silenceGrace = 3.0
-  /// How fast it falls from there on.
+  /// The rate at which the level falls beyond that.
   ///
   /// 1.5 dB: a lead of 10 dB is lost once the silence has a chance of one in 16 000.
   ///
   /// - Units: dB for each nat.
   package var silentFall = 1.5
-  /// How unlikely a silence must be for an observer to be taken not to hear a beacon any more.
+  /// The improbability of a silence above which an observer counts as no longer hearing a beacon.
   ///
   /// 16: one in nine million runs; the level of an observer that is 20 dB ahead has fallen behind by then.
   ///
@@ -250,13 +254,15 @@ package struct ZoneRules: Hashable, Sendable {
   package var longestPresence = TimeSpan.seconds(300)
   /// The longest interval that is learned.
   package var longestInterval = TimeSpan.seconds(60)
-  /// From what rise on, at a live observer, the level of one that is down is taken to have fallen as far.
+  /// The rise of the level at a live observer beyond which the level of an observer that is down is assumed to have
+  /// fallen by the excess.
   ///
-  /// 6 dB: half of the way between two rooms.
+  /// 6 dB: half of the distance between two rooms.
   ///
   /// - Units: dB.
   package var approachBand = 6.0
-  /// By how much a live observer must hear a beacon louder than when another went down, for the beacon to have moved.
+  /// The rise of the level at a live observer, since another observer went down, from which on the beacon counts as
+  /// moved.
   ///
   /// 12 dB: walking from the next room to right before a gateway gives 15 to 20 dB.
   ///
@@ -265,23 +271,25 @@ package struct ZoneRules: Hashable, Sendable {
 
   // MARK: What is learned
 
-  /// How far observers differ from each other in what they hear, offsets that a site declares apart.
+  /// The variation of what observers hear from one to another, without the offsets that a site declares.
   ///
   /// 6 dB: 2 to 3 dB between gateways of one model, 10 dB and more between antennas in a box and on a pole.
   ///
   /// - Units: dB, one standard deviation.
   package var offsetDeviation = 6.0
-  /// How far the geometry of two zones may make up for such a difference.
+  /// The amount by which the geometry of two zones may compensate for such a difference.
   ///
   /// 3 dB: a gateway in the corner of a hall against one in the middle of a closet.
   ///
   /// - Units: dB, one standard deviation.
   package var geometryDeviation = 3.0
-  /// From how many of its own deviations on an offset is added.
+  /// The number of its own deviations from which on an offset is applied.
   ///
   /// 2: one in twenty would be so by chance.
   package var offsetSignificance = 2.0
-  /// After what time in a zone the first lesson is taken; each further one after twice the time.
+  /// The time in a zone after which the first lesson is taken.
+  ///
+  /// Each further one follows after twice the time.
   ///
   /// 8 s, then 16, 32 …: a tag that lies still for days teaches no more than a few that are carried about.
   package var firstLesson = TimeSpan.seconds(8)

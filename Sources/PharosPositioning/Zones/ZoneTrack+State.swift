@@ -1,7 +1,7 @@
 import PharosReports
 
 extension ZoneTrack {
-  /// Writes all but which zones place the beacon, which many beacons have in common.
+  /// Writes everything but the zones that place the beacon, which many beacons have in common.
   func writeState(to writer: inout FieldWriter) {
     writer.write(optionalPlace: zone)
     writer.write(counter)
@@ -28,7 +28,7 @@ extension ZoneTrack {
     for level in levels { level.writeState(to: &writer) }
   }
 
-  /// Reads it back, for a plan with so many zones and observers.
+  /// Reads the track, for a plan with the given numbers of zones and observers.
   init(restoring reader: inout FieldReader, zones: Int, observers: Int) throws(FieldError) {
     self.init()
     zone = try reader.optionalPlace(below: zones)
@@ -64,7 +64,7 @@ extension ZoneTrack {
     }
   }
 
-  /// The time since the last input was downtime, as long as given: nothing that it kept silent about means anything.
+  /// Resumes after downtime, in which silence is no evidence.
   mutating func resume(at instant: Timestamp, after downtime: TimeSpan, _ rules: ZoneRules) {
     for index in levels.indices where !levels[index].isDark { levels[index].resume(at: instant) }
     candidate = nil
@@ -78,10 +78,11 @@ extension ZoneTrack {
     if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + rules.firstLesson) }
   }
 
-  /// Takes where an event put the beacon that is newer than all else that is known of it.
+  /// Applies the zone of an event that is newer than all else that is known of the beacon.
   ///
-  /// Levels that say something else are older than the event and go, unless one of their observers is down: what it last heard
-  /// keeps its beacons from being handed next door.
+  /// If the zone differs, the levels are older than the event and are removed, unless the event is an exit and one of
+  /// their observers is down: the last level of that observer keeps its beacons from being handed to a neighbouring
+  /// zone.
   mutating func take(
     _ told: Int?,
     since time: Timestamp,
@@ -118,7 +119,7 @@ extension ZoneTrack {
 }
 
 extension ZoneBelief {
-  /// Reads the shares of zones of which there are so many.
+  /// Reads the shares, for a plan with a number of zones.
   init(restoring reader: inout FieldReader, zones: Int) throws(FieldError) {
     self.init()
     let count = try reader.place(below: ZoneWeighing.mostCandidates + 2)

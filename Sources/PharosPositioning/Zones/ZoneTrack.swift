@@ -1,15 +1,16 @@
 import PharosEvents
 import PharosReports
 
-/// Which zone one beacon is in: its levels, what they make probable, and the state machine that tells of it.
+/// The zone decision for one beacon: its levels, the probabilities of the zones, and the state machine that reports
+/// changes.
 struct ZoneTrack: Sendable {
-  /// What a look needs that is the same for all beacons.
+  /// The input of a look that is the same for all beacons.
   struct Surroundings: Sendable {
-    /// What never changes while the site does not.
+    /// The zones and the constants, which change only with the site.
     let ground: ZoneGround
-    /// Up to when each observer is known to have lived, by its place in the plan.
+    /// The time of the last proof of life of each observer, by its place in the plan.
     var proofs: [Timestamp]
-    /// What is added to each observer's levels.
+    /// The offsets that are added to the observers' levels.
     var offsets: OffsetTable
 
     /// The zones.
@@ -17,7 +18,7 @@ struct ZoneTrack: Sendable {
     /// The constants.
     var rules: ZoneRules { ground.rules }
 
-    /// Puts a look's needs together.
+    /// Creates the input from its parts.
     init(plan: ZonePlan, rules: ZoneRules, proofs: [Timestamp], offsets: OffsetTable) {
       ground = ZoneGround(plan: plan, rules: rules)
       self.proofs = proofs
@@ -33,7 +34,7 @@ struct ZoneTrack: Sendable {
 
   /// The zone that the beacon is in.
   var zone: Int?
-  /// Which zones place the beacon, as of an epoch of the regions.
+  /// The zones that place the beacon, as of an epoch of the regions.
   var placing: [Bool] = []
   var placingEpoch: UInt32?
   /// Counts the transitions: a part of every event's id.
@@ -42,44 +43,45 @@ struct ZoneTrack: Sendable {
   ///
   /// It is set when the zone is known only from an event that was published before a restart.
   var heldUntil = Timestamp.distantPast
-  /// When the levels are to be looked at again; in the far future while there is nothing to look at.
+  /// The time of the next look at the levels, or the distant future while there is nothing to look at.
   var nextLook = Timestamp.distantFuture
 
-  /// Who hears it, in the plan's order.
+  /// The levels of the observers that hear the beacon, in the plan's order.
   var levels: [ObserverLevel] = []
-  /// How probable each zone is.
+  /// The probability of each zone.
   var belief = ZoneBelief()
-  /// The zone that is certain but not told yet, and since when.
+  /// The zone that is certain but not yet reported, and the time at which it became certain.
   var candidate: Int?
   var candidateSince = Timestamp.distantPast
-  /// Since when the zone that it is in has been doubted.
+  /// The time from which the present zone has been doubted.
   var doubtedSince: Timestamp?
   /// The time of the last change.
   var changedAt = Timestamp.distantPast
   /// The time at which the beacon was assigned to its present zone.
   var enteredAt = Timestamp.distantPast
-  /// When the next lesson is due, and how long after it the one behind.
+  /// The time at which the next lesson is due, and the time from it to the lesson after it.
   var nextLesson = Timestamp.distantFuture
   var lessonGap = TimeSpan.zero
-  /// Whether its levels change at more than one observer.
+  /// Indicates whether the levels show that the beacon moves: a level departs from its mean, other than at a single
+  /// shadowed observer.
   var isMoving = false
 
-  /// Since when one observer alone has heard it weaker, and which.
+  /// The observer that alone hears the beacon weaker than before, and the time from which it does.
   var shadowed: (observer: Int, since: Timestamp)?
   var lookedAt = Timestamp.distantPast
   var weighedAt = Timestamp.distantPast
   var isFresh = false
   var lag = TimeSpan.zero
-  /// How many adverts were heard since its levels began to change.
+  /// The number of adverts that were heard since its levels began to change.
   var heardOnTheMove = 0.0
-  /// What all of its observers have taught about its gaps.
+  /// The gap model learned from all of its observers.
   var gaps = GapModel()
   var outageTime = Timestamp.distantPast
 
-  /// Whether nothing is known and nothing is awaited.
+  /// Indicates whether the beacon is in no zone and no observer that is up hears it.
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
 
-  /// Takes how an observer heard the beacon in one second.
+  /// Takes an observer's summary of the beacon for one second.
   mutating func add(
     _ summary: BeaconSummary,
     of observer: Int,
@@ -106,7 +108,9 @@ struct ZoneTrack: Sendable {
     levels.insert(level, at: place)
   }
 
-  /// An observer went down; false if it did not hear the beacon.
+  /// Marks an observer as down.
+  ///
+  /// Returns false if the observer did not hear the beacon.
   mutating func goDark(
     _ observer: Int,
     since time: Timestamp,
@@ -123,7 +127,9 @@ struct ZoneTrack: Sendable {
     return true
   }
 
-  /// An observer is back; false if it did not hear the beacon before it went down, or has told of it since.
+  /// Marks an observer as up again.
+  ///
+  /// Returns false if it did not hear the beacon before it went down, or has reported it since.
   mutating func recover(_ observer: Int, at instant: Timestamp) -> Bool {
     guard let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) else { return false }
     levels[index].recover(at: instant)
@@ -131,14 +137,16 @@ struct ZoneTrack: Sendable {
     return true
   }
 
-  /// An observer's silence counts that did not for long: the next look is soon; false if it does not hear the beacon.
+  /// Schedules a look soon, because an observer's silence counts again.
+  ///
+  /// Returns false if the observer does not hear the beacon.
   mutating func comeUp(for observer: Int, at instant: Timestamp, _ rules: ZoneRules) -> Bool {
     guard levels.contains(where: { $0.observer == observer }) else { return false }
     nextLook = min(nextLook, instant + rules.period)
     return true
   }
 
-  /// Looks at the levels, moves the probabilities on, and leaves in the weighing what came of it.
+  /// Evaluates the levels, updates the probabilities, and leaves the result in the weighing.
   mutating func look(
     at instant: Timestamp,
     _ around: Surroundings,
@@ -168,7 +176,7 @@ struct ZoneTrack: Sendable {
     belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.ground)
   }
 
-  /// What is known of the beacon while an observer hears it.
+  /// Returns the situation of the beacon while an observer hears it.
   private func circumstance(
     of observer: Int,
     at instant: Timestamp,
@@ -179,16 +187,19 @@ struct ZoneTrack: Sendable {
     return zone != nil && instant - enteredAt >= ground.rules.settlingTime ? .settled : .still
   }
 
-  /// Event time: the decision's instant less the lag of the summary before it, never going back.
+  /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
+  /// than the last change.
   mutating func stamp(_ instant: Timestamp) -> Timestamp {
     changedAt = max(changedAt, instant - lag)
     return changedAt
   }
 
-  /// Fills in who hears the beacon how loud; true if somebody has fallen silent.
+  /// Adds the level at each observer that hears the beacon.
   ///
-  /// While no observer's level of the moment departs from its mean the beacon lies still, and the means count. Where a single
-  /// one hears it weaker, somebody stands in the way, and they count for a while.
+  /// Returns true if an observer has fallen silent.
+  ///
+  /// While no observer's current level departs from its mean, the beacon lies still and the means count. If a single
+  /// observer hears it weaker, a person stands in the way, and the means still count for a while.
   private mutating func hear(
     at instant: Timestamp,
     _ around: Surroundings,
@@ -244,7 +255,7 @@ struct ZoneTrack: Sendable {
 }
 
 extension ZoneTrack {
-  /// A change of zone, ready to be told.
+  /// A change of zone that is ready to be published.
   struct Move: Sendable {
     var from: Int?
     var to: Int?
@@ -256,7 +267,7 @@ extension ZoneTrack {
     var runnerUp: ZoneWeighing.Candidate?
   }
 
-  /// Decides what a look has made of the zones.
+  /// Decides the zone after a look, and returns the change, if any.
   mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
     let ground = around.ground
     nextLook = isIdle ? .distantFuture : instant + pause(at: instant, ground.rules)
@@ -288,12 +299,14 @@ extension ZoneTrack {
     return max(rules.period, .seconds((instant - toldAt).seconds * rules.silentPause))
   }
 
-  /// Whether what speaks for a change is more than an advert or two.
+  /// Returns whether the evidence for a change is more than an advert or two.
   private func isWitnessed(_ ground: ZoneGround) -> Bool {
     zone == nil || !isMoving || heardOnTheMove >= ground.rules.witnesses * Double(levels.count)
   }
 
-  /// Takes a lesson from a beacon that is surely where it is and lies still; false if it is not the time.
+  /// Takes a lesson from a beacon that lies still and whose zone is certain.
+  ///
+  /// Returns false if no lesson is due.
   mutating func teach(
     _ gaps: inout LevelGaps,
     at instant: Timestamp,
@@ -318,7 +331,7 @@ extension ZoneTrack {
     return true
   }
 
-  /// The lead that a zone needs over the one that comes next: more where the levels are not known well.
+  /// Returns the lead that a zone needs over the next one: more where the levels are uncertain.
   private func margin(
     for best: ZoneWeighing.Candidate,
     at instant: Timestamp,
@@ -334,7 +347,7 @@ extension ZoneTrack {
     return lead + max(0, ground.rules.clearWay - way) * ground.rules.reluctance
   }
 
-  /// How far the levels lie from their means of the last minute, over all of its observers.
+  /// The distance of the levels from their means of the last minute, over all observers.
   ///
   /// - Units: dB, root mean square.
   private var way: Double {
@@ -347,7 +360,7 @@ extension ZoneTrack {
     return count > 0 ? (sum / count).squareRoot() : 0
   }
 
-  /// How uncertain a level is, and how far it wanders.
+  /// Returns the variance of a level: its uncertainty and its unrest.
   private func doubt(about observer: Int) -> Double {
     guard let level = levels.first(where: { $0.observer == observer }) else { return 0 }
     return level.unrest + (isMoving ? level.variance : level.slowVariance)
@@ -387,7 +400,7 @@ extension ZoneTrack {
     return move
   }
 
-  /// How long a zone must have won: longer where no door leads to it from the one that the beacon is in.
+  /// Returns the time for which a zone must have won: longer where no door connects it to the present zone.
   private func needed(for target: Int, _ around: Surroundings) -> TimeSpan {
     switch zone.map({ around.ground.plan.step(from: $0, to: target) }) {
     case nil, .stay, .walk: around.ground.rules.dwell
@@ -396,7 +409,7 @@ extension ZoneTrack {
     }
   }
 
-  /// Gives a zone up that has been improbable for long, though no other is certain.
+  /// Leaves a zone that has been improbable for long, although no other is certain.
   private mutating func doubt(at instant: Timestamp, _ ground: ZoneGround, _ weighing: ZoneWeighing) -> Move?
   {
     guard let zone, belief.probability(of: zone) < ground.rules.doubt else {
@@ -431,7 +444,7 @@ extension ZoneTrack {
 }
 
 extension ZoneWeighing {
-  /// By how much a zone's loudest observer leads those of the other zones of its floor, and of all floors.
+  /// Returns the lead of a zone's loudest observer over those of the other zones of its floor, and of all floors.
   fileprivate func lead(of zone: Int) -> (within: Double, overall: Double) {
     guard let own = candidates.first(where: { $0.zone == zone }) else { return (0, 0) }
     var (within, overall) = (Double.infinity, Double.infinity)
@@ -453,9 +466,9 @@ extension ZoneWeighing {
   }
 }
 
-/// What silence does to the levels: that of a live observer, and that of one which is down.
+/// The effect of silence on the levels, at observers that are up and at those that are down.
 extension ZoneTrack {
-  /// The level that counts, silence taken off.
+  /// Returns the level that counts, reduced by silence.
   func heardLevel(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     if isMoving { return current(index, at: instant, around) }
     let level = levels[index]
@@ -463,7 +476,8 @@ extension ZoneTrack {
     return fall > 0 ? max(level.slow - fall, min(around.ground.rules.sensitivity, level.slow)) : level.slow
   }
 
-  /// By how much it has come nearer to a live observer since another went down, which is taken off that one's level.
+  /// Returns the correction of the levels of observers that are down: the rise of the level at a live observer since
+  /// the outage, beyond ``ZoneRules/approachBand``.
   func approach(at instant: Timestamp, _ around: Surroundings) -> Double {
     var rise = 0.0
     guard levels.contains(where: \.isDark) else { return 0 }
@@ -474,7 +488,7 @@ extension ZoneTrack {
     return max(0, rise - around.ground.rules.approachBand)
   }
 
-  /// The level of the moment, silence taken off.
+  /// Returns the current level, reduced by silence.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     let through = around.through(instant, of: levels[index].observer)
     let fallen = levels[index].quick - levels[index].fall(at: through, around.ground)
@@ -482,7 +496,7 @@ extension ZoneTrack {
       ? fallen : max(fallen, min(around.ground.rules.sensitivity, levels[index].quick))
   }
 
-  /// Drops what is silent, and what was frozen by an outage once the beacon has clearly moved.
+  /// Removes the levels of silent observers, and those of observers that are down once the beacon has clearly moved.
   mutating func forget(at instant: Timestamp, _ around: Surroundings) {
     forgetSilent(at: instant, around)
     guard levels.contains(where: \.isDark) else {
@@ -501,7 +515,9 @@ extension ZoneTrack {
     if hasMoved { levels.removeAll(where: \.isDark) }
   }
 
-  /// Drops the observers that no longer hear it: where all are silent their chances multiply.
+  /// Removes the observers that no longer hear the beacon.
+  ///
+  /// If all are silent, the probabilities of their silences multiply.
   private mutating func forgetSilent(at instant: Timestamp, _ around: Surroundings) {
     let shortest = around.ground.rules.shortestPresence
     var (silent, live, together) = (0, 0, 0.0)

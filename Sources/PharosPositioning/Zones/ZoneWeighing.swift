@@ -1,17 +1,18 @@
 import PharosReports
 
-/// What one look at a beacon's levels says about each zone: the emission of the hidden Markov model.
+/// The score of each zone from one look at a beacon's levels: the emission of the hidden Markov model.
 ///
-/// Room against room and floor against floor are weighed apart. Within a floor the loudest observer of a zone is compared with
-/// the loudest of all, and the second with the second; each difference is capped. Floors are compared in the same way
-/// by their three loudest, so that no observer can outweigh the two others. The storage is kept from look to look.
+/// Rooms and floors are compared separately. Within a floor, the loudest observer of a zone is compared with the
+/// loudest of all, and the second with the second. Each difference is capped. Floors are compared in the same way by
+/// their three loudest observers, so that no observer can outweigh the two others. The storage is reused from look to
+/// look.
 package struct ZoneWeighing: Sendable {
-  /// How loud one observer hears the beacon at this look.
+  /// The level at which one observer hears the beacon at this look.
   struct Heard: Sendable {
     let observer: Int
-    /// The level, the offset left out.
+    /// The level without the offset.
     let level: Double
-    /// What was learned of the observer.
+    /// The learned offset of the observer.
     let offset: Double
     /// The uncertainty of the level in dB².
     let variance: Double
@@ -34,15 +35,15 @@ package struct ZoneWeighing: Sendable {
     var variance = 0.0
     /// The level of its second loudest observer.
     var second: Double
-    /// Whether an observer that is up hears the beacon.
+    /// Indicates whether an observer that is up hears the beacon.
     var isLive = false
-    /// Whether an observer that is down heard it last.
+    /// Indicates whether an observer that is down heard the beacon last.
     var isDark = false
     /// The log-likelihood of one second.
     package var score = 0.0
     /// The probability while it moves.
     var next = 0.0
-    /// How easily one gets there from the zone whose share is being moved.
+    /// The relative rate of moves to this zone from the zone whose share is being moved.
     var access = 0.0
   }
 
@@ -57,12 +58,12 @@ package struct ZoneWeighing: Sendable {
 
   /// The place of no zone at all, which a beacon may be in too.
   static let elsewhere = -1
-  /// How many zones are weighed at most.
+  /// The maximum number of zones that are compared.
   ///
   /// 12: the rooms around a beacon and those above and below; farther ones are louder only by mistake.
   static let mostCandidates = 12
 
-  /// Who hears the beacon.
+  /// The observers that hear the beacon.
   var heard: [Heard] = []
   /// The zones in question; ``elsewhere`` last.
   package var candidates: [Candidate] = []
@@ -89,7 +90,7 @@ package struct ZoneWeighing: Sendable {
     )
   }
 
-  /// Ranks who hears the beacon under the zones where they stand.
+  /// Ranks the observers that hear the beacon under the zones where they stand.
   mutating func rank(_ ground: ZoneGround, placing: [Bool]) {
     for heard in heard {
       for zone in ground.plan.zones(of: heard.observer) where placing.indices.contains(zone) && placing[zone]
@@ -104,7 +105,7 @@ package struct ZoneWeighing: Sendable {
     }
   }
 
-  /// Leaves out the least likely of too many zones.
+  /// Removes the least likely zones if there are too many.
   mutating func trim(keeping zone: Int?) {
     while candidates.count > ZoneWeighing.mostCandidates {
       let least = candidates.indices.filter { candidates[$0].zone != zone }.min { left, right in
@@ -116,7 +117,7 @@ package struct ZoneWeighing: Sendable {
     }
   }
 
-  /// Says how likely the levels are in each zone, and elsewhere.
+  /// Sets the score of each zone, and of ``elsewhere``, from the levels.
   mutating func score(_ ground: ZoneGround, _ gaps: LevelGaps) {
     if ground.plan.floorRanks.count > 1 { scoreFloors(ground) }
     for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {

@@ -2,20 +2,21 @@ import PharosAdvertising
 import PharosPipeline
 import PharosReports
 
-/// What a comparison must know before it begins: who is heard, how often and by whom, from when to when.
+/// A survey of captures before a comparison: the beacons and observers, their numbers of adverts and reports, and the
+/// first and last times.
 struct CaptureSurvey {
-  /// How a beacon is heard.
+  /// The adverts of one beacon.
   struct Heard {
-    /// How many adverts of it there are.
+    /// The number of adverts of the beacon.
     var adverts = 0
-    /// Whether more than one observer hears it.
+    /// Indicates whether more than one observer hears the beacon.
     var isShared = false
     fileprivate var observer: ObserverID
   }
 
   /// The beacons.
   private(set) var beacons: [BeaconID: Heard] = [:]
-  /// How many reports each observer has.
+  /// The number of reports of each observer.
   private(set) var observers: [ObserverID: Int] = [:]
   /// The site that a recording brings.
   private(set) var recordedSite: Site?
@@ -23,9 +24,9 @@ struct CaptureSurvey {
   private(set) var first: Timestamp?
   /// The R of the last report.
   private(set) var last: Timestamp?
-  /// How many adverts have an identity.
+  /// The number of adverts that have an identity.
   private(set) var adverts = 0
-  /// How many adverts were of beacons beyond the bound.
+  /// The number of adverts of beacons beyond ``mostIdentities``, counted once for each identity.
   private(set) var overflow = 0
 
   /// The maximum number of distinct beacons, and of distinct observers, that the survey keeps.
@@ -36,7 +37,7 @@ struct CaptureSurvey {
   /// Starts with nothing heard.
   init(companies: [UInt16] = []) { heard = HeardBeacons(companies: companies) }
 
-  /// How long it all lasts.
+  /// The time from the first to the last report.
   var length: TimeSpan {
     guard let first, let last else { return .zero }
     return last - first
@@ -80,7 +81,7 @@ struct CaptureSurvey {
 struct HeardBeacons {
   /// One identity in an advert.
   struct Identity {
-    /// Which one, without its address.
+    /// The beacon, without its address.
     var beacon: BeaconID
     /// The level at one metre that the frame tells, in dBm.
     var measuredPower: Double?
@@ -95,7 +96,7 @@ struct HeardBeacons {
   ///
   /// - Parameters:
   ///   - companies: Companies other than Apple whose frames count as iBeacons.
-  ///   - takesAddresses: Whether lasting addresses are identities as well.
+  ///   - takesAddresses: True to count lasting addresses as identities as well.
   init(companies: [UInt16] = [], takesAddresses: Bool = false) {
     decoder = FrameDecoder(iBeaconCompanies: companies)
     self.takesAddresses = takesAddresses

@@ -5,7 +5,7 @@ import PharosSite
 
 /// `pharos compare`: one's own traffic under Pharos's rule and under the rules that peers use, side by side.
 package struct CompareRunner: Sendable {
-  /// How the figures are written.
+  /// The format of the figures.
   package enum Format: String, CaseIterable, Sendable {
     /// Sentences and tables, for people.
     case table
@@ -13,19 +13,19 @@ package struct CompareRunner: Sendable {
     case json
   }
 
-  /// What is compared, and how it is shown.
+  /// The options of `pharos compare`.
   package struct Options: Sendable {
     /// The captures, parts of one in the order given.
     package var captures: [String]
     /// The site file, or nil: then every beacon that is heard is a region.
     package var site: String?
-    /// Who heard what a Bluetooth capture holds; nil for the file's name.
+    /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
     /// The time-out of the rule in use today.
     package var timeout: TimeSpan
-    /// How the figures are written.
+    /// The format of the figures.
     package var format: Format
-    /// Where to draw the picture, or nil for none.
+    /// The path of the picture to draw, or nil for none.
     package var picture: String?
 
     /// Half a minute: what telephones' users report, and AltBeacon's default.

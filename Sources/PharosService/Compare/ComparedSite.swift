@@ -1,7 +1,7 @@
 import PharosComparators
 import PharosReports
 
-/// What everybody's rules are asked about: the regions and rooms of a site, or what a capture suggests in their place.
+/// The regions and rooms that all rules decide about: those of a site, or those that a capture suggests in their place.
 struct ComparedSite {
   /// The site that Pharos decides by: every silence that was fixed is learned.
   let site: Site
@@ -9,11 +9,11 @@ struct ComparedSite {
   let configured: Site?
   /// The regions whose silence the given site fixes.
   let fixedRegions: [String]
-  /// Whether the regions are the site's own, and not one for each beacon.
+  /// Indicates whether the regions are the site's own, and not one for each beacon.
   let hasOwnRegions: Bool
-  /// Whether the rooms are the site's zones, and not one for each observer.
+  /// Indicates whether the rooms are the site's zones, and not one for each observer.
   let hasOwnRooms: Bool
-  /// How many beacons were heard but are not compared.
+  /// The number of beacons beyond ``mostBeacons``, which are not compared; 0 if the regions are the site's own.
   let leftOut: Int
   /// The rooms, by number; empty where there is nothing to tell apart.
   let rooms: [String]
@@ -33,7 +33,7 @@ struct ComparedSite {
   ///
   /// - Parameters:
   ///   - given: The site that was named, or that a recording brings.
-  ///   - survey: What the captures hold.
+  ///   - survey: The survey of the captures.
   init(given: Site?, survey: CaptureSurvey) {
     var site = given ?? Site()
     let ranked = survey.beacons.sorted { ($1.value.adverts, $0.key) < ($0.value.adverts, $1.key) }
@@ -95,7 +95,7 @@ struct ComparedSite {
 }
 
 extension PresencePolicy {
-  /// Whether silence must last a fixed time.
+  /// Indicates whether silence must last a fixed time.
   fileprivate var hasFixedSilence: Bool {
     if case .fixed = silence { true } else { false }
   }
@@ -105,7 +105,7 @@ extension PresencePolicy {
 ///
 /// Worked out once for each pair of an observer and an identity; after that it is one lookup an advert.
 struct RowFinder {
-  /// What an advert of one identity at one observer belongs to.
+  /// The rows and the room beacon that an advert of one identity at one observer belongs to.
   struct Match {
     /// The rows.
     var rows: [Int] = []
@@ -115,9 +115,9 @@ struct RowFinder {
 
   /// The rows, in the order in which they were first heard.
   private(set) var rows: [ComparedRow] = []
-  /// How many rows there would be beyond the bound.
+  /// The number of matches that were dropped because there were ``mostRows`` rows.
   private(set) var overflow = 0
-  /// How many beacons rooms are decided for.
+  /// The numbers of the beacons that rooms are decided for.
   private(set) var roomBeacons: [BeaconID: Int] = [:]
 
   /// The most rows.
@@ -150,14 +150,14 @@ struct RowFinder {
       compared.site.beacons.contains(where: \.keyedByAddress) || regions.contains(where: \.keyedByAddress)
   }
 
-  /// Whether some region asks about addresses.
+  /// Indicates whether any region asks about addresses.
   var takesAddresses: Bool {
     compared.site.applications.flatMap(\.regions).contains { region in
       if case .address = region.constraint { true } else { false }
     }
   }
 
-  /// What an advert of an identity belongs to.
+  /// Returns the rows and the room beacon that an advert of an identity belongs to.
   mutating func match(_ beacon: BeaconID, address: DeviceAddress?, observer: ObserverID) -> Match {
     let isKeyable = hasKeys && beacon.kind != .address
     let keyed = isKeyable ? address.map { beacon.keyed(by: $0) } : nil
@@ -236,7 +236,7 @@ struct RowFinder {
 
 /// One thing that every rule decides about: a region and a subject.
 struct ComparedRow {
-  /// What a rule says about it at some time.
+  /// The state that a rule reports for a row.
   enum State: UInt8 {
     /// It is not here.
     case outside
@@ -256,19 +256,19 @@ struct ComparedRow {
     var cameBackAfter: TimeSpan?
   }
 
-  /// What one rule makes of the row.
+  /// The state and the counts of one rule for a row.
   struct Standing {
-    /// Whether a visit is open.
+    /// Indicates whether a visit is open.
     var isInside = false
-    /// When the last visit was said to end.
+    /// The time of the rule's last exit; nil while a visit is open and before the first exit.
     var leftAt: Timestamp?
-    /// How many exits it told.
+    /// The number of exits that the rule reported.
     var exits = 0
-    /// How many of them it took back within ten minutes.
+    /// The number of exits that the rule took back within ten minutes.
     var returns = 0
-    /// What was said when, as far as it is drawn.
+    /// The changes of state that are kept for drawing.
     var changes: [Change] = []
-    /// Whether more was said than is kept.
+    /// Indicates whether changes of state were dropped because a bound was reached.
     var isCut = false
   }
 
@@ -276,15 +276,15 @@ struct ComparedRow {
   let application: String
   /// The region's identifier.
   let region: String
-  /// Whom it is about.
+  /// The subject that the row is about.
   let subject: SubjectID
-  /// How many adverts there were.
+  /// The number of adverts.
   var adverts = 0
   /// The R of the last one.
   var lastHeard: Timestamp?
-  /// What each rule makes of it; Pharos is the first.
+  /// The standing of each rule; Pharos is the first.
   var standings: [Standing]
-  /// In which columns of a picture there is an advert.
+  /// The columns of a picture in which there is an advert.
   var columns: ColumnSet
 
   /// The most changes of mind that are kept for drawing, for each rule.
@@ -299,15 +299,15 @@ struct ComparedRow {
     columns = ColumnSet()
   }
 
-  /// How much it flaps: the exits that were taken back, all rules together.
+  /// The number of exits that were taken back, over all rules.
   var flaps: Int { standings.reduce(0) { $0 + $1.returns } }
-  /// How many exits there were, all rules together.
+  /// The number of exits, over all rules.
   var exits: Int { standings.reduce(0) { $0 + $1.exits } }
 }
 
-/// Which columns of a picture have something in them.
+/// A set of the columns of a picture that are not empty.
 struct ColumnSet {
-  /// How many columns there are.
+  /// The number of columns.
   static let count = 1_024
 
   private var words = [UInt64](repeating: 0, count: ColumnSet.count / 64)

@@ -10,14 +10,14 @@ import PharosReports
 /// rule reports it: `decidedAt` for Pharos, the time of the verdict for the peers. Time stops at the last packet for
 /// all rules, so a subject that is inside at that time has no exit under any rule.
 struct Comparison {
-  /// Whom the score is about.
+  /// The rows that the comparison covers.
   private(set) var finder: RowFinder
-  /// How Pharos did, Pharos as configured if that differs, and after it the rules of presence.
+  /// The tallies of Pharos, of Pharos as configured if that differs, and of the presence rules, in this order.
   private(set) var presence: [PresenceTally]
-  /// How Pharos did, and after it the rules of rooms; empty where there are no rooms.
+  /// The tallies of Pharos and of the room rules, in this order; empty where there are no rooms.
   private(set) var rooms: [RoomTally]
 
-  /// What Pharos is called, and what it is called where it does as the site tells it.
+  /// The names of Pharos and of Pharos with the silences that the site fixes.
   static let (pharos, configured) = ("Pharos", "Pharos as configured")
 
   /// A pipeline, and what it decided that is not counted yet.
@@ -35,7 +35,7 @@ struct Comparison {
     }
   }
 
-  /// How many rules of presence are not Pharos's; the user's own is the first of them.
+  /// The number of presence rules that are not Pharos's; the user's own is the first of them.
   var otherRules: Int { presenceRules.count }
 
   private let compared: ComparedSite
@@ -53,10 +53,10 @@ struct Comparison {
   /// Makes ready to play.
   ///
   /// - Parameters:
-  ///   - compared: What the rules are asked about.
+  ///   - compared: The regions and rooms to compare.
   ///   - timeout: The user's own time-out, which stands first among the others' rules.
-  ///   - survey: When the captures begin and end, for the picture.
-  /// - Throws: that an application holds more regions than it may.
+  ///   - survey: The survey of the captures. The picture begins and ends at its times.
+  /// - Throws: ``CommandFailure`` if an application holds more regions than it may.
   init(compared: ComparedSite, timeout: TimeSpan, survey: CaptureSurvey) throws(CommandFailure) {
     self.compared = compared
     engines = [try Engine(compared.site)]
@@ -151,7 +151,7 @@ struct Comparison {
     }
   }
 
-  /// What a beacon that does not tell is taken to have at one metre: what most are set to.
+  /// The assumed level at one metre of a beacon that does not report it: the most common setting.
   ///
   /// - Units: dBm.
   private static let usualPower = -59.0
@@ -259,21 +259,20 @@ extension TimeSpan {
   }
 }
 
-/// How one rule of presence did, over all rows.
+/// The counts of one presence rule, over all rows.
 struct PresenceTally {
-  /// What it is called.
   let name: String
-  /// How many enters it told.
+  /// The number of enters that the rule reported.
   private(set) var enters = 0
-  /// How many exits it told.
+  /// The number of exits that the rule reported.
   private(set) var exits = 0
-  /// How many of them it took back within a minute.
+  /// The number of exits that the rule took back within a minute.
   private(set) var returnsWithinMinute = 0
-  /// How many of them it took back within ten minutes.
+  /// The number of exits that the rule took back within ten minutes.
   private(set) var returns = 0
   /// The number of times that the rule reported the state unmonitored.
   private(set) var unmonitored = 0
-  /// From the last advert to the exit.
+  /// The delays from the last advert to the exit.
   private(set) var delays = LatenessHistogram()
 
   /// The most changes of mind that are kept for drawing, over all rows.
@@ -331,13 +330,12 @@ struct PresenceTally {
   }
 }
 
-/// How one rule of rooms did, over all beacons.
+/// The counts of one room rule, over all beacons.
 struct RoomTally {
-  /// What it is called.
   let name: String
-  /// How often a beacon was said to be in another room than before.
+  /// The number of times that the rule moved a beacon from one room to another.
   private(set) var changes = 0
-  /// How many of them led back, within a minute, to the room before.
+  /// The number of changes that led back, within a minute, to the previous room.
   private(set) var returns = 0
 
   private struct Place {

@@ -1,9 +1,9 @@
 import PharosReports
 
-/// A comparison as a picture: a lane for each of the rows that flap most, in it the adverts and, rule by rule, who was
-/// inside when.
+/// A picture of a comparison: a lane for each of the rows that flap most, with the adverts and, for each rule, the
+/// times inside.
 ///
-/// What it is for is seen at arm's length: a rule that flaps is a bar with stripes, one that does not is a plain bar.
+/// Flapping is visible at arm's length: a rule that flaps is a bar with stripes, one that does not is a plain bar.
 struct ComparisonPicture {
   private static let width = 1_280.0
   private static let (left, right) = (214.0, 1_106.0)
@@ -200,12 +200,12 @@ struct ComparisonPicture {
   }
 }
 
-/// What a rule said over time, in columns of half a pixel, so that thousands of changes make one bar.
+/// The states that a rule reported over time, in columns of half a pixel, so that thousands of changes make one bar.
 ///
-/// Where several things share a column, the one that matters more is seen: a mistake before all else, and never
-/// narrower than an eye can find.
+/// If several marks share a column, the one with the largest value is drawn. A mistake or an absence has a minimum
+/// width, so that it stays visible.
 struct BarColumns {
-  /// What a column shows; the larger value is seen where two meet, and what is outside has no mark.
+  /// The mark of a column; where two meet, the larger value is drawn, and a column outside has no mark.
   enum Mark: UInt8 {
     /// Inside.
     case inside = 1
@@ -227,14 +227,14 @@ struct BarColumns {
     var left: Double
     /// The right end, in pixels.
     var right: Double
-    /// What they show.
+    /// The mark of the columns.
     var mark: Mark
   }
 
   /// The runs, from left to right.
   private(set) var runs: [Run] = []
 
-  /// How narrow a mistake may become, in columns.
+  /// The minimum width of a mistake or an absence, in columns.
   private static let narrowest = 4
 
   /// Lays out what a rule said up to an end.

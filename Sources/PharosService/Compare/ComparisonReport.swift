@@ -1,39 +1,39 @@
 import PharosReports
 
-/// What came of a comparison: the figures, the rows that flap most, and what must be said beside them.
+/// The result of a comparison: the figures, the rows that flap most, and the notes beside them.
 struct ComparisonReport {
   /// The captures, as they were named.
   let captures: [String]
   /// The site file, as it was named.
   let sitePath: String?
-  /// Whether a picture is drawn as well.
+  /// Indicates whether a picture is drawn as well.
   let hasPicture: Bool
   /// The user's own time-out.
   let timeout: TimeSpan
-  /// What the captures hold.
+  /// The survey of the captures.
   let survey: CaptureSurvey
-  /// What was compared.
+  /// The regions and rooms that were compared.
   let compared: ComparedSite
-  /// How Pharos did, then the user's own time-out, then the peers.
+  /// The tallies of Pharos, of Pharos as configured if that differs, of the user's own time-out and of the peers.
   let presence: [PresenceTally]
-  /// How Pharos did with rooms, then the peers; empty where there are no rooms.
+  /// The room tallies of Pharos and of the peers; empty where there are no rooms.
   let rooms: [RoomTally]
   /// The rows that the rules flap about most, or those with most exits if none does.
   let worst: [ComparedRow]
-  /// Where the user's own time-out stands among the rules; Pharos is the first.
+  /// The index of the user's own time-out among the rules; Pharos has index 0.
   let yourIndex: Int
-  /// How many rows were compared.
+  /// The number of rows that were compared.
   let rowCount: Int
-  /// How many of them some rule entered, but Pharos did not.
+  /// The number of rows for which Pharos reported no change of state.
   let unentered: Int
-  /// How many were left out because there are too many.
+  /// The number of matches that were dropped because there are too many rows.
   let rowOverflow: Int
 
-  /// How many rows are listed and drawn.
+  /// The maximum number of rows that are listed and drawn.
   static let mostListed = 6
-  /// What lasts fewer time-outs than this says nothing about them.
+  /// The minimum length of the captures, in time-outs, for the figures to mean something.
   static let fewestTimeouts = 2.0
-  /// What is shorter misses returns within ten minutes.
+  /// The length below which captures miss returns within ten minutes.
   static let comfortable = TimeSpan.minutes(30)
 
   /// Sums up a comparison that has ended.
@@ -59,10 +59,10 @@ struct ComparisonReport {
     worst = ComparisonReport.worst(of: rows)
   }
 
-  /// Whether some rule said that somebody left.
+  /// Indicates whether any rule reported an exit.
   var hasExits: Bool { presence.contains { $0.exits > 0 } }
 
-  /// Whether the captures last long enough for the figures to mean something.
+  /// Indicates whether the captures last long enough for the figures to mean something.
   var isLongEnough: Bool { survey.length / timeout >= ComparisonReport.fewestTimeouts }
 
   /// The rows that flap most, one for each subject while there are as many.
@@ -87,7 +87,7 @@ struct ComparisonReport {
 
   // MARK: Sentences
 
-  /// What it comes to, in a sentence or three.
+  /// The result in one to three sentences.
   var headline: String {
     guard rowCount > 0 else { return "Nothing to compare: \(nothingBecause)" }
     guard isLongEnough else {
@@ -122,7 +122,7 @@ struct ComparisonReport {
     return "no region of the site asks about what was heard. Leave --site out to compare every beacon."
   }
 
-  /// What the figures are made from.
+  /// The amount of data that the figures are based on.
   var basis: String {
     let beacons = CheckRunner.count(survey.beacons.count, "beacon")
     let observers = CheckRunner.count(survey.observers.count, "observer")
@@ -132,7 +132,7 @@ struct ComparisonReport {
       + "\(compared.hasOwnRegions ? " of a region and a subject" : "") compared"
   }
 
-  /// What must be said beside the figures.
+  /// The remarks that belong beside the figures.
   var notes: [String] {
     var notes: [String] = []
     if !compared.hasOwnRegions, rowCount > 0 {
@@ -181,7 +181,7 @@ struct ComparisonReport {
     return notes
   }
 
-  /// What to do next: what it is good for, and the command.
+  /// The suggested next commands, each with its reason.
   var hints: [(reason: String, command: String)] {
     guard rowCount > 0 else { return [] }
     let capture = captures.joined(separator: " ")
@@ -200,7 +200,7 @@ struct ComparisonReport {
     return hints
   }
 
-  /// How long the captures last.
+  /// The length of the captures, in words.
   var duration: String {
     let seconds = Int64(survey.length.seconds.rounded())
     guard seconds >= 120 else { return "\(seconds) s" }
@@ -328,7 +328,7 @@ extension ComparisonReport {
     return lines + [line]
   }
 
-  /// What may stand on lines of its own: words, a number with its unit being one.
+  /// Splits a text into words for wrapping; a number and its unit stay together.
   static func words(of text: String) -> [String] {
     let units: Set<Substring> = ["s", "ms", "min", "h", "days"]
     var words: [String] = []

@@ -3,19 +3,19 @@ import PharosReports
 
 /// Gathers decisions from events: a change of state and the enter or exit that tells it are one.
 struct DecisionLog {
-  /// How many decisions are kept.
+  /// The maximum number of decisions that are kept.
   ///
-  /// A hundred thousand: some 50 MB, and more than anybody reads; what comes beyond is counted.
+  /// A hundred thousand decisions take some 50 MB and are more than anybody reads. Further decisions are counted.
   static let most = 100_000
 
-  /// How far behind each other decisions may stand that say the same: the regions of one application.
+  /// The number of preceding decisions among which an equal one is looked for: the regions of one application.
   private static let mergeReach = 32
 
   /// The decisions in their order.
   private(set) var decisions: [Decision] = []
-  /// How many were not kept.
+  /// The number of decisions that were not kept.
   private(set) var omitted = 0
-  /// What happened to each subject and region.
+  /// The history of each subject and region.
   private(set) var rows: [RowKey: RowStory] = [:]
 
   /// Takes events in their order.
@@ -149,7 +149,7 @@ struct DecisionLog {
 
 /// One decision as it is explained: an event, or several that say the same of different regions.
 struct Decision {
-  /// What was decided.
+  /// The kind of a decision.
   enum Kind: String {
     /// A subject came into a region.
     case enter
@@ -178,23 +178,23 @@ struct Decision {
   }
 
   var kind: Kind
-  /// When it happened.
+  /// The time at which it happened.
   var time: Timestamp
-  /// When it was decided.
+  /// The time at which it was decided.
   var decidedAt: Timestamp
   /// The application, or an empty string.
   var application: String
   /// The regions, all with the same reason; for a zone decision the zone left and the zone entered.
   var regions: [String]
-  /// Whom it is about.
+  /// The subject that the decision is about.
   var subject: SubjectID
-  /// Whose hearing settled it.
+  /// The observer whose reports settled it.
   var observer: ObserverID?
-  /// Which beacon settled it.
+  /// The beacon that settled it.
   var beacon: BeaconID?
-  /// Whether an event told it beside the change of state.
+  /// Indicates whether an event beside the change of state announced it.
   var isAnnounced: Bool
-  /// What the event says.
+  /// The detail of the event.
   var detail: EventDetail
   /// The rules of the region.
   var rules: PresencePolicy?
@@ -217,7 +217,7 @@ struct Decision {
     return regions.map { RowKey(region: RegionKey(application: application, region: $0), subject: subject) }
   }
 
-  /// Whether another decision says the same of another region, for the same reason.
+  /// Returns whether another decision says the same of another region, for the same reason.
   func says(theSameAs other: Decision) -> Bool {
     guard let mine = transition, let theirs = other.transition else { return false }
     return kind == other.kind && time == other.time && decidedAt == other.decidedAt
@@ -228,8 +228,8 @@ struct Decision {
   }
 }
 
-/// What happened to one subject and one region: the states that Pharos told, and what fixed rules would have told of
-/// the same adverts.
+/// The history of one subject and one region: the states that Pharos reported, and the states that fixed rules would
+/// have reported for the same adverts.
 package struct RowStory {
   /// A state, and since when.
   struct Turn: Hashable {
@@ -269,7 +269,8 @@ package struct RowStory {
     turns[..<turn].last { $0.state != .unmonitored }?.state ?? .unknown
   }
 
-  /// Whether Pharos says that the subject stayed all the time: inside, or not monitored and inside again afterwards.
+  /// Returns whether Pharos reports that the subject stayed all the time: inside, or unmonitored and inside again
+  /// afterwards.
   package func isStay(_ range: ClosedRange<Timestamp>) -> Bool {
     guard state(at: range.lowerBound) == .inside, state(at: range.upperBound) == .inside else { return false }
     return !turns.contains { $0.state == .outside && range.contains($0.time) }
@@ -280,7 +281,7 @@ package struct RowStory {
   /// One minute, because a person who leaves a house stays away for longer.
   static let returnSpan = TimeSpan.minutes(1)
 
-  /// How many of Pharos' own exits an enter took back.
+  /// The number of Pharos's own exits that an enter took back within ``returnSpan``.
   package var returns: Int {
     let visits = visits
     return zip(visits, visits.dropFirst()).count { visit, next in
@@ -304,8 +305,8 @@ package struct RowStory {
   }
 }
 
-/// What the rule that most peers use would have said of the same adverts: here from the first advert on, gone after a
-/// fixed time of silence.
+/// The rule that most peers use, applied to the same adverts: inside from the first advert on, outside after a fixed
+/// time of silence.
 ///
 /// - Source: AltBeacon's region exit period and Core Location's usual exit after 30 s; AltBeacon's sample applications
 ///   and Bermuda's area age use 10 s.
@@ -316,7 +317,7 @@ package struct FixedRule {
     var entered: Timestamp
     /// The last advert.
     var lastHeard: Timestamp
-    /// When the rule said that it is gone; nil if it had not when time ended.
+    /// The time of the rule's exit; nil if there was none when time ended.
     package var left: Timestamp?
 
     package init(entered: Timestamp, lastHeard: Timestamp, left: Timestamp? = nil) {

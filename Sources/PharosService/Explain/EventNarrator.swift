@@ -69,7 +69,7 @@ package struct EventNarrator: Sendable {
   /// - Units: m/s. Below a third of a walk's somebody turns about rather than goes.
   private static let leastSpeed = 0.4
 
-  /// What a fix is made from, as people call it.
+  /// The sources of a fix, with the words that people use for them.
   private static let sources: [(source: FixSources, name: String)] = [
     (.wifi, "Wi-Fi"), (.beacons, "beacons"), (.observers, "the observers that hear it"),
     (.motion, "its motion"),

@@ -10,7 +10,7 @@ import PharosReports
 /// The size of batches and ticks between them change no decision (the pipeline's promise), so these are the decisions that
 /// `process` and `serve` make.
 struct ExplainPass {
-  /// What was found so far.
+  /// The findings so far.
   private(set) var findings = Findings()
 
   private let givenSite: Site?
@@ -163,32 +163,32 @@ struct ExplainPass {
 struct Findings {
   /// The decisions and the rows.
   var log = DecisionLog()
-  /// What every track went through.
+  /// The story of each track.
   var tracks: [TrackKey: TrackStory] = [:]
   /// The adverts of the tracks that are to be drawn.
   var traces: [TrackKey: TrackTrace] = [:]
-  /// When the adverts of the rows that are to be drawn were heard that are of no track drawn.
+  /// The times of the adverts that belong to a row to be drawn, but to no track that is drawn.
   var others: [RowKey: [Timestamp]] = [:]
-  /// When each observer was down: its last sign of life, when that was noticed, and its return if there was one.
+  /// The outages of each observer.
   var outages: [ObserverID: [Outage]] = [:]
-  /// Who stood in which zone.
+  /// The site that the pipeline used.
   var site = Site()
   /// The first and the last input.
   var span: ClosedRange<Timestamp>?
-  /// How many adverts were read.
+  /// The number of adverts read.
   var adverts = 0
 
   /// A time without a sign of life.
   struct Outage: Hashable {
     /// The last sign of life.
     var silentFrom: Timestamp
-    /// When its silence was longer than it ever is.
+    /// The time of the decision that the silence was longer than it ever is.
     var from: Timestamp
-    /// When it was back; nil if it was not.
+    /// The time at which the observer was back; nil if it was not.
     var until: Timestamp?
   }
 
-  /// How many adverts of others are kept for a row.
+  /// The maximum number of other adverts that are kept for a row.
   ///
   /// A picture has some thousand columns; beyond, they would be one grey line.
   static let mostOthers = 65_536
@@ -209,7 +209,7 @@ struct Findings {
   /// Every region that anything was decided or heard about, in order.
   var regions: [RegionKey] { Set(log.rows.keys.map(\.region)).sorted() }
 
-  /// Whether a beacon was ever placed in a zone.
+  /// Returns whether a beacon was ever placed in a zone.
   func places(_ beacon: BeaconID) -> Bool {
     decisions.contains { $0.kind == .zone && $0.beacon == beacon }
   }

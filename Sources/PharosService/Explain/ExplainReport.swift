@@ -13,9 +13,9 @@ struct ExplainReport {
   /// The decisions that the filters leave.
   let decisions: [Decision]
 
-  /// How many tracks without a decision among those told are looked at for what was considered.
+  /// The maximum number of tracks for which the report lists what else was considered.
   private static let mostTracks = 12
-  /// How many tracks are drawn at most.
+  /// The maximum number of tracks that are drawn.
   static let mostPanels = 4
 
   init(options: ExplainRunner.Options, findings: Findings, filter: ExplainFilter) {
@@ -31,7 +31,7 @@ struct ExplainReport {
   /// The decisions that the report explains.
   var told: ArraySlice<Decision> { decisions.prefix(options.limit) }
 
-  /// How many decisions the filters leave, but are not told.
+  /// The number of decisions that the filters leave or the log dropped, and that the report does not explain.
   var untold: Int { decisions.count - told.count + findings.log.omitted }
 
   /// The tracks that the filters leave, those with most decisions first.
@@ -65,7 +65,7 @@ struct ExplainReport {
     }
   }
 
-  /// What is drawn: one track, or as many as a page holds where the filters leave several on purpose.
+  /// The panels to draw: one track, or up to ``mostPanels`` if an observer or a beacon was named.
   var panels: [TimelinePanel] {
     let most = filter.observer == nil && filter.beacon == nil ? 1 : ExplainReport.mostPanels
     return tracks.prefix(most).compactMap { track in
@@ -73,7 +73,7 @@ struct ExplainReport {
     }
   }
 
-  /// How many tracks would have been drawn too, were there more room.
+  /// The number of tracks that the filters leave and that are not drawn.
   var tracksNotDrawn: Int { max(0, tracks.count - panels.count) }
 
   /// The row that a track's panel is about: the region named, or that with most decisions of this track.
@@ -154,7 +154,7 @@ extension ExplainReport {
     }
   }
 
-  /// What was not told, and how to have it told.
+  /// Returns a note on the decisions that are left out, with advice on how to see them.
   private func leftOut(width: Int) -> [String] {
     guard untold > 0 else { return [] }
     let busiest = tracks.prefix(3).map { track in
@@ -199,7 +199,7 @@ extension ExplainReport {
 
   // MARK: Fixed rules
 
-  /// How many rows the comparison shows on the whole.
+  /// The maximum number of rows in the comparison.
   private static let mostCompared = 20
 
   private static let table = TextTable([
@@ -304,7 +304,7 @@ extension ExplainReport {
     json.closeObject()
   }
 
-  /// What fixed rules said of the same silence.
+  /// Writes the decisions of fixed rules about the same silence.
   private func write(rules decision: Decision, _ evidence: Evidence, to json: inout JSONText) {
     guard decision.kind == .exit, let row = decision.rows.first, let story = findings.log.rows[row],
       let lastHeard = evidence.lastHeard

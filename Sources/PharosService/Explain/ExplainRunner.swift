@@ -12,13 +12,13 @@ package struct ExplainRunner: Sendable {
     case json
   }
 
-  /// What is explained, and how.
+  /// The options of `pharos explain`.
   package struct Options: Sendable {
     /// The captures, parts of one in the order given; `-` is standard input.
     package var captures: [String]
     /// The site file, or nil: a recording brings its own site.
     package var site: String?
-    /// Who heard what a Bluetooth capture holds; nil for the file's name.
+    /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var heardBy: ObserverID?
     /// The observer to explain, by identity or name, or nil for all.
     package var observerFilter: String?
@@ -26,13 +26,13 @@ package struct ExplainRunner: Sendable {
     package var beacon: String?
     /// The region or zone to explain, or nil for all.
     package var region: String?
-    /// Where the picture goes, or nil for none.
+    /// The path of the picture, or nil for none.
     package var picture: String?
     /// The format of the explanation.
     package var format: Format
     /// The maximum number of decisions that are explained.
     package var limit: Int
-    /// How long time runs on behind the last packet; nil to stop there.
+    /// The time that runs on after the last packet; nil to stop there.
     package var tail: TimeSpan?
 
     /// The default of ``limit``.
@@ -135,7 +135,8 @@ package struct ExplainRunner: Sendable {
   }
 }
 
-/// Which decisions are explained: those about one observer, one beacon, one region, or what any of these leave.
+/// A filter for the decisions to explain: those about one observer, one beacon or one region, or about a combination of
+/// these.
 struct ExplainFilter {
   /// The observer, if one was named.
   private(set) var observer: ObserverID?
@@ -175,7 +176,7 @@ struct ExplainFilter {
     .sorted()
   }
 
-  /// Whether nothing was named.
+  /// Indicates whether the filter names nothing.
   var isOpen: Bool { observer == nil && beacon == nil && region == nil }
 
   /// The tracks that are left, in order.
@@ -186,7 +187,7 @@ struct ExplainFilter {
     }
   }
 
-  /// Whether a decision is left.
+  /// Returns whether a decision passes the filter.
   func takes(_ decision: Decision) -> Bool {
     switch decision.kind {
     case .online, .offline, .restarted, .quarantined:
@@ -205,19 +206,19 @@ struct ExplainFilter {
     }
   }
 
-  /// Whether the observer has a say in a decision: it is about the observer, or the observer counts for the region.
+  /// Returns whether the observer has a part in a decision: the decision is about it, or it counts for the region.
   private func isHeard(_ decision: Decision) -> Bool {
     if case .observer(let subject) = decision.subject { return subject == observer }
     return decision.observer == observer || decision.rows.contains { !deaf.contains($0.region) }
   }
 }
 
-/// What people may call observers, beacons and regions on the command line, and what they probably meant.
+/// The names of observers, beacons and regions that the command line accepts, with a guess for a name that is unknown.
 struct Vocabulary {
   private let findings: Findings
   private let narrator: Narrator
 
-  /// How many names an error lists.
+  /// The maximum number of names that an error lists.
   private static let most = 6
 
   init(_ findings: Findings) {
@@ -289,7 +290,7 @@ struct Vocabulary {
     return CommandFailure("No \(what) called \(text) \(verb).\(guess)\(list)", status: .usage)
   }
 
-  /// How far a word is from a label: that of its nearest part.
+  /// Returns the distance between a word and the nearest part of a label.
   private static func distance(_ word: String, _ label: String) -> Int {
     let parts = label.split { " ()".contains($0) }.map(String.init) + [label]
     return parts.map { Spelling.distance(word.lowercased(), $0.lowercased()) }.min() ?? .max

@@ -1,9 +1,9 @@
 import PharosEvents
 import PharosReports
 
-/// Why a silence was long enough, and what else it took.
+/// Explanations of the length of a silence, and of what else an exit took.
 extension Narrator {
-  /// Why the silence was as long as it may be, and by how much that was clear.
+  /// Explains the length of the silence that was allowed, and the margin.
   func allowance(_ decision: Decision, _ evidence: Evidence) -> [String] {
     guard let allowed = evidence.allowedGap else { return [] }
     let basis = evidence.silence
@@ -34,7 +34,7 @@ extension Narrator {
     return [text + "."] + deafness(decision, evidence) + surroundings(basis)
   }
 
-  /// How much of the time since the last advert counts for nothing.
+  /// Reports the part of the time since the last advert that counts for nothing.
   private func deafness(_ decision: Decision, _ evidence: Evidence) -> [String] {
     guard let deaf = evidence.deafFor else { return [] }
     let observer = decision.observer.map(name) ?? "the observer"
@@ -43,7 +43,7 @@ extension Narrator {
     ]
   }
 
-  /// What the level before the silence had to do with it.
+  /// Explains the effect of the level before the silence.
   private func surroundings(_ basis: SilenceBasis?) -> [String] {
     switch basis?.surroundings {
     case .low:
@@ -60,7 +60,7 @@ extension Narrator {
     }
   }
 
-  /// What it took to know that the observer itself lives.
+  /// Explains the delay of an exit: the wait for a sign that the observer itself lives, or for its late reports.
   func proof(_ decision: Decision, _ evidence: Evidence) -> [String] {
     let observer = decision.observer.map(name) ?? "the observer"
     if let waited = evidence.waitedForProof {
@@ -74,7 +74,7 @@ extension Narrator {
     return ["Told \(Wording.span(late)) after the deadline, since reports of \(observer) may be so late."]
   }
 
-  /// Who else of the region was heard later, and was given up before.
+  /// Reports that another beacon or observer of the region was heard later, and was given up before.
   func companions(_ decision: Decision, _ evidence: Evidence) -> [String] {
     guard let lastHeard = evidence.lastHeard, let row = decision.rows.first,
       let visit = findings.log.rows[row]?.fixed.last?.visit(at: decision.time)
@@ -93,7 +93,7 @@ extension Narrator {
     }
   }
 
-  /// When fixed rules would have said so, and how often they would have been wrong before.
+  /// Reports when fixed rules would have decided the same, and how often they would have been wrong before.
   func fixedRules(_ decision: Decision, lastHeard: Timestamp?) -> [String] {
     guard let row = decision.rows.first, let story = findings.log.rows[row], let lastHeard else { return [] }
     let began = decision.transition?.enteredAt ?? .distantPast
@@ -122,9 +122,9 @@ extension Narrator {
   }
 }
 
-/// What was considered and not done.
+/// Explanations of what was considered and not done.
 extension Narrator {
-  /// What one track went through without a decision; regions of which the same is to be said stand together.
+  /// Returns sentences on what one track went through without a decision, grouping regions with the same sentences.
   func considered(_ key: TrackKey) -> [(regions: [RegionKey], sentences: [String])] {
     guard let story = findings.tracks[key] else { return [] }
     var groups: [(regions: [RegionKey], sentences: [String])] = []

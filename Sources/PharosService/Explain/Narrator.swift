@@ -28,7 +28,7 @@ struct Narrator {
   /// The name of a subject.
   func name(_ subject: SubjectID) -> String { names.name(of: subject) }
 
-  /// What was decided, where and about whom, in one line.
+  /// Returns the place and the subject of a decision, in one line.
   func headline(_ decision: Decision) -> String {
     let regions = decision.regions.joined(separator: ", ")
     let who = who(decision)
@@ -45,7 +45,7 @@ struct Narrator {
     }
   }
 
-  /// Why it was decided, and what other rules would have said.
+  /// Explains why a decision was made, and what other rules would have decided.
   func telling(_ decision: Decision) -> Telling {
     switch decision.detail {
     case .region(let transition): region(decision, transition)
@@ -119,9 +119,9 @@ struct Narrator {
 
 /// The explanation of one decision.
 package struct Telling: Hashable {
-  /// Why it was made, sentence by sentence.
+  /// The reasons for the decision, sentence by sentence.
   var why: [String]
-  /// What other rules would have said of the same adverts.
+  /// Sentences about what other rules would have decided on the same adverts.
   var compared: [String] = []
 
   init(_ why: [String], compared: [String] = []) {
@@ -156,7 +156,7 @@ extension Narrator {
     return Telling([text + "."], compared: firstAdvert(decision, evidence))
   }
 
-  /// What a rule that enters on the first advert would have said.
+  /// Reports when a rule that enters on the first advert would have entered.
   private func firstAdvert(_ decision: Decision, _ evidence: Evidence) -> [String] {
     guard let row = decision.rows.first, let rule = findings.log.rows[row]?.fixed.last else { return [] }
     guard let visit = rule.visit(at: decision.time) else { return [] }
@@ -366,7 +366,7 @@ extension Narrator {
     return "Silent\(gap) (last heard \(Wording.clock(lastHeard))\(level))."
   }
 
-  /// What the track knows of its beacon and of its own hearing.
+  /// Reports what the track knows of its beacon's interval and of its own reception.
   func learned(_ decision: Decision, _ evidence: Evidence) -> [String] {
     guard let interval = evidence.interval else {
       return ["Too little was heard to know how often it advertises."]

@@ -9,7 +9,7 @@ extension PanelDrawing {
     if layout.hasZones { zones(at: story.fixed.count + 1, &picture) }
   }
 
-  /// In which zone the beacon was, all observers compared.
+  /// Draws the zones that the beacon was in, all observers compared.
   private func zones(at index: Int, _ picture: inout SVGDocument) {
     let (top, height) = layout.bar(index)
     caption("zone", top + height / 2, isBold: true, &picture)
@@ -173,7 +173,7 @@ extension PanelDrawing {
   }
 }
 
-/// What happened when: outages as shades, decisions as lines with labels, silences as bars in a lane of their own.
+/// The drawing of events: outages as shades, decisions as lines with labels, silences as bars in a lane of their own.
 extension PanelDrawing {
   func outages(_ picture: inout SVGDocument) {
     for outage in findings.outages[panel.track.observer] ?? [] {
@@ -256,7 +256,7 @@ extension PanelDrawing {
       ? "\(transition.to.name) again \(clock)" : "\(transition.to.name) \(clock)"
   }
 
-  /// Whose hearing settled a decision, if it was not that of this panel's track.
+  /// Returns the observer or beacon that settled a decision, if it was not that of this panel's track.
   private func whose(_ decision: Decision) -> String? {
     guard let track = decision.track, track != panel.track else { return nil }
     return track.beacon == panel.track.beacon ? narrator.name(track.observer) : narrator.name(track.beacon)

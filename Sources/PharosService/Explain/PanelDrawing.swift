@@ -3,13 +3,13 @@ import PharosReports
 
 /// One panel of the picture: a track, and the region that it is shown for.
 struct TimelinePanel {
-  /// Whose adverts and levels are drawn.
+  /// The track whose adverts and levels are drawn.
   var track: TrackKey
-  /// Whose states are drawn.
+  /// The row whose states are drawn.
   var row: RowKey
 }
 
-/// Where the parts of a panel lie.
+/// The layout of a panel.
 ///
 /// - Units: pixels.
 struct PanelLayout {
@@ -21,7 +21,7 @@ struct PanelLayout {
 
   /// The upper end of the panel.
   let top: Double
-  /// Whether there is a bar of zones.
+  /// Indicates whether there is a bar of zones.
   let hasZones: Bool
 
   /// The height of the panel.

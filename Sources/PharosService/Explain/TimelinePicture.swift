@@ -2,7 +2,7 @@ import PharosReports
 
 /// The picture of `pharos explain`: one panel for each track, one above the other, and a legend that holds for all.
 struct TimelinePicture {
-  /// What fits a laptop's screen and a sheet of paper in landscape.
+  /// The width, which fits a laptop's screen and a sheet of paper in landscape.
   ///
   /// - Units: pixels.
   static let width = 1_280.0
@@ -86,7 +86,7 @@ struct TimelinePicture {
   }
 }
 
-/// What a sign in the picture means.
+/// An entry of the legend.
 private enum LegendItem: CaseIterable {
   case advert, other, level, enterLevel, exitLevel, silence, closeCall, outage, falseExit
 

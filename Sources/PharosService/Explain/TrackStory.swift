@@ -1,17 +1,17 @@
 import PharosMonitoring
 import PharosReports
 
-/// What one track went through without a decision: silences that came near the deadline, dips, lone adverts.
+/// The history of one track apart from its decisions: silences that came near the deadline, dips, lone adverts.
 struct TrackStory {
   /// A silence that ended in time.
   struct CloseCall: Hashable {
-    /// When the silence began.
+    /// The start of the silence.
     var from: Timestamp
-    /// When the beacon was heard again.
+    /// The time at which the beacon was heard again.
     var until: Timestamp
     /// The silence that was allowed.
     var allowed: TimeSpan
-    /// Whether the deadline had passed, and only a proof that the observer lives was missing.
+    /// Indicates whether the deadline had passed, and only a proof that the observer lives was missing.
     var wasWaiting: Bool
 
     /// The silence.
@@ -30,11 +30,11 @@ struct TrackStory {
     var exitLevel: Double
   }
 
-  /// What did not come of hearing the beacon while it was outside.
+  /// The samples of a beacon outside that caused no enter.
   struct Lone: Hashable {
-    /// How many samples counted for nothing.
+    /// The number of samples that counted for nothing.
     var count = 0
-    /// How many of them were below the enter level.
+    /// The number of those samples that were below the enter level.
     var weak = 0
     /// The enter level in dBm, if there is one.
     var enterLevel: Double?
@@ -42,14 +42,14 @@ struct TrackStory {
     var examples: [Timestamp] = []
   }
 
-  /// What one region made of the track.
+  /// The history of the track in one region.
   struct Waiting: Hashable {
     /// The closest calls, the closest first.
     var closeCalls: [CloseCall] = []
     /// The longest dips, the longest first, and how many there were.
     var dips: [Dip] = []
     var dipCount = 0
-    /// What was heard while outside.
+    /// The samples heard while outside.
     var lone = Lone()
     fileprivate var openDip: Dip?
     fileprivate var heardOutside: [(time: Timestamp, isWeak: Bool)] = []
@@ -70,13 +70,13 @@ struct TrackStory {
   /// A silence is close if it used up so much of what was allowed.
   static let closeShare = 0.5
 
-  /// How many samples it took.
+  /// The number of samples of the track.
   private(set) var samples = 0
   /// The first and the last of them.
   private(set) var span: ClosedRange<Timestamp>?
-  /// What each region made of it.
+  /// The history of the track in each region.
   private(set) var regions: [RegionKey: Waiting] = [:]
-  /// What was known in the end.
+  /// The state of the track after its last report.
   private(set) var last: TrackInsight?
 
   /// A report of the beacon was taken: what was known before and after it, and how loud it was.
@@ -192,7 +192,7 @@ struct TrackTrace {
     var deviation: Float
   }
 
-  /// How many points are kept; beyond, every second one goes.
+  /// The maximum number of points that are kept; beyond it, every second one is dropped.
   ///
   /// A picture has some thousand columns: 65,536 points are over fifty a column.
   static let most = 65_536

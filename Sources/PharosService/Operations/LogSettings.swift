@@ -6,19 +6,19 @@ import PharosReports
 package enum LogLevel: String, CaseIterable, Sendable {
   /// Everything, step by step.
   case trace
-  /// What helps to find a fault.
+  /// Details that help to find a fault.
   case debug
-  /// What happens, where it is rare.
+  /// Rare occurrences.
   case info
-  /// What an operator wants to know.
+  /// Information that an operator wants.
   case notice
-  /// What may need a hand.
+  /// Conditions that may need an operator's action.
   case warning
-  /// What is lost.
+  /// Losses.
   case error
 }
 
-/// How the log is written.
+/// The format of the log.
 package enum LogFormat: String, CaseIterable, Sendable {
   /// Lines for people.
   case text
@@ -28,9 +28,9 @@ package enum LogFormat: String, CaseIterable, Sendable {
 
 /// The log of a command: from which level on, and how it is written.
 package struct LogSettings: Hashable, Sendable {
-  /// From which level on lines are written.
+  /// The minimum level of the lines that are written.
   package var level: LogLevel
-  /// How they are written.
+  /// The format of the lines.
   package var format: LogFormat
 
   /// Makes settings.
@@ -41,7 +41,7 @@ package struct LogSettings: Hashable, Sendable {
 
   /// Settles what the command line leaves open: `PHAROS_LOG_LEVEL` and `PHAROS_LOG_FORMAT`.
   ///
-  /// - Throws: which variable is wrong.
+  /// - Throws: ``CommandFailure`` that names the variable that is wrong.
   package init(
     level: LogLevel?,
     format: LogFormat?,
@@ -82,9 +82,9 @@ package struct LogSettings: Hashable, Sendable {
 ///
 /// The members are `time`, `level`, `logger`, `message`, `source`, and `metadata`, an object of strings.
 package struct JSONLogHandler: LogHandler {
-  /// What every line carries.
+  /// The metadata of every line.
   package var metadata: Logger.Metadata = [:]
-  /// From which level on lines are written.
+  /// The minimum level of the lines that are written.
   package var logLevel: Logger.Level = .notice
   /// Adds metadata of the task that logs.
   package var metadataProvider: Logger.MetadataProvider?
@@ -97,7 +97,7 @@ package struct JSONLogHandler: LogHandler {
   ///
   /// - Parameters:
   ///   - label: the logger's label.
-  ///   - sink: where lines go.
+  ///   - sink: the sink that receives the lines.
   ///   - now: gives the time.
   package init(
     label: String,
@@ -143,12 +143,12 @@ extension Timestamp {
   package static var wallClock: Timestamp { Timestamp(nanoseconds: pharos_clock_wall()) }
 }
 
-/// Keeps device addresses out of the log, which is read by many, shipped elsewhere and kept for long.
+/// A filter that keeps device addresses out of the log, which is read by many, shipped elsewhere and kept for long.
 ///
-/// What a text says beside them stays: the line of the file, the name of the entry. Who needs the addresses asks for them: `pharos check`
-/// shows them on the console.
+/// Other details of a text stay, such as the line of a file and the name of an entry. `pharos check` shows the
+/// addresses on the console.
 package enum LogPrivacy {
-  /// What stands in the place of an address.
+  /// The text that replaces an address.
   static let mask = "(address)"
 
   /// A text without device addresses: six octets with colons or dashes between them.
@@ -194,7 +194,7 @@ package enum LogPrivacy {
     byte == UInt8(ascii: ":") || byte == UInt8(ascii: "-")
   }
 
-  /// Whether a byte goes on with a word, as the m of `mac:` does before two letters that could be digits.
+  /// Returns whether a byte is part of a word, as the m of `mac:` is before two letters that could be digits.
   private static func isWord(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -5,7 +5,7 @@ package import PharosHTTP
 /// Names and labels do not change, because the graphs of operators depend on them. The families are declared in
 /// extensions of this type, and the guide on operations lists them.
 package struct MetricFamily: Hashable, Sendable {
-  /// How its values move.
+  /// The behaviour of the values over time.
   package enum Kind: String, Sendable {
     /// Only up, from zero at each start.
     case counter
@@ -15,9 +15,9 @@ package struct MetricFamily: Hashable, Sendable {
 
   /// The name; that of a counter ends in `_total`.
   package let name: String
-  /// How its values move.
+  /// The kind of the metrics.
   package let kind: Kind
-  /// What it says, as one sentence without a full stop.
+  /// The help text: one sentence without a full stop.
   package let help: String
   /// The labels of every sample, in their order.
   package let labels: [String]
@@ -31,7 +31,7 @@ package struct MetricFamily: Hashable, Sendable {
   }
 }
 
-/// What arrives, and what stands in its way.
+/// The metrics of ingest.
 extension MetricFamily {
   static let datagrams = counter("pharos_ingest_datagrams_total", "Datagrams received")
   static let receivedBytes = counter("pharos_ingest_received_bytes_total", "Bytes of received datagrams")
@@ -85,7 +85,7 @@ extension MetricFamily {
   ]
 }
 
-/// What the two stages make of it.
+/// The metrics of the two stages: monitoring and positioning.
 extension MetricFamily {
   static let adverts = counter(
     "pharos_monitoring_adverts_total",
@@ -160,7 +160,7 @@ extension MetricFamily {
   ]
 }
 
-/// What locating does.
+/// The metrics of locating.
 extension MetricFamily {
   static let sensings = counter(
     "pharos_locating_sensings_total",
@@ -185,7 +185,7 @@ extension MetricFamily {
   static let locating = [sensings, fixes, locatedSubjects, passedOver, recoveries, subjectEvictions]
 }
 
-/// What is kept, told and delivered.
+/// The metrics of the journal, publishing, live streams and webhooks.
 extension MetricFamily {
   static let journalHead = gauge("pharos_journal_sequence", "The sequence number of the newest event kept")
   static let journalEvents = gauge("pharos_journal_events", "Events kept")
@@ -282,7 +282,7 @@ extension MetricFamily {
   package static let all = process + ingest + engine + locating + telling + http
 }
 
-/// What the HTTP interface does.
+/// The metrics of the HTTP interface.
 extension MetricFamily {
   static let httpConnections = gauge("pharos_http_connections", "HTTP connections open")
   static let httpConnected = counter("pharos_http_connections_total", "HTTP connections opened")

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// What this process takes of the machine, where the system tells.
+/// The resources that this process uses, as far as the system reports them.
 package struct ProcessUsage: Hashable, Sendable {
   /// Processor time, user and system together.
   ///
@@ -20,7 +20,7 @@ package struct ProcessUsage: Hashable, Sendable {
   var residentBytes: Int?
   /// The descriptors that are open.
   var openDescriptors: Int?
-  /// How many may be open.
+  /// The maximum number of open descriptors.
   var mostDescriptors: Int?
   /// Its threads.
   var threads: Int?
@@ -103,7 +103,7 @@ extension PrometheusText {
   }
 }
 
-/// How many descriptors the process may have open.
+/// The limit on the number of open descriptors of the process.
 enum DescriptorLimit {
   /// Raises the soft limit to the hard one, as far as the system lets it.
   ///

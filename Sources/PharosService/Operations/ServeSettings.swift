@@ -10,7 +10,7 @@ import Musl
 import Darwin
 #endif
 
-/// Where `serve` finds its settings: flags before the environment before the site file.
+/// The settings of `serve`: flags take precedence over the environment, and the environment over the site file.
 ///
 /// | setting | flag | environment | site file |
 /// | --- | --- | --- | --- |
@@ -28,25 +28,25 @@ import Darwin
 package struct ServeSettings: Hashable, Sendable {
   /// The site file, or nil for none.
   package var site: String?
-  /// Where datagrams are received; empty for where the site file says.
+  /// The addresses that receive datagrams; empty for those of the site file.
   package var udp: [HostPort] = []
-  /// Where the HTTP interface listens, or nil for none.
+  /// The address of the HTTP interface, or nil for none.
   package var http: HostPort?
   /// The data folder, or nil to keep the journal in memory.
   package var data: String?
-  /// Where events are written, or nil for nowhere.
+  /// The destination of events, or nil for none.
   package var output: String?
-  /// Where inputs are recorded, or nil for nowhere.
+  /// The destination of recorded inputs, or nil for none.
   package var record: String?
-  /// On how many loops to read and decide, or nil for one a core, up to four.
+  /// The number of loops that read and decide, or nil for one per core, up to four.
   package var loops: Int?
   /// The TLS files, or nil for plain HTTP.
   package var tls: TLSFiles?
-  /// How many HTTP connections may be open, or nil for 4,096.
+  /// The maximum number of open HTTP connections, or nil for 4,096.
   package var connections: Int?
-  /// How many live streams may be open, or nil for 2,048.
+  /// The maximum number of open live streams, or nil for 2,048.
   package var streams: Int?
-  /// What the journal keeps.
+  /// The retention of the journal.
   package var retention = Retention()
 
   /// Starts without any.
@@ -55,11 +55,11 @@ package struct ServeSettings: Hashable, Sendable {
   /// Settles what the command line leaves open.
   ///
   /// - Parameters:
-  ///   - flags: what the command line says.
+  ///   - flags: the settings from the command line.
   ///   - environment: the variables of the process.
   ///   - load: reads the site file that flags or environment name.
   /// - Returns: the settings, and what the site file says.
-  /// - Throws: which variable is wrong, or what is wrong with the site file.
+  /// - Throws: ``CommandFailure`` that names the variable that is wrong, or the mistake in the site file.
   package static func settled(
     flags: ServeSettings,
     environment: [String: String],
@@ -130,7 +130,7 @@ package struct ServeSettings: Hashable, Sendable {
 private struct SettingReader {
   private let reader: ConfigReader
 
-  /// What every key begins with; its variable is called `PHAROS_…`.
+  /// The prefix of every key; the variable of a key is called `PHAROS_…`.
   private static let prefix = "pharos"
 
   init(providers: [any ConfigProvider]) { reader = ConfigReader(providers: providers) }

@@ -18,7 +18,7 @@ import Darwin
 ///
 /// - Source: sd_notify(3), sd_watchdog_enabled(3).
 package struct SystemdNotifier: Sendable {
-  /// What can be told.
+  /// A notification to systemd.
   package enum Word: Hashable, Sendable {
     /// It listens and serves.
     case ready
@@ -28,13 +28,13 @@ package struct SystemdNotifier: Sendable {
     case stopping
     /// It is alive and decides.
     case watchdog
-    /// How things are, in one line.
+    /// The state of the service, in one line.
     case status(String)
   }
 
   /// The socket's path; a leading `@` means one without a file.
   let path: String
-  /// Within which time systemd wants a sign of life, or nil if it does not.
+  /// The time within which systemd wants a sign of life, or nil if it does not.
   package let watchdog: Duration?
 
   /// Reads what systemd told this process.
@@ -56,9 +56,9 @@ package struct SystemdNotifier: Sendable {
   /// - Units: bytes.
   private static let longestPath = 108
 
-  /// Tells something; a manager that does not listen is no reason to stop.
+  /// Sends notifications to systemd; a manager that does not listen is no reason to stop.
   ///
-  /// - Returns: whether it was taken.
+  /// - Returns: true if the socket took the datagram.
   @discardableResult
   package func tell(_ words: Word...) -> Bool {
     let lines = words.map { word in
@@ -106,13 +106,13 @@ package struct SystemdNotifier: Sendable {
   private static func monotonicMicroseconds() -> Int64 { pharos_clock_monotonic() / 1_000 }
 }
 
-/// Tells systemd that the server is ready, that it lives, and that it stops.
+/// A service that notifies systemd that the server is ready, alive or stopping.
 ///
-/// The sign of life is one: it is given only after every loop has answered, so that a server that hangs is restarted.
+/// It sends a sign of life only after every loop has answered, so that systemd restarts a server that hangs.
 struct NotifyService: Service {
   let notifier: SystemdNotifier
   let server: PharosServer
-  /// Waits until everything that is to listen does, and says where.
+  /// Waits until every listener listens, and returns the addresses.
   let ready: @Sendable () async throws -> String
 
   func run() async throws {
@@ -144,7 +144,7 @@ struct NotifyService: Service {
 
 /// The units that `pharos systemd-unit` prints: the service with all that it does not need taken away, and its socket.
 package enum SystemdUnit {
-  /// What the units are made for.
+  /// The options of the units.
   package struct Options: Hashable, Sendable {
     /// The program.
     package var program: String

@@ -1,6 +1,6 @@
 package import PharosReports
 
-/// Where a time lies in a picture, and which times are worth a tick.
+/// A horizontal time axis of a picture, with its ticks.
 package struct TimeAxis: Hashable, Sendable {
   /// The time at the left end.
   package let start: Timestamp
@@ -25,7 +25,7 @@ package struct TimeAxis: Hashable, Sendable {
     self.right = right
   }
 
-  /// Where a time lies; times beyond the ends lie at the ends.
+  /// Returns the position of a time; times beyond the ends lie at the ends.
   package func x(of time: Timestamp) -> Double {
     guard time > start else { return left }
     guard time < end else { return right }
@@ -37,9 +37,9 @@ package struct TimeAxis: Hashable, Sendable {
 
   /// One tick.
   package struct Tick: Hashable, Sendable {
-    /// Where it stands.
+    /// The position of the tick.
     package var x: Double
-    /// What it says: the time of day in UTC, or the date where a day begins.
+    /// The label: the time of day in UTC, or the date where a day begins.
     package var label: String
   }
 
@@ -70,7 +70,7 @@ package struct TimeAxis: Hashable, Sendable {
   }
 }
 
-/// Where a number lies in a picture, larger ones higher, and which numbers are worth a tick.
+/// A vertical axis of numbers in a picture, larger ones higher, with its ticks.
 package struct ValueAxis: Hashable, Sendable {
   /// The number at the lower end.
   package let lowest: Double
@@ -88,7 +88,7 @@ package struct ValueAxis: Hashable, Sendable {
   ///   - highest: The largest number to show.
   ///   - top: The upper end.
   ///   - bottom: The lower end.
-  ///   - step: To whole multiples of what the ends are rounded outwards.
+  ///   - step: The unit to whole multiples of which the ends are rounded outwards.
   package init(from lowest: Double, to highest: Double, top: Double, bottom: Double, step: Double) {
     let lower = (lowest / step).rounded(.down) * step
     self.lowest = lower
@@ -97,7 +97,7 @@ package struct ValueAxis: Hashable, Sendable {
     self.bottom = bottom
   }
 
-  /// Where a number lies; numbers beyond the ends lie at the ends.
+  /// Returns the position of a number; numbers beyond the ends lie at the ends.
   package func y(of value: Double) -> Double {
     let share = (min(max(value, lowest), highest) - lowest) / (highest - lowest)
     return bottom - (bottom - top) * share
@@ -105,9 +105,9 @@ package struct ValueAxis: Hashable, Sendable {
 
   /// One tick.
   package struct Tick: Hashable, Sendable {
-    /// Where it stands.
+    /// The position of the tick.
     package var y: Double
-    /// What it says.
+    /// The label of the tick.
     package var label: String
   }
 
@@ -148,7 +148,7 @@ package struct LabelRows: Sendable {
   /// - Units: pixels.
   package static let gap = 8.0
 
-  /// Where a label stands.
+  /// The position of a label.
   package struct Place: Hashable, Sendable {
     /// Its left end.
     package var left: Double
@@ -159,7 +159,7 @@ package struct LabelRows: Sendable {
   private let left: Double
   private let right: Double
   private var taken: [[ClosedRange<Double>]]
-  /// How many labels found no place.
+  /// The number of labels that found no place.
   package private(set) var omitted = 0
 
   /// Makes so many empty rows between two ends.

@@ -14,9 +14,9 @@ package struct Console: Sendable {
   package let output: any OutputSink
   /// Takes what people read beside them: errors, progress, summaries.
   package let errors: any OutputSink
-  /// How results may look.
+  /// The style of results.
   package let outputStyle: TerminalStyle
-  /// How errors and progress may look.
+  /// The style of errors and progress.
   package let errorStyle: TerminalStyle
 
   /// Makes a console from two sinks; without styles they are taken for pipes.
@@ -54,7 +54,7 @@ package struct Console: Sendable {
     try output.write(Array((line + "\n").utf8))
   }
 
-  /// Says something beside the results; who cannot be told is not told.
+  /// Writes a message to ``errors``, and ignores a failure to write.
   package func say(_ text: String) {
     try? errors.write(Array((text + "\n").utf8))
     try? errors.flush()
@@ -119,9 +119,9 @@ package enum CommandStatus: Int32, Sendable {
 
 /// An error that ends a command, with a message for the user.
 package struct CommandFailure: Error, Sendable {
-  /// How the process ends.
+  /// The exit status of the process.
   package let status: CommandStatus
-  /// What went wrong, where, what was expected and what to do; one or more lines.
+  /// A message of one or more lines: what went wrong, where, what was expected and what to do.
   package let message: String
 
   /// Makes a failure.
@@ -131,13 +131,13 @@ package struct CommandFailure: Error, Sendable {
   }
 }
 
-/// What may be written to an output beside plain text.
+/// The capabilities of an output beyond plain text.
 package struct TerminalStyle: Equatable, Sendable {
-  /// Whether people look at it as it is written: only then are lines redrawn.
+  /// Indicates whether people read the output as it is written: only then are lines redrawn.
   package let isTerminal: Bool
-  /// Whether colours may be used.
+  /// Indicates whether colours may be used.
   package let usesColor: Bool
-  /// How many columns there are, at least 40.
+  /// The number of columns, at least 40.
   package let width: Int
 
   /// A pipe, a file, or a test: no colour, no redrawing, 80 columns.
@@ -193,7 +193,7 @@ package struct ProgressBar: Sendable {
   private var shownTenths = -1
   private var isShown = false
 
-  /// How many cells the bar itself has.
+  /// The number of cells of the bar itself.
   private static let cells = 30
 
   /// Makes a bar that shows nothing yet.

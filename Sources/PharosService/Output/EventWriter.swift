@@ -2,7 +2,7 @@ package import PharosEvents
 package import PharosReports
 import PharosSite
 
-/// How a command writes events.
+/// The format of written events.
 package enum EventFormat: String, CaseIterable, Sendable {
   /// One CloudEvent in JSON a line, for machines.
   case jsonl
@@ -18,7 +18,7 @@ package struct EventWriter: Sendable {
   private let table: EventTable
   private var json = JSONText()
   private var hasHeader = false
-  /// How many events were written.
+  /// The number of events that were written.
   package private(set) var count = 0
 
   /// Makes a writer.
@@ -53,7 +53,7 @@ package struct EventWriter: Sendable {
   }
 }
 
-/// Which events a command writes: what `--kinds` says.
+/// The kinds of events that a command writes, as `--kinds` selects them.
 package struct KindSelection: Hashable, Sendable {
   /// The kinds that are written.
   package let kinds: Set<EventKind>
@@ -93,7 +93,7 @@ package struct KindSelection: Hashable, Sendable {
     self.init(kinds)
   }
 
-  /// Whether an event is written.
+  /// Returns whether an event is written.
   package func contains(_ event: Event) -> Bool { kinds.contains(event.kind) }
 }
 

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// Where a command writes: standard output, a file, or an array in a test.
+/// A destination of a command's output: standard output, a file, or an array in a test.
 package protocol OutputSink: Sendable {
   /// Takes some bytes; they may be kept until the next ``flush()``.
   func write(_ bytes: [UInt8]) throws(OutputError)
@@ -17,7 +17,7 @@ package protocol OutputSink: Sendable {
   func flush() throws(OutputError)
 }
 
-/// Why nothing more can be written.
+/// The reason why nothing more can be written.
 package enum OutputError: Error, Equatable, Sendable {
   /// The reader has closed the pipe, as `head` does. This is not an error, and a command reports nothing.
   case closed
@@ -34,7 +34,7 @@ package final class DescriptorSink: OutputSink {
   private let threshold: Int
   private let buffer = Mutex<[UInt8]>([])
 
-  /// How much is gathered before it is written.
+  /// The amount of data that is gathered before it is written.
   ///
   /// - Units: bytes. 64 KiB is the size of a Linux pipe: a larger write would only block halfway.
   package static let usualThreshold = 65_536
@@ -106,10 +106,10 @@ package final class MemorySink: OutputSink {
   /// Starts empty.
   package init() {}
 
-  /// What was written so far.
+  /// The bytes that were written so far.
   package var bytes: [UInt8] { kept.withLock { $0 } }
 
-  /// What was written so far, as text.
+  /// The text that was written so far.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Keeps the bytes.

@@ -24,8 +24,8 @@ package struct SVGDocument: Sendable {
   /// - Parameters:
   ///   - width: The width of the picture.
   ///   - height: The height of the picture.
-  ///   - title: What a screen reader says first, and a browser's tab shows.
-  ///   - summary: What there is to see, in a sentence or two, for those who cannot see it.
+  ///   - title: The title, which a screen reader reads first and a browser's tab shows.
+  ///   - summary: A description of the picture in a sentence or two, for those who cannot see it.
   package init(width: Double, height: Double, title: String, summary: String) {
     self.width = width
     self.height = height
@@ -157,7 +157,7 @@ package struct SVGPoint: Hashable, Sendable {
   }
 }
 
-/// How a line is drawn.
+/// The style of a line.
 package struct Stroke: Hashable, Sendable {
   /// Its colour.
   package var color: String
@@ -276,9 +276,9 @@ extension SVGDocument {
   }
 }
 
-/// How text in a picture looks, and how much room it takes.
+/// The style of text in a picture, and its width.
 package struct TextStyle: Hashable, Sendable {
-  /// Which part of the text lies at its point.
+  /// The part of the text that lies at its point.
   package enum Anchor: String, Hashable, Sendable {
     /// Its beginning.
     case start
@@ -295,9 +295,9 @@ package struct TextStyle: Hashable, Sendable {
   package var size: Double
   /// Its colour.
   package var color: String
-  /// Whether it is bold.
+  /// Indicates whether the text is bold.
   package var isBold: Bool
-  /// Which part lies at the point.
+  /// The part of the text that lies at its point.
   package var anchor: Anchor
 
   /// Makes a style.
@@ -313,7 +313,7 @@ package struct TextStyle: Hashable, Sendable {
     self.anchor = anchor
   }
 
-  /// How wide a line of text may be at most, whichever of the fonts draws it.
+  /// Returns the maximum width of a line of text, whichever of the fonts draws it.
   ///
   /// A picture cannot ask the font that will draw it. The widths are those of DejaVu Sans, the widest of the family,
   /// by classes of characters.
@@ -360,7 +360,7 @@ package enum Palette {
   package static let grid = "#dfe2e6"
   /// The frame of a panel, and its background.
   package static let frame = "#9aa0a6"
-  /// Where nothing is: a bar outside.
+  /// The background of a bar: outside.
   package static let outside = "#eceff1"
   /// Inside, as Pharos says.
   package static let inside = "#0072b2"
@@ -370,7 +370,7 @@ package enum Palette {
   package static let advert = "#7a7f87"
   /// The filtered level.
   package static let level = "#004c78"
-  /// How sure the filtered level is.
+  /// The uncertainty of the filtered level.
   package static let uncertainty = "#56b4e9"
   /// An enter, and the level that it takes.
   package static let enter = "#00795a"
@@ -391,7 +391,7 @@ package enum Palette {
 
 /// Removal of details too small to see: a capture of a day has a million adverts, a picture a thousand columns.
 package enum Decimation {
-  /// How near two things may be to be seen as two.
+  /// The distance below which two things look like one.
   ///
   /// - Units: pixels; half a pixel is one pixel of a screen of high resolution.
   package static let resolution = 0.5

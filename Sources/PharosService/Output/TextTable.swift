@@ -6,7 +6,7 @@ import PharosSite
 package struct TextTable: Sendable {
   /// One column.
   package struct Column: Sendable {
-    /// On which side a short cell stands.
+    /// The side on which a short cell stands.
     package enum Alignment: Sendable {
       /// Text.
       case left

@@ -1,6 +1,6 @@
 import PharosReports
 
-/// How numbers and times stand in sentences.
+/// The wording of numbers and times in sentences.
 package enum Wording {
   /// The time of day in UTC with milliseconds.
   static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }

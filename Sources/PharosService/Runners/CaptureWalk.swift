@@ -9,7 +9,7 @@ import PharosWire
 struct CaptureWalk {
   /// The R of the last packet or input of all captures read, if there was any.
   private(set) var latest: Timestamp?
-  /// Whether a capture was damaged.
+  /// Indicates whether a capture was damaged.
   private(set) var hasDamage = false
 
   private let observer: ObserverID?
@@ -81,7 +81,7 @@ struct CaptureWalk {
 }
 
 extension ObserverID {
-  /// Who is taken to have heard a Bluetooth capture: the file's name without its folder and endings.
+  /// Returns the observer of a Bluetooth capture, named after the file without its folder and endings.
   static func ofCapture(at path: String) -> ObserverID {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     let stem = String(file.split(separator: ".", maxSplits: 1).first ?? "capture")

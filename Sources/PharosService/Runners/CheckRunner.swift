@@ -12,8 +12,8 @@ package struct CheckRunner: Sendable {
   /// Checks the bytes of a file that messages call by its path.
   ///
   /// - Parameters:
-  ///   - path: where the file is; the folders of its venues count from there.
-  ///   - bytes: what it holds.
+  ///   - path: the path of the file; the folders of its venues are relative to the folder of the file.
+  ///   - bytes: the contents of the file.
   ///   - files: opens the folder of a venue; nil for the disk.
   package init(path: String, bytes: [UInt8], files: (@Sendable (String) -> VenueFiles)? = nil) {
     self.path = path
@@ -152,7 +152,7 @@ struct VenueReport {
     self.folder = folder
   }
 
-  /// What the venue holds, then each floor with its plan, then each connector.
+  /// The contents of the venue, then each floor with its plan, then each connector.
   var lines: [String] {
     let floors = venue.floors
     let name = venue.name == venue.identifier ? "" : " (\(venue.name))"

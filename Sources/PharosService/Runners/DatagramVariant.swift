@@ -1,13 +1,13 @@
 package import PharosReports
 import PharosWire
 
-/// How a datagram that is sent again differs from the one that was captured.
+/// The differences between a datagram that is sent again and the captured one.
 package struct DatagramVariant: Hashable, Sendable {
-  /// Which copy of its observers sends it; 0 is the observers themselves.
+  /// The number of the copy of its observers that sends it; 0 is the observers themselves.
   package var clone: Int
-  /// How often the capture has been played before.
+  /// The number of times that the capture has been played before.
   package var loop: Int
-  /// How much later than in the capture it is.
+  /// The time by which it is later than in the capture.
   package var shift: TimeSpan
 
   /// Makes a variant; without arguments it is the datagram as captured.

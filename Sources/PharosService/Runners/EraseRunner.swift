@@ -81,9 +81,9 @@ package struct EraseRunner: Sendable {
   }
 }
 
-/// What was removed, in words.
+/// The texts about what was removed.
 enum ErasureText {
-  /// What no server can remove.
+  /// The note on data that no server can remove.
   static let whatIsYours =
     "Not touched: recordings (--record), event files (--output), backups, what webhooks and streams have delivered, and the "
     + "site file. They are yours; if the subject is in them, remove them too."

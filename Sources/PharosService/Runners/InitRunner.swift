@@ -14,9 +14,9 @@ package struct InitRunner: Sendable {
   /// Makes a runner.
   ///
   /// - Parameters:
-  ///   - folder: where to write `site.yaml`; made if it is not there.
-  ///   - listening: how long to listen first; nil not to.
-  ///   - udp: where to listen; empty for the default.
+  ///   - folder: the folder for `site.yaml`; made if it is not there.
+  ///   - listening: the time to listen first; nil not to listen.
+  ///   - udp: the addresses to listen at; empty for the default.
   package init(folder: String, listening: TimeSpan? = nil, udp: [HostPort] = []) {
     self.folder = folder
     self.listening = listening
@@ -63,12 +63,12 @@ package struct InitRunner: Sendable {
   }
 }
 
-/// What was heard, in the shape of a site file.
+/// The observers and beacons that were heard, in the shape of a site file.
 extension StarterSite {
   /// The most observers and beacons that are listed: who hears more picks his own.
   private static let mostListed = 50
 
-  /// What was heard, as comments in the shape of the file, ready to be uncommented.
+  /// Returns the observers and beacons that were heard, as comments in the shape of the file, ready to be uncommented.
   package static func appendix(_ heard: Heard?) -> String {
     guard let heard else { return "" }
     guard !heard.observers.isEmpty else {

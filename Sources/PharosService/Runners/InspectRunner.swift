@@ -7,7 +7,7 @@ import PharosWire
 
 /// `pharos inspect`: what a capture holds, as a summary, advert by advert or datagram by datagram.
 package struct InspectRunner: Sendable {
-  /// What is shown.
+  /// The view of a capture.
   package enum View: Sendable {
     /// Counts, times, observers and beacons.
     case summary
@@ -89,7 +89,7 @@ package struct InspectRunner: Sendable {
   }
 }
 
-/// What has been found in a capture so far, and the lines about it that were not written yet.
+/// The findings about a capture so far, and the lines about it that were not written yet.
 struct Inspection {
   private let view: InspectRunner.View
   private let format: EventFormat
@@ -137,7 +137,7 @@ struct Inspection {
     return format == .jsonl && view != .summary ? json.utf8 : text
   }
 
-  /// What there is to say at the end.
+  /// Returns the summary at the end of the capture.
   func summary(of path: String, format: CaptureReader.Format?) -> CaptureSummary {
     var summary = tally
     summary.path = path
@@ -234,7 +234,7 @@ struct Inspection {
   }
 }
 
-/// What a capture holds: counts, times, and who is most often in it.
+/// A summary of a capture: counts, times, and the most frequent observers and beacons.
 struct CaptureSummary {
   var path = ""
   var format: CaptureReader.Format?
@@ -253,7 +253,7 @@ struct CaptureSummary {
 
   /// The maximum number of distinct identities of each kind, so that a city's random addresses do not fill the memory.
   private static let mostIdentities = 1_000_000
-  /// How many beacons and observers are listed by name.
+  /// The maximum number of beacons, and of observers, that are listed by name.
   private static let listed = 10
 
   mutating func note(_ packet: Packet) {

@@ -19,15 +19,15 @@ package struct ListenRunner: Sendable {
   ///
   /// - Parameters:
   ///   - site: the site file, for names; nil for none.
-  ///   - udp: where to listen; empty for the site's addresses or the default.
-  ///   - duration: how long; nil until interrupted.
+  ///   - udp: the addresses to listen at; empty for the site's addresses or the default.
+  ///   - duration: the time to listen; nil to listen until interrupted.
   package init(site: String? = nil, udp: [HostPort] = [], duration: TimeSpan? = nil) {
     self.site = site
     self.udp = udp
     self.duration = duration
   }
 
-  /// How often the table is drawn.
+  /// The interval at which the table is drawn.
   private static let period = Duration.seconds(1)
 
   /// Listens and shows, until the time is over or the task is cancelled.
@@ -153,7 +153,7 @@ package struct HeardScreen {
   private let beacons: [BeaconEntry]
   private let style: TerminalStyle
 
-  /// How many lines of each sort a screen shows; a pipe gets all.
+  /// The maximum number of lines of each sort on a screen; a pipe gets all.
   private static let observersShown = 8
   private static let beaconsShown = 24
   /// A transmitter that was not heard for so long is grey.

@@ -5,21 +5,21 @@ import PharosSite
 
 /// `pharos process`: decides about captures offline, as fast as it goes.
 package struct ProcessRunner: Sendable {
-  /// What is processed, and how.
+  /// The options of `pharos process`.
   package struct Options: Sendable {
     /// The captures, parts of one in the order given; `-` is standard input.
     package var captures: [String]
     /// The site file, or nil: a recording brings its own site.
     package var site: String?
-    /// Who heard what a Bluetooth capture holds; nil for the file's name.
+    /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
-    /// Which events are written.
+    /// The kinds of events that are written.
     package var selection: KindSelection
-    /// How they are written.
+    /// The format of the events.
     package var format: EventFormat
-    /// How long time runs on behind the last packet; nil to stop there.
+    /// The time that runs on after the last packet; nil to stop there.
     package var tail: TimeSpan?
-    /// Among how many shards observers are spread; it changes nothing but the speed.
+    /// The number of shards that observers are spread over; it changes nothing but the speed.
     package var shards: Int
 
     /// Makes options with the defaults of the command.
@@ -64,7 +64,7 @@ package struct ProcessRunner: Sendable {
 
 /// One run of `pharos process`: the pipeline, made with the first input, and what came out so far.
 private struct ProcessWork {
-  /// Whether a capture was damaged.
+  /// Indicates whether a capture was damaged.
   var hasDamage: Bool { walk.hasDamage }
 
   let options: ProcessRunner.Options

@@ -13,9 +13,9 @@ import Musl
 import Darwin
 #endif
 
-/// What a replay sends with: a socket, or an array in a test.
+/// The output of a replay: a socket, or an array in a test.
 package protocol ReplaySender {
-  /// Sends datagrams that lie one behind the other in some bytes and says how many were taken.
+  /// Sends datagrams that lie one behind the other in some bytes, and returns the number that were taken.
   func send(_ bytes: [UInt8], ranges: ArraySlice<Range<Int>>) throws(SendError) -> Int
   /// Waits a moment for room.
   func waitUntilWritable()
@@ -41,7 +41,7 @@ struct ReplayPlayer<Sender: ReplaySender> {
   /// The most datagrams handed over in one call: enough for trains of 64 of one length to form among several senders', few
   /// enough that they fit the socket's buffer.
   private static var largestBatch: Int { 512 }
-  /// How far behind its times a replay must be for it to gather a batch rather than send at once.
+  /// The minimum delay behind its deadlines at which a replay gathers a batch rather than sends at once.
   private static var backlog: TimeSpan { .milliseconds(1) }
 
   init(sender: Sender, clock: any PacingClock, pace: ReplayPace, clones: Int) {
@@ -51,7 +51,7 @@ struct ReplayPlayer<Sender: ReplaySender> {
     self.clones = clones
   }
 
-  /// Whether somebody asked to stop.
+  /// Indicates whether somebody asked to stop.
   var isInterrupted: Bool { clock.isInterrupted }
 
   /// Sends a datagram and its copies at their time.
@@ -121,7 +121,7 @@ struct ReplayPlayer<Sender: ReplaySender> {
   }
 }
 
-/// When each datagram of a replay is due.
+/// The pace of a replay: the time at which each datagram is due.
 package enum ReplayPace: Hashable, Sendable {
   /// As in the capture, faster or slower by a factor.
   case captured(speed: Double)
@@ -130,11 +130,11 @@ package enum ReplayPace: Hashable, Sendable {
   /// As fast as the system takes them.
   case unlimited
 
-  /// When a datagram is due, counted from the start; nil if at once.
+  /// Returns the time at which a datagram is due, counted from the start; nil if at once.
   ///
   /// - Parameters:
-  ///   - number: how many datagrams were sent before it.
-  ///   - offset: how long after the first packet of the capture it is, loops included.
+  ///   - number: the number of datagrams sent before it.
+  ///   - offset: the time from the first packet of the capture to the datagram, loops included.
   /// - Returns: the time.
   func due(number: Int, offset: TimeSpan) -> TimeSpan? {
     switch self {
@@ -145,7 +145,7 @@ package enum ReplayPace: Hashable, Sendable {
   }
 }
 
-/// How a replay went.
+/// The result of a replay.
 package struct ReplaySummary: Sendable {
   /// Datagrams that the system took.
   package var sent = 0
@@ -153,30 +153,30 @@ package struct ReplaySummary: Sendable {
   package var bytes = 0
   /// Datagrams that it refused.
   package var errors = 0
-  /// What it said last about one.
+  /// The last error that the system reported.
   package var lastError: String?
   /// Datagrams of which no copy for another observer could be made.
   package var notCloned = 0
-  /// How long sending took.
+  /// The duration of sending.
   package var elapsed = TimeSpan.zero
-  /// How many loops were played to their end.
+  /// The number of loops that were played to their end.
   package var loops = 0
-  /// Whether somebody stopped it.
+  /// Indicates whether somebody stopped the replay.
   package var isInterrupted = false
-  /// How late datagrams were handed to the system.
+  /// The delays with which datagrams were handed to the system.
   package var lateness = LatenessHistogram()
 
   /// Starts with nothing sent.
   package init() {}
 }
 
-/// What a replay is paced by: a parameter, so that tests play an hour in no time.
+/// A clock that paces a replay: a parameter, so that tests play an hour in no time.
 package protocol PacingClock: Sendable {
   /// The time since some fixed point.
   func now() -> TimeSpan
   /// Waits until a time; returns early where somebody asked to stop.
   func wait(until deadline: TimeSpan)
-  /// Whether somebody asked to stop.
+  /// Indicates whether somebody asked to stop.
   var isInterrupted: Bool { get }
 }
 
@@ -202,11 +202,11 @@ package struct SystemPacingClock: PacingClock {
     }
   }
 
-  /// Whether SIGINT came.
+  /// Indicates whether SIGINT came.
   package var isInterrupted: Bool { SystemPacingClock.interrupted.load(ordering: .relaxed) }
 }
 
-/// How much later than due datagrams were sent, as percentiles.
+/// A histogram of how much later than due datagrams were sent, read as percentiles.
 ///
 /// - Units: recorded in microseconds, up to an hour, with three significant digits.
 package struct LatenessHistogram: Sendable {
@@ -222,7 +222,7 @@ package struct LatenessHistogram: Sendable {
   /// Starts empty.
   package init() {}
 
-  /// How many datagrams were recorded.
+  /// The number of datagrams that were recorded.
   package var count: UInt64 { histogram.totalCount }
 
   /// Records how late one datagram was; early counts as on time.

@@ -5,7 +5,7 @@ import PharosWire
 
 /// `pharos replay`: sends a capture again, to a server under test.
 package struct ReplayRunner: Sendable {
-  /// How a summary is written.
+  /// The format of a summary.
   package enum Format: String, CaseIterable, Sendable {
     /// Lines for people.
     case table
@@ -13,19 +13,19 @@ package struct ReplayRunner: Sendable {
     case jsonl
   }
 
-  /// What is sent, and how.
+  /// The options of `pharos replay`.
   package struct Options: Sendable {
     /// The capture.
     package var capture: String
-    /// When each datagram is due.
+    /// The pace of the replay.
     package var pace: ReplayPace
-    /// How often the capture is played, one behind the other.
+    /// The number of times that the capture is played, one after the other.
     package var loops: Int
-    /// How many observers each observer of the capture becomes.
+    /// The number of observers that each observer of the capture becomes.
     package var clones: Int
-    /// Who heard what a Bluetooth capture holds; nil for the file's name.
+    /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
-    /// How the summary is written.
+    /// The format of the summary.
     package var format: Format
 
     /// Makes options with the defaults of the command.
@@ -114,7 +114,7 @@ package struct ReplayRunner: Sendable {
     return nil
   }
 
-  /// How one loop went: how long after its start the next one begins, and what is wrong with the capture.
+  /// The result of one loop: the time from its start to the start of the next one, and the damage of the capture.
   private struct Pass {
     var period: TimeSpan
     var damage: String?
@@ -226,7 +226,7 @@ struct ReplaySource {
 }
 
 extension LinkType {
-  /// Whether packets of this type are looked through for adverts rather than for UDP datagrams.
+  /// Indicates whether packets of this type are searched for adverts rather than for UDP datagrams.
   var carriesAdverts: Bool {
     switch self {
     case .bluetoothH4, .bluetoothH4WithDirection, .bluetoothLE, .bluetoothLEWithHeader, .nordicBLE, .ppi,
@@ -237,7 +237,7 @@ extension LinkType {
   }
 }
 
-/// How far into a file a replay is, packet by packet: what a chunk holds may take minutes to send.
+/// The position of a replay in a file, packet by packet, since the contents of a chunk may take minutes to send.
 struct ReplayPosition {
   /// The length of the file in bytes, or nil if it is unknown.
   private(set) var total: Int?
@@ -245,7 +245,7 @@ struct ReplayPosition {
   private var before: UInt64 = 0
   /// The bytes of the file that this chunk and those before it took.
   private var behind: UInt64 = 0
-  /// Where in the capture this chunk begins; in a packed one that is another number than in the file.
+  /// The offset in the capture at which this chunk begins; in a compressed capture it is not the offset in the file.
   private var start: UInt64 = 0
   private var length: UInt64 = 1
 
@@ -258,7 +258,7 @@ struct ReplayPosition {
     length = UInt64(max(1, count))
   }
 
-  /// How many bytes of the file stand for what was played up to a place in the capture.
+  /// Returns the number of bytes of the file that correspond to an offset in the capture.
   func read(at offset: UInt64) -> Int {
     let share = min(1, Double(offset - min(offset, start)) / Double(length))
     return Int(clamping: before + UInt64(Double(behind - min(before, behind)) * share))

@@ -5,7 +5,7 @@ import PharosJournal
 import PharosReports
 import Yams
 
-/// How a command reaches the server that it is about: by its data folder while it is stopped, over HTTP while it runs.
+/// The way to the server that a command is about: through its data folder while it is stopped, over HTTP while it runs.
 package enum ServerAccess: Hashable, Sendable {
   /// The data folder of a server that does not run; a new one gets a stream of this name.
   case folder(String, stream: String)
@@ -19,7 +19,7 @@ package enum ServerAccess: Hashable, Sendable {
   ///   - stream: the name of the site's stream, for a folder that is new.
   ///   - url: the address that was named, `http://HOST:PORT` or `HOST:PORT`.
   ///   - environment: `PHAROS_DATA` and `PHAROS_TOKEN`.
-  /// - Throws: what to give.
+  /// - Throws: ``CommandFailure`` that names the option to give.
   package init(
     data: String?,
     stream: String = Site().stream,
@@ -60,7 +60,7 @@ enum DataFolder {
   ///
   /// - Parameters:
   ///   - folder: the data folder, which is made if it is missing.
-  ///   - stream: what a new journal's stream is called.
+  ///   - stream: the name of the stream of a new journal.
   /// - Returns: the journal.
   /// - Throws: ``CommandFailure``, for a server that runs with how to ask it instead.
   static func open(_ folder: String, stream: String) throws(CommandFailure) -> Journal {
@@ -91,14 +91,14 @@ struct ServerClient {
   /// - Units: bytes; 10,000 tokens, as many as there may be, take 3 MB.
   private static let longestAnswer = 16 << 20
 
-  /// What a request gave: its answer's JSON, or nil where it has none.
+  /// Sends a request and returns the JSON of its answer.
   ///
   /// - Parameters:
   ///   - method: GET, POST or DELETE.
   ///   - path: the path, parts of it encoded with ``encoded(_:)``.
   ///   - body: the JSON to send.
   /// - Returns: the answer's body.
-  /// - Throws: ``CommandFailure`` with what the server said, or why it cannot be reached.
+  /// - Throws: ``CommandFailure`` with the server's message, or the reason why it cannot be reached.
   func ask(_ method: String, _ path: String, body: [UInt8]? = nil) async throws -> [UInt8] {
     var request = HTTPClientRequest(url: url + path)
     request.method = .RAW(value: method)
@@ -143,7 +143,7 @@ struct ServerClient {
     return tree
   }
 
-  /// What the server said, in words: a problem of the interface, as RFC 9457 has it.
+  /// Returns a failure with the server's message: a problem of the interface, as RFC 9457 defines it.
   private static func failure(_ status: UInt, _ answer: [UInt8], hasToken: Bool) -> CommandFailure {
     if status == 401 {
       let advice = hasToken ? "PHAROS_TOKEN does not open it" : "set PHAROS_TOKEN to an operator's token"

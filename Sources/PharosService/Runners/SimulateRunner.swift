@@ -9,9 +9,9 @@ package struct SimulateRunner: Sendable {
   private let scene: Scene
   private let seed: UInt64
 
-  /// Where the capture says that datagrams went: the port of this machine that `serve` listens at by default.
+  /// The destination of the captured datagrams: the port of this machine at which `serve` listens by default.
   private static let destination = Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001)
-  /// How much is gathered before it goes to the file.
+  /// The amount of data that is gathered before it is written to the file.
   ///
   /// - Units: bytes.
   private static let chunk = 65_536

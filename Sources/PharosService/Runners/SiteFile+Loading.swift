@@ -30,7 +30,8 @@ enum KeyExposure {
   /// The bit of a file's mode that lets everybody on the machine read it.
   private static let readableByAll = 0o004
 
-  /// What to tell of a site file that holds keys and that everybody on the machine may read; nil if there is nothing to tell.
+  /// Returns a warning about a site file that holds keys and that everybody on the machine may read; nil if there is no
+  /// reason to warn.
   static func warning(_ path: String, _ configuration: SiteConfiguration) -> String? {
     let keys = configuration.site.beacons.count { $0.identityKey != nil }
     guard keys > 0, let mode = mode(of: path), mode & readableByAll != 0 else { return nil }

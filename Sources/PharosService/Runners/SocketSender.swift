@@ -14,7 +14,7 @@ import Darwin
 package final class SocketSender: ReplaySender {
   private let sender: DatagramSender
 
-  /// How long to wait for room in the socket's buffer before looking again whether somebody asked to stop.
+  /// The time to wait for room in the socket's buffer before checking again for a request to stop.
   ///
   /// - Units: milliseconds.
   private static let patience = 100
@@ -25,7 +25,7 @@ package final class SocketSender: ReplaySender {
 
   /// Opens a socket.
   ///
-  /// - Throws: what the system says.
+  /// - Throws: the system's error.
   package init(to destination: Endpoint) throws(SendError) {
     sender = try DatagramSender(to: destination, sendBuffer: SocketSender.sendBuffer)
   }

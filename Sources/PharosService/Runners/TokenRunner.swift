@@ -5,7 +5,7 @@ import Yams
 
 /// `pharos token`: makes, lists and revokes the tokens that open the HTTP interface.
 package struct TokenRunner: Sendable {
-  /// Whom a token stands for.
+  /// The role of a token's holder.
   package enum Role: Hashable, Sendable {
     /// Sees and changes everything.
     case `operator`

@@ -5,11 +5,11 @@ import PharosPlaces
 package import PharosPositioning
 import PharosSite
 
-/// What the files of a venue's folder say: the venue, and the radio map that was learned in it if there is one.
+/// The contents of a venue's folder: the venue, and the radio map that was learned in it, if there is one.
 package struct VenueContents: Equatable, Sendable {
   /// The venue.
   var venue: Venue
-  /// What was learned by walking through it.
+  /// The radio map that was learned by walking through the venue.
   package var radio: RadioMap?
 
   /// Reads a folder on the disk.
@@ -66,7 +66,7 @@ package struct VenueContents: Equatable, Sendable {
 
   /// The radio map of a venue's folder; nil if there is none.
   ///
-  /// - Throws: that it cannot be read, is damaged, or is another venue's.
+  /// - Throws: ``VenueFolderError`` if the map cannot be read, is damaged, or is another venue's.
   static func radioMap(
     of venue: Venue,
     in folder: String,
@@ -124,7 +124,7 @@ package struct LoadedVenues: Sendable {
   package struct Entry: Sendable {
     /// Its folder.
     let folder: String
-    /// What its files said.
+    /// The contents of its files.
     package let contents: VenueContents
     /// The venue made ready.
     let ground: Ground
@@ -163,10 +163,10 @@ package struct LoadedVenues: Sendable {
     self.entries = entries
   }
 
-  /// What a pipeline locates on.
+  /// The venues as a pipeline uses them for locating.
   package var grounds: [Ground] { entries.map(\.ground) }
 
-  /// What the HTTP interface shows.
+  /// The venues as the HTTP interface serves them.
   package var served: [ServedVenue] {
     entries.map { entry in
       ServedVenue(entry.contents.venue) { name in try VenueFiles.disk(entry.folder).whole(name) }
@@ -201,7 +201,7 @@ extension VenueFiles {
     }
   }
 
-  /// Whether a path leads to a folder.
+  /// Returns whether a path leads to a folder.
   static func isFolder(_ path: String) -> Bool {
     guard let folder = opendir(path) else { return false }
     closedir(folder)

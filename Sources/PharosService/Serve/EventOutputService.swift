@@ -5,7 +5,7 @@ import PharosPublishing
 import ServiceLifecycle
 import Synchronization
 
-/// How many events were written and how many were lost on the way, for the status line.
+/// A tally of the events written and the events lost, for the status line.
 package final class EventTally: Sendable {
   // Relaxed: two numbers that are only shown.
   private let writtenCount = Atomic<Int>(0)
@@ -31,7 +31,7 @@ struct EventOutputService: Service {
   private let tally: EventTally
   private let logger: Logger
 
-  /// How many batches may wait: minutes of a slow disk at usual rates.
+  /// The maximum number of batches that wait: minutes of a slow disk at usual rates.
   private static let queueLimit = 16_384
 
   /// Subscribes; what is decided from now on is written once the service runs.
@@ -82,10 +82,10 @@ enum LogKey {
   static let limit = "limit"
   /// The metric that counts it.
   static let metric = "metric"
-  /// How many events could not be written.
+  /// The number of events that could not be written.
   static let lost = "events.lost"
-  /// How many.
+  /// A count.
   static let count = "count"
-  /// Why something failed.
+  /// The reason of a failure.
   static let reason = "reason"
 }

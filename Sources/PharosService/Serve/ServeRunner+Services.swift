@@ -29,9 +29,9 @@ struct Surroundings: Sendable {
 }
 
 extension ServeRunner {
-  /// How long draining may take before what is left is given up.
+  /// The maximum time for draining, after which the server gives up the rest.
   ///
-  /// A minute is what the unit that `pharos systemd-unit` prints allows; a quarter of it is left for ending.
+  /// The unit that `pharos systemd-unit` prints allows a minute; a quarter of it is left for ending.
   private static let longestDrain: Duration = .seconds(45)
 
   /// Returns the parts as services, in the order in which they start.

@@ -22,17 +22,19 @@ import Darwin
 
 /// `pharos serve`: receives datagrams, decides, and journals and publishes events until a request to stop, then drains.
 package struct ServeRunner: Sendable {
-  /// What is served, and how; what is left open here the environment and the site file say.
+  /// The options of `pharos serve`.
+  ///
+  /// The environment and the site file supply the settings that the flags leave open.
   package struct Options: Sendable {
-    /// What the command line says.
+    /// The settings from the command line.
     package var flags: ServeSettings
-    /// Whether a bundled scene is played to the server's own socket.
+    /// Indicates whether the server plays a bundled scene to its own socket.
     package var isDemo: Bool
-    /// Which events are written.
+    /// The kinds of events that are written.
     package var selection: KindSelection
-    /// Whether every request needs a token even where only this machine can ask.
+    /// Indicates whether every request needs a token even where only this machine can ask.
     package var requiresToken: Bool
-    /// How often one line says how things are.
+    /// The interval between status lines.
     package var statusPeriod: Duration
     /// The variables of the process.
     package var environment: [String: String]
@@ -262,9 +264,9 @@ package struct ServeRunner: Sendable {
 
 /// A handle to a running server for the code that started it: its addresses, and a way to stop it.
 package struct Serving: Sendable {
-  /// Where it receives datagrams.
+  /// The addresses at which the server receives datagrams.
   package let addresses: [HostPort]
-  /// Where it serves HTTP, if it does.
+  /// The address at which the server serves HTTP, if it does.
   package let http: HostPort?
   /// Makes it drain and end, as SIGTERM does.
   package let stop: @Sendable () -> Void
@@ -289,7 +291,7 @@ struct StopService: Service {
   }
 }
 
-/// Where the demo's dashboard is: at the usual port, or at any other that is free.
+/// The choice of the port of the demo's dashboard: the usual one, or any other that is free.
 enum FreePort {
   /// The address that the demo serves HTTP at.
   static func http(_ console: Console) -> HostPort {
@@ -299,7 +301,7 @@ enum FreePort {
     return HostPort(host: usual.host, port: 0)
   }
 
-  /// Whether a TCP port of this machine can be listened at now.
+  /// Returns whether a listener can bind a TCP port of this machine now.
   static func isFree(_ port: UInt16) -> Bool {
     #if canImport(Glibc)
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -27,10 +27,10 @@ struct ServerParts: Sendable {
   let narrator: NarratorHolder
   let startedAt: Timestamp
   let venues: LoadedVenues
-  /// What the HTTP interface has done.
+  /// The counters of the HTTP interface.
   let web: HTTPTally
 
-  /// What is to be put together.
+  /// The configuration and settings of the parts.
   struct Plan: Sendable {
     var configuration: SiteConfiguration
     /// The venues that it names.
@@ -41,17 +41,17 @@ struct ServerParts: Sendable {
     var ownPorts: Set<Int> = []
   }
 
-  /// How often a checkpoint is taken.
+  /// The interval between checkpoints.
   ///
-  /// Half a minute is what a crash costs at most of what was learned of beacons and observers. States cost nothing: events
-  /// tell them.
+  /// A crash loses at most half a minute of what was learned of beacons and observers. It loses no states, because
+  /// events hold them.
   static let checkpointInterval = TimeSpan.seconds(30)
 
   /// Opens the journal and puts the parts together; nothing listens yet.
   ///
   /// - Parameters:
-  ///   - plan: what to put together.
-  ///   - logger: where problems are logged.
+  ///   - plan: the configuration and settings of the parts.
+  ///   - logger: the logger for problems.
   /// - Throws: ``CommandFailure`` that says why the journal cannot be used.
   init(_ plan: Plan, logger: Logger) throws(CommandFailure) {
     do {
@@ -116,7 +116,7 @@ struct ServerParts: Sendable {
     }
   }
 
-  /// What the interface serves.
+  /// Returns the backend that the HTTP interface serves.
   func backend(_ facts: ServiceFacts) -> HTTPBackend {
     HTTPBackend(
       server: server,
@@ -235,7 +235,7 @@ extension ServerParts {
     return text.text
   }
 
-  /// Whether it can do its work: it listens and decides, and what it decides is kept.
+  /// Checks that the server listens and decides, and that the journal keeps its events.
   func readiness() async -> Readiness {
     var checks: [Readiness.Check] = []
     do {
@@ -277,7 +277,8 @@ extension ServerParts {
     )
   }
 
-  /// Says what an operator should know before gateways are refused.
+  /// Warns the operator of a signed listener while no observer has a key, and of open listeners while observers have
+  /// keys.
   static func warn(of listeners: [ListenAddress], keys: Int, _ logger: Logger) {
     let signed = listeners.filter { $0.policy == .signed }
     if let first = signed.first, keys == 0 {
@@ -297,7 +298,7 @@ extension ServerParts {
     }
   }
 
-  /// What tells this start of the machine from others; empty where the system does not say, which no start then equals.
+  /// The boot ID of this machine; empty where the system does not report one.
   private static var machineStart: String {
     let path = "/proc/sys/kernel/random/boot_id"
     guard let bytes = try? WholeFile.read(path, limit: 128) else { return "" }
@@ -306,7 +307,7 @@ extension ServerParts {
 }
 
 extension ListenPolicy {
-  /// What the site file calls by the same name.
+  /// Creates the policy that the site file calls by the same name.
   init(_ policy: IngestPolicy) {
     switch policy {
     case .open: self = .open
@@ -317,7 +318,7 @@ extension ListenPolicy {
 }
 
 extension ListenAddress {
-  /// Whether only this machine can send there.
+  /// Indicates whether only this machine can send to the address.
   fileprivate var isLoopback: Bool {
     guard case .bind(let host, _) = socket else { return false }
     return HostPort.isLoopback(host: host)

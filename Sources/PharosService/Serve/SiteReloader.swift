@@ -36,7 +36,7 @@ package actor SiteReloader {
 
   /// Reads the file and carries it out.
   ///
-  /// - Returns: whether it took effect.
+  /// - Returns: true if the file took effect.
   @discardableResult
   package func reload() async -> Bool {
     guard let path else {
@@ -101,12 +101,12 @@ struct ReloadService: Service {
   }
 }
 
-/// What an edited site file changes, in words for the log.
+/// The changes in an edited site file, in words for the log.
 enum SiteDifference {
-  /// How many names are listed of each sort; what is beyond is counted.
+  /// The maximum number of names that are listed of each sort; the rest is counted.
   private static let mostNames = 5
 
-  /// What is different and takes effect at once, one phrase for each sort.
+  /// Returns the changes that take effect at once, one phrase for each sort.
   static func lines(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
     var lines: [String] = []
     func compare<Key: Hashable, Value: Equatable>(
@@ -150,7 +150,7 @@ enum SiteDifference {
     return lines
   }
 
-  /// What is different and needs a new start.
+  /// Returns the settings whose changes need a restart.
   static func needingRestart(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
     [
       ("stream", old.site.stream != new.site.stream), ("listen.udp", old.listen != new.listen),
@@ -164,7 +164,7 @@ enum SiteDifference {
     .compactMap { $1 ? $0 : nil }
   }
 
-  /// Which listeners look at signatures.
+  /// Returns whether each listener requires signatures.
   private static func mustSign(_ configuration: SiteConfiguration) -> [HostPort: Bool] {
     let policies = configuration.listen.map { ($0, configuration.policy(of: $0) == .signed) }
     return Dictionary(policies, uniquingKeysWith: { $0 || $1 })

@@ -11,7 +11,7 @@ import PharosSite
 import PharosWire
 import ServiceLifecycle
 
-/// Says that the server listens, and from then on one line a minute how it fares.
+/// A service that reports that the server listens, and then writes one status line for each period.
 package struct StatusService: Service {
   let parts: ServerParts
   let http: HTTPService?
@@ -53,7 +53,7 @@ package struct StatusService: Service {
     )
   }
 
-  /// Where it listens, once everything does.
+  /// Returns the listening addresses, once every listener listens.
   func places() async throws -> String {
     let web = try await http?.address()
     return (try await addresses().map { "udp \($0)" } + [web.map { "http \($0)" }].compactMap { $0 })
@@ -64,13 +64,13 @@ package struct StatusService: Service {
     try await parts.server.addresses().map { HostPort(host: $0.address.description, port: $0.port) }
   }
 
-  /// What the journal refuses or has lost, if anything.
+  /// Returns a text about events that the journal refuses or has lost; empty if there are none.
   package static func trouble(_ told: TellerStatistics) -> String {
     (told.isFailing ? ", journal refuses, \(told.waiting) events wait" : "")
       + (told.lost > 0 ? ", \(told.lost) events not kept" : "")
   }
 
-  /// How things are, in one line of at most 80 columns unless something is lost.
+  /// Returns the status line, of at most 80 columns unless something is lost.
   package static func line(
     _ now: IngestSnapshot,
     since before: IngestSnapshot,
@@ -98,7 +98,7 @@ package struct StatusService: Service {
   }
 }
 
-/// What a server says when it listens: where, with what, what is missing, and what to try next.
+/// The lines that a server prints when it listens: addresses, settings, what is missing, and what to try next.
 package struct Banner {
   let settings: ServeSettings
   let isDemo: Bool
@@ -187,13 +187,13 @@ package struct LimitWatch {
     /// Its name in the log, and the metric that counts it.
     package var limit: String
     package var metric: String
-    /// How often it was reached since the last look.
+    /// The number of times that the limit was reached since the last look.
     package var count: UInt64
-    /// What it means and what to do.
+    /// The meaning of the limit and the advice to the operator.
     var explanation: String
   }
 
-  /// What is watched: a name, the metric that counts it, and what it means.
+  /// The watched limits: a name, the metric that counts it, and its meaning.
   private static let watched: [(limit: String, metric: MetricFamily, explanation: String)] = [
     (
       "tracks", .evictions,

@@ -7,7 +7,7 @@ import PharosReports
 package struct FixTable: Sendable {
   /// One fix.
   package struct Row: Hashable, Sendable {
-    /// When.
+    /// The time of the fix.
     package var time: Timestamp
     /// Metres east on the floor's plane.
     package var x: Double
@@ -29,7 +29,7 @@ package struct FixTable: Sendable {
 
   /// The fixes of each trace, in order of time; of those with one time the last stands last.
   package private(set) var traces: [String: [Row]] = [:]
-  /// How many fixes there are.
+  /// The number of fixes.
   package var count: Int { traces.values.reduce(0) { $0 + $1.count } }
 
   /// The first line of a table.

@@ -10,7 +10,7 @@ struct FloorDrawing: Sendable {
   let extent: Extent
   /// Pixels for a metre.
   let scale: Double
-  /// Where the upper left corner of the plan lies on the picture.
+  /// The position of the plan's upper left corner on the picture.
   let corner: SVGPoint
 
   /// The widest and the highest a plan is drawn.
@@ -21,7 +21,7 @@ struct FloorDrawing: Sendable {
   ///
   /// - Units: pixels for a metre.
   private static let largestScale = 24.0
-  /// How near two corners may lie to be drawn as one.
+  /// The distance below which two corners are drawn as one.
   ///
   /// - Units: pixels.
   private static let resolution = 0.6
@@ -43,7 +43,7 @@ struct FloorDrawing: Sendable {
   /// The height of the plan on the picture.
   var height: Double { max(extent.height, 1) * scale }
 
-  /// Where a place of the floor lies on the picture.
+  /// Returns the position of a place of the floor on the picture.
   func place(_ point: Point) -> SVGPoint {
     SVGPoint(
       corner.x + (point.x - extent.southWest.x) * scale,

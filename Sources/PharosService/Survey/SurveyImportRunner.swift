@@ -6,13 +6,13 @@ import PharosWire
 package struct SurveyImportRunner: Sendable {
   private let traces: [String]
 
-  /// Where the capture says that datagrams went: the port of this machine that `serve` listens at by default.
+  /// The destination of the captured datagrams: the port of this machine at which `serve` listens by default.
   private static let destination = Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001)
   /// The port of the first phone; each has its own.
   private static let firstPort: UInt16 = 40_000
   /// The number of ports; when all are in use, further phones share them, starting with the first.
   private static let ports = 10_000
-  /// How much is gathered before it goes to the file.
+  /// The amount of data that is gathered before it is written to the file.
   ///
   /// - Units: bytes.
   private static let chunk = 65_536
@@ -80,11 +80,11 @@ struct TraceMerge {
   struct Datagram {
     /// R.
     var time: Timestamp
-    /// Which trace, counted in the order of adding.
+    /// The number of the trace, counted in the order of adding.
     var sender: Int
     /// The bytes.
     var bytes: [UInt8]
-    /// How many reports it holds.
+    /// The number of reports in the datagram.
     var reports: Int
   }
 
@@ -94,11 +94,11 @@ struct TraceMerge {
     let start: Timestamp
   }
 
-  /// What was wrong with traces that have ended.
+  /// The problems of traces that have ended.
   private(set) var complaints: [String] = []
-  /// Whether a file was damaged.
+  /// Indicates whether a file was damaged.
   private(set) var hasDamage = false
-  /// How many traces have ended.
+  /// The number of traces that have ended.
   private(set) var finished = 0
 
   private var waiting: [Sender] = []
@@ -108,7 +108,7 @@ struct TraceMerge {
 
   /// Adds a trace.
   ///
-  /// - Throws: that it cannot be opened.
+  /// - Throws: ``CommandFailure`` if the trace cannot be opened.
   mutating func add(_ file: TraceFile) throws(CommandFailure) {
     let stream = try TraceStream(file)
     defer { count += 1 }
@@ -175,7 +175,7 @@ struct TraceSender {
     encoder = PharosDatagramEncoder(observer: observer, bootID: boot)
   }
 
-  /// Whether nothing is left to send.
+  /// Indicates whether nothing is left to send.
   var isAtEnd: Bool { batch == nil }
 
   /// The datagram that is due; the next one is made ready.

@@ -92,7 +92,7 @@ package struct SurveyInitRunner: Sendable {
     return buildings
   }
 
-  /// What the headers of traces call the sites in whose folders they lie.
+  /// Returns the sites' names in the headers of traces, by the folders of the sites in which the traces lie.
   private func names(of found: [Found]) throws(CommandFailure) -> [String: String] {
     guard !traces.isEmpty else { return [:] }
     var names: [String: String] = [:]

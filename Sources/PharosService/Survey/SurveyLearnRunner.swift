@@ -73,7 +73,7 @@ package struct SurveyLearnRunner: Sendable {
     return bytes
   }
 
-  /// Why a map of so many bytes is not written; nil where it is.
+  /// Returns the reason why a map of so many bytes is not written; nil if it is written.
   package static func refusal(ofMapWith count: Int) -> String? {
     guard count > VenueFiles.largest else { return nil }
     let limit = VenueFiles.largest >> 20
@@ -172,8 +172,8 @@ struct SurveyLearnReport {
   }
 }
 
-/// What a survey covered of a floor, over its plan: where it walked and how often, and elsewhere how far the map can be
-/// trusted.
+/// The coverage of a floor by a survey, drawn over its plan: the walks and their number, and elsewhere how far the map
+/// can be trusted.
 struct CoveragePicture {
   private static let margin = 24.0, top = 84.0, bottom = 40.0
   /// The classes of passes, from the fewest: up to so many.

@@ -16,7 +16,7 @@ import Darwin
 ///
 /// Each trace by itself, in the order of its file, with nothing that lies behind the time of a fix, and without the truth.
 package struct SurveyLocateRunner: Sendable {
-  /// What is located, and how.
+  /// The options of `pharos survey locate`.
   package struct Options: Sendable {
     /// Files and folders of traces.
     package var traces: [String]
@@ -24,22 +24,22 @@ package struct SurveyLocateRunner: Sendable {
     package var venue: String
     /// The table of fixes to write; `-` is standard output.
     package var output: String
-    /// How far apart fixes are at least.
+    /// The minimum interval between fixes.
     package var interval: TimeSpan
-    /// How long a fix waits for what is late; nil for the usual time.
+    /// The time that a fix waits for late data; nil for the default.
     package var lag: TimeSpan?
-    /// How many places are weighed against each other at most; nil for the usual number.
+    /// The maximum number of places that are weighed against each other; nil for the default.
     package var particles: Int?
-    /// What of the traces is left out.
+    /// The data of the traces that are left out.
     package var thinning: TraceThinning
-    /// How many traces are located at once; nil for as many as there are cores.
+    /// The number of traces that are located at once; nil for one per core.
     package var jobs: Int?
 
     /// Four a second: between two of them people walk 0.4 m.
     package static let defaultInterval = TimeSpan.milliseconds(250)
-    /// What intervals may be.
+    /// The valid intervals.
     package static let intervals = PositioningSettings.intervals
-    /// What numbers of places may be.
+    /// The valid numbers of places.
     package static let particleCounts = PositioningSettings.particleCounts
 
     /// Makes options with the defaults of the command.
@@ -139,7 +139,7 @@ package struct SurveyLocateRunner: Sendable {
     }
   }
 
-  /// How many traces are located at once unless somebody says otherwise.
+  /// The default number of traces that are located at once.
   private static var cores: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }
 
@@ -157,7 +157,7 @@ package struct TraceLocator: Sendable {
 
   /// Streams a trace through the pipeline.
   ///
-  /// - Throws: that it cannot be opened, or that the site is refused.
+  /// - Throws: an error if the trace cannot be opened, or if the site is refused.
   package func locate(_ file: TraceFile) throws -> LocatedTrace {
     let stream = try TraceStream(file)
     var pipeline = try Pipeline(site: site, grounds: [ground])
@@ -178,19 +178,19 @@ package struct TraceLocator: Sendable {
 
 /// The fixes of one trace.
 package struct LocatedTrace: Sendable {
-  /// Which trace.
+  /// The identifier of the trace.
   let identifier: String
   /// The fixes on floors, in order of time.
   package private(set) var rows: [FixTable.Row] = []
-  /// How many fixes lay outdoors, where there is no floor.
+  /// The number of fixes outdoors, where there is no floor.
   private(set) var outdoors = 0
   /// The time of the first line; nil if there was none.
   var start: Timestamp?
   /// The time of the last line; nil while it is not known.
   package var end: Timestamp?
-  /// What was wrong with the trace.
+  /// The problem of the trace, if there was one.
   var complaint: String?
-  /// Whether the file was damaged.
+  /// Indicates whether the file was damaged.
   var hasDamage = false
 
   package init(_ identifier: String) { self.identifier = identifier }
@@ -219,11 +219,11 @@ package struct LocatedTrace: Sendable {
   var text: String { rows.map { FixTable.line(identifier, $0) + "\n" }.joined() }
 }
 
-/// What became of many traces.
+/// A tally of located traces.
 struct LocateTally: Sendable {
-  /// What was wrong with traces.
+  /// The problems of traces.
   private(set) var complaints: [String] = []
-  /// Whether a file was damaged.
+  /// Indicates whether a file was damaged.
   private(set) var hasDamage = false
   private var traces = 0
   private var fixes = 0
@@ -266,13 +266,14 @@ struct LocateTally: Sendable {
   }
 }
 
-/// What of a trace is left out, to see how fixes fare with less: phones in pockets scan seldom, and some hear no beacon.
+/// The data of a trace that are left out, to see how fixes fare with less: phones in pockets scan seldom, and some hear
+/// no beacon.
 package struct TraceThinning: Hashable, Sendable {
-  /// How far apart Wi-Fi scans are at least; nil for all of them, `TimeSpan/forever` for none.
+  /// The minimum interval between Wi-Fi scans; nil for all of them, `TimeSpan/forever` for none.
   package var wifiEvery: TimeSpan?
-  /// Whether beacons are heard.
+  /// Indicates whether reports of beacons are kept.
   package var hearsBeacons: Bool
-  /// Whether motion is sensed.
+  /// Indicates whether motion samples are kept.
   package var sensesMotion: Bool
 
   /// Leaves out nothing unless told to.

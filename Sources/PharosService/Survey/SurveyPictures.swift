@@ -65,7 +65,7 @@ struct SurveyPictures {
 /// One walk over the floor plan: where the surveyor was, and where the fixes said so.
 struct TrackPicture {
   private static let margin = 24.0, top = 84.0, bottom = 40.0
-  /// How much of the floor is seen around the walk.
+  /// The margin of the floor shown around the walk.
   ///
   /// - Units: metres.
   private static let surroundings = 12.0
@@ -85,7 +85,7 @@ struct TrackPicture {
   ///   - rows: the waypoints of one trace in order of time.
   ///   - fixes: its fixes.
   ///   - floor: the floor of the truth.
-  ///   - id: which one that is.
+  ///   - id: the identifier of the floor.
   init(_ rows: [ScoredWaypoint], fixes: [FixTable.Row], on floor: Floor, _ id: FloorID) {
     self.rows = rows
     level = floor.level
@@ -106,7 +106,7 @@ struct TrackPicture {
     )
   }
 
-  /// What is shown of a floor on which nothing lies.
+  /// The extent shown of a floor on which nothing lies.
   static var nowhere: Extent {
     guard let extent = Extent(around: [Point.origin, Point(x: 1, y: 1)]) else {
       preconditionFailure("two places have a rectangle around them")

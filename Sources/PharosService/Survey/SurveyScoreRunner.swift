@@ -5,7 +5,7 @@ import PharosSite
 
 /// `pharos survey score`: how far fixes are from the truth that traces hold.
 package struct SurveyScoreRunner: Sendable {
-  /// How the figures are written.
+  /// The format of the figures.
   package enum Format: String, CaseIterable, Sendable {
     /// A table, for people.
     case table
@@ -13,7 +13,7 @@ package struct SurveyScoreRunner: Sendable {
     case json
   }
 
-  /// What is scored, and what is shown of it.
+  /// The options of `pharos survey score`.
   package struct Options: Sendable {
     /// The table of fixes.
     package var fixes: String
@@ -23,11 +23,11 @@ package struct SurveyScoreRunner: Sendable {
     package var coverage: [String]
     /// The venue's folder, for drawing; nil without pictures.
     package var venue: String?
-    /// Where to draw tracks; nil not to.
+    /// The folder for the pictures of tracks; nil to draw none.
     package var tracks: String?
     /// True to score each site and each floor separately as well.
     package var byFloor: Bool
-    /// How the figures are written.
+    /// The format of the figures.
     package var format: Format
 
     /// Makes options with the defaults of the command.
@@ -117,28 +117,28 @@ package struct SurveyScoreRunner: Sendable {
   }
 }
 
-/// What became of one waypoint: the truth, and the fix that stood when the surveyor was there.
+/// The result at one waypoint: the truth, and the latest fix when the surveyor was there.
 struct ScoredWaypoint: Sendable {
-  /// Which trace.
+  /// The identifier of the trace.
   var trace: String
   /// The site's name, as the trace tells it.
   var site: String
   /// The floor's name, as the trace tells it.
   var floor: String
-  /// When.
+  /// The time of the waypoint.
   var time: Timestamp
-  /// Where the surveyor stood.
+  /// The position of the surveyor.
   var truth: Point
-  /// Whether it is the first of its trace, before which few methods have a fix.
+  /// Indicates whether it is the first of its trace, before which few methods have a fix.
   var isFirst: Bool
   /// The latest fix that is no later; nil if there was none yet.
   var fix: FixTable.Row?
-  /// Whether the fix was on the right floor.
+  /// Indicates whether the fix was on the right floor.
   var isFloorRight: Bool
   /// True if the survey passed within ``SurveyCoverage/reach``; nil if coverage was not requested.
   var isCovered: Bool?
 
-  /// How far the fix was from the truth in metres, whatever its floor.
+  /// The distance from the fix to the truth in metres, whatever its floor.
   var error: Double? { fix.map { truth.distance(to: Point(x: $0.x, y: $0.y)) } }
 }
 
@@ -150,7 +150,7 @@ struct ScoredWaypoint: Sendable {
 enum TraceScore {
   /// The waypoints of a trace in order of time.
   ///
-  /// - Throws: that the trace names no floor, or one that is none.
+  /// - Throws: ``CommandFailure`` if the trace names no floor, or one that is none.
   static func waypoints(
     of file: TraceFile,
     _ trace: IndoorTrace,
@@ -192,11 +192,11 @@ enum TraceScore {
 
 /// The figures of some waypoints.
 struct ScoreSummary: Hashable, Sendable {
-  /// How many waypoints there are.
+  /// The number of waypoints.
   let waypoints: Int
-  /// How many had a fix.
+  /// The number of waypoints with a fix.
   let scored: Int
-  /// How many of the others were the first of their trace.
+  /// The number of waypoints without a fix that were the first of their trace.
   let missedFirst: Int
   /// The mean error in metres; nil without a fix, as all that follows.
   let mean: Double?
@@ -249,9 +249,9 @@ struct ScoreSummary: Hashable, Sendable {
 struct SurveyScore: Sendable {
   /// Every waypoint of every trace.
   var rows: [ScoredWaypoint] = []
-  /// How many traces were scored.
+  /// The number of traces that were scored.
   var traces = 0
-  /// How many traces of the table were not scored, for want of the trace.
+  /// The number of traces of the table that were not scored, for want of the trace.
   var strangers = 0
 
   private static let table = TextTable([
@@ -361,7 +361,7 @@ struct SurveyCoverage: Sendable {
 
   private var segments: [Place: [Segment]] = [:]
 
-  /// How near a walk must pass for a place to count as covered.
+  /// The maximum distance from a walk at which a place counts as covered.
   ///
   /// - Units: metres.
   static let reach = 1.5
@@ -380,7 +380,7 @@ struct SurveyCoverage: Sendable {
     segments[place, default: []] += walked
   }
 
-  /// Whether a place was walked past.
+  /// Returns whether a walk passed within ``reach`` of a waypoint.
   func covers(_ row: ScoredWaypoint) -> Bool {
     segments[Place(site: row.site, floor: row.floor)]?
       .contains { $0.distance(to: row.truth) <= SurveyCoverage.reach } ?? false

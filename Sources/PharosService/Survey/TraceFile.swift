@@ -14,14 +14,14 @@ import Darwin
 
 /// A trace on the disk: one walk of a surveyor.
 package struct TraceFile: Hashable, Sendable {
-  /// Where it lies.
+  /// The path of the file.
   package let path: String
-  /// What it is called in a table of fixes: the file's name without its endings.
+  /// The name of the trace in a table of fixes: the file's name without its endings.
   let identifier: String
 
   /// The endings that make a file a trace.
   static let endings = [".txt", ".txt.gz"]
-  /// How deep folders are searched.
+  /// The maximum depth at which folders are searched.
   private static let deepest = 16
   /// The longest trace that is read as a whole.
   ///
@@ -41,7 +41,7 @@ package struct TraceFile: Hashable, Sendable {
   ///
   /// A trace that is found twice by its name is taken once.
   ///
-  /// - Throws: which path leads to no trace.
+  /// - Throws: ``CommandFailure`` that names a path that leads to no trace.
   static func find(_ paths: [String]) throws(CommandFailure) -> [TraceFile] {
     var seen: Set<String> = []
     var found: [TraceFile] = []
@@ -76,7 +76,7 @@ package struct TraceFile: Hashable, Sendable {
     }
   }
 
-  /// What lies in a folder; nil if it is none.
+  /// Returns the sorted names of the entries of a folder; nil if the path is no folder.
   static func entries(of path: String) -> [String]? {
     guard let folder = opendir(path) else { return nil }
     defer { closedir(folder) }
@@ -92,7 +92,7 @@ package struct TraceFile: Hashable, Sendable {
 
   /// Its bytes, unpacked.
   ///
-  /// - Throws: that it cannot be read, or is longer than any trace.
+  /// - Throws: ``CommandFailure`` if the file cannot be read, or is longer than any trace.
   func bytes() throws(CommandFailure) -> [UInt8] {
     do throws(CommandFailure) {
       return try WholeFile.read(path, limit: TraceFile.longest)
@@ -113,9 +113,9 @@ package struct TraceFile: Hashable, Sendable {
 /// Only one task at a time may use a stream. At damage in the file, the stream ends after the reports before the damage
 /// and keeps the reason.
 package final class TraceStream {
-  /// Which trace.
+  /// The file of the trace.
   let file: TraceFile
-  /// What is wrong with the file, once that was found.
+  /// The damage of the file, once it was found.
   private(set) var damage: String?
 
   private var chunks: FileChunks
@@ -123,7 +123,7 @@ package final class TraceStream {
 
   /// Opens a trace.
   ///
-  /// - Throws: that it cannot be opened.
+  /// - Throws: ``CommandFailure`` if the file cannot be opened.
   package init(_ file: TraceFile) throws(CommandFailure) {
     self.file = file
     feed = TraceFeed(observer: ObserverID.ofCapture(at: file.path))
@@ -134,7 +134,7 @@ package final class TraceStream {
     }
   }
 
-  /// How much was read, and what was passed over.
+  /// The counters of the lines that were read and passed over.
   var counters: IndoorTrace.Counters { feed.counters }
   /// R: the greatest time of the lines read so far.
   var latestTime: Timestamp? { feed.latestTime }
@@ -160,7 +160,7 @@ package final class TraceStream {
     feed.finish()
   }
 
-  /// What was wrong with the trace, in a sentence, if anything was.
+  /// The problem of the trace, in a sentence, if there was one.
   var complaint: String? {
     if let damage { return damage }
     guard counters.damaged > 0 else { return nil }

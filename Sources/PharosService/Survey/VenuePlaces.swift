@@ -1,14 +1,14 @@
 import PharosCaptures
 import PharosPlaces
 
-/// Which floor of a venue a trace was walked on, by what its header and its folders say: truth, for learning and for
+/// The floors of a venue that traces were walked on, by their headers and their folders: truth, for learning and for
 /// drawing alone.
 struct VenuePlaces: Sendable {
   private let venue: Venue
 
   init(_ venue: Venue) { self.venue = venue }
 
-  /// Why a trace has no floor in the venue.
+  /// The reason why a trace has no floor in the venue.
   enum Mismatch: Error, Hashable {
     /// No building is called as the trace's site or one of its folders.
     case building(String)
@@ -44,7 +44,7 @@ struct VenuePlaces: Sendable {
 }
 
 extension VenuePlaces.Mismatch: CustomStringConvertible {
-  /// What the trace says and what the venue lacks.
+  /// The name that the trace gives and the venue lacks, in words.
   var description: String {
     switch self {
     case .building(let site):

@@ -1,49 +1,49 @@
 package import PharosReports
 
-/// What one observer hears of subjects whose truth is known: the stuff that rules about presence are judged with.
+/// A test of presence rules: the adverts that one observer receives from subjects whose truth is known.
 ///
-/// A scene has walls, networks and datagrams; a drill has none of them. It says straight what is asked of the air (so
-/// much loss in runs of such a length, a body in the way so often) and is quick enough for hundreds of days of
-/// adverts. A subject comes, stays, leaves and comes again, for all of the drill. It is there from the first to the last
-/// advert that it sends within range, whether that is received or not; within range is where, loss and the noise of the
-/// single advert apart, every second advert or more is received.
+/// A scene has walls, networks and datagrams; a drill has none of them. A drill states the properties of the air
+/// directly (the loss and the length of its runs, the rate of bodies in the way) and is fast enough for hundreds of
+/// days of adverts. A subject arrives, stays, leaves and arrives again, for the whole drill. It is present from the
+/// first to the last advert that it sends within range, whether these are received or not. Within range means that
+/// every second advert or more is received, apart from loss and the noise of the single advert.
 package struct Drill: Hashable, Sendable {
-  /// When every drill begins: 2026-01-01 00:00 UTC.
+  /// The start time of every drill: 2026-01-01 00:00 UTC.
   package static let start = Timestamp(seconds: 1_767_225_600)
-  /// The longest drill, and the most subjects and strangers together that it may have.
+  /// The maximum length of a drill.
   package static let longest = TimeSpan.minutes(50 * 24 * 60)
-  /// The most subjects and strangers together that a drill may have.
+  /// The maximum number of subjects and strangers together.
   package static let mostSubjects = 4_096
 
-  /// What a table calls it.
+  /// The name that tables show.
   package var name: String
-  /// How often its subjects advertise.
+  /// The advertising interval of its subjects.
   package var interval: Interval
-  /// What is lost on the air whatever the level.
+  /// The loss on the air that does not depend on the level.
   package var loss: Loss
-  /// How levels go.
+  /// The course of the levels over time.
   package var motion: Motion
-  /// How levels scatter, or nil for what goes with the motion.
+  /// The noise of the levels, or nil for the default of the motion.
   package var noise: Noise?
-  /// How many subjects there are.
+  /// The number of subjects.
   package var subjects: Int
-  /// How long it lasts.
+  /// The length of the drill.
   package var length: TimeSpan
-  /// How long a subject stays: drawn so that each tenfold length is as likely as the next.
+  /// The time that a subject stays, drawn log-uniformly: each tenfold length is as likely as the next.
   package var stay: ClosedRange<TimeSpan>
-  /// How long a subject stays away, drawn likewise.
+  /// The time that a subject stays away, drawn likewise.
   package var away: ClosedRange<TimeSpan>
-  /// Whether all subjects come within ten seconds of each other and leave at the same instant.
+  /// Indicates whether all subjects arrive within ten seconds of each other and leave at the same instant.
   package var leavesTogether: Bool
   /// The number of additional transmitters that match no region, each with one advert a second.
   package var strangers: Int
-  /// How often the observer says that it lives; nil for never.
+  /// The heartbeat period of the observer, or nil for no heartbeats.
   package var heartbeat: TimeSpan?
-  /// How often a single advert comes far too loud: while a subject is away, a reflection from out of range.
+  /// The rate of single adverts that are far too strong: while a subject is away, reflections from out of range.
   ///
-  /// - Units: in an hour, each subject by itself; two of them never come within two minutes.
+  /// - Units: per hour and subject; two of them are never within two minutes.
   package var spikesPerHour: Double
-  /// What befalls the observer, each in its turn, every half hour or so.
+  /// The kinds of the observer's outages, each in its turn, about every half hour.
   package var outages: [Outage.Kind]
 
   /// Makes a drill; the defaults are a still tag that sends once a second through air without loss.
@@ -86,7 +86,7 @@ package struct Drill: Hashable, Sendable {
 }
 
 extension Drill {
-  /// How often a subject advertises; each interval has an advDelay of 0 to 10 ms added.
+  /// The advertising interval of a subject; an advDelay of 0 to 10 ms is added to each interval.
   ///
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.
   package enum Interval: Hashable, Sendable {
@@ -104,14 +104,14 @@ extension Drill {
     }
   }
 
-  /// What is lost on the air whatever the level.
+  /// The loss on the air that does not depend on the level.
   ///
   /// - Source: Gilbert, "Capacity of a burst-noise channel", Bell System Technical Journal 39 (1960), with adverts as
   ///   the steps of the chain.
   package struct Loss: Hashable, Sendable {
     /// The share of adverts that are lost, below 1.
     package var share: Double
-    /// How many adverts in a row a run of losses takes in the mean, or nil if each advert is lost by itself.
+    /// The mean number of adverts in a run of losses, or nil if the losses are independent.
     package var meanRun: Double?
 
     /// Makes a loss.
@@ -124,7 +124,7 @@ extension Drill {
     package static let none = Loss(share: 0)
   }
 
-  /// How levels go.
+  /// The course of the levels over time.
   package enum Motion: String, Hashable, Sendable, CaseIterable {
     /// Each stay has one level; the subject comes and goes at once, as one that is switched on and off or that a lift
     /// takes away.
@@ -138,15 +138,15 @@ extension Drill {
     case passing
   }
 
-  /// How levels scatter about where they are.
+  /// The noise of the levels around their course.
   package struct Noise: Hashable, Sendable {
-    /// The deviation of what changes slowly.
+    /// The deviation of the slow component.
     ///
     /// - Units: dB.
     package var slow: Double
-    /// How long that takes to forget what it was, by 1/e.
+    /// The time over which the correlation of the slow component falls to 1/e.
     package var time: TimeSpan
-    /// The deviation of what is new with each advert.
+    /// The deviation of the component that is drawn for each advert.
     ///
     /// - Units: dB.
     package var fast: Double
@@ -159,7 +159,7 @@ extension Drill {
     }
   }
 
-  /// The noise of the drill: its own, or what goes with its motion.
+  /// The noise of the drill: its own, or the default of its motion.
   var effectiveNoise: Noise {
     if let noise { return noise }
     switch motion {
@@ -170,11 +170,11 @@ extension Drill {
   }
 }
 
-/// One thing that a drill brings: what an observer reports, or the truth about a subject.
+/// One item of a drill: an observer's report, or the truth about a subject or an observer.
 package enum DrillItem: Hashable, Sendable {
   /// An observer received an advert; a subject's number from the drill's count of subjects on is a stranger's.
   case advert(subject: Int32, observer: Int32, time: Timestamp, level: RSSI)
-  /// An observer says that it lives, and how many adverts it has heard since it last did.
+  /// An observer's heartbeat, with the number of adverts received since the previous one.
   case heartbeat(observer: Int32, time: Timestamp, advertsHeard: UInt32)
   /// An observer started or restarted.
   case boot(observer: Int32, time: Timestamp, bootID: UInt32)
@@ -184,10 +184,10 @@ package enum DrillItem: Hashable, Sendable {
   case left(subject: Int32, time: Timestamp)
   /// In truth a subject is in this room from now on.
   case room(subject: Int32, time: Timestamp, room: Int32)
-  /// In truth an observer is not itself from now on.
+  /// In truth an outage of an observer begins.
   case outage(observer: Int32, outage: Drill.Outage)
 
-  /// When it happens.
+  /// The time of the item.
   package var time: Timestamp {
     switch self {
     case .advert(_, _, let time, _), .heartbeat(_, let time, _), .boot(_, let time, _), .came(_, let time),
@@ -199,9 +199,9 @@ package enum DrillItem: Hashable, Sendable {
 }
 
 extension Drill {
-  /// A time in which an observer is not itself.
+  /// An outage of an observer.
   package struct Outage: Hashable, Sendable {
-    /// What is wrong with it.
+    /// The kind of outage.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
       /// Nothing comes from it, for half a minute up to ten; then it goes on where it was, as after a cut cable.
       case dead
@@ -213,11 +213,11 @@ extension Drill {
       case congested
     }
 
-    /// What is wrong.
+    /// The kind of outage.
     package var kind: Kind
-    /// When it begins.
+    /// The start of the outage.
     package var start: Timestamp
-    /// When it is over.
+    /// The end of the outage.
     package var end: Timestamp
 
     /// Makes an outage.

@@ -47,7 +47,7 @@ package struct DrillPlay: IteratorProtocol, Sendable {
     }
   }
 
-  /// What one whose turn it is does; nil if the observer does not notice.
+  /// Returns the item of the subject or stranger whose turn it is, or nil if the observer does not receive its advert.
   private mutating func take(_ number: Int) -> DrillItem? {
     guard number < subjectCount else { return takeStranger(number) }
     let happening = happenings[number]
@@ -89,7 +89,7 @@ package struct DrillPlay: IteratorProtocol, Sendable {
   static func rounded(_ level: Double) -> RSSI { RSSI(dBm: Int8(min(-1, max(-126, level.rounded())))) }
 }
 
-/// The observer of a drill: its heartbeats, and what befalls it.
+/// The observer of a drill: its heartbeats and outages.
 struct DrillObserver: Sendable {
   /// The minimum time from the end of one outage to the start of the next.
   ///
@@ -119,12 +119,12 @@ struct DrillObserver: Sendable {
     if !kinds.isEmpty { planOutage(after: 0) }
   }
 
-  /// When the observer has something to say next, in nanoseconds since the drill began.
+  /// The time of the observer's next step, in nanoseconds since the drill began.
   var nextTime: Int64 {
     min(bootsAt ?? .max, min(nextHeartbeat, outage == nil ? outageFrom : outageUntil))
   }
 
-  /// Whether it notices an advert now.
+  /// Returns whether the observer receives an advert now, and counts the advert if so.
   mutating func hears() -> Bool {
     switch outage {
     case nil: break

@@ -2,7 +2,7 @@ import PharosReports
 
 /// One subject of a drill: it comes, advertises, leaves and comes again.
 struct DrillSubject: Sendable {
-  /// The next thing about a subject that anybody notices.
+  /// An event of a subject that is visible outside: an arrival, a departure or a received advert.
   struct Happening: Sendable {
     enum Kind: Sendable {
       case came
@@ -16,14 +16,14 @@ struct DrillSubject: Sendable {
     var level = 0.0
   }
 
-  /// How long after leaving and before coming no reflection is heard, so that none belongs to a stay.
+  /// The times after a departure and before an arrival without reflections, so that none belongs to a stay.
   ///
   /// - Units: seconds; the longest silence that any rule allows, and a little more.
   private static let quietAfterStay = 320.0
   private static let quietBeforeStay = 60.0
-  /// The least time between two reflections of one subject.
+  /// The minimum time between two reflections of one subject.
   private static let betweenSpikes = 120.0
-  /// How much louder than it should a spike is.
+  /// The excess level of a spike.
   private static let spike = 15.0
 
   private enum Phase {
@@ -38,7 +38,7 @@ struct DrillSubject: Sendable {
   private let stayLengths: ClosedRange<TimeSpan>
   private let awayLengths: ClosedRange<TimeSpan>
   private let spikeMean: Double
-  /// Decides comings and leavings: shared by those who leave together.
+  /// The random stream of arrivals and departures, shared by subjects that leave together.
   private var timeline: RandomStream
   private var random: RandomStream
   private var clockwork: DrillClockwork
@@ -50,7 +50,7 @@ struct DrillSubject: Sendable {
   private let stagger: Int64
   private var isInRange = false
   private var lastSent: Int64 = 0
-  /// What is known already and still to be told, the first last.
+  /// The events not returned yet, in reverse order.
   private var ready: [Happening] = []
 
   init(_ drill: borrowing Drill, seed: UInt64, number: Int) {
@@ -69,7 +69,7 @@ struct DrillSubject: Sendable {
     if spikeMean > 0 { nextSpike = Int64(random.exponential(mean: spikeMean) * 1e9) }
   }
 
-  /// Goes on to the next thing that anybody notices; what is lost on the air is passed over.
+  /// Advances to the next event and returns it; adverts lost on the air are skipped.
   mutating func advance() -> Happening {
     while true {
       if let known = ready.popLast() { return known }
@@ -91,7 +91,7 @@ struct DrillSubject: Sendable {
     }
   }
 
-  /// Sends adverts until one is within range: with that the subject is there.
+  /// Sends adverts until one is within range: with that advert the subject has arrived.
   private mutating func come() {
     while nextAdvert < stay.goingFrom {
       let heard = send()
@@ -104,7 +104,7 @@ struct DrillSubject: Sendable {
     leave()
   }
 
-  /// Sends what is left to send, to see which advert is the last one within range.
+  /// Sends the remaining adverts, to find the last one within range.
   private mutating func go() {
     var last = lastSent
     var heard: [Happening] = []
@@ -169,26 +169,26 @@ struct DrillSubject: Sendable {
   }
 }
 
-/// One stay of a subject: from when to when it is within range, and the level that it has without chance.
+/// One stay of a subject: its start and end within range, and the level without randomness.
 struct DrillStay: Sendable {
-  /// How fast the level of somebody who comes or leaves on foot changes.
+  /// The rate at which the level of a walking subject changes while it arrives or leaves.
   ///
   /// - Units: dB a second: 1.4 m/s past furniture and a door or two.
   private static let walkingSlope = (1.5, 4.0)
-  /// How fast the level of somebody who passes by far off changes.
+  /// The rate at which the level of a distant passing subject changes.
   ///
   /// - Units: dB a second: 1.2 m/s at 12 to 35 m.
   private static let passingSlope = (0.4, 1.2)
 
-  /// When it begins and ends, in nanoseconds since the drill began.
+  /// The start and the end, in nanoseconds since the drill began.
   let from: Int64
   let until: Int64
-  /// The level while it is there, in dBm; of one who passes by the highest.
+  /// The level during the stay, in dBm; for a passing subject the maximum.
   let level: Double
-  /// How fast the level rises and falls at both ends, in dB a second; 0 where it comes and goes at once.
+  /// The rate at which the level rises and falls at both ends, in dB a second; 0 if the subject comes and goes at once.
   let slope: Double
 
-  /// How far the slow noise of the drill may carry it, in dB.
+  /// The range of the slow noise of the drill: three standard deviations, in dB.
   private let reach: Double
 
   init(
@@ -217,13 +217,13 @@ struct DrillStay: Sendable {
     }
   }
 
-  /// From when on any advert may be the last one within range.
+  /// The time from which any advert may be the last one within range.
   var goingFrom: Int64 {
     guard slope > 0 else { return until }
     return max(from + (until - from) / 2, until - Int64(reach / slope * 1e9))
   }
 
-  /// When not even chance can bring an advert any more.
+  /// The time from which no advert can be received, whatever the noise.
   var silentFrom: Int64 {
     slope > 0 ? until + Int64((DrillAir.edge + reach) / slope * 1e9) : until
   }
@@ -236,11 +236,11 @@ struct DrillStay: Sendable {
   }
 }
 
-/// When a subject advertises: its interval, what its motion does to that, and the delay that each advert has by rule.
+/// The advertising schedule of a subject: its interval, the effect of its motion, and the advDelay of each advert.
 struct DrillClockwork: Sendable {
   /// The greatest delay that is added to each interval.
   private static let delay = 10_000_000.0
-  /// How long it rests, how long it is moved in between, and how long it moves while it comes and leaves.
+  /// The mean rest, the mean motion between rests, and the time in motion while the subject arrives and leaves.
   ///
   /// - Units: seconds.
   private static let meanRest = 900.0
@@ -301,21 +301,21 @@ struct DrillClockwork: Sendable {
   }
 }
 
-/// The air between one subject and the observer: what scatters, hides and loses its adverts.
+/// The air between one subject and the observer: the noise, the bodies in the way, and the loss of its adverts.
 struct DrillAir: Sendable {
   /// The level at which every second advert is received.
   ///
   /// - Units: dBm. Common gateways stop receiving at −92 to −97.
   static let sensitivity = -94.0
-  /// How soft the edge of reception is: 0.73 one softness above the sensitivity.
+  /// The softness of the edge of reception: the chance is 0.73 one softness above the sensitivity.
   ///
   /// - Units: dB.
   static let softness = 1.5
-  /// How far above or below the sensitivity reception is certain or hopeless.
+  /// The distance from the sensitivity beyond which reception is certain or impossible.
   ///
   /// - Units: dB. Six softnesses: one advert in 400.
   static let edge = 9.0
-  /// How often a body steps in the way, how long it stays and what it takes.
+  /// The mean time between bodies in the way, the time that a body stays, and its attenuation.
   private static let meanBetweenBodies = 600.0
   private static let bodyTime = (2.0, 10.0)
   private static let bodyLoss = (10.0, 20.0)
@@ -344,7 +344,7 @@ struct DrillAir: Sendable {
     if isShadowed { body = DrillAir.nextBody(after: 0, random: &random) }
   }
 
-  /// A subject comes: the air has forgotten how it was.
+  /// Draws the initial state of the air for a subject that arrives.
   mutating func begin(random: inout RandomStream) {
     slow = noise.slow * random.bell()
     wasLost = random.chance(loss.share)
@@ -353,10 +353,10 @@ struct DrillAir: Sendable {
   /// Lets an advert pass, or loses it.
   ///
   /// - Parameters:
-  ///   - time: When it is sent, in nanoseconds since the drill began; never before the last one.
+  ///   - time: The time at which it is sent, in nanoseconds since the drill began; never before the last one.
   ///   - mean: The level without chance, in dBm.
-  ///   - interval: How long after the last one it is sent, to within the advDelay.
-  ///   - random: Where chance comes from.
+  ///   - interval: The time since the last one was sent, to within the advDelay.
+  ///   - random: The source of randomness.
   /// - Returns: The level at which it is received, in dBm, or nil if it is lost.
   mutating func receive(
     at time: Int64,
@@ -373,10 +373,10 @@ struct DrillAir: Sendable {
     return DrillAir.isReceived(level, random: &random) ? level : nil
   }
 
-  /// Whether the last advert was within range, loss and the noise of the single advert apart.
+  /// Returns whether the last advert was within range, apart from loss and the noise of the single advert.
   func isInRange(mean: Double) -> Bool { mean + slow >= DrillAir.sensitivity }
 
-  /// Whether a level is enough this time.
+  /// Returns whether an advert of a level is received, by a random draw.
   static func isReceived(_ level: Double, random: inout RandomStream) -> Bool {
     let above = level - sensitivity
     if above >= edge { return true }

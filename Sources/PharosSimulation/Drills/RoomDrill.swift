@@ -1,6 +1,6 @@
 package import PharosReports
 
-/// What several observers hear of tags whose room is known: what rules about rooms are judged with.
+/// A test of room rules: the adverts that several observers receive from tags whose rooms are known.
 ///
 /// - Source: the built-in drills of a house follow the accuracy test of ESPresense-companion: four nodes in 6 × 4 m, levels
 ///   that scatter by 2.5 dB, one advert in ten 6 dB weaker for a second way.
@@ -11,15 +11,15 @@ package struct RoomDrill: Hashable, Sendable {
     package var name: String
     /// Its floor, counted from the ground floor, 0.
     package var floor: Int
-    /// From where to where it goes eastwards.
+    /// The extent from west to east.
     ///
     /// - Units: metres.
     package var x: ClosedRange<Double>
-    /// From where to where it goes northwards.
+    /// The extent from south to north.
     ///
     /// - Units: metres.
     package var y: ClosedRange<Double>
-    /// The rooms that one can walk to from it, by their place in ``RoomDrill/rooms``.
+    /// The rooms that are directly reachable from it, by their place in ``RoomDrill/rooms``.
     package var neighbours: [Int]
 
     /// Makes a room.
@@ -38,15 +38,15 @@ package struct RoomDrill: Hashable, Sendable {
     }
   }
 
-  /// An observer that hangs somewhere.
+  /// An observer at a fixed place.
   package struct Station: Hashable, Sendable {
     /// The room it is in, by its place in ``RoomDrill/rooms``.
     package var room: Int
-    /// How far east it is, in metres.
+    /// The coordinate eastwards, in metres.
     package var x: Double
-    /// How far north it is, in metres.
+    /// The coordinate northwards, in metres.
     package var y: Double
-    /// By how much it hears everything louder than others do.
+    /// The gain relative to other observers.
     ///
     /// - Units: dB.
     package var gain: Double
@@ -60,37 +60,37 @@ package struct RoomDrill: Hashable, Sendable {
     }
   }
 
-  /// What a table calls it.
+  /// The name that tables show.
   package var name: String
   /// The rooms.
   package var rooms: [Room]
   /// The observers, whose numbers are their places here.
   package var observers: [Station]
-  /// How many tags there are.
+  /// The number of tags.
   package var subjects: Int
-  /// How long it lasts.
+  /// The length of the drill.
   package var length: TimeSpan
-  /// How often a tag advertises; 0 to 10 ms are added each time.
+  /// The advertising interval of a tag; 0 to 10 ms are added each time.
   package var interval: TimeSpan
-  /// How long a tag lies before it is carried to a neighbouring room, any length being as likely as any other; nil for
-  /// one that lies where it is.
+  /// The time that a tag rests before it is carried to a neighbouring room, drawn uniformly; nil for tags that are
+  /// never carried.
   package var rest: ClosedRange<TimeSpan>?
-  /// How levels scatter.
+  /// The noise of the levels.
   package var noise: Drill.Noise
-  /// The chance that an advert comes by a second way, and what that takes from it in dB.
+  /// The chance that an advert arrives by a second path, and the attenuation of that path in dB.
   package var multipath: Multipath
-  /// What a ceiling takes.
+  /// The attenuation by a ceiling.
   ///
   /// - Units: dB.
   package var ceiling: Double
   /// The share of adverts that an observer loses whatever the level.
   package var loss: Double
 
-  /// Adverts that come by a second way.
+  /// Adverts that arrive by a second path.
   package struct Multipath: Hashable, Sendable {
     /// The chance that an advert does.
     package var share: Double
-    /// What that takes.
+    /// The attenuation of that path.
     ///
     /// - Units: dB.
     package var attenuation: Double

@@ -1,8 +1,8 @@
 import PharosReports
 
-/// A room drill as it is played: its items in order of time.
+/// A running room drill: its items in order of time.
 package struct RoomDrillPlay: IteratorProtocol, Sendable {
-  /// What the air between one tag and one observer remembers.
+  /// The state of the air between one tag and one observer.
   private struct Way: Sendable {
     var slow = 0.0
     var time: Int64 = 0
@@ -16,7 +16,7 @@ package struct RoomDrillPlay: IteratorProtocol, Sendable {
   private var queue = DrillQueue()
   private var heard: [UInt32]
   private var nextHeartbeat: Int64 = 1_000_000_000
-  /// What is ready to be given, the first last.
+  /// The items not returned yet, in reverse order.
   private var ready: [DrillItem] = []
 
   init(_ drill: RoomDrill, seed: UInt64) {
@@ -124,7 +124,7 @@ package struct RoomDrillPlay: IteratorProtocol, Sendable {
   }
 }
 
-/// A tag in a room drill: where it is and how it gets to the next room.
+/// A tag in a room drill: its place, and its way to the next room.
 struct RoomTag: Sendable {
   /// A place in a building; the height counts floors.
   struct Place: Sendable {
@@ -133,11 +133,11 @@ struct RoomTag: Sendable {
     var floor: Double
   }
 
-  /// How fast people walk with something in their hands.
+  /// The walking speed of people who carry something.
   ///
   /// - Units: m/s.
   private static let speed = 1.0
-  /// How long a flight of stairs takes.
+  /// The time that a flight of stairs takes.
   ///
   /// - Units: seconds.
   private static let flight = 12.0
@@ -164,7 +164,7 @@ struct RoomTag: Sendable {
     if let rest = drill.rest { starts = random.span(rest.lowerBound.seconds, rest.upperBound.seconds) }
   }
 
-  /// Where it is at a time, and whether it has come into another room by then.
+  /// Returns its place at a time, and whether it has entered another room by then.
   mutating func place(
     at time: Int64,
     in drill: borrowing RoomDrill,
@@ -206,7 +206,7 @@ struct RoomTag: Sendable {
     return (from, enter(from, in: drill))
   }
 
-  /// Whether a place is in another room than the one before, between those that it walks between.
+  /// Returns whether the tag enters its target room at a place, and updates ``room`` if so.
   private mutating func enter(_ place: Place, in drill: borrowing RoomDrill) -> Bool {
     guard room != target else { return false }
     let goal = drill.rooms[target]

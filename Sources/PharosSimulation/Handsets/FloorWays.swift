@@ -3,15 +3,15 @@ import PharosReports
 
 /// Ways over one floor: around walls and obstacles, at an arm's length from them where there is room.
 struct FloorWays: Sendable {
-  /// The side of a cell that ways are looked for in.
+  /// The side of a cell of the search grid.
   ///
   /// - Units: metres.
   static let cell = 0.5
-  /// How far beside a way nothing is to stand.
+  /// The free space that is needed on either side of a way.
   ///
   /// - Units: metres. Half the width of a person.
   static let clearance = 0.3
-  /// How much longer a metre nearer to a wall than that counts than one in the open.
+  /// The cost of a metre that is nearer to a wall than ``clearance``, relative to a metre in the open.
   static let pinchedCost = 12.0
 
   private let space: FloorSpace
@@ -21,10 +21,10 @@ struct FloorWays: Sendable {
   private let isFree: [Bool]
   /// For each cell whether something stands within the clearance of its middle.
   private let isPinched: [Bool]
-  /// For each cell a bit for each of the ``FloorWays/directions`` in which one can go.
+  /// For each cell a bit for each of the ``FloorWays/directions`` that is open to a walker.
   private let exits: [UInt8]
 
-  /// Where the eight neighbours of a cell lie.
+  /// The offsets of the eight neighbours of a cell.
   private static let directions = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)]
 
   init(over floor: Floor) {
@@ -91,7 +91,7 @@ struct FloorWays: Sendable {
       )
   }
 
-  /// How far beside a free cell a way may begin or end.
+  /// The maximum distance from a free cell at which a way may begin or end.
   ///
   /// - Units: metres.
   private static let reach = 2.0
@@ -108,7 +108,7 @@ struct FloorWays: Sendable {
 
   /// The cheapest way over cells, by Dijkstra's method.
   ///
-  /// The agenda's time is that of somebody who walks a metre a second.
+  /// The agenda's time is that of a person who walks a metre a second.
   private func search(from first: Int, to last: Int) -> [Int]? {
     var cost = [TimeSpan](repeating: .forever, count: isFree.count)
     var before = [Int](repeating: -1, count: isFree.count)
@@ -134,7 +134,7 @@ struct FloorWays: Sendable {
     return cells.reversed()
   }
 
-  /// The way with corners left out that one can cut.
+  /// Returns the way without the corners that can be cut.
   private func straightened(_ points: [Point]) -> [Point] {
     var kept = [points[0]]
     var here = 0
@@ -147,7 +147,7 @@ struct FloorWays: Sendable {
     return kept
   }
 
-  /// Whether a person fits along a straight way.
+  /// Returns whether a person fits along a straight way.
   private func isOpen(from start: Point, to end: Point) -> Bool {
     guard let forward = (end - start).direction else { return true }
     guard space.canWalk(from: start, to: end) else { return false }

@@ -1,26 +1,26 @@
 package import PharosReports
 
-/// Somebody who walks about with a handset, and what it tells.
+/// A handset that a person carries about, and the data that it reports.
 package struct Handset: Hashable, Sendable {
-  /// What it tells of motion.
+  /// The motion data that a handset reports.
   package enum MotionReports: Hashable, Sendable {
     /// Nothing.
     case none
-    /// The steps that it found itself.
+    /// The steps that it detects itself.
     case steps
-    /// What its sensors read; rotation vector or magnetometer may be missing.
+    /// The readings of its sensors; rotation vector or magnetometer may be missing.
     case raw(Sensors)
   }
 
-  /// Which motion sensors it has, and how good they are.
+  /// The motion sensors of a handset, and their sample rate.
   package struct Sensors: Hashable, Sendable {
-    /// How many samples each gives a second.
+    /// The number of samples per second of each sensor.
     package var rate: Int
-    /// Whether it has a rotation vector, which the platform makes of the others.
+    /// Indicates whether it has a rotation vector, which the platform derives from the others.
     package var hasRotationVector: Bool
-    /// Whether it has a gyroscope.
+    /// Indicates whether it has a gyroscope.
     package var hasGyroscope: Bool
-    /// Whether it has a magnetometer.
+    /// Indicates whether it has a magnetometer.
     package var hasMagnetometer: Bool
 
     /// Makes a set of sensors; an accelerometer is always among them.
@@ -37,7 +37,7 @@ package struct Handset: Hashable, Sendable {
     }
   }
 
-  /// When it scans for Wi-Fi, and how long its platform repeats what it heard.
+  /// The period of Wi-Fi scans, and the time for which the platform repeats the access points it heard.
   package struct WiFiScans: Hashable, Sendable {
     /// The time from one scan to the next.
     ///
@@ -45,7 +45,7 @@ package struct Handset: Hashable, Sendable {
     package var period: TimeSpan
     /// The chance that a scan hears an access point that could be heard: it listens only briefly on each channel.
     package var hearing: Double
-    /// For how long the platform repeats an access point that is heard no more.
+    /// The time for which the platform repeats an access point that it no longer hears.
     package var memory: TimeSpan
 
     /// Makes scans.
@@ -59,49 +59,49 @@ package struct Handset: Hashable, Sendable {
       self.memory = memory
     }
 
-    /// What a throttled handset has: a scan every 30 seconds, each of them thorough.
+    /// The scans of a throttled handset: one every 30 seconds, each of them thorough.
     package static let throttled = WiFiScans(period: .seconds(30), hearing: 0.9)
   }
 
-  /// What it tells of beacons.
+  /// The beacon data that a handset reports.
   package enum BeaconReports: Hashable, Sendable {
     /// Nothing.
     case none
     /// Every advert with its address.
     case adverts
-    /// What its platform ranged, once a second.
+    /// The beacons that its platform ranged, once per ``Handset/period``.
     case ranged
   }
 
-  /// Who it says it is.
+  /// Its identity.
   package var id: ObserverID
   /// The way of its carrier.
   package var journey: Journey
-  /// What it tells of motion.
+  /// The motion data that a handset reports.
   package var motion: MotionReports
-  /// Whether it has a barometer.
+  /// Indicates whether it has a barometer.
   package var hasBarometer: Bool
   /// Its Wi-Fi scans, or nil for none.
   package var wiFi: WiFiScans?
-  /// What it tells of beacons.
+  /// The beacon data that a handset reports.
   package var beacons: BeaconReports
-  /// Whether it has a satellite receiver.
+  /// Indicates whether it has a satellite receiver.
   package var hasSatellites: Bool
-  /// What its antenna adds to every level.
+  /// The gain of its antenna.
   ///
   /// - Units: dB; handsets of different make lie within ±6.
   package var gain: Double
-  /// What the body of its carrier takes from what is straight behind them.
+  /// The attenuation by its carrier's body straight behind the carrier.
   ///
   /// - Units: dB.
   package var bodyLoss: Double
-  /// By how much the heading that it tells lies beside the way of its carrier, clockwise.
+  /// The clockwise offset of the heading that it reports from the direction of its carrier.
   ///
   /// - Units: radians.
   package var headingBias: Double
-  /// How often it sends.
+  /// The period at which it sends.
   package var period: TimeSpan
-  /// Where its datagrams come from: a host as text.
+  /// The host that its datagrams come from, as text.
   package var sourceAddress: String
   /// The network between it and the server.
   package var network: Network

@@ -1,14 +1,14 @@
 package import PharosPlaces
 package import PharosReports
 
-/// What a handset has done so far.
+/// The state of a handset.
 struct HandsetState: Sendable {
   private let handset: Handset
   private let sky: SkyView
   private var motion: MotionBench
   private var memory: ScanMemory
   private var random: RandomStream
-  /// When the first scan ends: handsets are switched on at any time.
+  /// The time at which the first scan ends, drawn randomly, since handsets are switched on at any time.
   private let scanPhase: TimeSpan
   private var sender: IndoorSender
 
@@ -28,7 +28,7 @@ struct HandsetState: Sendable {
     )
   }
 
-  /// What it sends at the end of a period.
+  /// Returns the datagrams that it sends at the end of a period.
   mutating func datagrams(
     from start: TimeSpan,
     until end: TimeSpan,
@@ -138,7 +138,7 @@ struct HandsetState: Sendable {
     }
   }
 
-  /// What satellites say, once a second.
+  /// Writes the satellite fixes, one a second.
   private func lookUp(from start: TimeSpan, until end: TimeSpan, to writer: inout DatagramWriter) {
     guard handset.hasSatellites else { return }
     for time in HandsetState.times(every: .seconds(1), phase: .zero, from: start, until: end) {
@@ -166,7 +166,7 @@ struct HandsetState: Sendable {
   }
 }
 
-/// What a handset's platform remembers of access points: it repeats them from scan to scan until it forgets them.
+/// The access points that a handset's platform remembers, and repeats from scan to scan until they expire.
 struct ScanMemory: Sendable {
   private struct Entry: Sendable {
     let heard: TimeSpan
@@ -177,12 +177,12 @@ struct ScanMemory: Sendable {
 
   init(accessPoints: Int) { entries = Array(repeating: nil, count: accessPoints) }
 
-  /// Takes note of what a scan heard.
+  /// Records an access point that a scan heard.
   mutating func hear(_ number: Int, level: Double, at time: TimeSpan) {
     entries[number] = Entry(heard: time, level: Int8(max(-126, min(-1, level.rounded()))))
   }
 
-  /// What the platform lists at a time, the loudest first.
+  /// Returns the access points that the platform lists at a time, the strongest first.
   mutating func list(
     at time: TimeSpan,
     memory: TimeSpan,
@@ -209,7 +209,7 @@ struct ScanMemory: Sendable {
   }
 }
 
-/// What a handset's satellite receiver makes of the sky: a good one outdoors, a spoilt one behind a door, none deep inside.
+/// The satellite reception of a handset: good fixes outdoors, poor ones behind a door, none deep inside.
 package struct SkyView: Sendable {
   private let venue: Venue
   private let east, north: NoiseField
@@ -218,15 +218,15 @@ package struct SkyView: Sendable {
   ///
   /// - Units: metres; 4 to 5 for handsets: van Diggelen and Enge, ION GNSS+ 2015.
   private static let open = 4.0
-  /// By how much accuracy is spoilt with each metre behind a door.
+  /// The amount by which accuracy degrades with each metre behind a door.
   private static let spoilt = 3.0
-  /// How far behind a door there are fixes at all.
+  /// The distance behind a door within which there are fixes.
   ///
   /// - Units: metres.
   private static let reach = 12.0
-  /// Over which time errors are alike, in seconds: paths by way of walls change as slowly as one walks.
+  /// The time over which errors are correlated, in seconds: reflected paths change at walking pace.
   private static let slow = 20.0
-  /// How many deviations along one axis hold 68 % of what scatters along two.
+  /// The radius that holds 68 % of a scatter along two axes, in standard deviations along one axis.
   private static let radius = 1.51
 
   package init(venue: Venue, handset: ObserverID, seed: UInt64) {

@@ -2,14 +2,14 @@ import PharosAdvertising
 package import PharosPlaces
 package import PharosReports
 
-/// The house of a scene with all that hangs in it, made ready for playing.
+/// The house of a scene with its fixed devices, prepared for playing.
 struct IndoorHouse: Sendable {
-  /// A beacon that hangs somewhere.
+  /// A beacon at a fixed place.
   struct Beacon: Sendable {
     let frame: AirFrame
     let rhythm: AdvertRhythm
     let station: IndoorAir.Station
-    /// Its number among all that hangs in the house: which shadows it throws.
+    /// Its number among the fixed devices of the house, which selects its shadowing.
     let number: Int
   }
 
@@ -59,7 +59,7 @@ struct IndoorHouse: Sendable {
     self.observers = observers
   }
 
-  /// The level that is expected at a place from something that hangs in the house, in dBm.
+  /// Returns the level that is expected at a place from a fixed device of the house, in dBm.
   func level(
     from station: IndoorAir.Station,
     number: Int,
@@ -75,7 +75,7 @@ struct IndoorHouse: Sendable {
   }
 }
 
-/// The air of a house between what hangs in it and those who walk about in it.
+/// The air of a house between its fixed devices and the people who walk about in it.
 ///
 /// - Complexity: a level costs a look at the walls between two places.
 package struct IndoorAir: Sendable {
@@ -83,29 +83,29 @@ package struct IndoorAir: Sendable {
   package struct Station: Hashable, Sendable {
     /// The floor it hangs on.
     package var floor: FloorID
-    /// Where it hangs.
+    /// The point at which it hangs.
     package var point: Point
 
-    /// Hangs it up.
+    /// Makes a station.
     package init(floor: FloorID, point: Point) {
       self.floor = floor
       self.point = point
     }
   }
 
-  /// How radio spreads.
+  /// The radio propagation model.
   package let radio: IndoorRadio
   private let seed: UInt64
   private let storey: Double
   private let spaces: [FloorID: FloorSpace]
 
-  /// Fills a venue with air.
+  /// Creates the air of a venue.
   ///
   /// - Parameters:
   ///   - venue: the house.
-  ///   - radio: how radio spreads in it.
-  ///   - storey: how high its storeys are, in metres.
-  ///   - seed: what the shadows are drawn from.
+  ///   - radio: the radio propagation model.
+  ///   - storey: the height of its storeys, in metres.
+  ///   - seed: the seed of the shadowing.
   package init(in venue: Venue, radio: IndoorRadio, storey: Double = 4.5, seed: UInt64) {
     self.radio = radio
     self.storey = storey
@@ -113,15 +113,14 @@ package struct IndoorAir: Sendable {
     spaces = Dictionary(uniqueKeysWithValues: venue.floors.map { ($0.id, FloorSpace($0.floor)) })
   }
 
-  /// How far a hand holds a handset below what hangs overhead.
+  /// The vertical distance of a handset in the hand below the devices overhead.
   ///
   /// - Units: metres.
   private static let overhead = 1.5
 
-  /// What is lost on the way between a station and a place, by distance, walls, floors and shadows; readings scatter
-  /// around it by ``IndoorRadio/fading``.
+  /// Returns the loss between a station and a place by distance, walls, floors and shadowing, or nil between buildings.
   ///
-  /// Between buildings nothing is heard.
+  /// Readings scatter around it by ``IndoorRadio/fading``. Nothing is heard between buildings.
   ///
   /// - Units: dB against the level at one metre.
   package func loss(between station: Station, number: Int, and place: Journey.Place) -> Double? {
@@ -141,7 +140,7 @@ package struct IndoorAir: Sendable {
     return loss + radio.shadowing * field.value(at: place.point, layer: place.floor.level)
   }
 
-  /// One reading of a level, or nil where the frame is lost.
+  /// Returns one reading of a level, or nil if the frame is lost.
   func reading(of level: Double, _ random: inout RandomStream) -> Double? {
     let read = level + (radio.fading > 0 ? radio.fading * random.normal() : 0)
     guard radio.softness > 0 else { return read >= radio.sensitivity ? read : nil }
@@ -150,25 +149,25 @@ package struct IndoorAir: Sendable {
   }
 }
 
-/// How radio spreads through a house of several floors.
+/// The radio propagation model of a house of several floors.
 package struct IndoorRadio: Hashable, Sendable {
-  /// How fast level falls with distance: 10 × this many dB for each tenfold distance.
+  /// The path-loss exponent: the level falls by 10 × this many dB for each tenfold distance.
   package var pathLossExponent: Double
-  /// What the first floor between two places takes, in dB.
+  /// The attenuation by the first floor between two places, in dB.
   ///
   /// - Source: ITU-R P.1238-10, table 3: 15 + 4 (n − 1) dB in offices at 2.4 GHz; malls with atria less.
   package var floorLoss: Double
-  /// What each further floor takes, in dB.
+  /// The attenuation by each further floor, in dB.
   package var furtherFloorLoss: Double
-  /// How far levels lie from what distance and walls say, by what stands around; the same at each visit.
+  /// The deviation of levels from the loss by distance and walls, by surrounding objects; the same at each visit.
   ///
   /// - Units: dB, one standard deviation.
   package var shadowing: Double
-  /// Within which distance that is alike.
+  /// The distance within which the shadowing is correlated.
   ///
-  /// - Units: metres. What surveyed levels of malls show.
+  /// - Units: metres. The default is that of surveyed levels of malls.
   package var shadowLength: Double
-  /// How far single readings lie from the mean at one place: fading, and the error of the radio that reads.
+  /// The deviation of single readings from the mean at one place: fading, and the error of the receiver.
   ///
   /// - Units: dB, one standard deviation.
   package var fading: Double
@@ -204,13 +203,15 @@ package struct IndoorRadio: Hashable, Sendable {
   package static let ideal = IndoorRadio(pathLossExponent: 2, shadowing: 0, fading: 0, softness: 0)
 }
 
-/// What a beacon or a tag sends: always the same frame from the same address.
+/// The frame of a beacon or a tag, which always sends the same frame from the same address.
 package struct AirFrame: Sendable {
   let beacon: BeaconID
   package let address: DeviceAddress
   let payload: [UInt8]
 
-  /// The frame of an identity that claims a level at one metre; what has no frame of its own sends a maker's data.
+  /// Makes the frame of an identity that claims a level at one metre.
+  ///
+  /// An identity that is neither an iBeacon nor an Eddystone-UID sends manufacturer data.
   package init(_ beacon: BeaconID, power: Double) {
     self.beacon = beacon
     let claimed = Int8(max(-127, min(20, power.rounded())))
@@ -237,7 +238,7 @@ package struct AirFrame: Sendable {
   }
 }
 
-/// When something advertises: every interval, each time a little late by chance.
+/// The advertising schedule of a device: one advert each interval, with a small random delay.
 package struct AdvertRhythm: Sendable {
   private let interval: TimeSpan
   private let phase: TimeSpan

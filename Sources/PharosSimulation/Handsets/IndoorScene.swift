@@ -3,10 +3,10 @@ package import PharosReports
 
 /// A house of several floors with people in it: handsets that hear what hangs there, and tags that observers there hear.
 ///
-/// Beacons, observers and access points are those that the venue's floors place. A scene says nothing by chance; together
+/// Beacons, observers and access points are those that the venue's floors place. A scene has no randomness; together
 /// with a seed it becomes an ``IndoorSimulation``.
 package struct IndoorScene: Hashable, Sendable {
-  /// What hangs in the house, and how it transmits.
+  /// The transmission parameters of the beacons and access points in the house.
   package struct Emission: Hashable, Sendable {
     /// The level of beacons at one metre, in dBm.
     package var beaconPower: Double
@@ -33,21 +33,21 @@ package struct IndoorScene: Hashable, Sendable {
 
   /// A name of one word, as on a command line.
   package var name: String
-  /// What happens, in a sentence.
+  /// A description of the scene, in one sentence.
   package var summary: String
-  /// When it begins.
+  /// The start time.
   package var start: Timestamp
-  /// How long it lasts.
+  /// The duration.
   package var duration: TimeSpan
   /// The house.
   package var venue: Venue
-  /// How high its storeys are, in metres.
+  /// The height of its storeys, in metres.
   package var storey: Double
-  /// How radio spreads.
+  /// The radio propagation model.
   package var radio: IndoorRadio
-  /// How what hangs there transmits.
+  /// The transmission parameters of the beacons and access points.
   package var emission: Emission
-  /// Access points that truly hang elsewhere than the venue says.
+  /// The true places of the access points that are elsewhere than the venue says.
   package var moved: [DeviceAddress: IndoorAir.Station]
   /// The handsets, each identity once.
   package var handsets: [Handset]
@@ -82,9 +82,9 @@ package struct IndoorScene: Hashable, Sendable {
   }
 }
 
-/// A tag that somebody carries about, for the observers of a venue to hear.
+/// A tag that a person carries about, received by the observers of a venue.
 package struct CarriedTag: Hashable, Sendable {
-  /// Who it says it is: proximity UUID, major and minor, or an address.
+  /// Its identity: proximity UUID, major and minor, or an address.
   package var beacon: BeaconID
   /// The way of its carrier.
   package var journey: Journey
@@ -92,7 +92,7 @@ package struct CarriedTag: Hashable, Sendable {
   package var power: Double
   /// The time from one advert to the next.
   package var interval: TimeSpan
-  /// What the body of its carrier takes from what is straight behind them, in dB.
+  /// The attenuation by its carrier's body straight behind the carrier, in dB.
   package var bodyLoss: Double
 
   /// Makes a tag.

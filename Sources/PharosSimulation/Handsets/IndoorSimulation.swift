@@ -1,7 +1,7 @@
 package import PharosPlaces
 package import PharosReports
 
-/// An indoor scene as it is played: what the server receives and where everybody truly is, in order of time.
+/// A running indoor scene: the datagrams that the server receives and the true positions, in order of time.
 ///
 /// Pulled item by item. The same scene and seed give the same items, bit for bit; each handset, tag and observer has
 /// random numbers of its own, so that one more of them changes nothing for the others.
@@ -28,7 +28,7 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   private var underway = Agenda<SimulatedDatagram>()
   private var truths: [IndoorTruth] = []
 
-  /// Begins to play a scene, or says all that is wrong with it.
+  /// Begins to play a scene, or throws all its mistakes.
   package init(_ scene: IndoorScene, seed: UInt64) throws(InvalidScene) {
     let mistakes = scene.mistakes
     guard mistakes.isEmpty else { throw InvalidScene(scene: scene.name, mistakes: mistakes) }
@@ -78,7 +78,7 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
     }
   }
 
-  /// Where everybody is, the last first, since it is taken from the end.
+  /// Collects all true positions in reverse order, since ``next()`` takes them from the end.
   private mutating func tellTruth(at time: TimeSpan) {
     func truth(of subject: SubjectID, _ journey: Journey) -> IndoorTruth {
       let place = journey.place(at: time)
@@ -96,13 +96,13 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   }
 }
 
-/// Where a subject truly is at a time.
+/// The true position of a subject at a time.
 package struct IndoorTruth: Hashable, Sendable {
-  /// When.
+  /// The time.
   package var time: Timestamp
-  /// Who: a handset as an observer, a tag as a beacon.
+  /// The subject: a handset as an observer, a tag as a beacon.
   package var subject: SubjectID
-  /// Where, and how it moves.
+  /// The place, with the manner of movement.
   package var place: Journey.Place
   /// The same place on the Earth; nil beyond the reach of the floor's plane.
   package var coordinate: Coordinate?
@@ -132,12 +132,12 @@ package struct IndoorTruth: Hashable, Sendable {
 
 /// One thing that comes out of an ``IndoorSimulation``.
 package enum IndoorItem: Equatable, Sendable {
-  /// What the server receives.
+  /// A datagram that the server receives.
   case datagram(SimulatedDatagram)
-  /// Where somebody truly is.
+  /// The true position of a subject.
   case truth(IndoorTruth)
 
-  /// When it is received or true.
+  /// The time at which the datagram is received or the position is true.
   package var time: Timestamp {
     switch self {
     case .datagram(let datagram): datagram.received
@@ -146,11 +146,11 @@ package enum IndoorItem: Equatable, Sendable {
   }
 }
 
-/// What an observer that hangs in the house has done so far.
+/// The state of an observer at a fixed place in the house.
 struct StationState: Sendable {
-  /// How often an observer sends what it heard.
+  /// The period at which an observer sends the adverts that it received.
   static let period = TimeSpan.milliseconds(200)
-  /// Every how many periods it says that it lives: every five seconds.
+  /// The number of periods from one heartbeat to the next: one heartbeat every five seconds.
   private static let heartbeatEvery: UInt64 = 25
 
   private let number: Int
@@ -174,7 +174,7 @@ struct StationState: Sendable {
     )
   }
 
-  /// What it sends at the end of a period.
+  /// Returns the datagrams that it sends at the end of a period.
   mutating func datagrams(
     from start: TimeSpan,
     until end: TimeSpan,
@@ -214,7 +214,7 @@ struct StationState: Sendable {
   }
 }
 
-/// How the datagrams of one handset or one observer leave it and reach the server.
+/// The sender of one handset or one observer, whose datagrams reach the server through a network.
 struct IndoorSender: Sendable {
   /// The UDP port that all of them send from.
   private static let port: UInt16 = 50_001
@@ -230,7 +230,7 @@ struct IndoorSender: Sendable {
     self.network = network
   }
 
-  /// What arrives of the reports that are sent at a time of a scene.
+  /// Returns the datagrams that arrive from the reports sent at a time of a scene.
   mutating func send(
     _ writer: DatagramWriter,
     at time: TimeSpan,

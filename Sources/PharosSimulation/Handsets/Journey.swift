@@ -1,35 +1,35 @@
 package import PharosPlaces
 package import PharosReports
 
-/// Where somebody goes in a venue, from floor to floor, and when.
+/// The movement of a person through a venue over time, from floor to floor.
 ///
-/// Like a `Path` it is computed, not stepped: where one is depends on the time alone. A ``JourneyPlanner`` makes them.
+/// Like a `Path` it is computed, not stepped: the place depends on the time alone. A ``JourneyPlanner`` makes journeys.
 package struct Journey: Hashable, Sendable {
-  /// How one moves.
+  /// The manner of movement.
   package enum Manner: Hashable, Sendable {
-    /// One stands.
+    /// Standing.
     case standing
-    /// One walks.
+    /// Walking.
     case walking
-    /// One walks up or down: stairs, a ramp.
+    /// Walking up or down: stairs, a ramp.
     case climbing
-    /// One stands on steps that move.
+    /// Standing on moving steps.
     case escalator
-    /// One stands in a cabin that moves.
+    /// Standing in a moving cabin.
     case lift
   }
 
-  /// Where somebody is at a time, and what they do.
+  /// The position of a person at a time, with the manner of movement.
   package struct Place: Hashable, Sendable {
-    /// The floor whose plane ``point`` is measured on; outdoors that of the door one went through.
+    /// The floor whose plane ``point`` is measured on; outdoors that of the door that the person went through.
     package var floor: FloorID
     /// The place on that plane.
     package var point: Point
     /// Metres above the ground floor.
     package var height: Double
-    /// Whether one is outdoors.
+    /// Indicates whether the person is outdoors.
     package var isOutdoors: Bool
-    /// How one moves.
+    /// The manner of movement.
     package var manner: Manner
 
     package init(floor: FloorID, point: Point, height: Double, isOutdoors: Bool, manner: Manner) {
@@ -39,7 +39,7 @@ package struct Journey: Hashable, Sendable {
       self.isOutdoors = isOutdoors
       self.manner = manner
     }
-    /// Whether one is between two floors.
+    /// Indicates whether the person is between two floors.
     package var isBetweenFloors: Bool {
       switch manner {
       case .climbing, .escalator, .lift: true
@@ -57,7 +57,7 @@ package struct Journey: Hashable, Sendable {
 
   /// A straight piece of the journey, on the plane of one floor.
   struct Stage: Hashable, Sendable {
-    /// How height is gained: steadily, or as the first or second half of a way that begins and ends gently.
+    /// The height profile: steady, or the first or second half of a way that begins and ends gently.
     enum Rise: Hashable, Sendable {
       case steady, gentleStart, gentleEnd
     }
@@ -67,15 +67,15 @@ package struct Journey: Hashable, Sendable {
     let manner: Manner
     let rise: Rise
     let isOutdoors: Bool
-    /// How many steps were taken before, and how many are taken on it.
+    /// The number of steps taken before the stage, and the number taken on it.
     let stepsBefore, steps: Double
   }
 
-  /// How one walks.
+  /// The gait of the person.
   package let gait: Gait
   let stages: [Stage]
   let turns: JourneyTurns
-  /// How long it takes; behind that one stays where one is.
+  /// The duration; after it the person stays at the last place.
   package let duration: TimeSpan
 
   /// Strings stages together; there is at least one.
@@ -86,7 +86,7 @@ package struct Journey: Hashable, Sendable {
     duration = stages.last?.ends ?? .zero
   }
 
-  /// When one steps off a stair, a lift or an escalator, and onto which floor.
+  /// The ends of rides by stair, lift or escalator: the time, and the floor that the person steps onto.
   package var arrivals: [Arrival] {
     stages.indices.compactMap { index in
       let stage = stages[index]
@@ -98,17 +98,17 @@ package struct Journey: Hashable, Sendable {
 
   /// The end of a way from floor to floor.
   package struct Arrival: Hashable, Sendable {
-    /// When one steps off, since the journey began.
+    /// The time at which the person steps off, since the journey began.
     package var time: TimeSpan
-    /// The floor one steps onto.
+    /// The floor that the person steps onto.
     package var floor: FloorID
-    /// What brought one there.
+    /// The manner of movement of the ride.
     package var manner: Manner
   }
 }
 
 extension Journey.Stage {
-  /// Whether it leads from floor to floor.
+  /// Indicates whether the stage leads from floor to floor.
   var isRide: Bool {
     switch manner {
     case .climbing, .escalator, .lift: true
@@ -118,7 +118,7 @@ extension Journey.Stage {
 }
 
 extension Journey {
-  /// Where one is at a time since the journey began; before it one stands at its begin, behind it at its end.
+  /// Returns the place at a time since the journey began: before the journey its start, after it its end.
   ///
   /// - Complexity: O(log stages), without allocation.
   package func place(at time: TimeSpan) -> Place {
@@ -133,14 +133,15 @@ extension Journey {
     )
   }
 
-  /// How many steps one has taken by a time, with the part of the one under way.
+  /// Returns the number of steps taken by a time, including the part of the current step.
   package func steps(at time: TimeSpan) -> Double {
     let stage = stage(at: time)
     return stage.stepsBefore + stage.steps * Journey.share(of: stage, at: time)
   }
 
-  /// The direction one faces, as a vector of length one: that of the present way, at a stop that of the way that led there
-  /// until one turns to leave.
+  /// Returns the direction that the person faces, as a unit vector.
+  ///
+  /// It is that of the present way, at a stop that of the way that led there until the person turns to leave.
   package func heading(at time: TimeSpan) -> Point {
     let direction = Trigonometry.sineAndCosine(turns.bearing(at: time))
     return Point(x: direction.sine, y: direction.cosine)
@@ -165,7 +166,7 @@ extension Journey {
     return (time - stage.starts) / (stage.ends - stage.starts)
   }
 
-  /// How much of a stage's height is gained by a share of its time.
+  /// Returns the share of a stage's height that is gained by a share of its time.
   ///
   /// A gentle way as a whole follows 3u² − 2u³, the shortest polynomial that begins and ends at rest.
   private static func rise(_ rise: Stage.Rise, _ share: Double) -> Double {
@@ -178,17 +179,17 @@ extension Journey {
   }
 }
 
-/// How somebody turns on a journey: never at once, and at a stop just before leaving it.
+/// The turns of a person on a journey: never instantaneous, and at a stop just before leaving it.
 ///
-/// The bearing at a time is that of the first way, and all turns since, the present one in part: so it never leaps, however short
-/// the ways between turns are.
+/// The bearing at a time is that of the first way plus all turns since, the present one in part. So it never jumps,
+/// however short the ways between turns are.
 struct JourneyTurns: Hashable, Sendable {
   private struct Turn: Hashable, Sendable {
-    /// When half of it is done.
+    /// The time at which half of it is done.
     let time: TimeSpan
-    /// How long each half takes.
+    /// The duration of each half.
     let half: TimeSpan
-    /// By how much one turns, clockwise.
+    /// The angle of the turn, clockwise.
     let angle: Double
     /// The bearing before, had all earlier turns ended.
     let before: Double
@@ -197,11 +198,11 @@ struct JourneyTurns: Hashable, Sendable {
   private var first = 0.0
   private var turns: [Turn] = []
 
-  /// How long half of a slight turn takes, and how much longer half of a turn about takes.
+  /// The duration of half of a slight turn, and the additional duration of half of a turn about, in seconds.
   ///
   /// A quarter turn takes 0.85 s, a turn about 1.2 s, as surveyors turn at the corners of their walks.
   private static let slight = 0.25, about = 0.35
-  /// How long before leaving a stop one turns.
+  /// The time from the turn at a stop to leaving it.
   private static let leaving = TimeSpan.milliseconds(500)
   /// The longest half of a turn.
   private static let longest = TimeSpan.milliseconds(600)
@@ -233,7 +234,7 @@ struct JourneyTurns: Hashable, Sendable {
     }
   }
 
-  /// Where one faces: radians from north, clockwise, turns added up.
+  /// Returns the bearing: radians from north, clockwise, with the turns added up.
   func bearing(at time: TimeSpan) -> Double {
     var low = 0
     var high = turns.count
@@ -255,22 +256,22 @@ struct JourneyTurns: Hashable, Sendable {
   static func wrapped(_ angle: Double) -> Double { angle - 2 * .pi * (angle / (2 * .pi)).rounded() }
 }
 
-/// How somebody walks.
+/// The gait of a person.
 package struct Gait: Hashable, Sendable {
-  /// How fast one walks.
+  /// The walking speed.
   ///
   /// - Units: m/s. Visitors of a museum walk at about 0.8, people in a corridor at 1.3.
   package var speed: Double
-  /// How long a step is.
+  /// The length of a step.
   ///
   /// - Units: metres.
   package var stepLength: Double
-  /// How far steps lie from their mean length, and from their mean strength.
+  /// The deviation of steps from their mean length, and from their mean strength.
   ///
   /// - Units: a share of the mean, one standard deviation.
   package var unevenness: Double
 
-  /// How much longer a step is for each step a second more.
+  /// The increase in step length for each additional step a second.
   ///
   /// - Units: metres a hertz.
   /// - Source: the walk ratio of adults, 0.0064 m a step a minute: Sekiya and others, Journal of Human Movement Studies 30
@@ -280,22 +281,22 @@ package struct Gait: Hashable, Sendable {
   /// Makes a gait.
   ///
   /// - Parameters:
-  ///   - speed: how fast one walks, in m/s.
-  ///   - stepLength: how long a step is, in metres; nil for what people of that speed have.
-  ///   - unevenness: how far steps lie from their mean, as a share of it.
+  ///   - speed: the walking speed, in m/s.
+  ///   - stepLength: the length of a step, in metres; nil for the usual length at that speed.
+  ///   - unevenness: the deviation of steps from their mean, as a share of it.
   package init(speed: Double = 1.3, stepLength: Double? = nil, unevenness: Double = 0.04) {
     self.speed = speed
     self.stepLength = stepLength ?? (Gait.walkRatio * max(0, speed)).squareRoot()
     self.unevenness = unevenness
   }
 
-  /// How high a step of a stair is.
+  /// The height of a step of a stair.
   ///
   /// - Units: metres.
   /// - Source: ISO 21542 allows 0.15 to 0.18.
   static let stairRise = 0.17
-  /// How many steps one takes on stairs.
+  /// The step rate on stairs.
   ///
-  /// - Units: a second. With ``stairRise`` one gains 0.27 m a second.
+  /// - Units: steps a second. With ``stairRise`` the person gains 0.27 m a second.
   static let stairRate = 1.6
 }

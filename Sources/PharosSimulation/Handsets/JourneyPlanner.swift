@@ -1,27 +1,27 @@
 package import PharosPlaces
 package import PharosReports
 
-/// Makes journeys through a venue: finds ways around walls, and knows how long stairs, lifts and escalators take.
+/// A planner of journeys through a venue, with ways around walls and the times that stairs, lifts and escalators take.
 package struct JourneyPlanner: Sendable {
   /// The venue.
   package let venue: Venue
-  /// How high a storey is, from floor to floor.
+  /// The height of a storey, from floor to floor.
   ///
   /// - Units: metres. 3 in homes and offices, 4 to 6 in shops and museums.
   package let storey: Double
   let ways: [FloorID: FloorWays]
 
-  /// How fast an escalator moves along its slope, and how steep it is: 30°, so that height is half of the way.
+  /// The speed of an escalator along its slope of 30°, so that the height is half of the way.
   ///
   /// - Units: m/s.
   /// - Source: EN 115-1: 0.5 m/s is the usual speed, 30° the usual slope.
   static let escalatorSpeed = 0.5
-  /// What a lift's passengers feel at most.
+  /// The maximum acceleration of a lift.
   ///
   /// - Units: m/s².
   /// - Source: ISO 18738: 0.8 to 1.2 in passenger lifts.
   static let liftAcceleration = 1.0
-  /// How long the doors of a lift take before it moves and after it has stopped.
+  /// The time that the doors of a lift take before it moves and after it has stopped.
   static let liftDoors = TimeSpan.seconds(4)
 
   /// Makes a planner.
@@ -36,10 +36,10 @@ package struct JourneyPlanner: Sendable {
   /// - Parameters:
   ///   - floor: the floor it begins on.
   ///   - point: the place on that floor; a place outdoors is measured on the floor of the entrance too.
-  ///   - isOutdoors: whether it begins outdoors.
-  ///   - gait: how one walks.
-  ///   - errands: what one does, in order.
-  /// - Returns: the journey; one stays where it ends.
+  ///   - isOutdoors: true if it begins outdoors.
+  ///   - gait: the gait of the person.
+  ///   - errands: the errands, in order.
+  /// - Returns: the journey; the person stays where it ends.
   /// - Throws: ``InvalidScene``, which names the first errand that cannot be done.
   package func journey(
     on floor: FloorID,
@@ -55,7 +55,7 @@ package struct JourneyPlanner: Sendable {
     return course.journey
   }
 
-  /// How high a floor lies above the ground floor in metres.
+  /// Returns the height of a floor above the ground floor, in metres.
   package func height(of floor: FloorID) -> Double { Double(floor.level) * storey }
 
   func course(
@@ -150,7 +150,7 @@ package struct JourneyPlanner: Sendable {
   }
 }
 
-/// One thing that somebody does on a ``Journey``.
+/// One action of a person on a ``Journey``.
 package enum Errand: Hashable, Sendable {
   /// Walks to a place on the same floor, around what stands in the way.
   case walk(to: Point)
@@ -165,14 +165,14 @@ package enum Errand: Hashable, Sendable {
 }
 
 extension JourneyPlanner {
-  /// Plans a walk about the house by chance: to places of a floor, now and then to another floor.
+  /// Plans a random walk through the house: to places of a floor, now and then to another floor.
   ///
   /// - Parameters:
   ///   - seed: the same seed gives the same tour.
   ///   - floor: the floor it begins on.
-  ///   - length: how long it lasts at least.
-  ///   - kinds: what one takes from floor to floor; none to stay on the floor.
-  ///   - gait: how one walks.
+  ///   - length: the minimum duration.
+  ///   - kinds: the connectors to take from floor to floor; none to stay on the floor.
+  ///   - gait: the gait of the person.
   /// - Returns: the walk, which begins at a place drawn by chance.
   /// - Throws: ``InvalidScene`` where there is nothing to walk on.
   package func tour(
@@ -204,8 +204,8 @@ extension JourneyPlanner {
   /// - Parameters:
   ///   - seed: the same seed gives the same walk.
   ///   - floor: the floor.
-  ///   - legs: how many places it leads to.
-  ///   - gait: how one walks.
+  ///   - legs: the number of places it leads to.
+  ///   - gait: the gait of the person.
   /// - Returns: the walk; its ``Journey/waypoints`` are what a surveyor would mark.
   /// - Throws: ``InvalidScene`` where there is nothing to walk on.
   package func survey(
@@ -271,7 +271,7 @@ struct JourneyCourse {
     self.gait = gait
   }
 
-  /// The journey so far; one stays where it ends.
+  /// The journey so far; the person stays where it ends.
   var journey: Journey {
     let rest = Journey.Stage(
       starts: time,
@@ -334,7 +334,7 @@ struct JourneyCourse {
     cross(to: spot, .climbing, half: half, aside: aside, steps: steps)
   }
 
-  /// How far a landing lies beside the ends of a stair that leads back above its begin.
+  /// The horizontal distance of a landing from the ends of a stair that leads back above its start.
   ///
   /// - Units: metres. A flight of thirteen steps of 0.28 m.
   private static let flight = 3.6

@@ -1,7 +1,7 @@
 import PharosPlaces
 package import PharosReports
 
-/// What the sensors of one handset read on its way.
+/// The readings of the sensors of one handset on its way.
 package struct MotionBench: Sendable {
   private let handset: Handset
   private let phase: StepPhase
@@ -10,11 +10,11 @@ package struct MotionBench: Sendable {
   private let gyroscopeBias: Double
   private var random: RandomStream
 
-  /// How far a handset's screen is tilted up while its carrier looks at it.
+  /// The upward tilt of a handset's screen while its carrier looks at it.
   ///
   /// - Units: radians, about 20°.
   private static let tilt = 0.35
-  /// How far steel and currents turn a compass, and within which distance that is alike.
+  /// The deviation of a compass by steel and currents, and the distance within which it is correlated.
   ///
   /// - Units: radians and metres. The surveyed malls show ±10° between their quartiles.
   private static let magneticTurn = 0.07
@@ -28,7 +28,7 @@ package struct MotionBench: Sendable {
   private static let gravity = 9.80665
   /// The time from one sample of the barometer to the next.
   private static let pressurePeriod = TimeSpan.milliseconds(200)
-  /// What a barometer scatters by.
+  /// The noise of a barometer.
   ///
   /// - Units: hPa; that of handsets, a quarter of a metre.
   private static let pressureNoise = 0.03
@@ -44,7 +44,7 @@ package struct MotionBench: Sendable {
     self.random = random
   }
 
-  /// The samples from one time until another, as told at the end of it.
+  /// Returns the samples from one time until another, with their ages at the end.
   package mutating func samples(from start: TimeSpan, until end: TimeSpan) -> [MotionSample] {
     var samples: [MotionSample] = []
     switch handset.motion {
@@ -157,7 +157,7 @@ package struct MotionBench: Sendable {
     }
   }
 
-  /// Over which time a turn is measured.
+  /// The time over which a turn is measured.
   private static let turnSpan = TimeSpan.milliseconds(20)
 
   /// Radians from north, clockwise.
@@ -167,7 +167,7 @@ package struct MotionBench: Sendable {
     MotionBench.magneticTurn * magnetic.value(at: place.point, layer: place.floor.level)
   }
 
-  /// What the floor of a cabin pushes with, in m/s².
+  /// Returns the vertical acceleration of a lift's cabin, in m/s²; 0 outside lifts.
   private func lift(at time: TimeSpan, place: Journey.Place) -> Double {
     guard place.manner == .lift else { return 0 }
     let span = TimeSpan.milliseconds(200)
@@ -186,7 +186,7 @@ package struct MotionBench: Sendable {
   }
 }
 
-/// How a walking body shakes what it carries.
+/// The shaking of a carried device by a walking body.
 struct StepPhase: Sendable {
   private let gait: Gait
   private let strengths: NoiseField
@@ -196,7 +196,7 @@ struct StepPhase: Sendable {
     strengths = NoiseField(seed: seed, 31, length: 1)
   }
 
-  /// Which fourth power of the swing a step is long: length = K × swing^¼.
+  /// The constant K of a step's length: length = K × swing^¼.
   ///
   /// - Units: metres over the fourth root of m/s².
   /// - Source: Weinberg, Analog Devices AN-602 (2002); K such that 0.71 m swing by 7.5 m/s², as people do who hold a handset
@@ -204,16 +204,16 @@ struct StepPhase: Sendable {
   private static let weinberg = 0.43
   /// The swing of the curve below, from its trough to its peak, where its first part has the height 1.
   private static let curveSwing = 2.11
-  /// What a step on stairs shakes like: one of this length on the flat.
+  /// The length of a step on the flat that shakes like a step on stairs.
   ///
   /// - Units: metres.
   private static let stairLength = 0.6
 
-  /// The acceleration that steps give, in a frame of the right hand, forwards and up.
+  /// Returns the acceleration by steps, in a frame of the right hand, forwards and up.
   ///
   /// - Parameters:
-  ///   - steps: how many steps have been taken, with the part of the one under way.
-  ///   - manner: how one moves.
+  ///   - steps: the number of steps taken, including the part of the current step.
+  ///   - manner: the manner of movement.
   /// - Returns: m/s².
   func shake(steps: Double, manner: Journey.Manner) -> (right: Double, forwards: Double, up: Double) {
     guard manner == .walking || manner == .climbing else { return (0, 0, 0) }

@@ -6,7 +6,7 @@ import PharosReports
 ///
 /// 60 × 40 m. The hall runs from west to east between y = 15 and y = 25; each shop has a door to it.
 package enum SimulatedMall {
-  /// What its only building is called.
+  /// The identifier of its only building.
   package static let building = "mall"
   /// The identifiers of its ways from floor to floor.
   package static let stairs = "stairs", lift = "lift"
@@ -14,19 +14,19 @@ package enum SimulatedMall {
   package static let lowerEscalator = "escalator 0-1", upperEscalator = "escalator 1-2"
   /// The doors to the street on the ground floor.
   package static let westDoor = "west door", eastDoor = "east door"
-  /// How high a storey is, in metres.
+  /// The height of a storey, in metres.
   package static let storey = 4.5
 
   /// A floor by its number, 0 to 2.
   package static func floor(_ level: Int) -> FloorID { FloorID(building: building, level: level) }
 
-  /// The mall with what hangs in it.
+  /// Returns the mall with its fixed devices.
   ///
   /// - Parameters:
-  ///   - hasAccessPoints: whether eight Wi-Fi access points hang on each floor.
-  ///   - hasBeacons: whether thirteen beacons hang on each floor.
-  ///   - hasObservers: whether nine observers hang on each floor.
-  ///   - networks: how many networks each access point carries, each with an address of its own; 1 to 16.
+  ///   - hasAccessPoints: true to place eight Wi-Fi access points on each floor.
+  ///   - hasBeacons: true to place thirteen beacons on each floor.
+  ///   - hasObservers: true to place nine observers on each floor.
+  ///   - networks: the number of networks of each access point, each with an address of its own; 1 to 16.
   /// - Returns: the venue, bound to the Earth.
   package static func venue(
     hasAccessPoints: Bool = true,

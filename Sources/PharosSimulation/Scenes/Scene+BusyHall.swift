@@ -21,7 +21,7 @@ extension Scene {
     siteYAML: hallYAML
   )
 
-  /// Where tags lie and walk: drawn once from a stream of its own, so that the scene is the same for every seed.
+  /// The tags and their paths, drawn once from a separate stream, so that the scene is the same for every seed.
   private static var hallTags: [Transmitter] {
     var random = RandomStream(seed: 2_026)
     func place() -> Path.Stop { SceneParts.stop(random.uniform(1, 99), random.uniform(1, 49)) }

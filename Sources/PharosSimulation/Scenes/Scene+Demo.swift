@@ -2,7 +2,7 @@ import PharosPlaces
 import PharosReports
 
 extension Scene {
-  /// A shop with a cold room: within five seconds somebody enters, somebody leaves, and beacons are ranged.
+  /// A shop with a cold room: within five seconds a subject enters, a subject leaves, and beacons are ranged.
   ///
   /// A customer with a handset, and a basket with a tag, go into the cold room, whose steel lets nothing through,
   /// and come out again. Both ways lead back to where they began every 20 seconds, so that a copy with

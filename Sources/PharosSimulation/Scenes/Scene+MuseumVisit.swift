@@ -4,7 +4,7 @@ import PharosReports
 extension Scene {
   /// Three visitors with handsets walk through a museum of three galleries; two leave, one stays.
   ///
-  /// The handsets are the observers: one tells every advert, one only ranged beacons once a second, as iOS allows,
+  /// The handsets are the observers: one reports every advert, one only ranged beacons once a second, as iOS allows,
   /// and one scans in windows, as phones do in the background. Beacons stand at the entrance and at six exhibits;
   /// a bus stop in the street keeps on being heard by those who left.
   package static let museumVisit = Scene(

@@ -2,7 +2,7 @@ import PharosAdvertising
 import PharosPlaces
 package import PharosReports
 
-/// What the scenes that Pharos brings along are put together from.
+/// The parts of the built-in scenes.
 package enum SceneParts {
   /// The proximity UUID of fixed beacons: the one of Apple's first sample code, which testers know by sight.
   package static let places = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
@@ -11,7 +11,7 @@ package enum SceneParts {
   /// A proximity UUID that no region of the scenes asks about.
   static let strangers = UUID128(high: 0x1D0F_93B4_6A2C_4E57, low: 0x8C11_0E9B_27D6_45A8)
 
-  /// An iBeacon that tells its true power.
+  /// Returns an iBeacon that states its true power.
   static func iBeacon(
     _ name: String,
     _ uuid: UUID128,
