@@ -178,7 +178,7 @@ package struct KeySource {
 
   /// The key, or nil if none is given.
   ///
-  /// - Throws: ``GatewayFailure``, which names the place and never a part of the key.
+  /// - Throws: `GatewayFailure`, which names the place and never a part of the key.
   package func key(say: (String) -> Void) throws -> ObserverKey? {
     if let text { return try parse(text, from: "--key") }
     if let file { return try parse(read(file, say: say), from: file) }

@@ -44,7 +44,7 @@ package final class Exchange: Sendable {
   /// thousand datagrams, some 15 ms of a saturated loop. The recorder's are for 1,024, as discs pause longer.
   package enum Capacity {
     package static let shards = 256
-    /// The number of containers that a loop fills in one turn of ``ReadingLoop/fairShare`` datagrams.
+    /// The number of containers that a loop fills in one turn of `ReadingLoop.fairShare` datagrams.
     package static let turn = 16
     package static let merger = 256
     static let serverInputs = 256

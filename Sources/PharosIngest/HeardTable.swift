@@ -21,7 +21,7 @@ import Darwin
 ///
 /// Of an unregistered device, which no region, ranging request, beacon's entry or zone names, the table keeps neither
 /// address, name nor payload, only a pseudonym in place of the address and the content of public beacon frames. It
-/// forgets the device ``memory`` after it was last heard.
+/// forgets the device `memory` after it was last heard.
 package struct HeardTable {
   /// The maximum number of observers, and of their beacons.
   package static let capacity = 4_096
@@ -126,7 +126,7 @@ package struct HeardTable {
     for place in beacons.indices { beacons[place].payloadLength = 0 }
   }
 
-  /// Forgets the unregistered devices that were not heard for ``memory``.
+  /// Forgets the unregistered devices that were not heard for `memory`.
   package mutating func forget(at time: Timestamp) {
     guard !showsStrangers else { return }
     let cutoff = time - HeardTable.memory

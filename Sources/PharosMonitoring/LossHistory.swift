@@ -1,7 +1,7 @@
 /// A track's knowledge of its losses beyond the count of received adverts: it changes only when something was missed,
 /// or while the level is low.
 ///
-/// A track keeps it in two parts: the few counts that most tracks have lie in it, the rest in its ``Extras``.
+/// A track keeps it in two parts: the few counts that most tracks have lie in it, the rest in its `Extras`.
 package struct LossHistory: Sendable {
   /// Gaps of the same length in a row that make a mode of them, where such gaps are rare, and where they are not.
   private static let agreeing: (UInt8, UInt8) = (3, 6)

@@ -3,9 +3,9 @@ import PharosReports
 
 /// All that stage one knows and does about one observer; nothing in it depends on another observer.
 ///
-/// It has one method for each input: a report (``handle(_:in:_:)``), a run of adverts
-/// (``hear(_:count:_:_:latest:_:_:)``), a timer (``fire(_:at:_:)``), a change of regions. The observers share the
-/// ``EngineContext`` that each method takes.
+/// It has one method for each input: a report (`handle(_:in:_:)`), a run of adverts
+/// (`hear(_:count:_:_:latest:_:_:)`), a timer (`fire(_:at:_:)`), a change of regions. The observers share the
+/// `EngineContext` that each method takes.
 package struct ObserverEngine: Sendable {
   // What every datagram touches comes first.
   /// The receive time of its latest report.

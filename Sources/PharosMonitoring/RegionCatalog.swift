@@ -3,7 +3,7 @@ import PharosReports
 /// Every region, ranging request, zone and directory entry, and the index of the identities that they match.
 ///
 /// Slots are never reused, so that a track that still points to an old one sees that it is gone. Retired entries stay
-/// in the index for the versions before until ``forgetRetired()``, since observers catch up with a change one after the
+/// in the index for the versions before until `forgetRetired()`, since observers catch up with a change one after the
 /// other.
 package struct RegionCatalog: Sendable {
   /// One region of one application.

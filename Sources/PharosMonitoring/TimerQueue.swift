@@ -4,7 +4,7 @@ package import PharosReports
 ///
 /// Setting a timer is one append. A timer is never taken out: what is woken looks whether it is still due, so that an advert
 /// that moves a deadline costs nothing here. Timers fire in order of (due, observer, target) whatever the order they were set in.
-/// Nothing should be set further ahead than ``reach``; what is stays in its slot for another turn of the wheel.
+/// Nothing should be set further ahead than `reach`; what is stays in its slot for another turn of the wheel.
 ///
 /// - Source: G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987: scheme 6.
 package struct TimerQueue: Sendable {

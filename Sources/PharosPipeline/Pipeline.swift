@@ -118,7 +118,7 @@ public struct Pipeline: Sendable {
 
   /// Takes a change of the regions and gives what has become final.
   ///
-  /// One that is refused for the limit gives an event that says so and changes nothing else; ``check(_:)`` tells
+  /// One that is refused for the limit gives an event that says so and changes nothing else; `check(_:)` tells
   /// beforehand, and why.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)

@@ -15,7 +15,7 @@ package struct ParticleCloud: Sendable, Hashable {
   var scale: [Float] = []
   /// The logarithm of the weight, up to a number common to all.
   package var weight: [Float] = []
-  /// The floor, as its place in ``Ground/floors``.
+  /// The floor, as its place in `Ground.floors`.
   package var floor: [UInt8] = []
 
   package init() {}

@@ -170,8 +170,8 @@ extension Ground.Content {
 /// by 3 dB from one look to the next, while independent errors of readings would move it by less than 1. So the
 /// differences among the levels of a look count more than their common level.
 ///
-/// The logarithm of the likelihood for an offset *o* of the look is modelled as ``likelihood`` + ``pull`` · *o* −
-/// ``stiffness`` · *o*² / 2. Sums of readings are sums of the three.
+/// The logarithm of the likelihood for an offset *o* of the look is modelled as ``likelihood`` + `pull` · *o* −
+/// `stiffness` · *o*² / 2. Sums of readings are sums of the three.
 ///
 /// - Source: for a reading that scatters as Student's distribution does, that parabola touches the true curve at *o* = 0 and lies nowhere
 ///   above it: Lange, Little and Taylor, "Robust statistical modeling using the t distribution", J. Am. Stat. Assoc. 84 (1989).

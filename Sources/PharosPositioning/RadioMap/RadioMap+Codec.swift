@@ -81,7 +81,7 @@ extension RadioMap {
     }
   }
 
-  /// Decodes the bytes that ``encoded()`` returned, which must be complete and without surplus.
+  /// Decodes the bytes that `encoded()` returned, which must be complete and without surplus.
   ///
   /// Any bytes give a map or an error, and never take more memory than a map of their length can.
   ///

@@ -3,10 +3,10 @@ package import PharosReports
 
 /// The expected level of every known emitter at every place of a venue, with the uncertainty of that expectation.
 ///
-/// One value covers all floors; it is made once and shared. ``SurveyLearner`` learns it from walks,
-/// ``init(placed:rules:)`` makes it from the known places of emitters, or it is read back from a venue's folder. The
+/// One value covers all floors; it is made once and shared. `SurveyLearner` learns it from walks,
+/// `init(placed:rules:)` makes it from the known places of emitters, or it is read back from a venue's folder. The
 /// map refers to emitters and floors by small numbers. For each emitter and each floor on which it can be heard, there
-/// is one ``RadioPatch`` of cells.
+/// is one `RadioPatch` of cells.
 ///
 /// - Shape: A level is a byte, −127 dBm + byte ÷ 2; a deviation is a byte, byte ÷ 10 dB. Both apply to the middle of a
 ///   cell.

@@ -44,7 +44,7 @@ package struct ZoneBelief: Sendable {
     }
   }
 
-  /// Adds ``ZoneWeighing/elsewhere`` to a weighing, after the zones.
+  /// Adds `ZoneWeighing.elsewhere` to a weighing, after the zones.
   package func recallElsewhere(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
     weighing.add(
       ZoneWeighing.elsewhere,

@@ -65,7 +65,7 @@ package struct ZoneWeighing: Sendable {
 
   /// The observers that hear the beacon.
   var heard: [Heard] = []
-  /// The zones in question; ``elsewhere`` last.
+  /// The zones in question; `elsewhere` last.
   package var candidates: [Candidate] = []
   private var floors: [FloorLevels] = []
 

@@ -281,7 +281,7 @@ package struct RowStory {
   /// One minute, because a person who leaves a house stays away for longer.
   static let returnSpan = TimeSpan.minutes(1)
 
-  /// The number of Pharos's own exits that an enter took back within ``returnSpan``.
+  /// The number of Pharos's own exits that an enter took back within `returnSpan`.
   package var returns: Int {
     let visits = visits
     return zip(visits, visits.dropFirst()).count { visit, next in
