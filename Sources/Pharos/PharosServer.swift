@@ -27,7 +27,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   public let hub = EventHub()
 
   private let declared: Mutex<Site>
-  private let grounds: [Ground]
+  private let grounds: [LocatableVenue]
   private let publishesSensings: Bool
   private let configuration: IngestConfiguration
   private let restoration: Mutex<Restoration?>
@@ -46,7 +46,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///   - logger: the logger for problems; a working server is silent.
   public convenience init(
     site: Site,
-    grounds: [Ground] = [],
+    grounds: [LocatableVenue] = [],
     publishesSensings: Bool = false,
     configuration: IngestConfiguration,
     logger: Logger = Logger(label: "pharos")
@@ -67,7 +67,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// to resume, including regions that applications added at run time.
   package init(
     site: Site,
-    grounds: [Ground] = [],
+    grounds: [LocatableVenue] = [],
     publishesSensings: Bool = false,
     configuration: IngestConfiguration,
     restoring restoration: Restoration?,

@@ -10,14 +10,14 @@ package struct Backlog {
     /// The number of events that the engine has delivered up to the end of the group's last part.
     package var ordinal: UInt64
     /// The checkpoint that is due behind the group.
-    package var checkpoint: TellerCheckpoint?
+    package var checkpoint: CommitPublisherCheckpoint?
   }
 
   private struct Part {
     var events: ArraySlice<Event>
     /// The number of events that the engine has delivered up to the end of the part.
     let ordinal: UInt64
-    var checkpoint: TellerCheckpoint?
+    var checkpoint: CommitPublisherCheckpoint?
   }
 
   private let limit: Int
@@ -59,7 +59,7 @@ package struct Backlog {
   }
 
   /// Appends a checkpoint behind all events so far.
-  package mutating func append(_ checkpoint: TellerCheckpoint) {
+  package mutating func append(_ checkpoint: CommitPublisherCheckpoint) {
     parts.append(Part(events: [], ordinal: delivered, checkpoint: checkpoint))
   }
 
@@ -117,12 +117,12 @@ package struct Backlog {
 }
 
 /// The state of the engine at one instant, not encoded yet.
-package struct TellerCheckpoint: Sendable {
+package struct CommitPublisherCheckpoint: Sendable {
   /// The instant of the state.
   package let instant: Timestamp
   /// The number of events that the engine had delivered before it since the start.
   package let eventsBefore: UInt64
-  /// Encodes the state; called once, on a thread of the teller.
+  /// Encodes the state; called once, on a thread of the commit publisher.
   package let encode: @Sendable () -> [UInt8]
 
   /// Makes a checkpoint.

@@ -15,7 +15,7 @@ package protocol EventHistory: Sendable {
   func events(after: Int64, matching: EventFilter, limit: Int) throws -> [JournaledEvent]
 }
 
-/// The store in which a teller commits events before it publishes them; the journal is one.
+/// The store in which a commit publisher commits events before it publishes them; the journal is one.
 package protocol EventStore: EventHistory {
   /// Commits entries and the rows they change; returns the sequence number of each published event, nil for others.
   func append(_ entries: [Journal.Entry]) throws -> [Int64?]

@@ -16,8 +16,8 @@ package struct Feed: AsyncSequence, Sendable {
 
   private let lease: Lease
 
-  init(desk: FeedDesk, core: FeedCore) {
-    lease = Lease(desk: desk, core: core)
+  init(feedService: FeedService, core: FeedCore) {
+    lease = Lease(feedService: feedService, core: core)
   }
 
   /// Ends the stream once the client has taken the waiting events.
@@ -51,28 +51,28 @@ package struct Feed: AsyncSequence, Sendable {
   /// A shared reference to the stream that closes it when its last copy is released.
   fileprivate final class Lease: Sendable {
     let core: FeedCore
-    private let desk: FeedDesk
+    private let feedService: FeedService
 
-    init(desk: FeedDesk, core: FeedCore) {
-      self.desk = desk
+    init(feedService: FeedService, core: FeedCore) {
+      self.feedService = feedService
       self.core = core
     }
 
-    deinit { desk.close(core) }
+    deinit { feedService.close(core) }
 
     func next() async -> [FeedItem]? {
       while !Task.isCancelled {
         let items: [FeedItem]
-        switch core.next(at: desk.now) {
-        case .deliver(let given): items = desk.allowed(given, for: core)
+        switch core.next(at: feedService.now) {
+        case .deliver(let given): items = feedService.allowed(given, for: core)
         case .read(let span):
-          guard let found = await desk.read(span, for: core) else { return nil }
+          guard let found = await feedService.read(span, for: core) else { return nil }
           items = found
         case .join:
-          desk.join(core)
+          feedService.join(core)
           continue
         case .wait:
-          await core.wait { [desk] in desk.now }
+          await core.wait { [feedService] in feedService.now }
           continue
         case .end: return nil
         }
@@ -83,11 +83,11 @@ package struct Feed: AsyncSequence, Sendable {
 
     func poll() -> [FeedItem]? {
       while true {
-        switch core.next(at: desk.now) {
-        case .deliver(let given): return desk.allowed(given, for: core)
+        switch core.next(at: feedService.now) {
+        case .deliver(let given): return feedService.allowed(given, for: core)
         case .read(let span):
-          return desk.found(desk.page(of: span, for: core), for: core)
-        case .join: desk.join(core)
+          return feedService.found(feedService.page(of: span, for: core), for: core)
+        case .join: feedService.join(core)
         case .wait: return []
         case .end: return nil
         }
@@ -96,7 +96,7 @@ package struct Feed: AsyncSequence, Sendable {
   }
 }
 
-extension FeedDesk {
+extension FeedService {
   /// Returns the items that the authorisations allow now, regardless of the time of publication.
   fileprivate func allowed(_ items: [FeedItem], for core: FeedCore) -> [FeedItem] {
     let view = authorisations.view

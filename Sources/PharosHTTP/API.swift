@@ -19,11 +19,11 @@ package struct API: Sendable {
 
   /// Makes the interface of a server.
   package init(backend: HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
-    let board = LiveBoard(
-      told: backend.teller.told,
-      rows: { [journal = backend.journal] () throws(JournalError) in try journal.lastTold() },
+    let board = LiveStateCache(
+      told: backend.commitPublisher.told,
+      rows: { [journal = backend.journal] () throws(JournalError) in try journal.publishedState() },
       authorisations: { [authorisations = backend.authorisations] in authorisations.view },
-      inUse: { [live = backend.teller.live] in live.names }
+      inUse: { [live = backend.commitPublisher.live] in live.names }
     )
     let gate = RequestGuard(configuration: configuration) {
       [tokens = backend.tokens, clock = backend.clock] in

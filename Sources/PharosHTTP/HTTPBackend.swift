@@ -16,10 +16,10 @@ package struct HTTPBackend: Sendable {
   package var registrar: Registrar
   /// The journal of committed events.
   package var journal: Journal
-  /// The teller, which commits and publishes events.
-  package var teller: Teller
+  /// The commit publisher, which commits and publishes events.
+  package var commitPublisher: CommitPublisher
   /// The service that opens live streams.
-  package var feeds: FeedDesk
+  package var feeds: FeedService
   /// The tokens of clients.
   package var tokens: Tokens
   /// The authorisations of applications to locate subjects.
@@ -48,8 +48,8 @@ package struct HTTPBackend: Sendable {
     server: PharosServer,
     registrar: Registrar,
     journal: Journal,
-    teller: Teller,
-    feeds: FeedDesk,
+    commitPublisher: CommitPublisher,
+    feeds: FeedService,
     tokens: Tokens,
     authorisations: Authorisations,
     webhooks: Webhooks,
@@ -65,7 +65,7 @@ package struct HTTPBackend: Sendable {
     self.server = server
     self.registrar = registrar
     self.journal = journal
-    self.teller = teller
+    self.commitPublisher = commitPublisher
     self.feeds = feeds
     self.tokens = tokens
     self.authorisations = authorisations

@@ -18,7 +18,7 @@ package final class Registrar: Sendable {
   private let logger: Logger
   private let register: Mutex<Register>
   private let server = Mutex<PharosServer?>(nil)
-  private let turns = Turns()
+  private let turns = AsyncMutex()
   /// The keys that observers sign with.
   let keys: ObserverKeys
 
@@ -405,7 +405,7 @@ extension Registrar {
 }
 
 /// A queue that runs asynchronous work one after the other, in the order of the requests.
-final class Turns: Sendable {
+final class AsyncMutex: Sendable {
   private struct State {
     var isTaken = false
     var waiting: [CheckedContinuation<Void, Never>] = []

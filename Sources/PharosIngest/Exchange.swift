@@ -14,13 +14,13 @@ package final class Exchange: Sendable {
   /// The number of loops, which equals the number of shards.
   let loops: Int
   /// From each loop (first index) to each shard (second index).
-  package let toShards: [[Conveyor<ShardParcel, ReportBatch>]]
+  package let toShards: [[RecyclingQueue<ShardParcel, ReportBatch>]]
   /// From each shard to the merger.
-  package let toMerger: [Conveyor<ShardResult, StageOutput>]
+  package let toMerger: [RecyclingQueue<ShardResult, StageOutput>]
   /// Inputs other than reports, from loop 0 to the merger.
   package let serverInputs: SingleProducerRing<ServerInput>
   /// From each loop to the recorder; empty where nothing is recorded.
-  let toRecorder: [Conveyor<RecorderParcel, DatagramLog>]
+  let toRecorder: [RecyclingQueue<RecorderParcel, DatagramLog>]
 
   /// Released by its loop behind the pushes of the inputs that it covers, acquired by the consumers: a thread that sees
   /// the watermark also sees the inputs.
@@ -55,10 +55,10 @@ package final class Exchange: Sendable {
   package init(loops: Int, isRecording: Bool, merger: Wake) {
     self.loops = loops
     self.merger = merger
-    toShards = (0..<loops).map { _ in (0..<loops).map { _ in Conveyor(capacity: Capacity.shards) } }
-    toMerger = (0..<loops).map { _ in Conveyor(capacity: Capacity.merger) }
+    toShards = (0..<loops).map { _ in (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.shards) } }
+    toMerger = (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.merger) }
     serverInputs = SingleProducerRing(capacity: Capacity.serverInputs)
-    toRecorder = isRecording ? (0..<loops).map { _ in Conveyor(capacity: Capacity.recorder) } : []
+    toRecorder = isRecording ? (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.recorder) } : []
     inputWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }
     shardWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }
     self.isRecording = ManagedAtomic(isRecording)

@@ -24,21 +24,21 @@ struct Gate {
 
   /// The keys.
   private(set) var keys = KeyRing()
-  private let desk: SigningDesk?
+  private let signingStore: SigningStore?
   /// The observers that count, if the engine cannot decide this: when some listeners are open and others are not.
   private var listed: Set<ObserverID>?
 
   /// A gate without keys.
-  init() { desk = nil }
+  init() { signingStore = nil }
 
-  /// A gate with the keys of a desk.
+  /// A gate with the keys of a signing store.
   ///
   /// - Parameters:
-  ///   - desk: keeps replay windows.
+  ///   - signingStore: keeps replay windows.
   ///   - site: lists observers.
-  init(_ desk: SigningDesk, site: Site) {
-    self.desk = desk
-    keys = desk.keys
+  init(_ signingStore: SigningStore, site: Site) {
+    self.signingStore = signingStore
+    keys = signingStore.keys
     adopt(site)
   }
 
@@ -74,16 +74,16 @@ struct Gate {
 
   private func judge(_ head: PharosDatagramHead, _ sender: SignedSender, at received: Timestamp) -> Admission
   {
-    let lease = desk?.lease ?? .distantFuture
+    let lease = signingStore?.lease ?? .distantFuture
     switch sender.judge(head, received: received, lease: lease) {
     case .taken:
-      desk?.renew(at: received)
+      signingStore?.renew(at: received)
       return .admitted(signer: head.observer)
     case .takenToKeep(let record):
-      desk?.keep(record)
+      signingStore?.keep(record)
       return .admitted(signer: head.observer)
     case .waits(let record):
-      if let record { desk?.keep(record) } else { desk?.renew(at: received) }
+      if let record { signingStore?.keep(record) } else { signingStore?.renew(at: received) }
       return .held(by: sender.name)
     case .refused(let reason):
       return .refused(.pharos, reason)
@@ -166,10 +166,10 @@ struct HeldDatagrams {
 
 /// The writer of replay windows to the disk, many in one write, before anything is taken on the strength of them.
 ///
-/// Loops request writes and continue; they judge the datagrams that they hold again when the desk calls them. One write
+/// Loops request writes and continue; they judge the datagrams that they hold again when the store calls them. One write
 /// is in progress at a time, and all requests that arrive meanwhile go into the next one, so that a thousand gateways
 /// that start at once cost a handful of writes.
-final class SigningDesk: Sendable {
+final class SigningStore: Sendable {
   private struct Orders {
     /// The newest record that was asked for, for each sender.
     var records: [SenderName: SenderRecord] = [:]

@@ -14,7 +14,7 @@ struct IngestParts {
   struct Plan: Sendable {
     let site: Site
     /// The venues in which handsets and tags are located.
-    let grounds: [Ground]
+    let grounds: [LocatableVenue]
     /// Indicates whether a caller receives what handsets sense, with or without venues.
     let takesSensings: Bool
     let configuration: IngestConfiguration
@@ -27,7 +27,7 @@ struct IngestParts {
     /// Maps the clock, behind the run before if there was one.
     init(
       _ site: Site,
-      _ grounds: [Ground],
+      _ grounds: [LocatableVenue],
       _ configuration: IngestConfiguration,
       _ restoration: Restoration?,
       takesSensings: Bool,
@@ -55,7 +55,7 @@ struct IngestParts {
   let loops: [NIOLoopBound<ReadingLoop>]
   let merger: NIOLoopBound<MergerLoop>
   let recorder: NIOLoopBound<RecorderLoop>?
-  let desk: SigningDesk
+  let signingStore: SigningStore
 
   /// Makes all of it.
   static func make(
@@ -67,8 +67,8 @@ struct IngestParts {
     let registry = try RegionRegistry(site: plan.site)
     let writer = configuration.record == nil ? nil : try plan.recordingWriter()
     // It keeps what the run before has left, and so may wait for a disk.
-    let desk = try await NIOThreadPool.singleton.runIfActive {
-      SigningDesk(configuration.signing, plan.timeline, clock: configuration.clock, logger: plan.logger)
+    let signingStore = try await NIOThreadPool.singleton.runIfActive {
+      SigningStore(configuration.signing, plan.timeline, clock: configuration.clock, logger: plan.logger)
     }
     let readers = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
     let consumers = MultiThreadedEventLoopGroup(numberOfThreads: writer == nil ? 1 : 2)
@@ -92,7 +92,13 @@ struct IngestParts {
       let making = (0..<configuration.loops).map { index in
         let eventLoop = readers.next()
         return eventLoop.submit {
-          let loop = try plan.readingLoop(index, on: eventLoop, exchange, desk, index == 0 ? registry : nil)
+          let loop = try plan.readingLoop(
+            index,
+            on: eventLoop,
+            exchange,
+            signingStore,
+            index == 0 ? registry : nil
+          )
           return NIOLoopBound(loop, eventLoop: eventLoop)
         }
       }
@@ -105,7 +111,7 @@ struct IngestParts {
         loops: loops,
         merger: merger,
         recorder: recorder,
-        desk: desk
+        signingStore: signingStore
       )
     } catch {
       try? await readers.shutdownGracefully()
@@ -129,7 +135,7 @@ struct IngestParts {
 
   /// Begins the ticks.
   func begin(_ configuration: IngestConfiguration) {
-    desk.onKept { [loops] in
+    signingStore.onKept { [loops] in
       for loop in loops { loop.eventLoop.execute { loop.value.noteKept() } }
     }
     for loop in loops { loop.eventLoop.execute { loop.value.start() } }
@@ -182,7 +188,7 @@ extension IngestParts.Plan {
     _ index: Int,
     on eventLoop: any EventLoop,
     _ exchange: Exchange,
-    _ desk: SigningDesk,
+    _ signingStore: SigningStore,
     _ registry: RegionRegistry?
   ) throws -> ReadingLoop {
     let server = registry.map { registry in
@@ -200,7 +206,7 @@ extension IngestParts.Plan {
       site: site,
       shard: try shard(index, exchange),
       configuration: configuration,
-      gate: Gate(desk, site: site),
+      gate: Gate(signingStore, site: site),
       server: server,
       logger: logger
     )

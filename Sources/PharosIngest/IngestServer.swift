@@ -66,7 +66,7 @@ package final class IngestServer: Sendable {
   ///   `CaptureError` if the site is too large to be recorded.
   package static func start(
     site: Site,
-    grounds: [Ground] = [],
+    grounds: [LocatableVenue] = [],
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
     logger: Logger,
@@ -113,7 +113,7 @@ package final class IngestServer: Sendable {
     guard !isStopping.exchange(true, ordering: .acquiringAndReleasing) else { return }
     do {
       try await drain()
-      await parts.desk.finish(on: merger.eventLoop)
+      await parts.signingStore.finish(on: merger.eventLoop)
       let last = try await liveSnapshot()
       lastSnapshot.withLock { $0 = last }
     } catch {
@@ -208,7 +208,7 @@ extension IngestServer {
   /// - Parameter observers: all observers with their keys.
   /// - Throws: ``IngestError/stopped``.
   package func adopt(keys observers: [KeyedObserver]) async throws {
-    let keys = parts.desk.adopt(observers)
+    let keys = parts.signingStore.adopt(observers)
     for loop in loops {
       do {
         try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.intake.gate.adopt(keys) }.futureResult

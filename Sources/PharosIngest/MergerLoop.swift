@@ -89,7 +89,7 @@ package final class MergerLoop {
       if let copy = arrived[index].result.copy { copies[shard].append(copy) }
       decidedThrough = max(decidedThrough, arrived[index].result.through)
       arrived[index].result.output.removeAll()
-      exchange.toMerger[shard].giveBack(arrived[index].result.output)
+      exchange.toMerger[shard].recycle(arrived[index].result.output)
     }
     arrived.removeAll(keepingCapacity: true)
     for shard in 0..<exchange.loops { merger.offer(nothing, from: shard, finalThrough: marks[shard]) }

@@ -242,16 +242,16 @@ extension ReadingLoop {
     for destination in 0..<exchange.loops {
       let isOwn = destination == index
       guard !(isOwn ? intake.incoming.isEmpty : intake.outgoing[destination].isEmpty) else { continue }
-      let conveyor = exchange.toShards[index][destination]
-      var batch = conveyor.empty.pop() ?? ReportBatch()
+      let recyclingQueue = exchange.toShards[index][destination]
+      var batch = recyclingQueue.empty.pop() ?? ReportBatch()
       if isOwn { swap(&batch, &intake.incoming) } else { swap(&batch, &intake.outgoing[destination]) }
-      push(ShardParcel(received: received, content: .reports(batch)), to: conveyor.full)
+      push(ShardParcel(received: received, content: .reports(batch)), to: recyclingQueue.full)
     }
     if !intake.log.isEmpty {
-      let conveyor = exchange.toRecorder[index]
-      var datagrams = conveyor.empty.pop() ?? DatagramLog()
+      let recyclingQueue = exchange.toRecorder[index]
+      var datagrams = recyclingQueue.empty.pop() ?? DatagramLog()
       swap(&datagrams, &intake.log)
-      push(RecorderParcel(received: received, content: .datagrams(datagrams)), to: conveyor.full)
+      push(RecorderParcel(received: received, content: .datagrams(datagrams)), to: recyclingQueue.full)
     }
     exchange.publishInputs(of: index, through: LoopClock.end(of: received))
     if !intake.lines.isEmpty { sayRefusals() }

@@ -54,8 +54,8 @@ final class RecorderLoop {
   /// The loop whose parcel comes first by R and loop.
   private func nextLoop(upTo limit: Timestamp) -> Int? {
     var first: (received: Timestamp, loop: Int)?
-    for (loop, conveyor) in exchange.toRecorder.enumerated() {
-      guard let received = conveyor.full.withFirst({ $0.received }), received <= limit else { continue }
+    for (loop, recyclingQueue) in exchange.toRecorder.enumerated() {
+      guard let received = recyclingQueue.full.withFirst({ $0.received }), received <= limit else { continue }
       if let first, first.received <= received { continue }
       first = (received, loop)
     }
@@ -78,7 +78,7 @@ final class RecorderLoop {
     case .datagrams(var datagrams):
       attempt { try write(datagrams) }
       datagrams.removeAll()
-      exchange.toRecorder[loop].giveBack(datagrams)
+      exchange.toRecorder[loop].recycle(datagrams)
     }
     if writer.pendingCount >= RecorderLoop.chunk { attempt { try flush() } }
   }

@@ -112,9 +112,9 @@ extension ReadingLoop {
   private func tellPause() -> Bool {
     guard let pause = server?.pause, hasRoomForServerInput else { return false }
     server?.pause = nil
-    for conveyor in exchange.toShards[index] {
+    for recyclingQueue in exchange.toShards[index] {
       let parcel = ShardParcel(received: pause.received, content: .pause(through: pause.through))
-      push(parcel, to: conveyor.full)
+      push(parcel, to: recyclingQueue.full)
     }
     announce(.pause(through: pause.through), at: pause.received)
     return true
@@ -163,9 +163,9 @@ extension ReadingLoop {
     var refusal: RegionRefusal?
     do throws(RegionRefusal) {
       try server?.registry.accept(change)
-      for (shard, conveyor) in exchange.toShards[index].enumerated()
+      for (shard, recyclingQueue) in exchange.toShards[index].enumerated()
       where change.reaches(shard: shard, of: exchange.loops) {
-        push(ShardParcel(received: received, content: .change(change)), to: conveyor.full)
+        push(ShardParcel(received: received, content: .change(change)), to: recyclingQueue.full)
       }
     } catch {
       refusal = error
@@ -185,8 +185,8 @@ extension ReadingLoop {
       return answer.fail(error)
     }
     server?.site = site
-    for conveyor in exchange.toShards[index] {
-      push(ShardParcel(received: received, content: .adoption(site)), to: conveyor.full)
+    for recyclingQueue in exchange.toShards[index] {
+      push(ShardParcel(received: received, content: .adoption(site)), to: recyclingQueue.full)
     }
     announce(.adoption(site), at: received)
     answer.succeed(())
@@ -221,8 +221,8 @@ extension ReadingLoop {
 
   /// Sends a marker through all shards to the merger.
   private func mark(_ marker: CheckpointMarker, at received: Timestamp) {
-    for conveyor in exchange.toShards[index] {
-      push(ShardParcel(received: received, content: .marker), to: conveyor.full)
+    for recyclingQueue in exchange.toShards[index] {
+      push(ShardParcel(received: received, content: .marker), to: recyclingQueue.full)
     }
     push(ServerInput(received: received, content: .marker(marker)), to: exchange.serverInputs)
     publishInputs(through: received)

@@ -100,8 +100,8 @@ package struct Shard {
 
   /// Takes one parcel; false if it has handed on all so far, so that room has to be looked for again.
   private mutating func take(from loop: Int) -> Bool {
-    let conveyor = exchange.toShards[loop][index]
-    guard let parcel = conveyor.full.pop() else { return true }
+    let recyclingQueue = exchange.toShards[loop][index]
+    guard let parcel = recyclingQueue.full.pop() else { return true }
     switch parcel.content {
     case .change(let change):
       engine.apply(change, at: parcel.received, into: &output)
@@ -118,7 +118,7 @@ package struct Shard {
       resolver?.resolve(&batch)
       engine.ingest(batch, into: &output)
       batch.removeAll()
-      conveyor.giveBack(batch)
+      recyclingQueue.recycle(batch)
     }
     return true
   }

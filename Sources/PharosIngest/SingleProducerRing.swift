@@ -102,7 +102,7 @@ package final class SingleProducerRing<Element: Sendable>: @unchecked Sendable {
 ///
 /// A container that was emptied keeps its storage and is filled again, so that in the steady state nothing is
 /// allocated however much crosses.
-package struct Conveyor<Load: Sendable, Container: Sendable>: Sendable {
+package struct RecyclingQueue<Load: Sendable, Container: Sendable>: Sendable {
   /// The loads.
   package let full: SingleProducerRing<Load>
   /// The emptied containers to fill again; the consumer of `full` is the producer here.
@@ -122,5 +122,5 @@ package struct Conveyor<Load: Sendable, Container: Sendable>: Sendable {
   /// Gives an emptied container back; called by the consumer.
   ///
   /// Without room for it, its storage is freed.
-  func giveBack(_ container: consuming Container) { _ = empty.push(container) }
+  func recycle(_ container: consuming Container) { _ = empty.push(container) }
 }

@@ -11,9 +11,9 @@ extension Journal {
   /// - Parameter sequence: the last sequence whose changes are known already; 0 gives all rows.
   /// - Returns: the state in the rows.
   /// - Throws: ``JournalError``.
-  package func lastTold(after sequence: Int64 = 0) throws(JournalError) -> LastTold {
+  package func publishedState(after sequence: Int64 = 0) throws(JournalError) -> PublishedState {
     try read { database in
-      var told = LastTold()
+      var told = PublishedState()
       var reader = RowReader(journal: self, database: database)
       told.regions = try reader.regions(after: sequence)
       told.zones = try reader.zones(after: sequence)
@@ -35,7 +35,7 @@ private struct RowReader {
     self.database = database
   }
 
-  mutating func regions(after sequence: Int64) throws -> [LastTold.RegionWord] {
+  mutating func regions(after sequence: Int64) throws -> [PublishedState.RegionRecord] {
     let row = try PreparedStatement(
       cachedBy: database,
       """
@@ -45,12 +45,12 @@ private struct RowReader {
     )
     defer { row.reset() }
     row.bind(sequence, at: 1)
-    var words: [LastTold.RegionWord] = []
+    var words: [PublishedState.RegionRecord] = []
     while try row.next() {
       guard let state = RegionState(rawValue: UInt8(truncatingIfNeeded: row.number(3))),
         let known = RegionState(rawValue: UInt8(truncatingIfNeeded: row.number(4)))
       else { throw DamagedRecord(what: "a row with the state \(row.number(3))") }
-      let word = LastTold.RegionWord(
+      let word = PublishedState.RegionRecord(
         application: try text(row.number(0)),
         region: try text(row.number(1)),
         subject: try subject(row.number(2)),
@@ -67,16 +67,16 @@ private struct RowReader {
     return words
   }
 
-  mutating func zones(after sequence: Int64) throws -> [LastTold.ZoneWord] {
+  mutating func zones(after sequence: Int64) throws -> [PublishedState.ZoneRecord] {
     let row = try PreparedStatement(
       cachedBy: database,
       "SELECT beacon, zone, time, decided FROM zone_rows WHERE changed > ?"
     )
     defer { row.reset() }
     row.bind(sequence, at: 1)
-    var words: [LastTold.ZoneWord] = []
+    var words: [PublishedState.ZoneRecord] = []
     while try row.next() {
-      let word = LastTold.ZoneWord(
+      let word = PublishedState.ZoneRecord(
         beacon: try beacon(row.number(0)),
         zone: try row.optional(1).map { try text($0) },
         time: Timestamp(nanoseconds: row.number(2)),
@@ -87,16 +87,16 @@ private struct RowReader {
     return words
   }
 
-  mutating func observers(after sequence: Int64) throws -> [LastTold.ObserverWord] {
+  mutating func observers(after sequence: Int64) throws -> [PublishedState.ObserverRecord] {
     let row = try PreparedStatement(
       cachedBy: database,
       "SELECT observer, up, time, decided FROM observer_rows WHERE changed > ?"
     )
     defer { row.reset() }
     row.bind(sequence, at: 1)
-    var words: [LastTold.ObserverWord] = []
+    var words: [PublishedState.ObserverRecord] = []
     while try row.next() {
-      let word = LastTold.ObserverWord(
+      let word = PublishedState.ObserverRecord(
         observer: try observer(row.number(0)),
         isUp: row.number(1) != 0,
         time: Timestamp(nanoseconds: row.number(2)),
@@ -144,7 +144,7 @@ private struct RowReader {
   }
 }
 
-/// The statements that update the rows of the published state, as `LastTold` updates its entries.
+/// The statements that update the rows of the published state, as `PublishedState` updates its entries.
 struct RowStatements {
   private let region: PreparedStatement
   private let zone: PreparedStatement

@@ -78,7 +78,7 @@ extension MonitoringEngine {
   ///
   /// The downtime since the state was written is no evidence: no exit, enter or outage follows from it. The silence of
   /// beacons and of observers is counted from the start, open deadlines get their full time again, half-filled seconds
-  /// of ranging are dropped, and gaps across the downtime are not learned from. The records in `lastTold` were
+  /// of ranging are dropped, and gaps across the downtime are not learned from. The records in `publishedState` were
   /// published after the state was written, and take precedence over it:
   ///
   /// - If a record states that a row is inside and no track confirms it, the row stays inside until live silence has
@@ -95,23 +95,27 @@ extension MonitoringEngine {
   ///
   /// - Parameters:
   ///   - instant: the time at which the server started; a time before the state's own is raised to it.
-  ///   - lastTold: the records published after the state was written, or all records if there is no state: those about
+  ///   - publishedState: the records published after the state was written, or all records if there is no state: those about
   ///     beacons, and those about this engine's own observers.
   ///   - output: receives the resulting events and links.
-  package mutating func resume(at instant: Timestamp, lastTold: LastTold, into output: inout StageOutput) {
+  package mutating func resume(
+    at instant: Timestamp,
+    publishedState: PublishedState,
+    into output: inout StageOutput
+  ) {
     swap(&context.output, &output)
     defer { swap(&context.output, &output) }
     latest = max(latest, min(instant, MonitoringEngine.times.upperBound))
     context.current = latest
     context.timers = TimerQueue()
-    let floor = lastTold.latest.map { max($0, latest) } ?? latest
+    let floor = publishedState.latest.map { max($0, latest) } ?? latest
     for index in observerEngines.indices where observerEngines[index].isLive {
       observerEngines[index].interrupt(until: latest)
       observerEngines[index].raiseCounters(to: floor)
     }
-    for record in lastTold.observers { restore(record, floor) }
+    for record in publishedState.observers { restore(record, floor) }
     let slots = context.catalog.slotsByName
-    for record in lastTold.regions {
+    for record in publishedState.regions {
       guard let slot = slots[record.application]?[record.region] else { continue }
       restore(record, slot: slot, floor)
     }
@@ -151,7 +155,7 @@ extension MonitoringEngine {
   }
 
   /// An observer came or went.
-  private mutating func restore(_ record: LastTold.ObserverWord, _ floor: Timestamp) {
+  private mutating func restore(_ record: PublishedState.ObserverRecord, _ floor: Timestamp) {
     if let index = place(of: record.observer) {
       observerEngines[index].restore(isUp: record.isUp, &context)
     } else if let index = makeObserver(record.observer, isUp: record.isUp, floor) {
@@ -160,7 +164,7 @@ extension MonitoringEngine {
   }
 
   /// A region's state changed.
-  private mutating func restore(_ record: LastTold.RegionWord, slot: Int32, _ floor: Timestamp) {
+  private mutating func restore(_ record: PublishedState.RegionRecord, slot: Int32, _ floor: Timestamp) {
     let region = context.catalog.slots[Int(slot)].region
     switch record.subject {
     case .none: return
@@ -325,7 +329,7 @@ extension ObserverEngine {
 
   /// Takes over what was published of the observer itself.
   fileprivate mutating func restore(
-    _ record: LastTold.RegionWord,
+    _ record: PublishedState.RegionRecord,
     slot: Int32,
     _ context: inout EngineContext
   ) {
@@ -411,7 +415,7 @@ extension RegionCatalog {
   }
 }
 
-extension LastTold {
+extension PublishedState {
   /// The latest decision time of all records.
   var latest: Timestamp? {
     let times = [

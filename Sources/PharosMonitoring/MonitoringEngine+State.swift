@@ -42,7 +42,7 @@ extension MonitoringEngine {
   ///
   /// From then on the engine gives the events that the other one would have given, byte for byte, if it is given the same
   /// inputs. If the site that it was made with is not the one that the state was written with, it takes over the changes
-  /// with ``resume(at:lastTold:into:)``.
+  /// with ``resume(at:publishedState:into:)``.
   ///
   /// - Parameters:
   ///   - reader: the reader of the bytes; it is behind the part afterwards.

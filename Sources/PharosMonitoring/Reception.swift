@@ -22,7 +22,7 @@ package struct Reception: Sendable {
   package var teachesFrom = Timestamp.distantPast
   package var places = TransmitterTable()
   /// The number of adverts from transmitters without a place; it wraps around.
-  var knocks: UInt8 = 0
+  var rejectedInsertions: UInt8 = 0
 
   package init() {}
 
@@ -43,10 +43,10 @@ package struct Reception: Sendable {
       let absent = found.pointee.hear(at: time)
       if absent > 0 { reconsider(places.place(of: found), slots: absent, at: time) }
     } else {
-      knocks &+= 1
+      rejectedInsertions &+= 1
       // At an observer that keeps as many as it may only every eighth newcomer is let in to look, since it would have to look
       // at four others.
-      if places.count < Reception.most || knocks & 7 == 0 { admit(tag, at: time) }
+      if places.count < Reception.most || rejectedInsertions & 7 == 0 { admit(tag, at: time) }
     }
     if deafness != nil { askAgain(at: time) }
   }
@@ -152,7 +152,7 @@ extension Reception {
   package func verdict(from start: Timestamp, through time: Timestamp, without left: Int = -1) -> Verdict {
     var verdict = Verdict(length: (time - start).seconds)
     for place in places.indices where places[place].isKnown && place != left {
-      switch places[place].testimony(from: start, through: time) {
+      switch places[place].evidence(from: start, through: time) {
       case .none: break
       case .fine(let weight): verdict.fine += weight
       case .thinned(let weight):
@@ -231,7 +231,7 @@ extension Reception {
     deafness.askedAt = time
     deafness.thinnedAt = time
     for place in places.indices where places[place].isKnown {
-      switch places[place].testimony(from: start, through: time) {
+      switch places[place].evidence(from: start, through: time) {
       case .thinned, .silent: deafness.witnesses |= 1 << UInt64(place)
       case .unclear(let gain): if gain <= -4 { deafness.witnesses |= 1 << UInt64(place) }
       case .none, .fine: break
@@ -319,7 +319,7 @@ extension Reception {
   ) -> (fine: Int, collapsed: Int) {
     var count = (fine: 0, collapsed: 0)
     for place in places.indices where deafness.witnesses >> UInt64(place) & 1 == 1 {
-      switch places[place].testimony(from: start, through: time) {
+      switch places[place].evidence(from: start, through: time) {
       case .fine: count.fine += 1
       case .thinned: count.collapsed += 1
       case .none, .silent, .unclear: break
@@ -400,7 +400,7 @@ extension Reception {
   func write(to writer: inout FieldWriter) {
     latest.write(to: &writer)
     teachesFrom.write(to: &writer)
-    writer.write(knocks)
+    writer.write(rejectedInsertions)
     spans.write(to: &writer)
     writer.write(deafness != nil)
     deafness?.write(to: &writer)
@@ -416,7 +416,7 @@ extension Reception {
     self.init()
     latest = try Timestamp(from: &reader)
     teachesFrom = try Timestamp(from: &reader)
-    knocks = try reader.byte()
+    rejectedInsertions = try reader.byte()
     spans = try DeafSpans(from: &reader)
     if try reader.flag() { deafness = try Deafness(from: &reader) }
     let count = Int(try reader.byte())

@@ -56,7 +56,7 @@ struct RowChange {
 
 extension RegionRow {
   /// Takes over the record of the last published state.
-  mutating func take(_ word: LastTold.RegionWord) {
+  mutating func take(_ word: PublishedState.RegionRecord) {
     state = word.state
     known = word.state == .unmonitored ? word.lastKnown : word.state
     enteredAt = known == .inside ? word.enteredAt ?? enteredAt ?? word.time : nil

@@ -195,7 +195,7 @@ package struct Transmitter: Sendable {
 
 extension Transmitter {
   /// The evidence of a transmitter about the radio in a window.
-  enum Testimony: Hashable {
+  enum ReceptionEvidence: Hashable {
     /// Nothing: it is not known well enough, or left long before.
     case none
     /// It is heard up to now as well as usual: the log of how much likelier that is of a radio that works.
@@ -230,7 +230,7 @@ extension Transmitter {
   ///
   /// Hits and misses are weighed as of a radio that works against one that hears a fifth: ln 5 for a hit, and for a miss
   /// ln((1 − q) ÷ (1 − q÷5)), q being the usual share and at most 0.9.
-  func testimony(from start: Timestamp, through time: Timestamp) -> Testimony {
+  func evidence(from start: Timestamp, through time: Timestamp) -> ReceptionEvidence {
     guard shift != 0, time > start else { return .none }
     let now = max(slot, time.nanoseconds >> Int64(shift))
     let open = start.nanoseconds >> Int64(shift)

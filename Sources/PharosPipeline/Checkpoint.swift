@@ -202,12 +202,12 @@ package struct Restoration: Hashable, Sendable {
   /// The state of the engines, or nil if there is none that can be read.
   package var checkpoint: Checkpoint?
   /// The states published after the checkpoint, or all published states if there is no checkpoint.
-  package var lastTold: LastTold
+  package var publishedState: PublishedState
 
   /// Makes a restoration.
-  package init(checkpoint: Checkpoint?, lastTold: LastTold = LastTold()) {
+  package init(checkpoint: Checkpoint?, publishedState: PublishedState = PublishedState()) {
     self.checkpoint = checkpoint
-    self.lastTold = lastTold
+    self.publishedState = publishedState
   }
 
   /// The latest instant that the previous run is known to have reached, by the checkpoint's clock.
@@ -216,14 +216,14 @@ package struct Restoration: Hashable, Sendable {
   /// in the meantime, they may lie ahead of it: R then begins ahead of the wall clock, and a clock step states the
   /// difference.
   package var reached: Timestamp? {
-    let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
+    let told = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     let times =
       told.regions.map(\.decidedAt) + told.zones.map(\.decidedAt) + told.observers.map(\.decidedAt)
     return [checkpoint?.instant, times.max()].compactMap { $0 }.max()
   }
 
   /// Indicates whether there is nothing to start from.
-  package var isEmpty: Bool { checkpoint == nil && lastTold.isEmpty }
+  package var isEmpty: Bool { checkpoint == nil && publishedState.isEmpty }
 }
 
 extension Restoration: FieldCodable {
@@ -231,7 +231,7 @@ extension Restoration: FieldCodable {
   package func write(to writer: inout FieldWriter) {
     writer.write(checkpoint != nil)
     if let checkpoint { writer.write(long: checkpoint.encoded) }
-    lastTold.write(to: &writer)
+    publishedState.write(to: &writer)
   }
 
   /// Reads the value.
@@ -246,13 +246,13 @@ extension Restoration: FieldCodable {
         throw reader.failure(.badIdentity)
       }
     }
-    lastTold = try LastTold(from: &reader)
+    publishedState = try PublishedState(from: &reader)
   }
 }
 
-extension LastTold {
+extension PublishedState {
   /// The same by another clock, as far as one shard of so many is concerned: its own observers, and all beacons.
-  func part(of shard: Int, among shards: Int) -> LastTold {
+  func part(of shard: Int, among shards: Int) -> PublishedState {
     guard shards > 1 else { return self }
     var part = self
     part.regions.removeAll { word in
@@ -264,7 +264,7 @@ extension LastTold {
   }
 
   /// The same with all times by a clock that shows so much less.
-  func turnedBack(by offset: TimeSpan) -> LastTold {
+  func turnedBack(by offset: TimeSpan) -> PublishedState {
     guard offset != .zero else { return self }
     var turned = self
     for index in turned.regions.indices {
@@ -306,8 +306,8 @@ extension Restoration {
   ) throws(FieldError) -> MonitoringEngine {
     var engine = MonitoringEngine(site: site, sensing: sensing)
     try checkpoint?.restore(&engine, shard: shard, among: shards)
-    let told = lastTold.turnedBack(by: checkpoint?.clockOffset ?? .zero)
-    engine.resume(at: instant, lastTold: told.part(of: shard, among: shards), into: &output)
+    let told = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
+    engine.resume(at: instant, publishedState: told.part(of: shard, among: shards), into: &output)
     return engine
   }
 
@@ -325,12 +325,12 @@ extension Restoration {
     for site: Site,
     shards: Int,
     resumingAt instant: Timestamp,
-    grounds: [Ground] = [],
+    grounds: [LocatableVenue] = [],
     keepsSensings: Bool = false
   ) throws(FieldError) -> EventMerger {
     var merger = EventMerger(shards: shards, site: site, grounds: grounds, keepsSensings: keepsSensings)
     if let checkpoint { try merger.restoreState(from: checkpoint) }
-    merger.resume(at: instant, lastTold: lastTold)
+    merger.resume(at: instant, publishedState: publishedState)
     return merger
   }
 }

@@ -66,7 +66,7 @@ package struct EventMerger: Sendable {
     shards: Int,
     site: Site,
     limits: PositioningLimits = PositioningLimits(),
-    grounds: [Ground] = [],
+    grounds: [LocatableVenue] = [],
     keepsSensings: Bool = false
   ) {
     stream = site.stream
@@ -363,14 +363,14 @@ extension EventMerger {
   ///
   /// - Parameters:
   ///   - instant: the time at which inputs begin again; behind everything that was released.
-  ///   - lastTold: the states that events have published since the checkpoint, in their times.
-  package mutating func resume(at instant: Timestamp, lastTold: LastTold) {
+  ///   - publishedState: the states that events have published since the checkpoint, in their times.
+  package mutating func resume(at instant: Timestamp, publishedState: PublishedState) {
     // Counters of the checkpoint may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: instant.nanoseconds)
     clockSteps = max(clockSteps, floor)
     refusalFloor = max(refusalFloor, floor)
     refusals.removeAll()
-    stageTwo.resume(at: instant, lastTold: lastTold.turnedBack(by: clockOffset), into: &events)
+    stageTwo.resume(at: instant, publishedState: publishedState.turnedBack(by: clockOffset), into: &events)
   }
 }
 

@@ -24,7 +24,7 @@ public struct Pipeline: Sendable {
   var shards: [MonitoringEngine]
   var merger: EventMerger
   var registry: RegionRegistry
-  var board = StandingBoard()
+  var board = StandingStateCache()
   var output = StageOutput()
   private var owners: [Int] = []
   /// The R of the last input.
@@ -54,7 +54,7 @@ public struct Pipeline: Sendable {
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
     positioning: PositioningLimits = PositioningLimits(),
-    grounds: [Ground] = []
+    grounds: [LocatableVenue] = []
   ) throws(RegionRefusal) {
     registry = try RegionRegistry(site: site)
     self.site = site
@@ -180,7 +180,7 @@ public struct Pipeline: Sendable {
       } catch {
         counters.refusedCheckpoints &+= 1
       }
-      return resume(at: instant, lastTold: restoration.lastTold)
+      return resume(at: instant, publishedState: restoration.publishedState)
     }
   }
 
@@ -317,7 +317,7 @@ package struct PipelineCounters: Hashable, Sendable {
 extension Pipeline {
   /// Makes a pipeline that continues from a checkpoint, as if it had not been interrupted.
   ///
-  /// After a restart, call ``resume(at:lastTold:)`` next. Without that call, the pipeline continues at the instant of
+  /// After a restart, call ``resume(at:publishedState:)`` next. Without that call, the pipeline continues at the instant of
   /// the checkpoint, with the same events to the byte.
   ///
   /// - Parameters:
@@ -334,7 +334,7 @@ extension Pipeline {
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
     positioning: PositioningLimits = PositioningLimits(),
-    grounds: [Ground] = []
+    grounds: [LocatableVenue] = []
   ) throws {
     try self.init(
       site: site,
@@ -359,15 +359,19 @@ extension Pipeline {
   ///
   /// - Parameters:
   ///   - instant: the time at which inputs begin again.
-  ///   - lastTold: the states published since the checkpoint, or all published states if there is no checkpoint.
+  ///   - publishedState: the states published since the checkpoint, or all published states if there is no checkpoint.
   /// - Returns: the events that have become final.
-  package mutating func resume(at instant: Timestamp, lastTold: LastTold) -> [Event] {
+  package mutating func resume(at instant: Timestamp, publishedState: PublishedState) -> [Event] {
     let instant = enter(at: instant)
-    let told = lastTold.turnedBack(by: merger.clockOffset)
+    let told = publishedState.turnedBack(by: merger.clockOffset)
     for index in shards.indices {
-      shards[index].resume(at: instant, lastTold: told.part(of: index, among: shards.count), into: &output)
+      shards[index].resume(
+        at: instant,
+        publishedState: told.part(of: index, among: shards.count),
+        into: &output
+      )
     }
-    merger.resume(at: instant, lastTold: lastTold)
+    merger.resume(at: instant, publishedState: publishedState)
     board = standingNow()
     return release(through: instant - .oneNanosecond)
   }
@@ -440,8 +444,8 @@ extension Pipeline {
   }
 
   /// Returns the board of the subjects inside by the state of the engines, for lack of the events of before.
-  private func standingNow() -> StandingBoard {
-    var board = StandingBoard()
+  private func standingNow() -> StandingStateCache {
+    var board = StandingStateCache()
     for standing in shards.flatMap({ $0.standings() }) {
       board.set(
         application: standing.application,
@@ -492,7 +496,7 @@ package enum PipelineInput: Sendable {
 extension SensingScope {
   /// Makes the scope of the venues in which handsets and tags are located; nil if there are none, so that nothing is
   /// handed on.
-  package init?(_ grounds: [Ground]) {
+  package init?(_ grounds: [LocatableVenue]) {
     guard !grounds.isEmpty else { return nil }
     self.init()
     for (_, floor) in grounds.lazy.flatMap(\.venue.floors) {

@@ -22,7 +22,7 @@ package struct Standing: Hashable, Sendable {
 }
 
 /// The subjects that are inside regions, kept from the events; `process` ends by listing them.
-package struct StandingBoard: Sendable {
+package struct StandingStateCache: Sendable {
   private struct Key: Hashable, Sendable {
     let application: String
     let region: String

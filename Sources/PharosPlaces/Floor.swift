@@ -6,7 +6,7 @@ public import PharosReports
 public struct Floor: Hashable, Sendable {
   /// The number of the floor: 0 is the ground floor, −1 the one below it.
   public var level: Int
-  /// The display names: `Ground floor`, `EG`, `B1`; the first is the default.
+  /// The display names: `LocatableVenue floor`, `EG`, `B1`; the first is the default.
   public var names: [String]
   /// The plane on which its places are measured, in metres.
   public var plane: FloorPlane

@@ -9,7 +9,7 @@ package import PharosReports
 /// written state: after a restart each subject is located from scratch, within a scan or two.
 package struct Locators: Sendable {
   /// The prepared venues.
-  let grounds: [Ground]
+  let grounds: [LocatableVenue]
   let stream: String
   let limit: Int
   /// The beacons at known places, which are not tags.
@@ -34,7 +34,7 @@ package struct Locators: Sendable {
   static let leastTagLag = TimeSpan.seconds(3)
 
   /// Creates a collection without subjects.
-  package init(grounds: [Ground], site: Site, limit: Int) {
+  package init(grounds: [LocatableVenue], site: Site, limit: Int) {
     self.grounds = grounds
     self.limit = limit
     stream = site.stream
@@ -272,7 +272,7 @@ struct GroundReach {
   /// Creates the result of a sensing.
   ///
   /// If there is only one ground, nothing is looked up.
-  init(_ body: Sensing.Body, _ grounds: [Ground]) {
+  init(_ body: Sensing.Body, _ grounds: [LocatableVenue]) {
     guard grounds.count > 1 else {
       self = GroundReach.sole
       return
@@ -305,7 +305,7 @@ struct GroundReach {
   }
 
   /// Creates the result of a fixed observer, from the grounds that know it.
-  init(_ observer: ObserverID, _ grounds: [Ground]) {
+  init(_ observer: ObserverID, _ grounds: [LocatableVenue]) {
     self.init(
       known: grounds.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
       isTelling: grounds.count > 1
@@ -321,7 +321,7 @@ struct GroundReach {
   }
 }
 
-extension Ground {
+extension LocatableVenue {
   /// Returns whether a place is within a distance of the drawn extent of any floor with known coordinates.
   fileprivate func isNear(_ place: Coordinate, within meters: Double) -> Bool {
     venue.floors.contains { _, floor in

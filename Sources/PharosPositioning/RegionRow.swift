@@ -20,7 +20,7 @@ struct RegionRow: Sendable {
   }
 
   /// The latest report of an observer that the beacon is gone.
-  struct Farewell: Sendable {
+  struct PendingExit: Sendable {
     var observer: ObserverID?
     var time: Timestamp
     var lastHeard: Timestamp
@@ -66,7 +66,7 @@ struct RegionRow: Sendable {
   /// Indicates whether a report has arrived since the last decision.
   var isDirty = false
 
-  var farewell: Farewell?
+  var pendingExit: PendingExit?
   var changedAt = Timestamp.distantPast
 
   /// Starts from a state that is assumed.
@@ -111,14 +111,14 @@ struct RegionRow: Sendable {
     if let index = index(of: change.observer) {
       lastHeard = max(lastHeard, hearings.remove(at: index).lastHeard)
     }
-    if let farewell, farewell.time > change.time {
-      self.farewell?.lastHeard = max(farewell.lastHeard, lastHeard)
+    if let pendingExit, pendingExit.time > change.time {
+      self.pendingExit?.lastHeard = max(pendingExit.lastHeard, lastHeard)
       return
     }
-    farewell = Farewell(
+    pendingExit = PendingExit(
       observer: change.observer,
       time: change.time,
-      lastHeard: max(lastHeard, farewell?.lastHeard ?? .distantPast),
+      lastHeard: max(lastHeard, pendingExit?.lastHeard ?? .distantPast),
       evidence: change.evidence
     )
   }
@@ -158,7 +158,7 @@ struct RegionRow: Sendable {
     assumptionDeadline = .distantFuture
     let observer = assumedHearer
     hearings.removeAll(where: \.isAssumed)
-    farewell = Farewell(observer: observer, time: time, lastHeard: .distantPast, evidence: evidence)
+    pendingExit = PendingExit(observer: observer, time: time, lastHeard: .distantPast, evidence: evidence)
   }
 
   /// Stops tracking a beacon that may still be inside, which is never an exit.
@@ -187,9 +187,9 @@ struct RegionRow: Sendable {
       settled = conclude(.inside, hearing.time, hearing.observer, hearing.evidence)
     } else if let hearing = latestInTheDark() {
       settled = conclude(.unmonitored, hearing.time, hearing.observer, hearing.evidence)
-    } else if let farewell {
+    } else if let pendingExit {
       hearings.removeAll(keepingCapacity: true)
-      settled = conclude(.outside, farewell.time, farewell.observer, farewell.evidence)
+      settled = conclude(.outside, pendingExit.time, pendingExit.observer, pendingExit.evidence)
     }
     return settled
   }
@@ -234,7 +234,7 @@ struct RegionRow: Sendable {
   }
 
   private func latestInTheDark() -> Hearing? {
-    let bound = farewell?.lastHeard ?? .distantPast
+    let bound = pendingExit?.lastHeard ?? .distantPast
     return hearings.lazy.filter { $0.isDark && $0.lastHeard >= bound }.max { $0.lastHeard < $1.lastHeard }
   }
 }
@@ -250,12 +250,12 @@ extension RegionRow {
     patience.write(to: &writer)
     writer.write(counter)
     writer.write(isDirty)
-    writer.write(farewell != nil)
-    if let farewell {
-      writer.write(farewell.observer)
-      farewell.time.write(to: &writer)
-      farewell.lastHeard.write(to: &writer)
-      farewell.evidence.write(to: &writer)
+    writer.write(pendingExit != nil)
+    if let pendingExit {
+      writer.write(pendingExit.observer)
+      pendingExit.time.write(to: &writer)
+      pendingExit.lastHeard.write(to: &writer)
+      pendingExit.evidence.write(to: &writer)
     }
     writer.write(place: hearings.count)
     for hearing in hearings {
@@ -281,7 +281,7 @@ extension RegionRow {
     counter = try reader.counter()
     isDirty = try reader.flag()
     if try reader.flag() {
-      farewell = Farewell(
+      pendingExit = PendingExit(
         observer: try reader.optional(ObserverID.self),
         time: try Timestamp(from: &reader),
         lastHeard: try Timestamp(from: &reader),
@@ -322,11 +322,11 @@ extension RegionRow {
   /// If the event says that the beacon is inside and no observer is known to hear it, the observer of the event is
   /// assumed to hear it. The assumption ends when that observer has been up without hearing the beacon for the longest
   /// silence that the region's policy allows.
-  mutating func take(_ word: LastTold.RegionWord, at instant: Timestamp, _ region: Region) {
+  mutating func take(_ word: PublishedState.RegionRecord, at instant: Timestamp, _ region: Region) {
     state = word.state
     lastKnown = word.lastKnown
     changedAt = max(changedAt, word.time)
-    farewell = nil
+    pendingExit = nil
     isDirty = false
     holdDeadline = .distantFuture
     assumptionDeadline = .distantFuture
@@ -365,7 +365,7 @@ extension RegionRow {
     hearings.contains { $0.isAssumed && $0.isDark && $0.observer == observer }
   }
 
-  private mutating func assume(_ word: LastTold.RegionWord, isDark: Bool, until deadline: Timestamp) {
+  private mutating func assume(_ word: PublishedState.RegionRecord, isDark: Bool, until deadline: Timestamp) {
     assumptionDeadline = deadline
     guard let observer = word.observer else { return }
     hearings = [

@@ -271,7 +271,7 @@ extension RegionRow {
 
   /// Returns whether the row refers to an observer.
   func names(_ observer: ObserverID) -> Bool {
-    farewell?.observer == observer || hearings.contains { $0.observer == observer }
+    pendingExit?.observer == observer || hearings.contains { $0.observer == observer }
   }
 
   /// Removes an observer.
@@ -280,7 +280,7 @@ extension RegionRow {
   ///
   /// - Returns: `true` if the row may need a new decision.
   mutating func forget(_ observer: ObserverID, at now: Timestamp) -> Bool {
-    if farewell?.observer == observer { farewell?.observer = nil }
+    if pendingExit?.observer == observer { pendingExit?.observer = nil }
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return false }
     let gone = hearings.remove(at: index)
     isDirty = true

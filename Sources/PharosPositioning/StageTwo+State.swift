@@ -177,11 +177,15 @@ extension StageTwo {
   ///
   /// - Parameters:
   ///   - instant: The time at which inputs begin again, later than the time of the state.
-  ///   - lastTold: The last states from the events since the state was written, or from all events if there is no
+  ///   - publishedState: The last states from the events since the state was written, or from all events if there is no
   ///     state.
   ///   - events: Receives the resulting events, such as those of tags that become unmonitored because their observer is
   ///     down.
-  package mutating func resume(at instant: Timestamp, lastTold: LastTold, into events: inout [Event]) {
+  package mutating func resume(
+    at instant: Timestamp,
+    publishedState: PublishedState,
+    into events: inout [Event]
+  ) {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
     live.removeAll()
@@ -189,9 +193,9 @@ extension StageTwo {
       tags.store[place].zone.resume(at: now, after: downtime, around.rules)
       for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
     }
-    take(lastTold.regions, into: &events)
-    take(lastTold)
-    take(lastTold.observers)
+    take(publishedState.regions, into: &events)
+    take(publishedState)
+    take(publishedState.observers)
     // Counters of the state may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: now.nanoseconds)
     tags.retired = max(tags.retired, floor)
@@ -207,14 +211,16 @@ extension StageTwo {
   /// Skips the time from one instant to a later one, during which no input was received: silence in it is no evidence.
   package mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
-    resume(at: end, lastTold: LastTold(), into: &events)
+    resume(at: end, publishedState: PublishedState(), into: &events)
   }
 
   /// Restores states towards regions from events.
   ///
   /// Beacons that are inside or unmonitored come first, so that they get a place before the limit is reached.
-  private mutating func take(_ words: [LastTold.RegionWord], into events: inout [Event]) {
-    let isSomewhere = { (word: LastTold.RegionWord) in word.state == .inside || word.state == .unmonitored }
+  private mutating func take(_ words: [PublishedState.RegionRecord], into events: inout [Event]) {
+    let isSomewhere = { (word: PublishedState.RegionRecord) in
+      word.state == .inside || word.state == .unmonitored
+    }
     for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
       let key = BeaconRegions.Key(application: word.application, identifier: word.region)
       guard case .beacon(let beacon) = word.subject, let region = regions.place(of: key),
@@ -230,10 +236,13 @@ extension StageTwo {
   }
 
   /// Restores the zones of beacons from events.
-  private mutating func take(_ lastTold: LastTold) {
-    let down = Set(lastTold.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) })
+  private mutating func take(_ publishedState: PublishedState) {
+    let down = Set(
+      publishedState.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) }
+    )
     let zones = Dictionary(around.plan.zones.enumerated().map { ($1.identifier, $0) }) { first, _ in first }
-    let words = lastTold.zones.filter { $0.zone != nil } + lastTold.zones.filter { $0.zone == nil }
+    let words =
+      publishedState.zones.filter { $0.zone != nil } + publishedState.zones.filter { $0.zone == nil }
     for word in words {
       let zone = word.zone.flatMap { zones[$0] }
       guard word.zone == nil || zone != nil, let place = roomFor(word.beacon) else { continue }
@@ -254,7 +263,7 @@ extension StageTwo {
   }
 
   /// Restores the states of observers from events, after those of regions and zones.
-  private mutating func take(_ words: [LastTold.ObserverWord]) {
+  private mutating func take(_ words: [PublishedState.ObserverRecord]) {
     for word in words {
       let change = ObserverChange(
         observer: word.observer,

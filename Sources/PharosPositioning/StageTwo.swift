@@ -60,7 +60,7 @@ package struct StageTwo: Sendable {
     site: Site,
     limits: PositioningLimits = PositioningLimits(),
     rules: ZoneRules = ZoneRules(),
-    grounds: [Ground] = []
+    grounds: [LocatableVenue] = []
   ) {
     self.site = site
     self.stream = site.stream

@@ -86,9 +86,9 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       switch queue.take(upTo: allowance) {
       case .nothing:
         // Taken back: what was not delivered may still be asked for.
-        return giveBack(allowance)
+        return recycle(allowance)
       case .elements(let elements):
-        giveBack(allowance - elements.count)
+        recycle(allowance - elements.count)
         deliver(elements)
       case .finished(let failure):
         return complete(failure)
@@ -107,7 +107,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
     }
   }
 
-  private func giveBack(_ count: Int) {
+  private func recycle(_ count: Int) {
     if count > 0 { state.withLock { $0.demand += count } }
   }
 

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A hub with one sender and any number of takers, none of which can delay another.
 ///
-/// ``EventHub`` and ``ToldHub`` are built on it. The hub calls the takers on the sender's thread, so a taker only adds
+/// ``EventHub`` and ``CommittedEventHub`` are built on it. The hub calls the takers on the sender's thread, so a taker only adds
 /// the items that it wants to a queue. The subscriber drains that queue elsewhere, at its own speed.
 final class Hub<Item: Sendable>: Sendable {
   /// A receiver of batches, which must not block.

@@ -30,7 +30,7 @@ extension Publisher where Output == Sensing, Failure == Never {
   ///   - stream: the seed of the random numbers: the same stream name and input always give the same fixes.
   /// - Returns: the fixes, for OpenCombine and for `for await`.
   public func fixes(
-    in ground: Ground,
+    in ground: LocatableVenue,
     settings: PositioningSettings = PositioningSettings(),
     stream: String = "pharos"
   ) -> EventPublisher<Fix, Never> {
@@ -93,7 +93,7 @@ final class FixMaker: Subscriber, Sendable {
   static let mostSubjects = 4_096
 
   init(
-    ground: Ground,
+    ground: LocatableVenue,
     site: Site,
     deliver: @escaping @Sendable ([Fix]) -> Void,
     finish: @escaping @Sendable () -> Void

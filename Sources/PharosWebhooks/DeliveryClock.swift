@@ -37,7 +37,7 @@ package struct MachineClock: DeliveryClock {
 }
 
 /// A signal that wakes one task: after any number of rings, the next wait returns once.
-final class Doorbell: Sendable {
+final class AsyncSignal: Sendable {
   private struct State {
     var isRung = false
     var waiter: CheckedContinuation<Void, Never>?

@@ -35,7 +35,7 @@ package final class Notifications: Service {
   }
 
   let journal: Journal
-  let told: ToldHub
+  let told: CommittedEventHub
   let stream: String
   let tell: @Sendable ([Event]) -> Void
   let names: @Sendable (SubjectID) -> String?
@@ -44,7 +44,7 @@ package final class Notifications: Service {
   /// The sequence after which to begin if no state is saved; earlier events cause no notification.
   let beginning: Int64
   let shared = Mutex(Shared())
-  let bell = Doorbell()
+  let bell = AsyncSignal()
   private let executor = BlockingExecutor("pharos.notifications")
 
   /// Reads the rules from the journal.
@@ -60,7 +60,7 @@ package final class Notifications: Service {
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
   package init(
     journal: Journal,
-    told: ToldHub,
+    told: CommittedEventHub,
     stream: String,
     tell: @escaping @Sendable ([Event]) -> Void,
     names: @escaping @Sendable (SubjectID) -> String? = { _ in nil },

@@ -32,7 +32,7 @@ final class WebhookRunner: Sendable {
     var mail = Mail()
   }
 
-  let bell = Doorbell()
+  let bell = AsyncSignal()
   let parts: WebhookParts
   let shared: Mutex<Shared>
   /// Called when the receiver answers 410 and accepts no more events.

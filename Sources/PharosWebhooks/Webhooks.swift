@@ -23,7 +23,7 @@ package final class Webhooks: Service {
   }
 
   let parts: WebhookParts
-  let told: ToldHub
+  let told: CommittedEventHub
   let ownPorts: Set<Int>
   let state = Mutex(State())
   private let executor = BlockingExecutor("pharos.webhooks")
@@ -49,7 +49,7 @@ package final class Webhooks: Service {
   /// - Throws: ``WebhookError/journal(_:)`` if the webhooks cannot be read.
   package init(
     journal: Journal,
-    told: ToldHub,
+    told: CommittedEventHub,
     stream: String,
     ownPorts: Set<Int> = [],
     allows: @escaping @Sendable (_ event: Event, _ application: String?) -> Bool = { _, _ in true },

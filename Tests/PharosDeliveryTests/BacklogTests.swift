@@ -41,7 +41,7 @@ struct BacklogTests {
         #expect(lost == expected)
       case 5:
         backlog.append(
-          TellerCheckpoint(instant: Timestamp(seconds: 0), eventsBefore: delivered, encode: { [] })
+          CommitPublisherCheckpoint(instant: Timestamp(seconds: 0), eventsBefore: delivered, encode: { [] })
         )
         model.append(.checkpoint(delivered))
       case 6:

@@ -14,11 +14,11 @@ struct FeedHarness {
     let lost = Mutex<UInt64>(0)
   }
 
-  let told = ToldHub()
+  let told = CommittedEventHub()
   let live = LiveApplications()
   let store: ModelStore
   let authorisations: Authorisations
-  let desk: FeedDesk
+  let feedService: FeedService
   let log = RecordedLog()
   private let virtual = Virtual()
 
@@ -30,7 +30,7 @@ struct FeedHarness {
     authorisations =
       try other?.authorisations
       ?? Authorisations(store: Journal.open(.memory, stream: "test"))
-    desk = FeedDesk(
+    feedService = FeedService(
       told: told,
       live: live,
       authorisations: authorisations,

@@ -9,7 +9,7 @@ import PharosTestSupport
 import Synchronization
 import Testing
 
-/// Teller, journal and desk together, on their own threads, with clients that go and come back.
+/// CommitPublisher, journal and desk together, on their own threads, with clients that go and come back.
 @Suite("Coming back", .timeLimit(.minutes(20)))
 struct ResumeTests {
   private static let total = 10_000
@@ -21,7 +21,7 @@ struct ResumeTests {
 
   /// Reads until everything wanted is there, going away after a drawn number of events, fifty times.
   private func read(
-    _ desk: FeedDesk,
+    _ feedService: FeedService,
     _ filter: EventFilter,
     expecting count: Int,
     seed: UInt64
@@ -32,7 +32,7 @@ struct ResumeTests {
     var comings = 0
     while seen.count < count {
       comings += 1
-      let feed = try desk.open(FeedRequest(filter: filter, after: last, limit: 64))
+      let feed = try feedService.open(FeedRequest(filter: filter, after: last, limit: 64))
       let patience = comings > 50 ? Int.max : Int.random(in: 1...max(1, count / 25), using: &generator)
       var taken = 0
       reading: for await items in feed {
@@ -55,16 +55,16 @@ struct ResumeTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let journal = try Journal.open(isOnDisk ? .folder(folder.path) : .memory, stream: "test")
     let hub = EventHub()
-    let teller = Teller(
+    let commitPublisher = CommitPublisher(
       hub: hub,
       store: journal,
       authorisations: try Authorisations(store: journal),
       stream: "test"
     )
-    let desk = FeedDesk(teller: teller, history: journal)
-    async let everything = read(desk, .all, expecting: Self.total, seed: 1)
+    let feedService = FeedService(commitPublisher: commitPublisher, history: journal)
+    async let everything = read(feedService, .all, expecting: Self.total, seed: 1)
     async let some = read(
-      desk,
+      feedService,
       EventFilter(subjects: [.observer(.name("handset-3")), .observer(.name("handset-7"))]),
       expecting: Self.total / 5,
       seed: 2
@@ -99,18 +99,18 @@ struct ResumeTests {
       do {
         let store = LentJournal(try Journal.open(.folder(folder.path), stream: "test"), end)
         let hub = EventHub()
-        let teller = Teller(
+        let commitPublisher = CommitPublisher(
           hub: hub,
           store: store,
           authorisations: try Authorisations(store: Journal.open(.memory, stream: "test")),
           stream: "test"
         )
-        let desk = FeedDesk(teller: teller, history: store)
+        let feedService = FeedService(commitPublisher: commitPublisher, history: store)
         hub.publish((life * 100..<life * 100 + 100).map(event))
-        await teller.drain()
+        await commitPublisher.drain()
         // Each life but the last leaves 50 events for the next one.
         let wanted = life == 4 ? 500 : life * 100 + 50
-        var iterator = try desk.open(FeedRequest(after: last)).makeAsyncIterator()
+        var iterator = try feedService.open(FeedRequest(after: last)).makeAsyncIterator()
         while seen.count < wanted, let items = await iterator.next() {
           for case .event(let told) in items where seen.count < wanted {
             seen.append(told)

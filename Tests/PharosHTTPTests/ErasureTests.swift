@@ -18,7 +18,7 @@ struct ErasureTests {
       let allow = "/v1/applications/gallery/authorisations/visitor"
       _ = try await service.request("PUT", "/v1/applications/gallery", body: #"{"purpose":"tours"}"#)
       #expect(try await service.request("PUT", allow, body: #"{"state":"always"}"#).status == 200)
-      await service.backend.teller.drain()
+      await service.backend.commitPublisher.drain()
       let before = try await service.request("GET", "/v1/events").json["events"].elements
       #expect(before.contains { $0["event"]["subject"].string == "visitor" })
 
@@ -45,7 +45,7 @@ struct ErasureTests {
       let head = service.backend.journal.head
       try await service.hear(minor: 7, by: "visitor")
       try await service.told(about: "visitor")
-      await service.backend.teller.drain()
+      await service.backend.commitPublisher.drain()
       let again = try service.backend.journal.events(after: head, limit: .max)
       #expect(
         again.contains { $0.event.kind == .regionEnter && $0.event.subject == .observer(.name("visitor")) }

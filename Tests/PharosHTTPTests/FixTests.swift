@@ -16,8 +16,8 @@ struct FixTests {
 
   /// Has a decision told, and waits until it was.
   private func tell(_ events: [Event], _ service: TestService) async {
-    service.backend.teller.tell(events)
-    await service.backend.teller.drain()
+    service.backend.commitPublisher.tell(events)
+    await service.backend.commitPublisher.drain()
   }
 
   private func subjects(_ answer: WireAnswer) throws -> [String] {
@@ -98,12 +98,12 @@ struct FixTests {
 
   @Test("the board forgets the stalest fixes when there are too many, and never the newest")
   func bound() {
-    var board = Board()
-    for number in 0..<(Board.mostFixes + 10) { board.note(.fix(of: "s\(number)", at: number)) }
-    #expect(board.fixes.count <= Board.mostFixes)
-    #expect(board.fixes.count > Board.mostFixes / 2)
+    var board = StateCache()
+    for number in 0..<(StateCache.mostFixes + 10) { board.note(.fix(of: "s\(number)", at: number)) }
+    #expect(board.fixes.count <= StateCache.mostFixes)
+    #expect(board.fixes.count > StateCache.mostFixes / 2)
     #expect(board.fix(of: .observer(.name("s0"))) == nil)
-    #expect(board.fix(of: .observer(.name("s\(Board.mostFixes + 9)"))) != nil)
+    #expect(board.fix(of: .observer(.name("s\(StateCache.mostFixes + 9)"))) != nil)
   }
 
   @Test("nobody learns where a person is unless it was granted, and no longer than it is")
@@ -163,7 +163,11 @@ struct FixTests {
       let (tokens, now) = (service.backend.tokens, service.backend.clock())
       desk.token = try tokens.create(name: "op", role: .operator, at: now).secret
       shop.token = try tokens.create(name: "s", role: .application("shop"), at: now).secret
-      let application = try await desk.request("PUT", "/v1/applications/shop", body: #"{"purpose":"P."}"#)
+      let application = try await desk.request(
+        "PUT",
+        "/v1/applications/shop",
+        body: #"{"purpose":"P."}"#
+      )
       #expect(application.status == 201)
       let person = #"{"state":"denied","person":true}"#
       let path = "/v1/applications/shop/authorisations/visitor"

@@ -124,7 +124,11 @@ struct LimitTests {
     var settings = FeedSettings()
     settings.feeds = 4
     var backend = try TestService.parts(site: .gallery)
-    backend.feeds = FeedDesk(teller: backend.teller, history: backend.journal, settings: settings)
+    backend.feeds = FeedService(
+      commitPublisher: backend.commitPublisher,
+      history: backend.journal,
+      settings: settings
+    )
     let one = FeedRequest(client: "token one")
     var feeds = [try backend.feeds.open(one), try backend.feeds.open(one)]
     #expect(throws: FeedRefusal.tooManyOfOne(limit: 2)) { try backend.feeds.open(one) }

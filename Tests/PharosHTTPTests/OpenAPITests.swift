@@ -23,9 +23,9 @@ struct OpenAPITests {
   @Test("every route is described, and everything that is described is a route")
   func bothWays() throws {
     let backend = try TestService.parts(site: .gallery)
-    let board = LiveBoard(
-      told: ToldHub(),
-      rows: { LastTold() },
+    let board = LiveStateCache(
+      told: CommittedEventHub(),
+      rows: { PublishedState() },
       authorisations: { backend.authorisations.view },
       inUse: { [] }
     )

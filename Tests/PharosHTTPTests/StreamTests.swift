@@ -49,8 +49,8 @@ struct StreamTests {
   @Test("a stream begins with the present and tells what is decided, with the journal's numbers")
   func live() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.teller.tell(marks(1...3))
-      await service.backend.teller.drain()
+      service.backend.commitPublisher.tell(marks(1...3))
+      await service.backend.commitPublisher.drain()
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let target = "/v1/events?kind=clock.stepped"
         try await connection.send(
@@ -63,7 +63,7 @@ struct StreamTests {
         #expect(head.headers["transfer-encoding"] == "chunked")
         let preamble = try #require(try await connection.chunk())
         #expect(String(decoding: preamble, as: UTF8.self) == "retry: 2000\n\n")
-        service.backend.teller.tell(marks(4...5))
+        service.backend.commitPublisher.tell(marks(4...5))
         var received: [Received] = []
         while received.count < 2, let chunk = try await connection.chunk() {
           received += parse(String(decoding: chunk, as: UTF8.self))
@@ -80,8 +80,8 @@ struct StreamTests {
   @Test("lines of JSON tell the same, and resume behind a number")
   func lines() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.teller.tell(marks(1...9))
-      await service.backend.teller.drain()
+      service.backend.commitPublisher.tell(marks(1...9))
+      await service.backend.commitPublisher.drain()
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let head = service.head(
           "GET",
@@ -108,8 +108,8 @@ struct StreamTests {
       var generator = SeededGenerator(seed: 7)
       async let telling: Void = {
         for start in stride(from: 1, through: count, by: 100) {
-          service.backend.teller.tell(marks(start...start + 99))
-          await service.backend.teller.drain()
+          service.backend.commitPublisher.tell(marks(start...start + 99))
+          await service.backend.commitPublisher.drain()
         }
       }()
       var sequences: [Int] = []
@@ -162,8 +162,8 @@ struct StreamTests {
         for await _ in stops { break }
         // So much that nobody's socket holds it: the reader that takes nothing stands in the way of its stream.
         for start in stride(from: 1, through: 60_000, by: 4_000) {
-          service.backend.teller.tell(marks(start...start + 3_999))
-          await service.backend.teller.drain()
+          service.backend.commitPublisher.tell(marks(start...start + 3_999))
+          await service.backend.commitPublisher.drain()
         }
       }
     }
@@ -204,7 +204,7 @@ struct StreamTests {
           _ = try await reader.head()
           let count = 40_000
           for start in stride(from: 1, through: count, by: 4_000) {
-            service.backend.teller.tell(marks(start...start + 3_999))
+            service.backend.commitPublisher.tell(marks(start...start + 3_999))
           }
           var sequences: [Int] = []
           while sequences.last ?? 0 < count, let chunk = try await reader.chunk() {
@@ -219,8 +219,8 @@ struct StreamTests {
   @Test("pages of history hold every event once, either way")
   func pages() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.teller.tell(marks(1...250))
-      await service.backend.teller.drain()
+      service.backend.commitPublisher.tell(marks(1...250))
+      await service.backend.commitPublisher.drain()
       var up: [Int] = []
       var after: Int? = 0
       while let start = after {

@@ -47,8 +47,8 @@ extension TestService {
     try await hear(minor: 7)
     try await told(about: "front-desk")
     try await told([.ranging], about: "front-desk", hearing: 7)
-    backend.teller.tell([.fix(of: "visitor", at: 1)])
-    await backend.teller.drain()
+    backend.commitPublisher.tell([.fix(of: "visitor", at: 1)])
+    await backend.commitPublisher.drain()
   }
 
   /// Waits for a kind that the journal does not keep, while somebody goes on hearing.

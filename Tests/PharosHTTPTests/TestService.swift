@@ -51,7 +51,7 @@ struct TestService {
     let api = API(backend: backend, configuration: configuration, logger: logger)
     let http = isLive ? HTTPService(configuration, backend: backend, logger: logger) : nil
     let services: [any Service] = [
-      backend.teller, backend.feeds, backend.webhooks, backend.notifications, backend.server,
+      backend.commitPublisher, backend.feeds, backend.webhooks, backend.notifications, backend.server,
     ]
     let group = ServiceGroup(
       configuration: .init(services: services + (http.map { [$0] } ?? []), logger: logger)
@@ -109,7 +109,7 @@ struct TestService {
     )
     registrar.attach(to: server)
     let authorisations = try Authorisations(store: journal)
-    let teller = Teller(
+    let commitPublisher = CommitPublisher(
       hub: server.hub,
       store: journal,
       authorisations: authorisations,
@@ -121,21 +121,21 @@ struct TestService {
       server: server,
       registrar: registrar,
       journal: journal,
-      teller: teller,
-      feeds: FeedDesk(teller: teller, history: journal, logger: logger),
+      commitPublisher: commitPublisher,
+      feeds: FeedService(commitPublisher: commitPublisher, history: journal, logger: logger),
       tokens: try Tokens(store: journal),
       authorisations: authorisations,
       webhooks: try Webhooks(
         journal: journal,
-        told: teller.told,
+        told: commitPublisher.told,
         stream: site.stream,
         logger: logger
       ),
       notifications: try Notifications(
         journal: journal,
-        told: teller.told,
+        told: commitPublisher.told,
         stream: site.stream,
-        tell: { teller.tell($0) },
+        tell: { commitPublisher.tell($0) },
         names: { _ in nil },
         logger: logger
       ),

@@ -249,8 +249,8 @@ private struct Trace {
   ) throws {
     switch input {
     case .marker:
-      for conveyor in exchange.toShards[loop] {
-        #expect(conveyor.full.push(ShardParcel(received: received, content: .marker)))
+      for recyclingQueue in exchange.toShards[loop] {
+        #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .marker)))
       }
       let marker = CheckpointMarker(lease: CheckpointLease(), answer: nil)
       #expect(exchange.serverInputs.push(ServerInput(received: received, content: .marker(marker))))
@@ -259,8 +259,8 @@ private struct Trace {
     case .change(let change):
       var refusal: RegionRefusal?
       do throws(RegionRefusal) { try registry.accept(change) } catch { refusal = error }
-      for conveyor in exchange.toShards[loop] where refusal == nil {
-        #expect(conveyor.full.push(ShardParcel(received: received, content: .change(change))))
+      for recyclingQueue in exchange.toShards[loop] where refusal == nil {
+        #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .change(change))))
       }
       let told = ServerInput(received: received, content: .change(change, refusal: refusal))
       #expect(exchange.serverInputs.push(told))

@@ -18,7 +18,7 @@ struct FixServingTests {
   }
 
   /// A room of 40 by 20 m with five access points.
-  private static func ground() throws -> Ground {
+  private static func ground() throws -> LocatableVenue {
     let origin = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
     let corner = Point(x: 40, y: 20)
     let floor = Floor(
@@ -29,7 +29,7 @@ struct FixServingTests {
       accessPoints: posts.indices.map { PlacedAccessPoint(bssid($0), at: posts[$0]) }
     )
     let building = Building(identifier: "main", floors: [floor])
-    return Ground(venue: Venue(identifier: "museum", buildings: [building]))
+    return LocatableVenue(venue: Venue(identifier: "museum", buildings: [building]))
   }
 
   /// A datagram with a scan at a place, of which the entries are as old as they may be.

@@ -42,10 +42,10 @@ struct RestartTests {
     await harness.output.wait { enters($0).count == 10 + 2 * behind.count }
     await harness.server.stopAtOnce()
     let kept = try #require(harness.output.kept.last)
-    var told = LastTold()
+    var told = PublishedState()
     for event in harness.output.all.dropFirst(Int(kept.eventsBefore)) { told.note(event) }
     let checkpoint = try Checkpoint(decoding: kept.bytes)
-    return (harness.output.all, Restoration(checkpoint: checkpoint, lastTold: told))
+    return (harness.output.all, Restoration(checkpoint: checkpoint, publishedState: told))
   }
 
   @Test(
@@ -55,7 +55,7 @@ struct RestartTests {
   func resumes(before: Int, after: Int) async throws {
     let clock = ManualClock()
     let (told, restoration) = try await killed(loops: before, clock: clock, behind: [6, 7])
-    #expect(restoration.lastTold.regions.count == 4)
+    #expect(restoration.publishedState.regions.count == 4)
     // An hour in which nobody listened.
     clock.pass(.seconds(3_600))
     let harness = try await ServerHarness.start(site: Self.site, restoring: restoration) {

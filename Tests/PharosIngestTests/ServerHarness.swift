@@ -56,7 +56,7 @@ final class ServerHarness: Sendable {
 
   static func start(
     site: Site = Samples.site,
-    grounds: [Ground] = [],
+    grounds: [LocatableVenue] = [],
     listeners: [ListenAddress] = [ListenAddress(host: "127.0.0.1", port: 0)],
     isRecording: Bool = false,
     restoring restoration: Restoration? = nil,
@@ -106,7 +106,7 @@ final class ServerHarness: Sendable {
   }
 
   /// The events that one thread makes of the recording.
-  func replayed(shards: Int, on grounds: [Ground] = []) throws -> [Event] {
+  func replayed(shards: Int, on grounds: [LocatableVenue] = []) throws -> [Event] {
     var feed = CaptureFeed(observer: .name("none"))
     feed.append(output.recorded)
     var pipeline: Pipeline?

@@ -41,7 +41,7 @@ struct JournalCapturesTests {
     let events = try events(in: folder, site)
     #expect(!events.isEmpty)
     let journal = try Journal.open(.memory, stream: site.stream)
-    var rows = LastTold()
+    var rows = PublishedState()
     var start = 0
     while start < events.count {
       let group = events[start..<min(start + 100, events.count)]
@@ -53,7 +53,7 @@ struct JournalCapturesTests {
     #expect(
       kept.map { $0.cloudEvent(stream: site.stream) } == events.map { $0.cloudEvent(stream: site.stream) }
     )
-    #expect(try journal.lastTold() == rows)
+    #expect(try journal.publishedState() == rows)
     let lines = try String(contentsOf: folder.appending(path: "expected.jsonl"), encoding: .utf8)
       .split(separator: "\n").map(String.init)
     #expect(!lines.isEmpty)

@@ -136,7 +136,7 @@ struct JournalEraseTests {
             == expected.reversed().prefix(7).lines
         )
       }
-      let rows = try journal.lastTold()
+      let rows = try journal.publishedState()
       #expect(!rows.regions.contains { traces.contains($0.subject) })
       #expect(!rows.regions.contains { $0.observer.map(traces.contains) ?? false })
       #expect(!rows.regions.contains { $0.refinement.map(traces.contains) ?? false })

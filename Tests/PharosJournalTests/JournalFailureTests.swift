@@ -79,14 +79,14 @@ struct JournalFailureTests {
     #expect(JournalError(.full, at: "x").isPassing)
     #expect(journal.statistics().failures == 1)
     #expect(journal.head == 200)
-    #expect(try journal.lastTold() == model.rows)
+    #expect(try journal.publishedState() == model.rows)
     #expect(try journal.events(after: 0, limit: .max).lines == model.told.lines)
     _ = try journal.database.writeWithoutTransaction { database in
       try Int.fetchOne(database, sql: "PRAGMA max_page_count = 1000000")
     }
     model.append(second)
     #expect(try journal.append(second).compactMap { $0 } == Array(201...2_200))
-    #expect(try journal.lastTold() == model.rows)
+    #expect(try journal.publishedState() == model.rows)
     for _ in 0..<20 {
       let filter = timeline.filter(over: 2_200)
       let expected = model.told.filter { filter.matches($0.event) }
@@ -211,7 +211,7 @@ struct JournalFailureTests {
         let all = try journal.events(after: 0, limit: .max)
         #expect(all.lines.count == all.count)
         _ = try journal.events(after: 0, matching: timeline.filter(over: 600), limit: .max)
-        _ = try journal.lastTold()
+        _ = try journal.publishedState()
         if let checkpoint = try journal.latestCheckpoint() {
           #expect(checkpoint.bytes == Array(repeating: 7, count: 20_000))
         }

@@ -70,7 +70,7 @@ struct JournalKillTests {
       var model = ModelJournal()
       model.append(timeline.events(Int(journal.head)).map { .init(event: $0) })
       #expect(try journal.events(after: 0, limit: .max).lines == model.told.lines)
-      #expect(try journal.lastTold() == model.rows)
+      #expect(try journal.publishedState() == model.rows)
       let filter = EventFilter(kinds: [.regionState])
       let expected = model.told.filter { filter.matches($0.event) }
       #expect(try journal.events(after: 0, matching: filter, limit: .max).lines == expected.lines)

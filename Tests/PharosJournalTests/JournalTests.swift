@@ -55,7 +55,7 @@ struct JournalTests {
     var model = ModelJournal()
     for _ in 0..<20 {
       try fill(journal, &timeline, &model, groups: 3)
-      #expect(try journal.lastTold() == model.rows)
+      #expect(try journal.publishedState() == model.rows)
     }
     #expect(!model.rows.regions.isEmpty)
     #expect(!model.rows.zones.isEmpty)
@@ -68,12 +68,12 @@ struct JournalTests {
     var timeline = Timeline(seed: 9)
     _ = try journal.append(timeline.events(300).map { .init(event: $0) })
     let head = journal.head
-    #expect(try journal.lastTold(after: head).isEmpty)
-    var rows = LastTold()
+    #expect(try journal.publishedState(after: head).isEmpty)
+    var rows = PublishedState()
     let untold = timeline.events(50)
     for event in untold { rows.note(event) }
     _ = try journal.append(untold.map { .init(event: $0, isTold: false) })
-    let since = try journal.lastTold(after: head)
+    let since = try journal.publishedState(after: head)
     #expect(journal.head == head)
     // A word since then says the same as the events since then, but for what it knows from before.
     #expect(since.regions.map(\.subject) == rows.regions.map(\.subject))
@@ -91,7 +91,7 @@ struct JournalTests {
     for _ in 0..<5 {
       let journal = try Journal.open(.folder(folder.path), stream: Timeline.stream)
       #expect(journal.head == Int64(model.told.count))
-      #expect(try journal.lastTold() == model.rows)
+      #expect(try journal.publishedState() == model.rows)
       try fill(journal, &timeline, &model, groups: 5)
       #expect(try journal.events(after: 0, limit: .max).lines == model.told.lines)
       let hall = EventFilter(regions: ["hall"])

@@ -150,7 +150,7 @@ final class ScratchFolder: Sendable {
 /// What a journal must say, the slow and obvious way.
 struct ModelJournal {
   private(set) var told: [JournaledEvent] = []
-  private(set) var rows = LastTold()
+  private(set) var rows = PublishedState()
 
   mutating func append(_ entries: [Journal.Entry]) {
     for entry in entries {

@@ -14,7 +14,7 @@ struct FixOperatorTests {
     (0..<3).map { column in Point(x: 4 + 10 * Double(row), y: 4 + 6 * Double(column)) }
   }
 
-  private func ground() throws -> Ground {
+  private func ground() throws -> LocatableVenue {
     let origin = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
     let hall = Area(name: "Hall", outline: Polygon(rectangleFrom: Point(x: 0, y: 0), to: Point(x: 40, y: 20)))
     let floor = Floor(
@@ -25,7 +25,7 @@ struct FixOperatorTests {
       beacons: Self.places.indices.map { PlacedBeacon(beacon($0), at: Self.places[$0]) }
     )
     let building = Building(identifier: "main", floors: [floor])
-    return Ground(venue: Venue(identifier: "museum", buildings: [building]))
+    return LocatableVenue(venue: Venue(identifier: "museum", buildings: [building]))
   }
 
   private func beacon(_ number: Int) -> BeaconID { .proximity(Self.uuid, major: 1, minor: UInt16(number)) }
@@ -57,7 +57,7 @@ struct FixOperatorTests {
   }
 
   /// The fixes that the server's stage makes of the same sensings.
-  private func expected(_ sensings: [Sensing], _ ground: Ground, patience: TimeSpan) -> [Fix] {
+  private func expected(_ sensings: [Sensing], _ ground: LocatableVenue, patience: TimeSpan) -> [Fix] {
     var locators = Locators(grounds: [ground], site: Site(), limit: 100)
     var events: [Event] = []
     var watermark = Timestamp.distantPast

@@ -15,7 +15,7 @@ struct FixTraffic {
   static let period = TimeSpan.milliseconds(500)
 
   /// Where they walk.
-  let ground: Ground
+  let ground: LocatableVenue
   /// When they begin.
   let start: Timestamp
   /// For each way, for each period, what is sent at its end.
@@ -25,7 +25,7 @@ struct FixTraffic {
   init(seconds: Int) throws {
     let venue = SimulatedMall.venue(networks: FixTraffic.networks)
     let planner = JourneyPlanner(venue: venue, storey: SimulatedMall.storey)
-    ground = Ground(venue: venue)
+    ground = LocatableVenue(venue: venue)
     start = Scene.defaultStart
     var periods: [[ReportBatch]] = []
     for way in 0..<FixTraffic.ways {

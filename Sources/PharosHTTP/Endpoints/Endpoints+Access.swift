@@ -156,7 +156,7 @@ extension Endpoints {
         stream: backend.registrar.site.stream,
         at: backend.clock()
       )
-      if let event { backend.teller.tell([event]) }
+      if let event { backend.commitPublisher.tell([event]) }
     }
     let now = backend.authorisations.state(application: application.identifier, subject: subject)
     return .json { json in

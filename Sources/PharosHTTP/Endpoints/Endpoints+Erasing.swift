@@ -27,7 +27,7 @@ extension Endpoints {
     guard let traces = SubjectTraces(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
     }
-    guard !backend.teller.statistics.isFailing else {
+    guard !backend.commitPublisher.statistics.isFailing else {
       throw Problem.unavailable(
         "The journal takes nothing at present, so nothing can be removed from it. Try again later."
       )
@@ -37,7 +37,7 @@ extension Endpoints {
     let forgotten = try await backend.server.snapshot().time
     try await settle(through: forgotten)
     try await backend.server.checkpoint()
-    await backend.teller.drain()
+    await backend.commitPublisher.drain()
     let authorisations = try backend.authorisations.erase(traces)
     backend.webhooks.forget(traces)
     let notifications = try backend.notifications.forget(traces)

@@ -214,7 +214,7 @@ extension RegionInsight {
   }
 }
 
-extension Board.RangingWord {
+extension StateCache.RangingWord {
   /// Writes the ranging as events tell it.
   func write(to json: inout JSONText) {
     json.openObject()

@@ -78,7 +78,7 @@ extension Endpoints {
   }
 
   private static func write(
-    _ row: LastTold.RegionWord,
+    _ row: PublishedState.RegionRecord,
     nearest: Nearness.Nearest?,
     to json: inout JSONText
   ) {
@@ -163,7 +163,7 @@ private struct RowKey: Comparable {
   let region: String
   let subject: SubjectID
 
-  init(_ row: LastTold.RegionWord) {
+  init(_ row: PublishedState.RegionRecord) {
     region = row.region
     subject = row.subject
   }
@@ -216,7 +216,7 @@ struct Nearness: Sendable {
   /// The maximum number of observers whose tracks are read: reading them takes the engine's own time.
   private static let mostObservers = 256
 
-  private let readings: [ObserverID: [BeaconID: Board.Reading]]
+  private let readings: [ObserverID: [BeaconID: StateCache.Reading]]
   private let constraints: [String: BeaconConstraint]
   private var tracks: [ObserverID: [TrackInsight]] = [:]
 
@@ -229,8 +229,8 @@ struct Nearness: Sendable {
   ///   - server: the engine.
   /// - Throws: an error if the server has stopped.
   init(
-    rows: [LastTold.RegionWord],
-    readings: [ObserverID: [BeaconID: Board.Reading]],
+    rows: [PublishedState.RegionRecord],
+    readings: [ObserverID: [BeaconID: StateCache.Reading]],
     application: RegisteredApplication,
     server: PharosServer
   ) async throws {
@@ -255,7 +255,7 @@ struct Nearness: Sendable {
   }
 
   /// Returns the nearest counterpart of the subject of a row that is inside; nil if none is known.
-  func nearest(_ row: LastTold.RegionWord) -> Nearest? {
+  func nearest(_ row: PublishedState.RegionRecord) -> Nearest? {
     guard row.state == .inside else { return nil }
     if let ranged = ranged(row) { return ranged }
     switch row.subject {
@@ -268,7 +268,7 @@ struct Nearness: Sendable {
   }
 
   /// Returns the nearest by ranging; readings with a level of 0, which had no sample in the last second, are left out.
-  private func ranged(_ row: LastTold.RegionWord) -> Nearest? {
+  private func ranged(_ row: PublishedState.RegionRecord) -> Nearest? {
     let found: [Nearest]
     switch row.subject {
     case .none: return nil
@@ -304,7 +304,7 @@ struct Nearness: Sendable {
 }
 
 extension Nearness.Nearest {
-  fileprivate init(_ observer: ObserverID, _ reading: Board.Reading) {
+  fileprivate init(_ observer: ObserverID, _ reading: StateCache.Reading) {
     self.init(
       observer: observer,
       beacon: reading.reading.beacon,

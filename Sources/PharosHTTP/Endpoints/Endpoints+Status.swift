@@ -30,7 +30,7 @@ extension Endpoints {
       json.member("dataFolder", ifPresent: backend.facts.dataFolder)
       write(snapshot, to: &json)
       write(backend.journal.statistics(), to: &json)
-      write(backend.teller.statistics, to: &json)
+      write(backend.commitPublisher.statistics, to: &json)
       write(backend.feeds.statistics, to: &json)
       writeWebhooks(to: &json)
       json.closeObject()
@@ -154,17 +154,17 @@ extension Endpoints {
     json.closeObject()
   }
 
-  private func write(_ teller: TellerStatistics, to json: inout JSONText) {
+  private func write(_ commitPublisher: CommitPublisherStatistics, to json: inout JSONText) {
     json.openObject("teller")
-    json.member("received", teller.received)
-    json.member("told", teller.told)
-    json.member("passed", teller.passed)
-    json.member("withheld", teller.withheld)
-    json.member("lost", teller.lost)
-    json.member("waiting", teller.waiting)
-    json.member("checkpoints", teller.checkpoints)
-    json.member("failing", teller.isFailing)
-    json.member("lastFailure", ifPresent: teller.lastFailure)
+    json.member("received", commitPublisher.received)
+    json.member("told", commitPublisher.told)
+    json.member("passed", commitPublisher.passed)
+    json.member("withheld", commitPublisher.withheld)
+    json.member("lost", commitPublisher.lost)
+    json.member("waiting", commitPublisher.waiting)
+    json.member("checkpoints", commitPublisher.checkpoints)
+    json.member("failing", commitPublisher.isFailing)
+    json.member("lastFailure", ifPresent: commitPublisher.lastFailure)
     json.closeObject()
   }
 

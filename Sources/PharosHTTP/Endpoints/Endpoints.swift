@@ -11,9 +11,9 @@ package struct Endpoints: Sendable {
   /// The parts of the server.
   let backend: HTTPBackend
   /// The current states, rangings and fixes.
-  let board: LiveBoard
+  let board: LiveStateCache
 
-  package init(backend: HTTPBackend, board: LiveBoard) {
+  package init(backend: HTTPBackend, board: LiveStateCache) {
     self.backend = backend
     self.board = board
   }

@@ -36,7 +36,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
   }
 
   /// The time that a refused client has to read the answer, before its connection is closed.
-  private static let farewell = TimeAmount.seconds(1)
+  private static let pendingExit = TimeAmount.seconds(1)
 
   private let rules: Rules
   private var state = ConnectionState()
@@ -171,7 +171,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     context.write(wrapOutboundOut(.head(HTTPResponse(status: status, headerFields: fields))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     context.close(mode: .output, promise: nil)
-    waitTimer = schedule(ConnectionGuard.farewell, context) { _, context in context.close(promise: nil) }
+    waitTimer = schedule(ConnectionGuard.pendingExit, context) { _, context in context.close(promise: nil) }
   }
 
   private func schedule(

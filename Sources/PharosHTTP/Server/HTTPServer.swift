@@ -190,7 +190,7 @@ extension HTTPServer {
   /// The time that a stream has at a shutdown to send pending data and its end, before its connection is closed.
   ///
   /// Two seconds: a reader that takes nothing in that time takes nothing at all, and must not hold up the shutdown.
-  private static let farewell = TimeAmount.seconds(2)
+  private static let pendingExit = TimeAmount.seconds(2)
 
   /// Turns an answer into hummingbird's response.
   func response(
@@ -242,7 +242,7 @@ extension HTTPServer {
       try await withGracefulShutdownHandler {
         try await cancelWhenGracefulShutdown { try await produce() }
       } onGracefulShutdown: {
-        channel.eventLoop.scheduleTask(in: farewell) { channel.close(promise: nil) }
+        channel.eventLoop.scheduleTask(in: pendingExit) { channel.close(promise: nil) }
       }
     }
   }

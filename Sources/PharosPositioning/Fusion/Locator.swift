@@ -11,7 +11,7 @@ package import PharosReports
 /// - Source: Gordon, Salmond and Smith, "Novel approach to nonlinear/non-Gaussian Bayesian state estimation", IEE
 ///   Proc. F 140 (1993).
 package struct Locator: Sendable {
-  let content: Ground.Content
+  let content: LocatableVenue.Content
   let rules: FusionRules
   var noise: FusionNoise
   var tracker: MotionTracker
@@ -50,7 +50,7 @@ package struct Locator: Sendable {
   ///   - ground: The venue in which the subject may be.
   ///   - rules: The constants; nil for those of the ground. The table of likelihoods stays the ground's.
   ///   - seed: The seed of the random numbers.
-  package init(ground: Ground, rules: FusionRules? = nil, seed: UInt64) {
+  package init(ground: LocatableVenue, rules: FusionRules? = nil, seed: UInt64) {
     content = ground.content
     self.rules = rules ?? ground.rules
     noise = FusionNoise(seed: seed)

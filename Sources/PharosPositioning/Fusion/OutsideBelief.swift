@@ -171,7 +171,7 @@ extension Locator {
     let places = content.floors.map { floor in
       floor.plane.point(of: coordinate)
     }
-    let nearest = nearestDoorstep(places)
+    let nearest = nearestEntrance(places)
     sky.look(at: fix, distance: nearest?.distance ?? .infinity, rules, at: time)
     guard let nearest, sky.far(at: time) == nil else { return cloud.removeAll() }
     // Accuracies are radii that hold 68 %: 1.5 standard deviations along an axis.
@@ -191,7 +191,7 @@ extension Locator {
   }
 
   /// A floor that can be entered from outside, and the place there.
-  private struct Doorstep {
+  private struct NearestEntrance {
     var floor: Int
     var point: Point
     var distance: Double
@@ -199,14 +199,14 @@ extension Locator {
 
   /// Returns the floor nearest to a place among those at ground level or with doors, or among all floors if there are
   /// none.
-  private func nearestDoorstep(_ places: [Point?]) -> Doorstep? {
+  private func nearestEntrance(_ places: [Point?]) -> NearestEntrance? {
     let open = content.floors.indices.filter {
       content.floors[$0].id.level == 0 || !content.floors[$0].entrances.isEmpty
     }
     let candidates = open.isEmpty ? Array(content.floors.indices) : open
     return candidates.compactMap { number in
       places[number].map { point in
-        Doorstep(floor: number, point: point, distance: content.floors[number].distance(to: point))
+        NearestEntrance(floor: number, point: point, distance: content.floors[number].distance(to: point))
       }
     }
     .min { ($0.distance, $0.floor) < ($1.distance, $1.floor) }
@@ -217,18 +217,18 @@ extension Locator {
     return middle.point.distance(to: place) > Double(3 * (deviation + middle.spread)) + 10
   }
 
-  private mutating func begin(at doorstep: Doorstep, _ deviation: Float) {
+  private mutating func begin(at entrance: NearestEntrance, _ deviation: Float) {
     cloud.removeAll()
     cloud.reserve(rules.particles)
     // What satellites say is no guess among all places: particles carry it on at once.
     born = .distantPast
     for _ in 0..<rules.particles {
       cloud.append(
-        east: Float(doorstep.point.x) + deviation * noise.normal(),
-        north: Float(doorstep.point.y) + deviation * noise.normal(),
+        east: Float(entrance.point.x) + deviation * noise.normal(),
+        north: Float(entrance.point.y) + deviation * noise.normal(),
         bias: drawBias(),
         scale: ParticleCloud.held(1 + rules.scaleDeviation * noise.normal()),
-        floor: UInt8(truncatingIfNeeded: doorstep.floor)
+        floor: UInt8(truncatingIfNeeded: entrance.floor)
       )
     }
   }

@@ -15,7 +15,7 @@ package struct ParticleCloud: Sendable, Hashable {
   var scale: [Float] = []
   /// The logarithm of the weight, up to a number common to all.
   package var weight: [Float] = []
-  /// The floor, as its place in `Ground.floors`.
+  /// The floor, as its place in `LocatableVenue.floors`.
   package var floor: [UInt8] = []
 
   package init() {}
@@ -187,7 +187,7 @@ extension ParticleCloud {
     lengthDeviation: Float,
     heading: Float,
     headingDeviation: Float,
-    _ content: Ground.Content,
+    _ content: LocatableVenue.Content,
     _ rules: FusionRules,
     _ noise: inout FusionNoise
   ) {

@@ -39,7 +39,7 @@ struct RadioField<Cell: CellEvidence>: Sendable {
     floor: Int,
     columns wantedColumns: ClosedRange<Int>,
     rows wantedRows: ClosedRange<Int>,
-    _ content: Ground.Content
+    _ content: LocatableVenue.Content
   ) {
     open(columns: wantedColumns, rows: wantedRows, of: content.radio.grids[floor])
     let table = Cell.rows(of: content.levels)
@@ -73,7 +73,7 @@ struct RadioField<Cell: CellEvidence>: Sendable {
     _ patch: RadioPatch,
     less nowhere: Cell,
     _ valueList: [Cell],
-    _ content: Ground.Content
+    _ content: LocatableVenue.Content
   ) {
     let firstColumn = max(column, Int(patch.column))
     let lastColumn = min(column + columns, Int(patch.column + patch.columns))
@@ -141,7 +141,7 @@ struct RadioField<Cell: CellEvidence>: Sendable {
 
 extension RadioField<Float> {
   /// Adds the evidence for the window of what a scan does not list.
-  mutating func addUnlisted(but listed: [Int32], floor: Int, _ content: Ground.Content) {
+  mutating func addUnlisted(but listed: [Int32], floor: Int, _ content: LocatableVenue.Content) {
     content.unlisted.add(
       listed: listed,
       to: &values,
@@ -152,7 +152,7 @@ extension RadioField<Float> {
   }
 }
 
-extension Ground.Content {
+extension LocatableVenue.Content {
   /// Returns the index in ``levels`` of the likelihood of a reading where the map does not expect its emitter.
   func unexpected(level: Int, noise: Int) -> Int {
     levels.place(

@@ -161,19 +161,22 @@ extension PrometheusText {
   }
 
   /// Writes how many events were decided, published, withheld and lost, and how the journal takes them.
-  package mutating func write(_ teller: TellerStatistics) {
-    write(.tellerReceived, teller.received)
+  package mutating func write(_ commitPublisher: CommitPublisherStatistics) {
+    write(.tellerReceived, commitPublisher.received)
     write(
       .tellerTold,
-      [(["journalled"], Double(teller.told)), (["live"], Double(teller.passed))]
+      [(["journalled"], Double(commitPublisher.told)), (["live"], Double(commitPublisher.passed))]
     )
-    write(.tellerWithheld, teller.withheld)
-    write(.tellerLost, teller.lost)
-    write(.tellerWaiting, teller.waiting)
-    write(.tellerIsFailing, teller.isFailing ? 1 : 0)
+    write(.tellerWithheld, commitPublisher.withheld)
+    write(.tellerLost, commitPublisher.lost)
+    write(.tellerWaiting, commitPublisher.waiting)
+    write(.tellerIsFailing, commitPublisher.isFailing ? 1 : 0)
     write(
       .checkpoints,
-      [(["kept"], Double(teller.checkpoints)), (["failed"], Double(teller.failedCheckpoints))]
+      [
+        (["kept"], Double(commitPublisher.checkpoints)),
+        (["failed"], Double(commitPublisher.failedCheckpoints)),
+      ]
     )
   }
 

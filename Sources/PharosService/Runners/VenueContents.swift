@@ -103,7 +103,7 @@ package struct VenueContents: Equatable, Sendable {
   }
 
   /// The venue made ready for locating.
-  package var ground: Ground { Ground(venue: venue, radio: radio) }
+  package var ground: LocatableVenue { LocatableVenue(venue: venue, radio: radio) }
 
   /// The warning about a venue without a learned radio map; nil if the venue has one.
   var remark: String? {
@@ -127,7 +127,7 @@ package struct LoadedVenues: Sendable {
     /// The contents of its files.
     package let contents: VenueContents
     /// The venue made ready.
-    let ground: Ground
+    let ground: LocatableVenue
   }
 
   /// The venues, in the site's order.
@@ -164,7 +164,7 @@ package struct LoadedVenues: Sendable {
   }
 
   /// The venues as a pipeline uses them for locating.
-  package var grounds: [Ground] { entries.map(\.ground) }
+  package var grounds: [LocatableVenue] { entries.map(\.ground) }
 
   /// The venues as the HTTP interface serves them.
   package var served: [ServedVenue] {

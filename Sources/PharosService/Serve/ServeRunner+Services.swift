@@ -38,7 +38,7 @@ extension ServeRunner {
   ///
   /// Shutdown runs in reverse order, one service after the other: the demo and the status line end first; the HTTP
   /// interface accepts no more requests and ends its streams; the engine drains and hands over its last checkpoint; the
-  /// event output writes the last events; the teller commits them; webhooks finish their deliveries in progress; the
+  /// event output writes the last events; the commit publisher commits them; webhooks finish their deliveries in progress; the
   /// journal ends last.
   func services(
     _ parts: ServerParts,
@@ -72,7 +72,7 @@ extension ServeRunner {
       adopt: { try await parts.adopt($0) }
     )
     var services: [any Service] = [JournalService(journal: parts.journal, logger: logger)]
-    services += [parts.webhooks, parts.notifications, parts.teller, parts.feeds]
+    services += [parts.webhooks, parts.notifications, parts.commitPublisher, parts.feeds]
     if let output { services.append(output) }
     services.append(parts.server)
     if let http { services.append(http) }

@@ -13,15 +13,15 @@ import PharosSite
 import PharosWebhooks
 import Synchronization
 
-/// The parts of a server, put together and not yet running: journal, engine, teller, streams, webhooks, interface.
+/// The parts of a server, put together and not yet running: journal, engine, commit publisher, streams, webhooks, interface.
 struct ServerParts: Sendable {
   let journal: Journal
   let registrar: Registrar
   let authorisations: Authorisations
   let tokens: Tokens
   let server: PharosServer
-  let teller: Teller
-  let feeds: FeedDesk
+  let commitPublisher: CommitPublisher
+  let feeds: FeedService
   let webhooks: Webhooks
   let notifications: Notifications
   let narrator: NarratorHolder
@@ -69,11 +69,11 @@ struct ServerParts: Sendable {
       ingest.signing = try ServerParts.signing(registrar, journal, clock: ingest.clock)
       let keys = ingest.signing.observers.count
       ServerParts.warn(of: ingest.listeners, keys: keys, logger)
-      let desk = CheckpointDesk()
+      let checkpointService = CheckpointService()
       ingest.checkpointInterval = ServerParts.checkpointInterval
       let (restoration, toldSince) = try ServerParts.restoration(from: journal, logger: logger)
       ingest.toldSinceCheckpoint = toldSince
-      ingest.checkpoint = { desk.take($0) }
+      ingest.checkpoint = { checkpointService.take($0) }
       server = PharosServer(
         site: registrar.site,
         grounds: plan.venues.grounds,
@@ -82,30 +82,35 @@ struct ServerParts: Sendable {
         logger: logger
       )
       registrar.attach(to: server)
-      teller = Teller(
+      commitPublisher = CommitPublisher(
         hub: server.hub,
         store: journal,
         authorisations: authorisations,
         stream: site.stream,
         logger: logger
       )
-      desk.attach(teller)
+      checkpointService.attach(commitPublisher)
       var streams = FeedSettings()
       if let most = plan.settings.streams { streams.feeds = most }
-      feeds = FeedDesk(teller: teller, history: journal, settings: streams, logger: logger)
+      feeds = FeedService(
+        commitPublisher: commitPublisher,
+        history: journal,
+        settings: streams,
+        logger: logger
+      )
       webhooks = try Webhooks(
         journal: journal,
-        told: teller.told,
+        told: commitPublisher.told,
         stream: site.stream,
         ownPorts: plan.ownPorts,
-        allows: { [teller] in teller.allows($0, to: $1) },
+        allows: { [commitPublisher] in commitPublisher.allows($0, to: $1) },
         logger: logger
       )
       notifications = try Notifications(
         journal: journal,
-        told: teller.told,
+        told: commitPublisher.told,
         stream: site.stream,
-        tell: { [teller] in teller.tell($0) },
+        tell: { [commitPublisher] in commitPublisher.tell($0) },
         names: { [narrator] in narrator.name(of: $0) },
         logger: logger
       )
@@ -122,7 +127,7 @@ struct ServerParts: Sendable {
       server: server,
       registrar: registrar,
       journal: journal,
-      teller: teller,
+      commitPublisher: commitPublisher,
       feeds: feeds,
       tokens: tokens,
       authorisations: authorisations,
@@ -173,23 +178,25 @@ struct ServerParts: Sendable {
         )
       }
     }
-    let told = try journal.lastTold(after: through)
-    let isNew = checkpoint == nil && told == LastTold()
-    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, lastTold: told)
+    let told = try journal.publishedState(after: through)
+    let isNew = checkpoint == nil && told == PublishedState()
+    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, publishedState: told)
     return (restoration, max(0, journal.head - through))
   }
 }
 
-/// Hands checkpoints to a teller that is made after the server which takes them.
-private final class CheckpointDesk: Sendable {
-  private let teller = Mutex<Teller?>(nil)
+/// Hands checkpoints to a commit publisher that is made after the server which takes them.
+private final class CheckpointService: Sendable {
+  private let commitPublisher = Mutex<CommitPublisher?>(nil)
 
-  func attach(_ teller: Teller) { self.teller.withLock { $0 = teller } }
+  func attach(_ commitPublisher: CommitPublisher) { self.commitPublisher.withLock { $0 = commitPublisher } }
 
   func take(_ pending: PendingCheckpoint) {
-    let teller = teller.withLock { $0 }
-    teller?.offer(
-      TellerCheckpoint(instant: pending.instant, eventsBefore: pending.eventsBefore) { pending.encoded() }
+    let commitPublisher = commitPublisher.withLock { $0 }
+    commitPublisher?.offer(
+      CommitPublisherCheckpoint(instant: pending.instant, eventsBefore: pending.eventsBefore) {
+        pending.encoded()
+      }
     )
   }
 }
@@ -228,7 +235,7 @@ extension ServerParts {
     )
     if let snapshot = try? await server.snapshot() { text.write(snapshot) }
     text.write(journal.statistics())
-    text.write(teller.statistics)
+    text.write(commitPublisher.statistics)
     text.write(feeds.statistics)
     text.write(webhooks.list())
     text.write(web.statistics)
@@ -244,7 +251,7 @@ extension ServerParts {
     } catch {
       checks.append(.init("ingest", problem: "\(error)"))
     }
-    let told = teller.statistics
+    let told = commitPublisher.statistics
     checks.append(
       .init(
         "journal",

@@ -35,7 +35,7 @@ package struct StatusService: Service {
           return
         }
         let line = StatusService.line(now, since: before, period: period, tally: tally)
-        console.say(line + StatusService.trouble(parts.teller.statistics))
+        console.say(line + StatusService.trouble(parts.commitPublisher.statistics))
         for finding in watch.look(now, parts.feeds.statistics) { tell(finding) }
         before = now
       }
@@ -65,7 +65,7 @@ package struct StatusService: Service {
   }
 
   /// Returns a text about events that the journal refuses or has lost; empty if there are none.
-  package static func trouble(_ told: TellerStatistics) -> String {
+  package static func trouble(_ told: CommitPublisherStatistics) -> String {
     (told.isFailing ? ", journal refuses, \(told.waiting) events wait" : "")
       + (told.lost > 0 ? ", \(told.lost) events not kept" : "")
   }

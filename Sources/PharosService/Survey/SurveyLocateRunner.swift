@@ -145,11 +145,11 @@ package struct SurveyLocateRunner: Sendable {
 
 /// Locates one trace after the other, each with a pipeline of its own.
 package struct TraceLocator: Sendable {
-  let ground: Ground
+  let ground: LocatableVenue
   let site: Site
   let thinning: TraceThinning
 
-  package init(ground: Ground, site: Site, thinning: TraceThinning) {
+  package init(ground: LocatableVenue, site: Site, thinning: TraceThinning) {
     self.ground = ground
     self.site = site
     self.thinning = thinning

@@ -38,19 +38,19 @@ package struct JourneyPlanner: Sendable {
   ///   - point: the place on that floor; a place outdoors is measured on the floor of the entrance too.
   ///   - isOutdoors: true if it begins outdoors.
   ///   - gait: the gait of the person.
-  ///   - errands: the errands, in order.
+  ///   - journeySteps: the steps, in order.
   /// - Returns: the journey; the person stays where it ends.
-  /// - Throws: ``InvalidScene``, which names the first errand that cannot be done.
+  /// - Throws: ``InvalidScene``, which names the first step that cannot be done.
   package func journey(
     on floor: FloorID,
     from point: Point,
     isOutdoors: Bool = false,
     gait: Gait = Gait(),
-    _ errands: [Errand]
+    _ journeySteps: [JourneyStep]
   ) throws(InvalidScene) -> Journey {
     var course = try course(on: floor, from: point, isOutdoors: isOutdoors, gait: gait)
-    for (number, errand) in errands.enumerated() {
-      try perform(errand, number: number, on: &course)
+    for (number, journeyStep) in journeySteps.enumerated() {
+      try perform(journeyStep, number: number, on: &course)
     }
     return course.journey
   }
@@ -78,12 +78,12 @@ package struct JourneyPlanner: Sendable {
   }
 
   func perform(
-    _ errand: Errand,
+    _ journeyStep: JourneyStep,
     number: Int,
     on course: inout JourneyCourse
   ) throws(InvalidScene) {
     let place = "errand \(number + 1)"
-    switch errand {
+    switch journeyStep {
     case .stay(let time):
       guard time >= .zero else { throw mistake(place, "stays \(time.seconds) s; it must not be negative") }
       course.stay(time)
@@ -151,7 +151,7 @@ package struct JourneyPlanner: Sendable {
 }
 
 /// One action of a person on a ``Journey``.
-package enum Errand: Hashable, Sendable {
+package enum JourneyStep: Hashable, Sendable {
   /// Walks to a place on the same floor, around what stands in the way.
   case walk(to: Point)
   /// Stands still for a time.

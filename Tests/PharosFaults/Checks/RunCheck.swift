@@ -30,7 +30,7 @@ struct RunCheck {
   }
 
   private func checkTelling() {
-    let told = life.teller.statistics
+    let told = life.commitPublisher.statistics
     if isOrderly {
       same(
         "events decided",

@@ -14,8 +14,8 @@ final class Life {
   let number: Int
   let journal: Journal
   let hub = EventHub()
-  let teller: Teller
-  let feeds: FeedDesk
+  let commitPublisher: CommitPublisher
+  let feeds: FeedService
   private(set) var pipeline: Pipeline
   /// Datagrams that were handed to it.
   private(set) var datagrams: UInt64 = 0
@@ -46,24 +46,24 @@ final class Life {
       store = LifeStore(journal, world: world, life: number)
       let logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
       let authorisations = try Authorisations(store: journal)
-      teller = Teller(
+      commitPublisher = CommitPublisher(
         hub: hub,
         store: store,
         authorisations: authorisations,
         stream: stream,
-        settings: TellerSettings(),
+        settings: CommitPublisherSettings(),
         logger: logger,
         threads: Life.threads(number, world.clockwork)
       )
-      feeds = FeedDesk(
-        told: teller.told,
-        live: teller.live,
+      feeds = FeedService(
+        told: commitPublisher.told,
+        live: commitPublisher.live,
         authorisations: authorisations,
         stream: stream,
         history: store,
         settings: FeedSettings(),
         logger: logger,
-        lost: { [weak teller] in teller?.statistics.lost ?? 0 },
+        lost: { [weak commitPublisher] in commitPublisher?.statistics.lost ?? 0 },
         clock: Life.clock(world.clockwork)
       )
       pipeline = try Pipeline(site: world.site, shards: world.shards(number), monitoring: world.plan.limits)
@@ -123,9 +123,9 @@ final class Life {
         world.violate(.start, "the journal's checkpoint cannot be read: \(error)")
       }
     }
-    let told = try journal.lastTold(after: through)
+    let told = try journal.publishedState(after: through)
     let isNew = checkpoint == nil && told.isEmpty
-    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, lastTold: told)
+    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, publishedState: told)
     return (restoration, max(0, journal.head - through))
   }
 
@@ -177,11 +177,11 @@ final class Life {
     guard !isPaused else { return }
     look()
     let pipeline = pipeline
-    let checkpoint = TellerCheckpoint(
+    let checkpoint = CommitPublisherCheckpoint(
       instant: world.clock.received(world.clockwork.now),
       eventsBefore: delivered
     ) { pipeline.checkpoint().encoded }
-    teller.offer(checkpoint)
+    commitPublisher.offer(checkpoint)
   }
 
   /// Stops in an orderly way: what was decided is told and kept with a last checkpoint, then the function is called.
@@ -191,7 +191,7 @@ final class Life {
     takeCheckpoint()
     isStopping = true
     let call = Call(stopped)
-    teller.drain { call.function() }
+    commitPublisher.drain { call.function() }
   }
 
   // MARK: Threads
@@ -204,9 +204,9 @@ final class Life {
     }
   }
 
-  private static func threads(_ number: Int, _ clockwork: Clockwork) -> TellerThreads {
+  private static func threads(_ number: Int, _ clockwork: Clockwork) -> CommitPublisherThreads {
     let (work, keep) = (SerialThread(clockwork, owner: number), SerialThread(clockwork, owner: number))
-    return TellerThreads(
+    return CommitPublisherThreads(
       work: { job in work.submit { job() } },
       workLater: { delay, job in work.submit(after: TrueTime(delay)) { job() } },
       keep: { job in keep.submit { job() } },

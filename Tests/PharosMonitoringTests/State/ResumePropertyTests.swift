@@ -35,7 +35,7 @@ struct ResumePropertyTests {
     let crashed = world.inputs[crash - 1].time
     run.advance(to: crashed)
     var story = Story(before: run.output.events)
-    var told = LastTold()
+    var told = PublishedState()
     for event in story.before[covered...].sorted(by: Event.isOrderedBefore) { told.note(event) }
 
     let shards = Int.random(in: 1...3, using: &random)
@@ -50,7 +50,7 @@ struct ResumePropertyTests {
         guard case .observer(let id) = word.subject else { return true }
         return isOurs(id)
       }
-      run.engines[index].resume(at: story.start, lastTold: words, into: &run.output)
+      run.engines[index].resume(at: story.start, publishedState: words, into: &run.output)
     }
     // Stage two may learn what nobody knows any more; nobody else learns anything.
     #expect(run.output.events.isEmpty, "the start itself tells nothing")

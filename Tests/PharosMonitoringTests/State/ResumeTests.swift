@@ -254,9 +254,9 @@ struct ResumeTests {
     timeline.engine = MonitoringEngine(site: site)
     var reader = FieldReader(kept.bytes[...])
     try timeline.engine.restoreState(from: &reader) { _ in true }
-    var told = LastTold()
+    var told = PublishedState()
     told.regions = [
-      LastTold.RegionWord(
+      PublishedState.RegionRecord(
         application: "gallery",
         region: "tags",
         subject: .beacon(Timeline.beacon()),
@@ -267,7 +267,7 @@ struct ResumeTests {
       )
     ]
     var output = StageOutput()
-    timeline.engine.resume(at: Timeline.at(100), lastTold: told, into: &output)
+    timeline.engine.resume(at: Timeline.at(100), publishedState: told, into: &output)
     #expect(output.isEmpty)
     timeline.hear(at: 101)
     let presences = timeline.links.dropFirst(before).compactMap { link -> RegionState? in

@@ -90,13 +90,13 @@ struct SilentReturnTests {
     for second in 1...20 { timeline.hear(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
     let word = Self.word("tags", .unmonitored, at: 25)
-    let back = LastTold.ObserverWord(
+    let back = PublishedState.ObserverRecord(
       observer: Timeline.handset,
       isUp: true,
       time: Timeline.at(30),
       decidedAt: Timeline.at(30)
     )
-    var told = LastTold()
+    var told = PublishedState()
     told.regions = [word]
     told.observers = [back]
     _ = try Self.resume(&timeline, kept, site, told)
@@ -115,7 +115,7 @@ struct SilentReturnTests {
     var timeline = Timeline(site)
     for second in 1...20 { timeline.hear(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
-    var told = LastTold()
+    var told = PublishedState()
     told.regions = [Self.word("room", .outside, at: 25)]
     let output = try Self.resume(&timeline, kept, site, told)
     #expect(output.events.isEmpty)
@@ -125,9 +125,12 @@ struct SilentReturnTests {
     #expect(Self.presences(timeline.links[before...]) == ["room inside", "tags inside"])
   }
 
-  private static func word(_ region: String, _ state: RegionState, at seconds: Double) -> LastTold.RegionWord
-  {
-    LastTold.RegionWord(
+  private static func word(
+    _ region: String,
+    _ state: RegionState,
+    at seconds: Double
+  ) -> PublishedState.RegionRecord {
+    PublishedState.RegionRecord(
       application: "gallery",
       region: region,
       subject: .beacon(Timeline.beacon()),
@@ -142,13 +145,13 @@ struct SilentReturnTests {
     _ timeline: inout Timeline,
     _ kept: Timeline.Kept,
     _ site: Site,
-    _ told: LastTold
+    _ told: PublishedState
   ) throws -> StageOutput {
     timeline.engine = MonitoringEngine(site: site)
     var reader = FieldReader(kept.bytes[...])
     try timeline.engine.restoreState(from: &reader) { _ in true }
     var output = StageOutput()
-    timeline.engine.resume(at: Timeline.at(100), lastTold: told, into: &output)
+    timeline.engine.resume(at: Timeline.at(100), publishedState: told, into: &output)
     return output
   }
 

@@ -48,7 +48,7 @@ struct StateBytesTests {
       accepted += 1
       var run = StateRun(world)
       if Bool.random(using: &random) {
-        engine.resume(at: Timeline.at(later + 50), lastTold: LastTold(), into: &run.output)
+        engine.resume(at: Timeline.at(later + 50), publishedState: PublishedState(), into: &run.output)
       }
       run.engines = [engine]
       for (time, input) in world.inputs.prefix(60) { run.give(input, at: later + 50 + time) }

@@ -20,8 +20,8 @@ extension Timeline {
   }
 
   /// What was told after a checkpoint.
-  func told(since kept: Kept) -> LastTold {
-    var told = LastTold()
+  func told(since kept: Kept) -> PublishedState {
+    var told = PublishedState()
     for event in events[kept.events...] { told.note(event) }
     return told
   }
@@ -36,7 +36,7 @@ extension Timeline {
       try reader.finish()
     }
     var output = StageOutput()
-    engine.resume(at: Timeline.at(seconds), lastTold: told, into: &output)
+    engine.resume(at: Timeline.at(seconds), publishedState: told, into: &output)
     events += output.events
     links += output.links
   }

@@ -70,10 +70,10 @@ struct CheckpointTests {
   @Test("a recording carries what a server went on from, in as many blocks as it takes")
   func recording() throws {
     let checkpoint = try Self.busy(seed: 420).checkpoint()
-    var told = LastTold()
+    var told = PublishedState()
     for number in 0..<20_000 {
       told.zones.append(
-        LastTold.ZoneWord(
+        PublishedState.ZoneRecord(
           beacon: .proximity(Traffic.uuid, major: 7, minor: UInt16(number)),
           zone: "zone\(number % 3)",
           time: Traffic.start,
@@ -81,7 +81,7 @@ struct CheckpointTests {
         )
       )
     }
-    let restoration = Restoration(checkpoint: checkpoint, lastTold: told)
+    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
     let parts = RestorationPart.parts(of: restoration)
     #expect(parts.count > 1)
     let instant = checkpoint.instant + .seconds(60)
@@ -106,16 +106,16 @@ struct CheckpointTests {
 
   @Test("a recording that lacks a part of it says so")
   func missingPart() throws {
-    var told = LastTold()
+    var told = PublishedState()
     told.zones = (0..<20_000).map { number in
-      LastTold.ZoneWord(
+      PublishedState.ZoneRecord(
         beacon: .proximity(Traffic.uuid, major: 7, minor: UInt16(number)),
         zone: "zone",
         time: Traffic.start,
         decidedAt: Traffic.start
       )
     }
-    let parts = RestorationPart.parts(of: Restoration(checkpoint: nil, lastTold: told))
+    let parts = RestorationPart.parts(of: Restoration(checkpoint: nil, publishedState: told))
     var writer = try RecordingWriter(site: Traffic.site)
     try writer.write(.restored(parts[0], at: Traffic.start))
     try writer.write(.restored(parts[0], at: Traffic.start))

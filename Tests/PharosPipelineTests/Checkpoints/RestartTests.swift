@@ -33,9 +33,9 @@ struct RestartTests {
       instant = inputs[crashAt - 1].instant
       events += pipeline.advance(to: instant)
       told = events
-      var lastTold = LastTold()
-      for event in events.dropFirst(covered) { lastTold.note(event) }
-      restoration = Restoration(checkpoint: checkpoint, lastTold: lastTold)
+      var publishedState = PublishedState()
+      for event in events.dropFirst(covered) { publishedState.note(event) }
+      restoration = Restoration(checkpoint: checkpoint, publishedState: publishedState)
     }
   }
 

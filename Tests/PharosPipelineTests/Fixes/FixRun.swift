@@ -38,7 +38,7 @@ struct FixRun {
   /// The events of inputs, by a new pipeline.
   func events(
     of inputs: [HallWalk.Input],
-    on grounds: [Ground],
+    on grounds: [LocatableVenue],
     site: Site = Hall.site(),
     limits: PositioningLimits = PositioningLimits()
   ) throws -> [Event] {

@@ -32,7 +32,7 @@ struct Hall {
 
   static func tag(_ index: Int) -> BeaconID { .proximity(Hall.uuid, major: 500, minor: UInt16(index)) }
 
-  var ground: Ground {
+  var ground: LocatableVenue {
     get throws {
       let origin = try #require(Coordinate(latitude: 52.5 + Double(number) * 0.1, longitude: 13.4))
       let corner = Point(x: Hall.size.width, y: Hall.size.depth)
@@ -45,7 +45,7 @@ struct Hall {
         observers: Hall.posts.indices.map { PlacedObserver(gateway($0), at: Hall.posts[$0]) },
         accessPoints: Hall.posts.indices.map { PlacedAccessPoint(accessPoint($0), at: Hall.posts[$0]) }
       )
-      return Ground(
+      return LocatableVenue(
         venue: Venue(identifier: name, buildings: [Building(identifier: "main", floors: [floor])])
       )
     }

@@ -109,7 +109,7 @@ struct SubjectTests {
     events += pipeline.advance(to: inputs[cut - 1].received)
     let checkpoint = try Checkpoint(decoding: pipeline.checkpoint().encoded)
     var next = try Pipeline(site: Hall.site(), restoring: checkpoint, shards: 2, grounds: grounds)
-    events += next.resume(at: inputs[cut - 1].received + .milliseconds(1), lastTold: LastTold())
+    events += next.resume(at: inputs[cut - 1].received + .milliseconds(1), publishedState: PublishedState())
     let before = events.fixes.count
     for input in inputs[cut...] where input.received > inputs[cut - 1].received {
       events += next.ingest(input.batch)

@@ -14,7 +14,7 @@ struct BeginningTests {
   }
 
   /// A house of three floors of 60 by 24 m, ten access points on each.
-  private static func ground(_ random: inout SeededGenerator) throws -> Ground {
+  private static func ground(_ random: inout SeededGenerator) throws -> LocatableVenue {
     let origin = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
     let floors = (0..<3).map { level in
       Floor(
@@ -27,13 +27,13 @@ struct BeginningTests {
         }
       )
     }
-    return Ground(
+    return LocatableVenue(
       venue: Venue(identifier: "house", buildings: [Building(identifier: "main", floors: floors)])
     )
   }
 
   /// A field of three floors and any heights, some floors far below the others.
-  private static func field(on ground: Ground, _ random: inout SeededGenerator) -> VenueField {
+  private static func field(on ground: LocatableVenue, _ random: inout SeededGenerator) -> VenueField {
     var field = VenueField(
       values: ground.radio.grids.map { grid in
         let base = Float.random(in: -60...0, using: &random)
@@ -84,7 +84,7 @@ struct BeginningTests {
       identifier: "other",
       buildings: [Building(identifier: "elsewhere", floors: house.venue.floors.map(\.floor))]
     )
-    var locator = Locator(ground: Ground(venue: other, radio: house.radio), seed: 1)
+    var locator = Locator(ground: LocatableVenue(venue: other, radio: house.radio), seed: 1)
     for second in 0..<30 {
       let time = Self.time + .seconds(Double(second))
       let points = (0..<10).map { number in

@@ -27,7 +27,7 @@ struct FirstBeaconTests {
     let venue = Venue(identifier: "hall", buildings: [Building(identifier: "main", floors: [floor])])
     var rules = FusionRules()
     change(&rules)
-    return Locator(ground: Ground(venue: venue, rules: rules), seed: 7)
+    return Locator(ground: LocatableVenue(venue: venue, rules: rules), seed: 7)
   }
 
   /// The fix two seconds after one faint advert of each of these beacons.

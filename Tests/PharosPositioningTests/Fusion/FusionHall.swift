@@ -10,7 +10,7 @@ struct FusionHall {
   static let start = Timestamp(seconds: 1_750_000_000)
   static let observer: ObserverID = .name("phone")
 
-  let ground: Ground
+  let ground: LocatableVenue
   var random: SeededGenerator
   var sensings: [Sensing] = []
   /// An access point that hangs elsewhere than the map says: it is heard as if at the other end.
@@ -41,7 +41,7 @@ struct FusionHall {
     rules.scanLead = .zero
     rules.beaconLead = .zero
     change(&rules)
-    ground = Ground(venue: venue, rules: rules)
+    ground = LocatableVenue(venue: venue, rules: rules)
   }
 
   /// Addresses of boxes of their own.

@@ -108,7 +108,7 @@ struct UnlistedTests {
   // Two wings.
 
   /// A hall of 60 by 24 m: ten access points along its middle are heard alike from either end, six more hang at its eastern end.
-  private static func ground(_ change: (inout FusionRules) -> Void) throws -> Ground {
+  private static func ground(_ change: (inout FusionRules) -> Void) throws -> LocatableVenue {
     let size = Point(x: 60, y: 24)
     let origin = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
     let middle = (0..<10).map { PlacedAccessPoint(address($0), at: Point(x: 30, y: 2 + 2 * Double($0))) }
@@ -124,7 +124,7 @@ struct UnlistedTests {
     var rules = FusionRules()
     change(&rules)
     let venue = Venue(identifier: "hall", buildings: [Building(identifier: "main", floors: [floor])])
-    return Ground(venue: venue, rules: rules)
+    return LocatableVenue(venue: venue, rules: rules)
   }
 
   private static func address(_ number: Int) -> DeviceAddress {

@@ -12,9 +12,9 @@ struct FloorScenarioTests {
   static let allowed = 10.0
 
   /// Up and down by one means, with walks between.
-  static func errands(_ kind: Connector.Kind) -> [Errand] {
+  static func journeySteps(_ kind: Connector.Kind) -> [JourneyStep] {
     let floor = SimulatedMall.floor
-    func walks(_ x: Double, _ toX: Double) -> [Errand] {
+    func walks(_ x: Double, _ toX: Double) -> [JourneyStep] {
       [.walk(to: Point(x: x, y: 18)), .walk(to: Point(x: toX, y: 22)), .stay(.seconds(3))]
     }
     return switch kind {
@@ -54,7 +54,7 @@ struct FloorScenarioTests {
         let journey = try house.planner.journey(
           on: SimulatedMall.floor(0),
           from: Point(x: 5, y: 20),
-          Self.errands(kind)
+          Self.journeySteps(kind)
         )
         var handset = Handset(
           id: .name("walker"),

@@ -30,10 +30,10 @@ struct ScenarioHouse {
   }
 
   /// The venue made ready.
-  func ground(_ knowledge: Knowledge, rules: FusionRules = FusionRules()) throws -> Ground {
+  func ground(_ knowledge: Knowledge, rules: FusionRules = FusionRules()) throws -> LocatableVenue {
     switch knowledge {
-    case .placed: Ground(venue: venue, rules: rules)
-    case .surveyed: Ground(venue: venue, radio: try SurveyedMaps.map(of: self), rules: rules)
+    case .placed: LocatableVenue(venue: venue, rules: rules)
+    case .surveyed: LocatableVenue(venue: venue, radio: try SurveyedMaps.map(of: self), rules: rules)
     }
   }
 

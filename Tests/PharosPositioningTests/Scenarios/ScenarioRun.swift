@@ -33,7 +33,7 @@ struct ScenarioRun {
   init(
     _ scene: IndoorScene,
     seed: UInt64,
-    on ground: Ground,
+    on ground: LocatableVenue,
     until end: TimeSpan = .forever,
     site: Site = Site()
   ) throws {

@@ -14,7 +14,7 @@ struct ResumeTests {
     _ links: [StageLink],
     until seconds: Double,
     site: Site = LinkScript.site(),
-    told: LastTold = LastTold()
+    told: PublishedState = PublishedState()
   ) throws -> (stage: StageTwo, events: [Event]) {
     var stage = StageTwo(site: site)
     var events: [Event] = []
@@ -22,7 +22,7 @@ struct ResumeTests {
     stage.advance(to: LinkScript.time(seconds), into: &events)
     stage = try StateLawTests.restored(StateLawTests.bytes(stage), site)
     var later: [Event] = []
-    stage.resume(at: LinkScript.time(seconds + pause), lastTold: told, into: &later)
+    stage.resume(at: LinkScript.time(seconds + pause), publishedState: told, into: &later)
     return (stage, later)
   }
 
@@ -42,10 +42,10 @@ struct ResumeTests {
     lastKnown: RegionState? = nil,
     observer: String? = "a",
     at seconds: Double
-  ) -> LastTold {
-    var told = LastTold()
+  ) -> PublishedState {
+    var told = PublishedState()
     told.regions = [
-      LastTold.RegionWord(
+      PublishedState.RegionRecord(
         application: "gallery",
         region: "hall",
         subject: .beacon(tag),
@@ -111,7 +111,7 @@ struct ResumeTests {
     var again = try StateLawTests.restored(StateLawTests.bytes(first), LinkScript.site())
     var events: [Event] = []
     let word = Self.word(.inside, observer: "b", at: 700)
-    again.resume(at: LinkScript.time(1_200), lastTold: word, into: &events)
+    again.resume(at: LinkScript.time(1_200), publishedState: word, into: &events)
     let silent = [LinkScript.link("a", isUp: true, at: 1_210), LinkScript.link("b", isUp: true, at: 1_250)]
     let gone = Self.run((again, events), silent, until: 3_000)
     #expect(LinkScript.words(gone) == ["region.state hall @1550", "region.exit hall @1550"])
@@ -179,7 +179,7 @@ struct ResumeTests {
   func knowsTheDark() throws {
     var told = Self.word(.unmonitored, lastKnown: .inside, at: 14)
     told.observers = [
-      LastTold.ObserverWord(
+      PublishedState.ObserverRecord(
         observer: .name("a"),
         isUp: false,
         time: LinkScript.time(14),
@@ -207,7 +207,7 @@ struct ResumeTests {
     for link in lost { stage.take(link, into: &before) }
     stage.advance(to: LinkScript.time(14), into: &before)
     var after: [Event] = []
-    resumed.resume(at: LinkScript.time(60), lastTold: Self.word(.inside, at: 13), into: &after)
+    resumed.resume(at: LinkScript.time(60), publishedState: Self.word(.inside, at: 13), into: &after)
     for link in [LinkScript.presence("a", .outside, at: 70), LinkScript.presence("a", .inside, at: 90)] {
       resumed.take(link, into: &after)
     }
@@ -265,9 +265,9 @@ struct ResumeTests {
   @Test("a zone that was told behind the checkpoint holds until somebody hears the tag")
   func takesZoneWords() throws {
     let links = Self.heard([("a", -50), ("b", -75)], 0...40)
-    var told = LastTold()
+    var told = PublishedState()
     told.zones = [
-      LastTold.ZoneWord(
+      PublishedState.ZoneRecord(
         beacon: Self.tag,
         zone: "b",
         time: LinkScript.time(45),

@@ -125,7 +125,7 @@ struct StateLawTests {
       // Whatever it believes now, it takes what comes and says where it stands.
       var said: [Event] = []
       if Bool.random(using: &random) {
-        restored.resume(at: LinkScript.time(200), lastTold: LastTold(), into: &said)
+        restored.resume(at: LinkScript.time(200), publishedState: PublishedState(), into: &said)
       }
       for link in links.suffix(100) { restored.take(link, into: &said) }
       restored.advance(to: LinkScript.time(160), into: &said)

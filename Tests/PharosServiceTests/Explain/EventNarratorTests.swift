@@ -126,17 +126,27 @@ struct EventNarratorTests {
       age: .milliseconds(400),
       satellites: example.isIndoors ? .notNeeded : .needed
     )
-    #expect(words(.fix, about: .observer(EventNarratorTests.desk), .fix(fix)) == example.expected)
+    #expect(
+      words(.fix, about: .observer(EventNarratorTests.desk), .fix(fix)) == example.expected
+    )
   }
 
   @Test("observers, ranging, batteries, zones and limits have their words too")
   func others() {
     #expect(
-      words(.observerQuarantined, about: .observer(EventNarratorTests.desk), .observer(ObserverTransition()))
-        .contains("`pharos observer accept desk` lets it in")
+      words(
+        .observerQuarantined,
+        about: .observer(EventNarratorTests.desk),
+        .observer(ObserverTransition())
+      )
+      .contains("`pharos observer accept desk` lets it in")
     )
     #expect(
-      words(.observerOnline, about: .observer(EventNarratorTests.desk), .observer(ObserverTransition()))
+      words(
+        .observerOnline,
+        about: .observer(EventNarratorTests.desk),
+        .observer(ObserverTransition())
+      )
         == "Heard for the first time."
     )
     let reading = RangedReading(

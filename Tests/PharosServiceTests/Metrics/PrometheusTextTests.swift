@@ -19,7 +19,7 @@ struct PrometheusTextTests {
     let journal = try Journal.open(.memory, stream: "metrics")
     try journal.save(checkpoint: [1], instant: Timestamp(seconds: 1_700_000_000), through: 0)
     text.write(journal.statistics())
-    text.write(TellerStatistics())
+    text.write(CommitPublisherStatistics())
     text.write(FeedStatistics())
     text.write([])
     text.write(HTTPStatistics())

@@ -64,7 +64,7 @@ struct BannerTests {
 
   @Test("the status line says what the journal refuses and has lost")
   func trouble() {
-    var told = TellerStatistics()
+    var told = CommitPublisherStatistics()
     #expect(StatusService.trouble(told).isEmpty)
     told.isFailing = true
     told.waiting = 7

@@ -87,7 +87,7 @@ struct OperatedServerTests {
     let journal = try Journal.open(.folder(folder), stream: "pharos")
     let events = try journal.events(after: 0, matching: .init(), limit: 100_000)
     #expect(events.map(\.sequence) == Array(journal.oldest..<journal.head + 1))
-    let told = try journal.lastTold()
+    let told = try journal.publishedState()
     return (
       journal.head,
       events.map { "\($0.event.id)" },

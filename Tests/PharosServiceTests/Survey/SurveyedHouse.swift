@@ -7,7 +7,7 @@ final class SurveyedHouse: Sendable {
   /// What init and learn said.
   let said: String
   /// The venue made ready for locating.
-  let ground: Ground
+  let ground: LocatableVenue
   /// Where it lies.
   let venue: String
   private let folder: TemporaryFolder

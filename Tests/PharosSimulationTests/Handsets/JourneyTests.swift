@@ -26,12 +26,12 @@ struct JourneyTests {
 
   @Test("from floor to floor one moves without a leap, and as long as such ways take")
   func connectors() throws {
-    let errands: [Errand] = [
+    let journeySteps: [JourneyStep] = [
       .take(SimulatedMall.lowerEscalator, to: SimulatedMall.floor(1)), .walk(to: Point(x: 20, y: 20)),
       .take(SimulatedMall.lift, to: SimulatedMall.floor(2)), .walk(to: Point(x: 40, y: 20)),
       .take(SimulatedMall.stairs, to: SimulatedMall.floor(1)), .walk(to: Point(x: 40, y: 20)),
     ]
-    let journey = try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), errands)
+    let journey = try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), journeySteps)
     #expect(journey.arrivals.map(\.floor.level) == [1, 2, 1])
     #expect(journey.arrivals.map(\.manner) == [.escalator, .lift, .climbing])
     var times: [Journey.Manner: Double] = [:]
@@ -116,16 +116,16 @@ struct JourneyTests {
   @Test(
     "what cannot be done names the errand",
     arguments: [
-      (Errand.walk(to: Point(x: 100, y: 20)), "errand 2: finds no way on floor mall/0"),
+      (JourneyStep.walk(to: Point(x: 100, y: 20)), "errand 2: finds no way on floor mall/0"),
       (.take("ladder", to: SimulatedMall.floor(1)), "errand 2: takes \"ladder\", which is no connector"),
       (.take(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)), "errand 2: takes \"escalator 1-2\""),
       (.leave(through: "window", to: .origin), "errand 2: goes through \"window\""),
       (.stay(.seconds(-1)), "errand 2: stays -1.0 s"),
     ]
   )
-  func mistakes(errand: Errand, start: String) {
+  func mistakes(journeyStep: JourneyStep, start: String) {
     let error = #expect(throws: InvalidScene.self) {
-      try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), [.stay(.seconds(1)), errand])
+      try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), [.stay(.seconds(1)), journeyStep])
     }
     #expect(error?.mistakes.first?.description.hasPrefix(start) == true, "\(String(describing: error))")
   }

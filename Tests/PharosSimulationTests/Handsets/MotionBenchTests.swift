@@ -8,12 +8,12 @@ struct MotionBenchTests {
   static let planner = JourneyPlanner(venue: SimulatedMall.venue(), storey: SimulatedMall.storey)
 
   static func handset(
-    _ errands: [Errand],
+    _ journeySteps: [JourneyStep],
     sensors: Handset.Sensors = Handset.Sensors(hasMagnetometer: true)
   ) throws
     -> Handset
   {
-    let journey = try planner.journey(on: SimulatedMall.floor(0), from: Point(x: 5, y: 20), errands)
+    let journey = try planner.journey(on: SimulatedMall.floor(0), from: Point(x: 5, y: 20), journeySteps)
     return Handset(id: .name("h"), journey: journey, motion: .raw(sensors))
   }
 

@@ -12,9 +12,9 @@ import Testing
 @Suite("Notifications", .timeLimit(.minutes(20)))
 struct NotificationsTests {
   /// Journals and tells, as the teller does, and lets tests wait for what was told.
-  final class Teller: Sendable {
+  final class CommitPublisher: Sendable {
     let journal: Journal
-    let hub = ToldHub()
+    let hub = CommittedEventHub()
     private let order = Mutex(())
     let told = AsyncStream<Event>.makeStream()
 
@@ -35,12 +35,12 @@ struct NotificationsTests {
     }
   }
 
-  private func service(_ teller: Teller, clock: any DeliveryClock) throws -> Notifications {
+  private func service(_ commitPublisher: CommitPublisher, clock: any DeliveryClock) throws -> Notifications {
     try Notifications(
-      journal: teller.journal,
-      told: teller.hub,
+      journal: commitPublisher.journal,
+      told: commitPublisher.hub,
       stream: Samples.stream,
-      tell: teller.tell,
+      tell: commitPublisher.tell,
       names: { $0 == Samples.subject(1) ? "Ada" : nil },
       clock: clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -54,24 +54,24 @@ struct NotificationsTests {
   @Test("a stay that outlasts a restart is told once, with a sequence like any event")
   func restart() async throws {
     let clock = StandingClock()
-    let teller = Teller(try Journal.open(.memory, stream: Samples.stream))
-    let first = try service(teller, clock: clock)
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let first = try service(commitPublisher, clock: clock)
     let made = try first.put("hello", json: json(Self.hello), application: "gallery")
     #expect(made.isNew)
     await withDiscardingTaskGroup { group in
       group.addTask { await first.run() }
-      teller.tell([Samples.event(counter: 1)])
+      commitPublisher.tell([Samples.event(counter: 1)])
       first.stop()
     }
-    #expect(teller.journal.head == 1)
+    #expect(commitPublisher.journal.head == 1)
 
     // The time down counts for the stay; when the server is back, it is long enough.
     clock.advance(to: Samples.start + .seconds(60))
-    let second = try service(teller, clock: clock)
+    let second = try service(commitPublisher, clock: clock)
     #expect(second.list(application: "gallery") == [made.rule], "the rule is kept in the journal")
     await withDiscardingTaskGroup { group in
       group.addTask { await second.run() }
-      for await event in teller.told.stream {
+      for await event in commitPublisher.told.stream {
         #expect(event.region == "entrance" && event.subject == Samples.subject(1))
         guard case .notification(let detail) = event.detail else { break }
         #expect(detail.text == "Hello, Ada!")
@@ -79,25 +79,25 @@ struct NotificationsTests {
       }
       second.stop()
     }
-    let third = try service(teller, clock: clock)
+    let third = try service(commitPublisher, clock: clock)
     await withDiscardingTaskGroup { group in
       group.addTask { await third.run() }
       third.stop()
     }
-    let events = try teller.journal.events(after: 0, matching: .all, limit: 10)
+    let events = try commitPublisher.journal.events(after: 0, matching: .all, limit: 10)
     #expect(events.map(\.event.kind) == [.regionEnter, .notification], "told once")
   }
 
   @Test("the alarm of a stay tells without any further event")
   func alarm() async throws {
     let clock = LeapingClock()
-    let teller = Teller(try Journal.open(.memory, stream: Samples.stream))
-    let service = try service(teller, clock: clock)
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let service = try service(commitPublisher, clock: clock)
     _ = try service.put("hello", json: json(Self.hello), application: "gallery")
     await withDiscardingTaskGroup { group in
       group.addTask { await service.run() }
-      teller.tell([Samples.event(subject: 2, counter: 1)])
-      for await event in teller.told.stream {
+      commitPublisher.tell([Samples.event(subject: 2, counter: 1)])
+      for await event in commitPublisher.told.stream {
         #expect(event.time == Samples.start + .seconds(30))
         break
       }
@@ -108,8 +108,8 @@ struct NotificationsTests {
 
   @Test("rules are listed, replaced and deleted, each application its own")
   func changes() throws {
-    let teller = Teller(try Journal.open(.memory, stream: Samples.stream))
-    let service = try service(teller, clock: StandingClock())
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let service = try service(commitPublisher, clock: StandingClock())
     let rule = try service.put("hello", json: json(Self.hello), application: "gallery").rule
     #expect(service.list(application: "museum").isEmpty)
     #expect(throws: WebhookError.unknown("hello")) { try service.rule("hello", application: "museum") }
@@ -141,8 +141,8 @@ struct NotificationsTests {
     ]
   )
   func mistakes(document: String, fields: [String]) throws {
-    let teller = Teller(try Journal.open(.memory, stream: Samples.stream))
-    let service = try service(teller, clock: StandingClock())
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let service = try service(commitPublisher, clock: StandingClock())
     let error = #expect(throws: WebhookError.self) {
       try service.put("hello", json: json(document), application: "gallery")
     }

@@ -9,7 +9,7 @@ import Synchronization
 /// A journal, a hub and webhooks over them, as a server composes them.
 struct WebhookHouse {
   let journal: Journal
-  let hub = ToldHub()
+  let hub = CommittedEventHub()
   let webhooks: Webhooks
 
   init(

@@ -15,7 +15,7 @@ final class FieldsTarget: FuzzTarget {
     switch bytes[0] % 8 {
     case 0: check(Site.self, bytes)
     case 1: check(RegionChange.self, bytes)
-    case 2: check(LastTold.self, bytes)
+    case 2: check(PublishedState.self, bytes)
     case 3: check(Application.self, bytes)
     case 4: check(BeaconID.self, bytes)
     case 5: check(SubjectID.self, bytes)
@@ -62,7 +62,7 @@ final class FieldsTarget: FuzzTarget {
     )
     let observer = SampleSite.gateways[0]
     let constraint = BeaconConstraint.proximity(uuid, major: 1)
-    var told = LastTold()
+    var told = PublishedState()
     let start = Timestamp(seconds: 1_700_000_000)
     told.zones = [.init(beacon: beacon, zone: "zone0", time: start, decidedAt: start)]
     told.observers = [.init(observer: observer, isUp: true, time: start, decidedAt: start)]

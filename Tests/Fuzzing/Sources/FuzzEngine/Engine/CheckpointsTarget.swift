@@ -45,7 +45,7 @@ final class CheckpointsTarget: FuzzTarget {
       return demand(false, "a checkpoint that was tried out can be started from: \(error)")
     }
     let instant = max(checkpoint.instant, SampleTraffic.start) + .seconds(10)
-    _ = pipeline.resume(at: instant, lastTold: LastTold())
+    _ = pipeline.resume(at: instant, publishedState: PublishedState())
     for batch in traffic { _ = pipeline.ingest(batch) }
     _ = pipeline.finish(tail: .minutes(2))
     _ = pipeline.tags()

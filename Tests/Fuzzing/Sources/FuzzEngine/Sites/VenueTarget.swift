@@ -31,7 +31,7 @@ final class VenueTarget: FuzzTarget {
       )
       for finding in VenueCheck(read.venue).findings { _ = "\(finding)" }
       for floor in read.venue.floors { look(at: floor.floor) }
-      if read.venue.floors.allSatisfy({ isSmall($0.floor) }) { _ = Ground(venue: read.venue) }
+      if read.venue.floors.allSatisfy({ isSmall($0.floor) }) { _ = LocatableVenue(venue: read.venue) }
     } catch {
       demand(error.problems.contains { $0.severity == .mistake }, "a refused venue has a mistake")
       for problem in error.problems {

@@ -1,7 +1,7 @@
 import PharosEvents
 
-/// The state of a teller: a value that returns the next action for a time and performs no action itself.
-struct TellerState {
+/// The state of a commit publisher: a value that returns the next action for a time and performs no action itself.
+struct CommitPublisherState {
   /// The next action.
   enum Action {
     /// Commit these events, then report the result.
@@ -24,8 +24,8 @@ struct TellerState {
   /// The number of failed commits after which waiting events are dropped when the server stops.
   private static let lastAttempts = 3
 
-  let settings: TellerSettings
-  var statistics = TellerStatistics()
+  let settings: CommitPublisherSettings
+  var statistics = CommitPublisherStatistics()
   private(set) var lastSequence: Int64 = 0
   /// Indicates whether the server stops, so that waiting events are committed without delay.
   var isDraining = false
@@ -34,11 +34,11 @@ struct TellerState {
   private var refused: Backlog.Group?
   private var marks: [Mark] = []
   private var pause: Duration
-  /// The earliest time of the next commit, since the teller was made.
+  /// The earliest time of the next commit, since the commit publisher was made.
   private var nextCommit: Duration = .zero
   private var attempts = 0
 
-  init(settings: TellerSettings, head: Int64) {
+  init(settings: CommitPublisherSettings, head: Int64) {
     self.settings = settings
     backlog = Backlog(limit: settings.backlog)
     pause = settings.firstPause
@@ -57,9 +57,9 @@ struct TellerState {
     statistics.lost += UInt64(lost)
   }
 
-  mutating func take(_ checkpoint: TellerCheckpoint) { backlog.append(checkpoint) }
+  mutating func take(_ checkpoint: CommitPublisherCheckpoint) { backlog.append(checkpoint) }
 
-  /// Returns the action to take at a time since the teller was made.
+  /// Returns the action to take at a time since the commit publisher was made.
   mutating func next(at now: Duration) -> Action {
     if let refused {
       let passing = backlog.strip { !$0.kind.isJournalled }
@@ -82,7 +82,9 @@ struct TellerState {
   mutating func committed(_ group: Backlog.Group, last: Int64?, at now: Duration) -> Bool {
     if let last { lastSequence = last }
     marks.append(Mark(ordinal: group.ordinal, sequence: lastSequence))
-    if marks.count > 2 * TellerState.longestMemory { marks.removeFirst(TellerState.longestMemory) }
+    if marks.count > 2 * CommitPublisherState.longestMemory {
+      marks.removeFirst(CommitPublisherState.longestMemory)
+    }
     statistics.commits += 1
     refused = nil
     pause = settings.firstPause
@@ -110,7 +112,7 @@ struct TellerState {
   ///
   /// - Returns: the number of dropped events, or nil if it is too soon.
   mutating func giveUp() -> Int? {
-    guard isDraining, attempts >= TellerState.lastAttempts else { return nil }
+    guard isDraining, attempts >= CommitPublisherState.lastAttempts else { return nil }
     let lost = waiting
     statistics.lost += UInt64(lost)
     refused = nil
@@ -121,7 +123,7 @@ struct TellerState {
   /// Returns the last sequence number among the events that a checkpoint covers.
   ///
   /// A number that is too low does no harm: the newer rows of the journal override the checkpoint.
-  func through(_ checkpoint: TellerCheckpoint, behind group: Backlog.Group) -> Int64 {
+  func through(_ checkpoint: CommitPublisherCheckpoint, behind group: Backlog.Group) -> Int64 {
     if checkpoint.eventsBefore >= group.ordinal { return lastSequence }
     return marks.last { $0.ordinal <= checkpoint.eventsBefore }?.sequence ?? 0
   }

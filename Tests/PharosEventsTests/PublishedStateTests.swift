@@ -4,7 +4,7 @@ import PharosTestSupport
 import Testing
 
 @Suite("Where things stood")
-struct LastToldTests {
+struct PublishedStateTests {
   private func state(
     _ from: RegionState,
     _ to: RegionState,
@@ -47,7 +47,7 @@ struct LastToldTests {
 
   @Test("a visit keeps its beginning through an outage and ends with it")
   func visit() {
-    var told = LastTold()
+    var told = PublishedState()
     told.note(state(.unknown, .inside, at: 10))
     #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
     told.note(state(.inside, .unmonitored, at: 20))
@@ -67,7 +67,7 @@ struct LastToldTests {
 
   @Test("an answer, an enter and an exit change nothing")
   func nothing() {
-    var told = LastTold()
+    var told = PublishedState()
     told.note(state(.inside, .inside, at: 10, isAnswer: true))
     let transition = RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples))
     told.note(event(.regionEnter, .observer(.name("a")), "hall", at: 11, .region(transition)))
@@ -82,7 +82,7 @@ struct LastToldTests {
     let leave = event(.zoneExit, .beacon(tag), "a", at: 5, .zone(move))
     let enter = event(.zoneEnter, .beacon(tag), "b", at: 5, .zone(move))
     for order in [[leave, enter], [enter, leave]] {
-      var told = LastTold()
+      var told = PublishedState()
       for event in order { told.note(event) }
       #expect(told.zones.map(\.zone) == ["b"])
       told.note(event(.zoneExit, .beacon(tag), "b", at: 9, .zone(move)))
@@ -114,13 +114,13 @@ struct LastToldTests {
       let zone = ZoneTransition(from: nil, to: "z", margin: nil, dwell: nil, reason: .margin)
       events.append(event(.zoneEnter, .beacon(tag), "z", at: 4, .zone(zone)))
     }
-    var told = LastTold()
+    var told = PublishedState()
     for event in events { told.note(event) }
     #expect(told.regions.count == 40)
     #expect(told.zones.count == 20)
     #expect(told.observers.filter(\.isUp).count == 10)
     for _ in 0..<10 {
-      var other = LastTold()
+      var other = PublishedState()
       for event in events.shuffled(using: &generator) { other.note(event) }
       #expect(other == told)
       var sorted = told
@@ -133,7 +133,7 @@ struct LastToldTests {
     var writer = FieldWriter()
     told.write(to: &writer)
     var reader = FieldReader(writer.bytes[...])
-    #expect(try LastTold(from: &reader) == told)
+    #expect(try PublishedState(from: &reader) == told)
     try reader.finish()
     #expect(told.region(application: "gallery", region: "a", subject: .observer(.name("o3"))) != nil)
     #expect(told.region(application: "gallery", region: "c", subject: .observer(.name("o3"))) == nil)

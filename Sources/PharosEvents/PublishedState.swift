@@ -4,13 +4,13 @@ public import PharosReports
 /// without a checkpoint.
 ///
 /// The records are sorted by what they are about, so that two equal states compare equal.
-public struct LastTold: Hashable, Sendable {
+public struct PublishedState: Hashable, Sendable {
   /// The states of subjects relative to regions.
-  public var regions: [RegionWord] = []
+  public var regions: [RegionRecord] = []
   /// The zones that beacons are in.
-  public var zones: [ZoneWord] = []
+  public var zones: [ZoneRecord] = []
   /// The states of observers.
-  public var observers: [ObserverWord] = []
+  public var observers: [ObserverRecord] = []
 
   /// Creates an empty state.
   public init() {}
@@ -19,7 +19,7 @@ public struct LastTold: Hashable, Sendable {
   public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty }
 
   /// The state of a subject relative to a region.
-  public struct RegionWord: Hashable, Sendable {
+  public struct RegionRecord: Hashable, Sendable {
     /// The application that the region belongs to.
     public var application: String
     /// The region's identifier.
@@ -68,7 +68,7 @@ public struct LastTold: Hashable, Sendable {
   }
 
   /// The zone that a beacon is in.
-  public struct ZoneWord: Hashable, Sendable {
+  public struct ZoneRecord: Hashable, Sendable {
     /// The beacon.
     public var beacon: BeaconID
     /// The zone, or nil if it is in none.
@@ -88,7 +88,7 @@ public struct LastTold: Hashable, Sendable {
   }
 
   /// The state of an observer.
-  public struct ObserverWord: Hashable, Sendable {
+  public struct ObserverRecord: Hashable, Sendable {
     /// The observer.
     public var observer: ObserverID
     /// Indicates whether the observer is online.
@@ -108,7 +108,7 @@ public struct LastTold: Hashable, Sendable {
   }
 }
 
-extension LastTold {
+extension PublishedState {
   /// Takes an event into account; one that changes no row (an answer, an enter, a battery) changes nothing.
   ///
   /// - Complexity: logarithmic in the number of words where there is a word already, linear otherwise.
@@ -120,7 +120,7 @@ extension LastTold {
         region: event.region,
         subject: event.subject
       )
-      let word = RegionWord(event, transition, before: isThere ? regions[index] : nil)
+      let word = RegionRecord(event, transition, before: isThere ? regions[index] : nil)
       if isThere { regions[index] = word } else { regions.insert(word, at: index) }
     case (.zoneEnter, _), (.zoneExit, _):
       guard case .beacon(let beacon) = event.subject else { return }
@@ -133,7 +133,7 @@ extension LastTold {
       {
         return
       }
-      let word = ZoneWord(
+      let word = ZoneRecord(
         beacon: beacon,
         zone: event.kind == .zoneEnter ? event.region : nil,
         time: event.time,
@@ -145,7 +145,7 @@ extension LastTold {
       let (index, isThere) = observers.place {
         $0.observer < observer ? .before : $0.observer == observer ? .same : .after
       }
-      let word = ObserverWord(
+      let word = ObserverRecord(
         observer: observer,
         isUp: event.kind == .observerOnline,
         time: event.time,
@@ -157,7 +157,7 @@ extension LastTold {
   }
 
   /// The word about a region and a subject, if there is one.
-  public func region(application: String, region: String, subject: SubjectID) -> RegionWord? {
+  public func region(application: String, region: String, subject: SubjectID) -> RegionRecord? {
     let (index, isThere) = regionPlace(application: application, region: region, subject: subject)
     return isThere ? regions[index] : nil
   }
@@ -183,9 +183,9 @@ private enum Order {
   case before, same, after
 }
 
-extension LastTold.RegionWord {
+extension PublishedState.RegionRecord {
   /// Creates the record after a change of state, given the record before it.
-  fileprivate init(_ event: Event, _ transition: RegionTransition, before: LastTold.RegionWord?) {
+  fileprivate init(_ event: Event, _ transition: RegionTransition, before: PublishedState.RegionRecord?) {
     let lastKnown =
       switch (transition.to, transition.from) {
       case (.unmonitored, .unmonitored): before?.lastKnown ?? .unknown
@@ -233,7 +233,7 @@ extension Array {
   }
 }
 
-extension LastTold: FieldCodable {
+extension PublishedState: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(regions)
@@ -244,13 +244,13 @@ extension LastTold: FieldCodable {
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    regions = try reader.list(RegionWord.self)
-    zones = try reader.list(ZoneWord.self)
-    observers = try reader.list(ObserverWord.self)
+    regions = try reader.list(RegionRecord.self)
+    zones = try reader.list(ZoneRecord.self)
+    observers = try reader.list(ObserverRecord.self)
   }
 }
 
-extension LastTold.RegionWord: FieldCodable {
+extension PublishedState.RegionRecord: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     writer.write(application)
@@ -291,7 +291,7 @@ extension LastTold.RegionWord: FieldCodable {
   }
 }
 
-extension LastTold.ZoneWord: FieldCodable {
+extension PublishedState.ZoneRecord: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     beacon.write(to: &writer)
@@ -309,7 +309,7 @@ extension LastTold.ZoneWord: FieldCodable {
   }
 }
 
-extension LastTold.ObserverWord: FieldCodable {
+extension PublishedState.ObserverRecord: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     observer.write(to: &writer)

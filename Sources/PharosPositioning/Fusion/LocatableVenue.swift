@@ -4,7 +4,7 @@ import PharosReports
 /// A venue prepared for locating: its floors, the ways between them, and its radio map.
 ///
 /// A ground is created once, in about 10 ms a floor, and shared by all subjects. A copy costs a pointer.
-public struct Ground: Sendable {
+public struct LocatableVenue: Sendable {
   /// The content that all copies share.
   package final class Content: Sendable {
     let venue: Venue
@@ -34,7 +34,7 @@ public struct Ground: Sendable {
       remotenesses = radio.walked.indices.map { radio.grids[$0].distances(from: radio.walked[$0]) }
       let all = venue.floors
       floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }
-      let exits = Ground.exits(of: venue)
+      let exits = LocatableVenue.exits(of: venue)
       floors = all.enumerated().map { number, entry in
         GroundFloor(
           entry.floor,
@@ -46,7 +46,9 @@ public struct Ground: Sendable {
       }
       priors = floors.map { $0.priors(radio, rules) }
       hasConnectors = exits.contains { !$0.isEmpty }
-      neighbours = all.indices.map { Ground.neighbours(of: $0, in: all.map { ($0.id, $0.floor.plane) }) }
+      neighbours = all.indices.map {
+        LocatableVenue.neighbours(of: $0, in: all.map { ($0.id, $0.floor.plane) })
+      }
     }
 
     /// Returns the number of an emitter in the radio map.
@@ -131,7 +133,7 @@ package final class GroundFloor: Sendable {
   struct Exit: Sendable {
     /// The place on this floor where it begins.
     let point: Point
-    /// The other floor, as its place in ``Ground/floors``.
+    /// The other floor, as its place in ``LocatableVenue/floors``.
     let floor: Int
     /// The place on the other floor where it ends.
     let arrival: Point

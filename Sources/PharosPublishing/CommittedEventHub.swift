@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The same queues and policies as ``EventHub``, one step later. Its events may be shown to the network: they are
 /// committed to the journal, with their sequence numbers, or, like ranging, are of a kind that is never kept.
-public final class ToldHub: Sendable {
+public final class CommittedEventHub: Sendable {
   private let hub = Hub<ToldEvent>()
 
   /// Makes a hub without subscribers.

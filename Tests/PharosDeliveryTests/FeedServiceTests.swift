@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 @Suite("Live streams", .timeLimit(.minutes(20)))
-struct FeedDeskTests {
+struct FeedServiceTests {
   @Test("each stream carries what its filter names", arguments: [true, false])
   func filters(isLate: Bool) async throws {
     let harness = try FeedHarness()
@@ -33,7 +33,7 @@ struct FeedDeskTests {
     }
     events.append(Sample.ranging(200, subject: "a"))
     if isLate { harness.publish(events) }
-    let feeds = try filters.map { try harness.desk.open(FeedRequest(filter: $0, after: 0)) }
+    let feeds = try filters.map { try harness.feedService.open(FeedRequest(filter: $0, after: 0)) }
     if !isLate { harness.publish(events) }
     for (feed, filter) in zip(feeds, filters) {
       var iterator = feed.makeAsyncIterator()
@@ -71,7 +71,7 @@ struct FeedDeskTests {
       default: return Sample.enter(number, application: "", subject: subject)
       }
     }
-    let feed = try harness.desk.open(
+    let feed = try harness.feedService.open(
       FeedRequest(filter: filter, limit: 1_000, application: "gallery", shared: shared)
     )
     harness.publish(events)
@@ -86,55 +86,55 @@ struct FeedDeskTests {
   @Test("streams beyond the limit are refused with words, and a closed one makes room")
   func limit() throws {
     let harness = try FeedHarness { $0.feeds = 3 }
-    var feeds = try (0..<3).map { _ in try harness.desk.open(FeedRequest()) }
-    let error = #expect(throws: FeedRefusal.tooMany(limit: 3)) { try harness.desk.open(FeedRequest()) }
+    var feeds = try (0..<3).map { _ in try harness.feedService.open(FeedRequest()) }
+    let error = #expect(throws: FeedRefusal.tooMany(limit: 3)) { try harness.feedService.open(FeedRequest()) }
     #expect(error?.description.hasPrefix("3 live streams are open") == true)
-    #expect(harness.desk.statistics.refused == 1)
+    #expect(harness.feedService.statistics.refused == 1)
     feeds.removeLast()
-    #expect(harness.desk.statistics.open == 2)
-    _ = try harness.desk.open(FeedRequest())
-    harness.desk.finish()
-    #expect(throws: FeedRefusal.stopping) { try harness.desk.open(FeedRequest()) }
+    #expect(harness.feedService.statistics.open == 2)
+    _ = try harness.feedService.open(FeedRequest())
+    harness.feedService.finish()
+    #expect(throws: FeedRefusal.stopping) { try harness.feedService.open(FeedRequest()) }
   }
 
   @Test("a client that takes nothing holds no more than its limit and later misses nothing")
   func slow() async throws {
     let harness = try FeedHarness()
-    let slow = try harness.desk.open(FeedRequest(limit: 16))
-    let quick = try harness.desk.open(FeedRequest(limit: 4_096))
+    let slow = try harness.feedService.open(FeedRequest(limit: 16))
+    let quick = try harness.feedService.open(FeedRequest(limit: 4_096))
     for number in 0..<1_000 {
       harness.publish([Sample.enter(number)])
-      #expect(harness.desk.statistics.waiting <= 16 + number + 1)
+      #expect(harness.feedService.statistics.waiting <= 16 + number + 1)
     }
-    #expect(harness.desk.statistics.waiting == 16 + 1_000)
-    #expect(harness.desk.statistics.fellBehind == 1)
+    #expect(harness.feedService.statistics.waiting == 16 + 1_000)
+    #expect(harness.feedService.statistics.fellBehind == 1)
     var iterator = slow.makeAsyncIterator()
     #expect(await harness.numbers(1_000, from: &iterator) == Array(0..<1_000))
     var quickIterator = quick.makeAsyncIterator()
     #expect(await harness.numbers(1_000, from: &quickIterator) == Array(0..<1_000))
-    #expect(harness.desk.statistics.waiting == 0)
-    #expect(harness.desk.statistics.dropped == 0)
+    #expect(harness.feedService.statistics.waiting == 0)
+    #expect(harness.feedService.statistics.dropped == 0)
   }
 
   @Test("all streams together hold no more than their limit, and still miss nothing")
   func sharedLimit() async throws {
     let harness = try FeedHarness { $0.waiting = 100 }
-    let feeds = try (0..<20).map { _ in try harness.desk.open(FeedRequest(limit: 64)) }
+    let feeds = try (0..<20).map { _ in try harness.feedService.open(FeedRequest(limit: 64)) }
     for number in 0..<200 { harness.publish([Sample.enter(number)]) }
-    #expect(harness.desk.statistics.waiting <= 100)
+    #expect(harness.feedService.statistics.waiting <= 100)
     for feed in feeds {
       var iterator = feed.makeAsyncIterator()
       #expect(await harness.numbers(200, from: &iterator) == Array(0..<200))
     }
-    #expect(harness.desk.statistics.waiting == 0)
+    #expect(harness.feedService.statistics.waiting == 0)
   }
 
   @Test("a withdrawal holds for what waits already and for what is read back")
   func withdrawal() async throws {
     let harness = try FeedHarness()
     harness.publish([Sample.enter(0), Sample.enter(1, subject: "gateway")])
-    let waiting = try harness.desk.open(FeedRequest(application: "gallery"))
-    let reading = try harness.desk.open(FeedRequest(after: 0, application: "gallery"))
+    let waiting = try harness.feedService.open(FeedRequest(application: "gallery"))
+    let reading = try harness.feedService.open(FeedRequest(after: 0, application: "gallery"))
     harness.publish([Sample.enter(2), Sample.enter(3, subject: "gateway"), Sample.ranging(4)])
     _ = try harness.authorisations.set(
       .denied,
@@ -144,10 +144,10 @@ struct FeedDeskTests {
       stream: "test",
       at: Timestamp(seconds: 5)
     )
-    harness.desk.finish()
+    harness.feedService.finish()
     #expect(await numbers(waiting) == [3])
     let fresh = try FeedHarness(sharing: harness)
-    let late = try fresh.desk.open(FeedRequest(after: 0, application: "gallery"))
+    let late = try fresh.feedService.open(FeedRequest(after: 0, application: "gallery"))
     var iterator = late.makeAsyncIterator()
     #expect(await harness.numbers(2, from: &iterator) == [1, 3])
     withExtendedLifetime(reading) {}
@@ -158,9 +158,9 @@ struct FeedDeskTests {
     let harness = try FeedHarness()
     #expect(harness.live.names.isEmpty)
     var feeds = [
-      try harness.desk.open(FeedRequest(application: "a")),
-      try harness.desk.open(FeedRequest(application: "a")),
-      try harness.desk.open(FeedRequest()),
+      try harness.feedService.open(FeedRequest(application: "a")),
+      try harness.feedService.open(FeedRequest(application: "a")),
+      try harness.feedService.open(FeedRequest()),
     ]
     #expect(harness.live.names == ["a"])
     feeds.removeFirst()
@@ -172,11 +172,11 @@ struct FeedDeskTests {
   @Test("events that could not be told are told to every client as dropped")
   func lost() async throws {
     let harness = try FeedHarness()
-    let feeds = try (0..<3).map { _ in try harness.desk.open(FeedRequest()) }
+    let feeds = try (0..<3).map { _ in try harness.feedService.open(FeedRequest()) }
     harness.lose(12)
-    harness.desk.tick()
+    harness.feedService.tick()
     harness.lose(5)
-    harness.desk.tick()
+    harness.feedService.tick()
     for feed in feeds {
       var iterator = feed.makeAsyncIterator()
       #expect(await iterator.next() == [.dropped(17)])
@@ -186,10 +186,10 @@ struct FeedDeskTests {
   @Test("a silent stream gives heartbeats; who waits is woken by the tick")
   func heartbeat() async throws {
     let harness = try FeedHarness()
-    let feed = try harness.desk.open(FeedRequest())
+    let feed = try harness.feedService.open(FeedRequest())
     async let first = feed.makeAsyncIterator().following()
     harness.advance(by: .seconds(15))
-    harness.desk.tick()
+    harness.feedService.tick()
     #expect(await first == [.heartbeat])
   }
 
@@ -198,16 +198,16 @@ struct FeedDeskTests {
     let harness = try FeedHarness()
     harness.publish([Sample.enter(1)])
     harness.store.refuse(true)
-    let feed = try harness.desk.open(FeedRequest(after: 0))
+    let feed = try harness.feedService.open(FeedRequest(after: 0))
     #expect(await numbers(feed).isEmpty)
-    #expect(harness.desk.statistics.failedReads == 1)
+    #expect(harness.feedService.statistics.failedReads == 1)
     #expect(harness.log.lines.contains { $0.contains("cannot be read") })
   }
 
   @Test("a cancelled client stops waiting")
   func cancellation() async throws {
     let harness = try FeedHarness()
-    let feed = try harness.desk.open(FeedRequest())
+    let feed = try harness.feedService.open(FeedRequest())
     let task = Task { await numbers(feed).count }
     task.cancel()
     #expect(await task.value == 0)
@@ -218,7 +218,7 @@ struct FeedDeskTests {
     let harness = try FeedHarness()
     harness.publish((0..<100).map { Sample.enter($0) })
     harness.store.prune(through: 60)
-    let feed = try harness.desk.open(FeedRequest(after: 20))
+    let feed = try harness.feedService.open(FeedRequest(after: 20))
     var iterator = feed.makeAsyncIterator()
     let items = await iterator.next() ?? []
     #expect(items.first == .gap(from: 21, to: 60))
@@ -232,7 +232,7 @@ struct FeedDeskTests {
     harness.store.contents.withLock { contents in
       contents.beforeRead = { [store = harness.store] in store.prune(through: 60) }
     }
-    var iterator = try harness.desk.open(FeedRequest(after: 20)).makeAsyncIterator()
+    var iterator = try harness.feedService.open(FeedRequest(after: 20)).makeAsyncIterator()
     let items = await iterator.next() ?? []
     #expect(items.first == .gap(from: 21, to: 60))
     #expect(items.compactMap(\.sequence) == (61...100).map { Int64($0) })
@@ -248,7 +248,7 @@ struct FeedDeskTests {
     harness.store.contents.withLock { contents in
       contents.afterRead = { [store = harness.store] in store.prune(through: min(150, store.oldest + step)) }
     }
-    var iterator = try harness.desk.open(FeedRequest(after: 0)).makeAsyncIterator()
+    var iterator = try harness.feedService.open(FeedRequest(after: 0)).makeAsyncIterator()
     var told: [Int64] = []
     while told.last != 200, let items = await iterator.next() {
       for item in items {

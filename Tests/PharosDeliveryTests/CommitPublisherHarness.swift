@@ -7,22 +7,22 @@ import PharosPublishing
 import PharosReports
 
 /// A teller with a store that a test can make refuse, and a record of what was told.
-struct TellerHarness {
+struct CommitPublisherHarness {
   let hub = EventHub()
   let store = ModelStore()
   let authorisations: Authorisations
-  let teller: Teller
+  let commitPublisher: CommitPublisher
   let log = RecordedLog()
   let told: EventSequence<ToldEvent, Never>
 
-  init(_ change: (inout TellerSettings) -> Void = { _ in }) throws {
-    var settings = TellerSettings()
+  init(_ change: (inout CommitPublisherSettings) -> Void = { _ in }) throws {
+    var settings = CommitPublisherSettings()
     settings.interval = .milliseconds(1)
     settings.firstPause = .milliseconds(1)
     settings.longestPause = .milliseconds(2)
     change(&settings)
     authorisations = try Authorisations(store: Journal.open(.memory, stream: "test"))
-    teller = Teller(
+    commitPublisher = CommitPublisher(
       hub: hub,
       store: store,
       authorisations: authorisations,
@@ -30,13 +30,13 @@ struct TellerHarness {
       settings: settings,
       logger: Logger(label: "test") { [log] _ in log }
     )
-    told = teller.told.events.buffering(1_000_000).sequence
+    told = commitPublisher.told.events.buffering(1_000_000).sequence
   }
 
   /// What was told until now, in order; the told streams end.
   func finish() async -> [ToldEvent] {
-    await teller.drain()
-    teller.told.finish()
+    await commitPublisher.drain()
+    commitPublisher.told.finish()
     var events: [ToldEvent] = []
     for await event in told { events.append(event) }
     return events

@@ -4,7 +4,7 @@ import PharosReports
 import Testing
 
 @Suite("Who is inside")
-struct StandingBoardTests {
+struct StandingStateCacheTests {
   private static func event(
     _ seconds: Double,
     _ from: RegionState,
@@ -43,7 +43,7 @@ struct StandingBoardTests {
     ] as [([(Double, RegionState, Bool)], Double?, String)]
   )
   func board(states: [(Double, RegionState, Bool)], since: Double?, why: String) {
-    var board = StandingBoard()
+    var board = StandingStateCache()
     var last = RegionState.unknown
     for (seconds, state, isAnswer) in states {
       board.note(Self.event(seconds, last, state, isAnswer: isAnswer))

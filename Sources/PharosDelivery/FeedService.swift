@@ -12,7 +12,7 @@ import Synchronization
 /// A client that is slower than its stream reads on from the journal and slows no other client down. Only events that
 /// are not journalled (ranging, fixes, events for live streams alone) are dropped for it, and its stream reports how
 /// many.
-package final class FeedDesk: Service, Sendable {
+package final class FeedService: Service, Sendable {
   struct State {
     var index = FeedIndex()
     /// The newest sequence number that was offered to streams.
@@ -23,7 +23,7 @@ package final class FeedDesk: Service, Sendable {
     /// The number of open streams of each client.
     var clients: [String: Int] = [:]
     var isFinished = false
-    /// The number of events that the teller had lost at the last tick.
+    /// The number of events that the commit publisher had lost at the last tick.
     var toldLost: UInt64 = 0
   }
 
@@ -37,36 +37,36 @@ package final class FeedDesk: Service, Sendable {
   private let lost: @Sendable () -> UInt64
   private let clock: @Sendable () -> Duration
 
-  /// Makes the desk of a teller.
+  /// Makes the service of a commit publisher.
   ///
   /// - Parameters:
-  ///   - teller: the teller whose published events are streamed.
-  ///   - history: the journal that the teller commits to.
+  ///   - commitPublisher: the commit publisher whose published events are streamed.
+  ///   - history: the journal that the commit publisher commits to.
   ///   - settings: the limits.
   ///   - logger: the logger for failed reads.
   package convenience init(
-    teller: Teller,
+    commitPublisher: CommitPublisher,
     history: any EventHistory,
     settings: FeedSettings = FeedSettings(),
     logger: Logger = Logger(label: "pharos.feeds")
   ) {
     let start = ContinuousClock.now
     self.init(
-      told: teller.told,
-      live: teller.live,
-      authorisations: teller.authorisations,
-      stream: teller.stream,
+      told: commitPublisher.told,
+      live: commitPublisher.live,
+      authorisations: commitPublisher.authorisations,
+      stream: commitPublisher.stream,
       history: history,
       settings: settings,
       logger: logger,
-      lost: { [weak teller] in teller?.statistics.lost ?? 0 },
+      lost: { [weak commitPublisher] in commitPublisher?.statistics.lost ?? 0 },
       clock: { ContinuousClock.now - start }
     )
   }
 
-  /// Makes a desk for any publisher of events and any clock.
+  /// Makes a service for any publisher of events and any clock.
   package init(
-    told: ToldHub,
+    told: CommittedEventHub,
     live: LiveApplications,
     authorisations: Authorisations,
     stream: String,
@@ -96,10 +96,10 @@ package final class FeedDesk: Service, Sendable {
   package func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
     let core = try register(request)
     if let application = request.application { live.open(application) }
-    return Feed(desk: self, core: core)
+    return Feed(feedService: self, core: core)
   }
 
-  /// The counters of the desk.
+  /// The counters of the service.
   package var statistics: FeedStatistics {
     var statistics = FeedStatistics()
     tally.write(to: &statistics)
@@ -144,7 +144,7 @@ package final class FeedDesk: Service, Sendable {
     }
   }
 
-  /// The time since the desk was made.
+  /// The time since the service was made.
   var now: Duration { clock() }
 
   /// Joins a stream to the present.
@@ -187,7 +187,7 @@ package final class FeedDesk: Service, Sendable {
     }
   }
 
-  /// Passes published events to the streams that want them; called on the teller's thread.
+  /// Passes published events to the streams that want them; called on the commit publisher's thread.
   private func publish(_ batch: [ToldEvent]) {
     let touched = state.withLock { state in
       var touched: [UInt64: FeedCore] = [:]
@@ -224,7 +224,7 @@ package struct FeedSettings: Hashable, Sendable {
   /// Proxies and mobile networks cut connections that are silent for 30 s and more, and a person who watches a server
   /// wants to see within some seconds that it hangs.
   package var heartbeat: Duration = .seconds(5)
-  /// The interval at which the desk checks whether readings or heartbeats are due.
+  /// The interval at which the service checks whether readings or heartbeats are due.
   package var tick: Duration = .milliseconds(50)
 
   /// Creates the default limits.

@@ -10,12 +10,12 @@ import Synchronization
 
 /// The service that publishes decisions: it judges each event by the authorisations, commits it, and then passes it on.
 ///
-/// The engine's thread never waits for the teller: it appends events to a queue, and the teller commits them in
+/// The engine's thread never waits for the commit publisher: it appends events to a queue, and the commit publisher commits them in
 /// groups on a thread of its own. While the journal refuses a commit, events wait; beyond a limit the oldest are
 /// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
-package final class Teller: Service, Sendable {
+package final class CommitPublisher: Service, Sendable {
   /// The hub that publishes the committed events.
-  package let told = ToldHub()
+  package let told = CommittedEventHub()
   /// The applications that have a live stream open.
   package let live = LiveApplications()
   /// The authorisations: what each application may learn about each subject.
@@ -24,21 +24,21 @@ package final class Teller: Service, Sendable {
   package let stream: String
 
   struct State {
-    var work: TellerState
+    var work: CommitPublisherState
     /// Indicates whether a call is scheduled that will ask for the next action.
     var hasCall = false
     var hasTimer = false
     /// The newest checkpoint that has not been encoded yet; a newer one replaces it.
-    var checkpoint: (checkpoint: TellerCheckpoint, through: Int64)?
+    var checkpoint: (checkpoint: CommitPublisherCheckpoint, through: Int64)?
     var drained: [@Sendable () -> Void] = []
   }
 
   let store: any EventStore
   let logger: Logger
   let state: Mutex<State>
-  let threads: TellerThreads
+  let threads: CommitPublisherThreads
 
-  /// Makes a teller that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
+  /// Makes a commit publisher that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
   ///
   /// - Parameters:
   ///   - hub: the hub that delivers the decisions.
@@ -52,7 +52,7 @@ package final class Teller: Service, Sendable {
     store: any EventStore,
     authorisations: Authorisations,
     stream: String,
-    settings: TellerSettings = TellerSettings(),
+    settings: CommitPublisherSettings = CommitPublisherSettings(),
     logger: Logger = Logger(label: "pharos.teller")
   ) {
     self.init(
@@ -66,27 +66,27 @@ package final class Teller: Service, Sendable {
     )
   }
 
-  /// Makes a teller for any threads and any clock.
+  /// Makes a commit publisher for any threads and any clock.
   package init(
     hub: EventHub,
     store: any EventStore,
     authorisations: Authorisations,
     stream: String,
-    settings: TellerSettings,
+    settings: CommitPublisherSettings,
     logger: Logger,
-    threads: TellerThreads
+    threads: CommitPublisherThreads
   ) {
     self.store = store
     self.threads = threads
     self.authorisations = authorisations
     self.stream = stream
     self.logger = logger
-    state = Mutex(State(work: TellerState(settings: settings, head: store.head)))
+    state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
     hub.tap { [weak self] batch in self?.take(batch, isDelivered: true) }
   }
 
-  /// The counters of the teller.
-  package var statistics: TellerStatistics {
+  /// The counters of the commit publisher.
+  package var statistics: CommitPublisherStatistics {
     state.withLock { state in
       var statistics = state.work.statistics
       statistics.waiting = state.work.waiting
@@ -102,7 +102,7 @@ package final class Teller: Service, Sendable {
   /// Keeps a checkpoint once the events before it are committed; never blocks.
   ///
   /// Call it on the engine's thread, after the events that it covers were delivered.
-  package func offer(_ checkpoint: TellerCheckpoint) {
+  package func offer(_ checkpoint: CommitPublisherCheckpoint) {
     schedule { $0.take(checkpoint) }
   }
 
@@ -123,7 +123,7 @@ package final class Teller: Service, Sendable {
 
   /// Waits for a graceful shutdown, then drains and ends the published streams.
   ///
-  /// In a service group, place the teller before the server whose decisions it publishes: services stop in reverse
+  /// In a service group, place the commit publisher before the server whose decisions it publishes: services stop in reverse
   /// order, so that everything has been decided by the time it drains.
   package func run() async throws {
     try? await gracefulShutdown()
@@ -136,7 +136,7 @@ package final class Teller: Service, Sendable {
     schedule { $0.take(events, isDelivered: isDelivered) }
   }
 
-  private func schedule(_ change: (inout TellerState) -> Void) {
+  private func schedule(_ change: (inout CommitPublisherState) -> Void) {
     let isCallDue = state.withLock { state in
       change(&state.work)
       guard !state.hasCall, !state.hasTimer || state.work.isUrgent else { return false }
@@ -151,7 +151,7 @@ package final class Teller: Service, Sendable {
     }
   }
 
-  /// Performs the actions that are due; called on the teller's own thread.
+  /// Performs the actions that are due; called on the commit publisher's own thread.
   private func work() {
     while true {
       switch state.withLock({ $0.work.next(at: elapsed) }) {
@@ -175,11 +175,11 @@ package final class Teller: Service, Sendable {
     }
   }
 
-  /// The time since the teller was made.
+  /// The time since the commit publisher was made.
   var elapsed: Duration { threads.elapsed() }
 }
 
-extension Teller {
+extension CommitPublisher {
   /// Changes what an application may learn about a subject, and publishes the change.
   ///
   /// The change applies from now on: to later decisions, to events that wait in streams, and to events that are read
@@ -225,7 +225,7 @@ extension Teller {
   }
 }
 
-extension Teller {
+extension CommitPublisher {
   /// Calls the functions that wait for the end of draining, once the last checkpoint is kept.
   func settle() {
     let waiting = state.withLock { state in
@@ -349,8 +349,8 @@ extension Teller {
   }
 }
 
-/// The settings of a teller for grouping and keeping events.
-package struct TellerSettings: Hashable, Sendable {
+/// The settings of a commit publisher for grouping and keeping events.
+package struct CommitPublisherSettings: Hashable, Sendable {
   /// The shortest time between two commits; an event that comes after a pause is committed at once.
   ///
   /// 20 ms is unnoticed by people, and 50 commits a second leave even a disk that needs 10 ms for each half idle.
@@ -370,8 +370,8 @@ package struct TellerSettings: Hashable, Sendable {
   package init() {}
 }
 
-/// The counters of a teller.
-package struct TellerStatistics: Hashable, Sendable {
+/// The counters of a commit publisher.
+package struct CommitPublisherStatistics: Hashable, Sendable {
   /// Events taken from the engine and from others.
   package var received: UInt64 = 0
   /// Events published with a sequence number.
@@ -401,10 +401,10 @@ package struct TellerStatistics: Hashable, Sendable {
   package init() {}
 }
 
-/// The threads and the clock of a teller: two serial threads and a clock.
+/// The threads and the clock of a commit publisher: two serial threads and a clock.
 ///
-/// It is a parameter so that a simulation runs a teller on its own thread and by its own time.
-package struct TellerThreads: Sendable {
+/// It is a parameter so that a simulation runs a commit publisher on its own thread and by its own time.
+package struct CommitPublisherThreads: Sendable {
   /// A piece of work.
   package typealias Work = @Sendable () -> Void
 
@@ -414,7 +414,7 @@ package struct TellerThreads: Sendable {
   package let workLater: @Sendable (Duration, @escaping Work) -> Void
   /// Runs work soon, serially and concurrently with the commits: encoding and saving checkpoints.
   package let keep: @Sendable (@escaping Work) -> Void
-  /// The time since the teller was made.
+  /// The time since the commit publisher was made.
   package let elapsed: @Sendable () -> Duration
 
   /// Makes threads from functions.
@@ -430,12 +430,12 @@ package struct TellerThreads: Sendable {
     self.elapsed = elapsed
   }
 
-  /// Makes queues of the teller's own and the machine's clock.
-  static func system() -> TellerThreads {
+  /// Makes queues of the commit publisher's own and the machine's clock.
+  static func system() -> CommitPublisherThreads {
     let start = ContinuousClock.now
     let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
     let keeper = DispatchQueue(label: "pharos.teller.checkpoints", qos: .utility)
-    return TellerThreads(
+    return CommitPublisherThreads(
       work: { work in queue.async { work() } },
       workLater: { delay, work in queue.asyncAfter(deadline: .now() + delay.inSeconds) { work() } },
       keep: { work in keeper.async { work() } },

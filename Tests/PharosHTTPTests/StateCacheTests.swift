@@ -9,7 +9,7 @@ import Testing
 
 /// The board that lists of states are read from.
 @Suite("The board", .timeLimit(.minutes(20)))
-struct BoardTests {
+struct StateCacheTests {
   private func change(_ number: Int, _ generator: inout SeededGenerator) throws -> Event {
     let application = ["a", "ab", "b", ""].randomElement(using: &generator) ?? ""
     let observer = try #require(ObserverID("observer-\(Int.random(in: 0..<4, using: &generator))"))
@@ -32,8 +32,8 @@ struct BoardTests {
   @Test("rows and counts of an application are those that a plain search finds")
   func rows() throws {
     var generator = SeededGenerator(seed: 21)
-    var board = Board()
-    var all = LastTold()
+    var board = StateCache()
+    var all = PublishedState()
     for number in 0..<2_000 {
       let event = try change(number, &generator)
       board.note(event)
@@ -61,13 +61,13 @@ struct BoardTests {
   func refill() async throws {
     var generator = SeededGenerator(seed: 22)
     let events = try (0..<300).map { try change($0, &generator) }
-    let (told, journal) = (ToldHub(), try Journal.open(.memory, stream: "test"))
+    let (told, journal) = (CommittedEventHub(), try Journal.open(.memory, stream: "test"))
     _ = try journal.append(events[..<100].map { Journal.Entry(event: $0) })
     let authorisations = try Authorisations(store: journal)
-    let board = LiveBoard(
+    let board = LiveStateCache(
       told: told,
       rows: { () throws(JournalError) in
-        let rows = try journal.lastTold()
+        let rows = try journal.publishedState()
         // Committed and told after the rows were read, before the board has them.
         let sequences = try journal.append(events[100..<200].map { Journal.Entry(event: $0) })
         told.publish(
@@ -88,5 +88,5 @@ struct BoardTests {
 
 extension Sequence<Event> {
   /// Where things stand by these events.
-  fileprivate var told: LastTold { reduce(into: LastTold()) { $0.note($1) } }
+  fileprivate var told: PublishedState { reduce(into: PublishedState()) { $0.note($1) } }
 }

@@ -19,7 +19,7 @@ package struct StateCounts: Hashable, Sendable {
 /// A board takes published events only, so it never contradicts what clients received. States come from the journal's
 /// rows at the start and after a gap, and from published events in between. Of rangings and fixes the board holds the
 /// last ones only; it evicts the stalest when there are too many.
-package struct Board: Sendable {
+package struct StateCache: Sendable {
   /// The application, observer and constraint of a ranging.
   struct RangingKey: Hashable, Sendable {
     var application: String
@@ -46,14 +46,14 @@ package struct Board: Sendable {
   static let mostRangings = 4_096
 
   /// The states of subjects towards regions, and the zones of beacons.
-  package private(set) var told = LastTold()
+  package private(set) var told = PublishedState()
   private var rangings: [RangingKey: RangingWord] = [:]
   private var lastFixes: [SubjectID: Event] = [:]
 
   package init() {}
 
   /// Replaces the states by the journal's rows; rangings and fixes stay.
-  mutating func reset(to told: LastTold) { self.told = told }
+  mutating func reset(to told: PublishedState) { self.told = told }
 
   /// Updates the board with a published event.
   package mutating func note(_ event: Event) {
@@ -64,7 +64,7 @@ package struct Board: Sendable {
     }
     guard case .observer(let observer) = event.subject else { return }
     let key = RangingKey(application: event.application, observer: observer, constraint: constraint)
-    if rangings[key] == nil, rangings.count >= Board.mostRangings { evict() }
+    if rangings[key] == nil, rangings.count >= StateCache.mostRangings { evict() }
     rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
   }
 
@@ -110,12 +110,12 @@ package struct Board: Sendable {
   }
 
   /// Returns the rows of one application, by region and subject.
-  package func rows(of application: String) -> ArraySlice<LastTold.RegionWord> {
+  package func rows(of application: String) -> ArraySlice<PublishedState.RegionRecord> {
     let rows = told.regions
-    let start = Board.first(in: rows) {
+    let start = StateCache.first(in: rows) {
       !$0.application.utf8.lexicographicallyPrecedes(application.utf8)
     }
-    let end = Board.first(in: rows) {
+    let end = StateCache.first(in: rows) {
       application.utf8.lexicographicallyPrecedes($0.application.utf8)
     }
     return rows[start..<max(start, end)]
@@ -137,8 +137,8 @@ package struct Board: Sendable {
 
   /// Returns the first index of an array from which on a condition holds.
   private static func first(
-    in rows: [LastTold.RegionWord],
-    where holds: (LastTold.RegionWord) -> Bool
+    in rows: [PublishedState.RegionRecord],
+    where holds: (PublishedState.RegionRecord) -> Bool
   ) -> Int {
     var (low, high) = (0, rows.count)
     while low < high {
@@ -149,15 +149,15 @@ package struct Board: Sendable {
   }
 
   private mutating func note(fix event: Event) {
-    if lastFixes[event.subject] == nil, lastFixes.count >= Board.mostFixes {
-      let stalest = lastFixes.values.sorted { $0.time < $1.time }.prefix(Board.mostFixes / 8)
+    if lastFixes[event.subject] == nil, lastFixes.count >= StateCache.mostFixes {
+      let stalest = lastFixes.values.sorted { $0.time < $1.time }.prefix(StateCache.mostFixes / 8)
       for fix in stalest { lastFixes[fix.subject] = nil }
     }
     lastFixes[event.subject] = event
   }
 
   private mutating func evict() {
-    let stalest = rangings.values.sorted { $0.time < $1.time }.prefix(Board.mostRangings / 8)
+    let stalest = rangings.values.sorted { $0.time < $1.time }.prefix(StateCache.mostRangings / 8)
     for word in stalest { rangings[word.key] = nil }
   }
 }
@@ -166,20 +166,20 @@ package struct Board: Sendable {
 ///
 /// Withheld events are not published, so the board learns nothing about a subject while its authorisation is withdrawn.
 /// After a change of authorisations the board is therefore filled from the rows again before the next read.
-package final class LiveBoard: Sendable {
+package final class LiveStateCache: Sendable {
   private struct State {
-    var board = Board()
+    var board = StateCache()
     /// Indicates whether the rows have to be read before the board is.
     var isStale = true
     /// The events that were published while the rows are being read; nil while no read is under way.
     var pending: [Event]?
   }
 
-  private let rows: @Sendable () throws(JournalError) -> LastTold
+  private let rows: @Sendable () throws(JournalError) -> PublishedState
   private let authorisations: @Sendable () -> AuthorisationView
   private let inUse: @Sendable () -> Set<String>
   private let state = Mutex(State())
-  private let turns = Turns()
+  private let turns = AsyncMutex()
 
   /// Makes a board that is filled when it is first read.
   ///
@@ -189,8 +189,8 @@ package final class LiveBoard: Sendable {
   ///   - authorisations: returns the current authorisations.
   ///   - inUse: returns the applications that have a live stream open.
   package init(
-    told: ToldHub,
-    rows: @escaping @Sendable () throws(JournalError) -> LastTold,
+    told: CommittedEventHub,
+    rows: @escaping @Sendable () throws(JournalError) -> PublishedState,
     authorisations: @escaping @Sendable () -> AuthorisationView,
     inUse: @escaping @Sendable () -> Set<String>
   ) {
@@ -205,7 +205,9 @@ package final class LiveBoard: Sendable {
   /// - Parameter look: reads the values that it needs; it blocks the publisher, so it must be quick.
   /// - Returns: the result of `look`.
   /// - Throws: the error of reading the journal's rows.
-  package func read<Value: Sendable>(_ look: (borrowing Board) -> Value) async throws(JournalError) -> Value {
+  package func read<Value: Sendable>(
+    _ look: (borrowing StateCache) -> Value
+  ) async throws(JournalError) -> Value {
     if state.withLock({ $0.isStale }) { try await refill() }
     return state.withLock { look($0.board) }
   }
