@@ -24,7 +24,6 @@ public struct Pipeline: Sendable {
   var shards: [MonitoringEngine]
   var merger: EventMerger
   var registry: RegionRegistry
-  var board = StandingStateCache()
   var output = StageOutput()
   private var owners: [Int] = []
   /// The R of the last input.
@@ -122,7 +121,6 @@ public struct Pipeline: Sendable {
   /// beforehand, and why.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
-    let forgotten = forgottenRegions(change)
     do {
       try registry.accept(change)
     } catch {
@@ -137,9 +135,7 @@ public struct Pipeline: Sendable {
       shards[index].apply(change, at: instant, into: &output)
     }
     merger.apply(change, at: instant)
-    let events = release(through: instant - .oneNanosecond)
-    for name in forgotten { board.forget(application: name.application, region: name.region) }
-    return events
+    return release(through: instant - .oneNanosecond)
   }
 
   /// Checks whether a change would be accepted now.
@@ -190,8 +186,20 @@ public struct Pipeline: Sendable {
     return advance(to: latest + (tail.map { max(.zero, $0) } ?? .zero))
   }
 
-  /// Returns the subjects that are inside regions, as far as events were given.
-  package func insideNow() -> [Standing] { board.inside }
+  /// Returns the subjects that are inside a region, ordered by application, region and subject.
+  package func insideNow() -> [Standing] {
+    let observers = shards.flatMap { $0.standings() }.compactMap {
+      Standing($0.application, $0.region, .observer($0.observer), $0.state, since: $0.enteredAt)
+    }
+    let beacons = merger.beaconStandings().compactMap {
+      Standing($0.application, $0.region, .beacon($0.beacon), $0.state, since: $0.enteredAt)
+    }
+    return (observers + beacons).sorted { left, right in
+      if left.application != right.application { return left.application < right.application }
+      if left.region != right.region { return left.region < right.region }
+      return left.subject < right.subject
+    }
+  }
 
   /// The applications and their regions as they are now.
   package var applications: [Application] { registry.applications }
@@ -261,29 +269,7 @@ public struct Pipeline: Sendable {
     }
     let events = merger.take()
     counters.events &+= UInt64(events.count)
-    for event in events { board.note(event) }
     return events
-  }
-
-  /// The regions whose rows a change drops without a word: those that are stopped, or replaced by another question.
-  func forgottenRegions(_ change: RegionChange) -> [(application: String, region: String)] {
-    switch change {
-    case .stopMonitoring(let application, let identifier): return [(application, identifier)]
-    case .startMonitoring(let application, let region, assuming: _):
-      let old = registry.applications.first { $0.identifier == application }?.regions
-        .first { $0.identifier == region.identifier }
-      guard let old, !old.asksTheSame(as: region) else { return [] }
-      return [(application, region.identifier)]
-    case .setRotation(let application, let tree):
-      let kept = Pipeline.regions(of: tree)
-      let old = registry.applications.first { $0.identifier == application }?.rotation ?? []
-      return Pipeline.regions(of: old)
-        .filter { region in
-          !kept.contains { $0.identifier == region.identifier && $0.asksTheSame(as: region) }
-        }
-        .map { (application, $0.identifier) }
-    case .startRanging, .stopRanging, .requestState, .acceptObserver, .forget: return []
-    }
   }
 
   private static func regions(of tree: [RegionNode]) -> [Region] {
@@ -372,7 +358,6 @@ extension Pipeline {
       )
     }
     merger.resume(at: instant, publishedState: publishedState)
-    board = standingNow()
     return release(through: instant - .oneNanosecond)
   }
 
@@ -398,8 +383,6 @@ extension Pipeline {
   /// - Throws: the first refusal that the site meets, nothing having changed.
   package mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
     let instant = enter(at: instant)
-    let changes = self.site.regionChanges(to: site)
-    let forgotten = changes.flatMap { forgottenRegions($0) }
     do throws(RegionRefusal) {
       try registry.adopt(site, from: self.site)
     } catch {
@@ -411,9 +394,7 @@ extension Pipeline {
     resolver = Resolver(site: site)
     for index in shards.indices { shards[index].adopt(site, at: instant, into: &output) }
     merger.adopt(site, at: instant)
-    let events = release(through: instant - .oneNanosecond)
-    for name in forgotten { board.forget(application: name.application, region: name.region) }
-    return events
+    return release(through: instant - .oneNanosecond)
   }
 
   /// Returns stage one's insights into tracks, in order, a page at a time.
@@ -440,31 +421,6 @@ extension Pipeline {
     latest = checkpoint.instant
     reportFloor = checkpoint.instant + .oneNanosecond
     changeFloor = reportFloor
-    board = standingNow()
-  }
-
-  /// Returns the board of the subjects inside by the state of the engines, for lack of the events of before.
-  private func standingNow() -> StandingStateCache {
-    var board = StandingStateCache()
-    for standing in shards.flatMap({ $0.standings() }) {
-      board.set(
-        application: standing.application,
-        region: standing.region,
-        subject: .observer(standing.observer),
-        state: standing.state,
-        since: standing.enteredAt
-      )
-    }
-    for standing in merger.beaconStandings() {
-      board.set(
-        application: standing.application,
-        region: standing.region,
-        subject: .beacon(standing.beacon),
-        state: standing.state,
-        since: standing.enteredAt
-      )
-    }
-    return board
   }
 }
 
