@@ -131,8 +131,8 @@ struct HeldDatagrams {
 
   /// The maximum number of held datagrams of one sender.
   ///
-  /// 256: 2.5 seconds of a sender of a hundred datagrams a second; the slowest disks take five seconds.
-  static let mostOfSender = 256
+  /// 512: a sender of a hundred datagrams a second, during the five seconds that the slowest disks take for a write.
+  static let mostOfSender = 512
   /// The maximum size of the held datagrams of one loop.
   ///
   /// - Units: bytes. 8 MiB: the first datagrams of five thousand gateways.

@@ -12,7 +12,13 @@ package struct Standing: Hashable, Sendable {
   package let since: Timestamp
 
   /// Takes a state of the engines; nil unless the subject is inside.
-  init?(_ application: String, _ region: String, _ subject: SubjectID, _ state: RegionState, since: Timestamp?) {
+  init?(
+    _ application: String,
+    _ region: String,
+    _ subject: SubjectID,
+    _ state: RegionState,
+    since: Timestamp?
+  ) {
     guard state == .inside, let since else { return nil }
     (self.application, self.region, self.subject, self.since) = (application, region, subject, since)
   }

@@ -380,7 +380,10 @@ public struct SenderLease: Equatable, Sendable {
   ///   - machineStart: the identifier of the machine's present boot.
   /// - Returns: the earlier of the bounds that are known.
   public func end(steady: TimeSpan, machineStart: String) -> Timestamp {
-    guard machineStart == self.machineStart, steady >= self.steady else { return until }
+    // Two unknown boots are not the same one.
+    guard !machineStart.isEmpty, machineStart == self.machineStart, steady >= self.steady else {
+      return until
+    }
     return min(until, written + (steady - self.steady))
   }
 }

@@ -161,6 +161,16 @@ private struct Scene {
 
 @Suite("A replay window whose process is killed")
 struct SenderWindowTests {
+  @Test("a lease of an unknown boot ends no earlier than it says, as two unknown boots may differ")
+  func unknownBoot() {
+    let noon = Timestamp(nanoseconds: 1_700_000_000_000_000_000)
+    let known = SenderLease(until: noon + .seconds(60), written: noon, steady: .zero, machineStart: "a")
+    let unknown = SenderLease(until: noon + .seconds(60), written: noon, steady: .zero, machineStart: "")
+    #expect(known.end(steady: .seconds(5), machineStart: "a") == noon + .seconds(5))
+    #expect(known.end(steady: .seconds(5), machineStart: "b") == known.until)
+    #expect(unknown.end(steady: .seconds(5), machineStart: "") == unknown.until)
+  }
+
   @Test(
     "nothing is ever taken twice, and a gateway that goes on is heard again at once",
     arguments: Seeds.drawn(0..<60)

@@ -6,7 +6,10 @@ import Testing
 
 @Suite("A pipeline that was put aside goes on as if it had not been")
 struct CheckpointLawTests {
-  @Test("in random worlds, at random cuts and shard counts", arguments: Seeds.drawn(0..<6 as Range<UInt64>) + [38_773])
+  @Test(
+    "in random worlds, at random cuts and shard counts",
+    arguments: Seeds.drawn(0..<6 as Range<UInt64>) + [38_773]
+  )
   func worlds(seed: UInt64) throws {
     let world = World(seed: seed)
     let (expected, inside) = try world.play()

@@ -37,7 +37,10 @@ struct PropertyTests {
       return [application, region.identifier]
     }
     for key in Set(board).subtracting(inside) {
-      #expect(assumed.contains([key.application, key.region]), "seed \(seed): \(key) is listed without an event")
+      #expect(
+        assumed.contains([key.application, key.region]),
+        "seed \(seed): \(key) is listed without an event"
+      )
     }
   }
 
