@@ -1,9 +1,8 @@
 public import Logging
-import PharosCaptures
 public import PharosEvents
 public import PharosIngest
 package import PharosMonitoring
-package import PharosPipeline
+public import PharosPipeline
 public import PharosPositioning
 public import PharosPublishing
 public import PharosReports
@@ -65,7 +64,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///
   /// States resume where they were, and the time between is no evidence of anything. The site must declare all that is
   /// to resume, including regions that applications added at run time.
-  package init(
+  public init(
     site: Site,
     grounds: [LocatableVenue] = [],
     publishesSensings: Bool = false,

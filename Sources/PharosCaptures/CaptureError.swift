@@ -2,7 +2,7 @@
 ///
 /// The reader has returned everything before the offset. ``description`` is the text for people; the properties
 /// hold the data behind it.
-package struct CaptureError: Error, Equatable, Sendable {
+public struct CaptureError: Error, Equatable, Sendable {
   /// The kind of problem.
   package enum Problem: Equatable, Sendable {
     /// There was not a single byte.
@@ -55,7 +55,7 @@ package struct CaptureError: Error, Equatable, Sendable {
 
 extension CaptureError: CustomStringConvertible {
   /// One or two sentences for an operator: where, what, what was expected, what to do.
-  package var description: String {
+  public var description: String {
     switch problem {
     case .empty:
       "the capture is empty: not one byte. Was the program that writes it still starting?"

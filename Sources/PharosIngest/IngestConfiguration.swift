@@ -1,6 +1,6 @@
 import CPharos
 public import PharosReports
-package import PharosSigning
+public import PharosSigning
 
 /// The settings of ingest: its listeners and its loops.
 public struct IngestConfiguration: Sendable {
@@ -29,25 +29,25 @@ public struct IngestConfiguration: Sendable {
   /// The interval between checkpoints; if nil, checkpoints are taken only on request and at the end.
   ///
   /// A restart loses at most 30 s of what was learned; it never loses states, since events carry them.
-  package var checkpointInterval: TimeSpan?
+  public var checkpointInterval: TimeSpan?
   /// The number of events that were published after the checkpoint that a server resumes from: R begins a microsecond
   /// later for each.
   ///
   /// If the wall clock was set back, two starts from one checkpoint would otherwise begin at the same R. Event ids
   /// count from there, so the second start would assign the ids of the first one again.
-  package var toldSinceCheckpoint: Int64 = 0
+  public var toldSinceCheckpoint: Int64 = 0
   /// Takes checkpoints, on the thread that delivers events and in one order with them; nil to take none.
   ///
   /// It should release each checkpoint soon, as the loops copy what they change while it is held. The last checkpoint
   /// comes after the last event of an orderly shutdown.
-  package var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
+  public var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
   /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.
   package var showsStrangers: Bool
   /// The keys that datagrams are signed with, and the store of replay windows; without keys, listeners that require
   /// signatures take nothing.
-  package var signing: SignedIngest
+  public var signing: SignedIngest
   /// The clocks.
   package var clock: IngestClock
 
@@ -255,30 +255,30 @@ package enum SocketActivation {
 
 /// The settings for signed datagrams: the keys, the replay windows that the previous run has left, and the store for
 /// them.
-package struct SignedIngest: Sendable {
+public struct SignedIngest: Sendable {
   /// The data to keep, all of it or nothing, before anything more is taken on the strength of it.
-  package struct Keeping: Sendable {
+  public struct Keeping: Sendable {
     /// New records, each in place of the one that its sender had.
-    package var records: [SenderRecord]
+    public var records: [SenderRecord]
     /// The lease, in place of the one before.
-    package var lease: SenderLease
+    public var lease: SenderLease
   }
 
   /// The observers with their keys.
-  package var observers: [KeyedObserver]
+  public var observers: [KeyedObserver]
   /// The records that were kept of their windows.
-  package var records: [SenderRecord]
+  public var records: [SenderRecord]
   /// The last R at which the previous run can have taken a datagram: `SenderLease.end`.
-  package var endedBy: Timestamp
+  public var endedBy: Timestamp
   /// The identifier of this start of the machine.
-  package var machineStart: String
+  public var machineStart: String
   /// Keeps records; called on a thread that may wait for a disk, one call after the other.
   ///
   /// If it throws, ingest logs that once and goes on: after a crash, the datagrams taken since then could be repeated.
-  package var keep: @Sendable (Keeping) throws -> Void
+  public var keep: @Sendable (Keeping) throws -> Void
 
   /// Creates the settings; by default no observer has a key and no record is kept.
-  package init(
+  public init(
     observers: [KeyedObserver] = [],
     records: [SenderRecord] = [],
     endedBy: Timestamp = .distantPast,

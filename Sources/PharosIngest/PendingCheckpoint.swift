@@ -1,19 +1,19 @@
 package import NIOCore
 import PharosMonitoring
 import PharosPipeline
-package import PharosReports
+public import PharosReports
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
 ///
 /// Taking the copies costs the loops next to nothing; while a copy is held, the loops copy what they change, so it
 /// should not be held for long. Writing them as bytes takes a while, on whatever thread ``encoded()`` is called. Until
 /// it is released, no further one is taken by the interval.
-package struct PendingCheckpoint: Sendable {
+public struct PendingCheckpoint: Sendable {
   /// The instant: everything received and due up to it is in it, and nothing behind it.
-  package let instant: Timestamp
+  public let instant: Timestamp
   /// The number of events that had been delivered since the start when it was taken: all of them are in it, and no
   /// later one.
-  package let eventsBefore: UInt64
+  public let eventsBefore: UInt64
 
   private let shards: [EngineCopy]
   private let merger: EventMerger
@@ -29,7 +29,7 @@ package struct PendingCheckpoint: Sendable {
   }
 
   /// The bytes to keep, which `Checkpoint(decoding:)` reads.
-  package func encoded() -> [UInt8] {
+  public func encoded() -> [UInt8] {
     Checkpoint(shards: shards.map(\.engine), merger: merger).encoded
   }
 }

@@ -1,5 +1,5 @@
-package import PharosCaptures
-package import PharosReports
+public import PharosCaptures
+public import PharosReports
 package import PharosWire
 
 /// Turns the bytes of a capture or a recording into inputs of a ``Pipeline``.
@@ -10,9 +10,9 @@ package import PharosWire
 /// no time takes that of the one before.
 ///
 /// It throws one ``CaptureFeedError`` at most, after everything before the damage was given.
-package struct CaptureFeed: Sendable {
+public struct CaptureFeed: Sendable {
   /// The observer that counts as having heard the Bluetooth packets.
-  package let observer: ObserverID
+  public let observer: ObserverID
   /// Indicates whether a site was found in it: a recording of a server's inputs.
   package private(set) var isRecording = false
 
@@ -33,7 +33,7 @@ package struct CaptureFeed: Sendable {
   /// Starts with nothing read.
   ///
   /// - Parameter observer: the observer that counts as having heard the Bluetooth packets.
-  package init(observer: ObserverID) { self.observer = observer }
+  public init(observer: ObserverID) { self.observer = observer }
 
   /// The counters so far.
   package var counters: CaptureFeedCounters {
@@ -53,7 +53,7 @@ package struct CaptureFeed: Sendable {
   package var offset: UInt64 { reader.offset }
 
   /// Takes the next bytes of the file.
-  package mutating func append(_ bytes: [UInt8]) { reader.append(bytes) }
+  public mutating func append(_ bytes: [UInt8]) { reader.append(bytes) }
 
   /// Takes the next bytes of the file.
   package mutating func append(_ bytes: RawSpan) { reader.append(bytes) }
@@ -63,7 +63,7 @@ package struct CaptureFeed: Sendable {
   /// - Parameter maxReports: the number of reports at which a batch is given; the last datagram may bring some more.
   /// - Returns: the input.
   /// - Throws: damage, once, after everything before it was given.
-  package mutating func next(maxReports: Int = 1_024) throws(CaptureFeedError) -> PipelineInput? {
+  public mutating func next(maxReports: Int = 1_024) throws(CaptureFeedError) -> PipelineInput? {
     if let input = waiting {
       waiting = nil
       return input
@@ -90,7 +90,7 @@ package struct CaptureFeed: Sendable {
   /// Ends the input; call it after the last chunk, once ``next(maxReports:)`` has returned nil.
   ///
   /// - Throws: an error if the file is cut off, unless ``next(maxReports:)`` has already thrown one for damage.
-  package mutating func finish() throws(CaptureFeedError) {
+  public mutating func finish() throws(CaptureFeedError) {
     guard damage == nil else { return }
     do {
       try reader.finish()
@@ -121,7 +121,7 @@ package struct CaptureFeed: Sendable {
   /// Takes back an input that the caller has finished with, so that the next batch grows in its storage.
   ///
   /// If the caller keeps no input and hands all of them back, no batch allocates memory any more.
-  package mutating func recycle(_ input: consuming PipelineInput) {
+  public mutating func recycle(_ input: consuming PipelineInput) {
     guard case .reports(var batch) = consume input else { return }
     batch.removeAll()
     spare = batch
@@ -238,7 +238,7 @@ package struct CaptureFeedCounters: Equatable, Sendable {
 }
 
 /// The reason why a capture or recording could not be read further; everything before was given.
-package enum CaptureFeedError: Error, Equatable, Sendable {
+public enum CaptureFeedError: Error, Equatable, Sendable {
   /// The file is damaged, cut off or no capture.
   case capture(CaptureError)
   /// An input of a recording is damaged: the block that ends at the offset.
@@ -253,7 +253,7 @@ package enum CaptureFeedError: Error, Equatable, Sendable {
 
 extension CaptureFeedError: CustomStringConvertible {
   /// A description of what is wrong, where, and what to do.
-  package var description: String {
+  public var description: String {
     switch self {
     case .capture(let error): error.description
     case .recording(let error, let offset):

@@ -1,20 +1,20 @@
-package import PharosEvents
+public import PharosEvents
 package import PharosMonitoring
 package import PharosPositioning
-package import PharosReports
+public import PharosReports
 
 /// All that decisions to come depend on, as of one instant: what a server saves now and then, and starts again from.
 ///
 /// It is bound neither to a number of shards nor to the site as it was: a pipeline with another number of shards takes it, and
 /// what an edited site no longer asks about is left out.
-package struct Checkpoint: Hashable, Sendable {
+public struct Checkpoint: Hashable, Sendable {
   /// The version of the bytes.
   ///
   /// It grows with the layout of this envelope; the states within carry versions of their own.
   package static let version: UInt8 = 1
 
   /// The instant: everything received and due up to it is in it, and nothing behind it.
-  package let instant: Timestamp
+  public let instant: Timestamp
   /// The offset to add to times of the engines to get the wall clock's, which an operator may have set since the start.
   package let clockOffset: TimeSpan
   /// The name of the stream, which is a part of every event's id.
@@ -49,7 +49,7 @@ package struct Checkpoint: Hashable, Sendable {
   /// - Shape: 0 "PHCP"; 4 version; 5 checksum of all that follows, u64; 13 instant, i64 nanoseconds; 21 clock offset, i64
   ///   nanoseconds; 29 stream; then the merger's state and the list of the shards' states, each behind its length as u64.
   ///   Big-endian.
-  package var encoded: [UInt8] {
+  public var encoded: [UInt8] {
     var writer = FieldWriter()
     writer.reserve(shards.reduce(merger.count + stream.utf8.count + 64) { $0 + $1.count + 8 })
     writeHead(checksum: checksum, to: &writer)
@@ -65,7 +65,7 @@ package struct Checkpoint: Hashable, Sendable {
   /// Decodes all bytes of ``encoded``.
   ///
   /// - Throws: an error, worded for the operator, if the bytes are no checkpoint, have another version or are damaged.
-  package init(decoding bytes: [UInt8]) throws(CheckpointError) {
+  public init(decoding bytes: [UInt8]) throws(CheckpointError) {
     var reader = FieldReader(bytes[...])
     do throws(FieldError) {
       guard try reader.number(UInt32.self) == Checkpoint.magic else { throw reader.failure(.badIdentity) }
@@ -175,7 +175,7 @@ extension FieldReader {
 }
 
 /// The reason why bytes are no checkpoint that can be started from.
-package enum CheckpointError: Error, Hashable, Sendable {
+public enum CheckpointError: Error, Hashable, Sendable {
   /// They are something else.
   case notACheckpoint
   /// They were changed since they were written.
@@ -186,7 +186,7 @@ package enum CheckpointError: Error, Hashable, Sendable {
 
 extension CheckpointError: CustomStringConvertible {
   /// A description of what is wrong and what follows from it.
-  package var description: String {
+  public var description: String {
     let consequence =
       "; starting without it: states resume from the published events, what was learned about beacons is learned again"
     switch self {
@@ -198,14 +198,14 @@ extension CheckpointError: CustomStringConvertible {
 }
 
 /// The data that a server starts again from: the last checkpoint, and the states that events have published since.
-package struct Restoration: Hashable, Sendable {
+public struct Restoration: Hashable, Sendable {
   /// The state of the engines, or nil if there is none that can be read.
-  package var checkpoint: Checkpoint?
+  public var checkpoint: Checkpoint?
   /// The states published after the checkpoint, or all published states if there is no checkpoint.
-  package var publishedState: PublishedState
+  public var publishedState: PublishedState
 
   /// Makes a restoration.
-  package init(checkpoint: Checkpoint?, publishedState: PublishedState = PublishedState()) {
+  public init(checkpoint: Checkpoint?, publishedState: PublishedState = PublishedState()) {
     self.checkpoint = checkpoint
     self.publishedState = publishedState
   }
@@ -228,14 +228,14 @@ package struct Restoration: Hashable, Sendable {
 
 extension Restoration: FieldCodable {
   /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
+  public func write(to writer: inout FieldWriter) {
     writer.write(checkpoint != nil)
     if let checkpoint { writer.write(long: checkpoint.encoded) }
     publishedState.write(to: &writer)
   }
 
   /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
+  public init(from reader: inout FieldReader) throws(FieldError) {
     checkpoint = nil
     if try reader.flag() {
       let bytes = try reader.longBytes()

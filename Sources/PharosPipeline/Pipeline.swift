@@ -156,7 +156,7 @@ public struct Pipeline: Sendable {
   /// Takes any input but the site at the beginning, which a pipeline is made from.
   ///
   /// An adopted site that is refused changes nothing; a server records none that was.
-  package mutating func take(_ input: borrowing PipelineInput) -> [Event] {
+  public mutating func take(_ input: borrowing PipelineInput) -> [Event] {
     switch copy input {
     case .site: return []
     case .reports(let batch): return ingest(batch)
@@ -425,7 +425,7 @@ extension Pipeline {
 }
 
 /// One input of a pipeline, as a capture or a recording gives it.
-package enum PipelineInput: Sendable {
+public enum PipelineInput: Sendable {
   /// The site that a recording was made with: the pipeline is to be made from it.
   case site(Site)
   /// The state that the server resumed from after a restart; it comes right behind the site.
