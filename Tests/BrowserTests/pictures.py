@@ -1,0 +1,50 @@
+"""Makes the pictures of the README: the dashboard of `serve --demo`, and what `explain` draws of a capture.
+
+Usage: Tests/BrowserTests/run pictures
+"""
+
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser, Visit, expect, missing
+from servers import REPOSITORY, Pharos, pharos_binary
+
+DASHBOARD = REPOSITORY / "Sources/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
+EXPLAIN = REPOSITORY / "Sources/PharosService/PharosService.docc/Resources/explain.svg"
+SCENE = REPOSITORY / "Captures/noisy-doorway"
+
+
+def draw_dashboard(binary):
+    """Waits until the demo has had some visits, and takes the overview."""
+    with tempfile.TemporaryDirectory() as data, Pharos(binary, data) as server:
+        browser = Browser()
+        with Visit(browser, width=1280, height=720) as visit:
+            visit.page.goto(server.base)
+            expect(visit.page.get_by_role("link", name=" left ").nth(2)).to_be_visible(timeout=120_000)
+            visit.page.wait_for_timeout(1_000)
+            visit.page.screenshot(path=DASHBOARD)
+        browser.close()
+
+
+def draw_explain(binary):
+    """Draws the decisions of a tag in a doorway."""
+    subprocess.run(
+        [binary, "explain", SCENE / "capture.pcapng", "--site", SCENE / "site.yaml", "--svg", EXPLAIN],
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def main():
+    reason = missing() or (None if pharos_binary() else "pharos is not built")
+    if reason:
+        sys.exit(f"no pictures: {reason}")
+    for picture in (DASHBOARD, EXPLAIN):
+        picture.parent.mkdir(parents=True, exist_ok=True)
+    draw_dashboard(pharos_binary())
+    draw_explain(pharos_binary())
+
+
+main()
