@@ -55,7 +55,7 @@ package struct StateCache: Sendable {
   /// Replaces the states by the journal's rows; rangings and fixes stay.
   mutating func reset(to told: PublishedState) { self.told = told }
 
-  /// Updates the board with a published event.
+  /// Updates the cache with a published event.
   package mutating func note(_ event: Event) {
     if event.kind == .fix { return note(fix: event) }
     guard case .ranging(let constraint, let beacons) = event.detail else {
@@ -162,14 +162,14 @@ package struct StateCache: Sendable {
   }
 }
 
-/// The board that the interface reads: filled from the journal's rows, then updated with published events.
+/// The cache that the interface reads: filled from the journal's rows, then updated with published events.
 ///
-/// Withheld events are not published, so the board learns nothing about a subject while its authorisation is withdrawn.
-/// After a change of authorisations the board is therefore filled from the rows again before the next read.
+/// Withheld events are not published, so the cache learns nothing about a subject while its authorisation is withdrawn.
+/// After a change of authorisations the cache is therefore filled from the rows again before the next read.
 package final class LiveStateCache: Sendable {
   private struct State {
     var board = StateCache()
-    /// Indicates whether the rows have to be read before the board is.
+    /// Indicates whether the rows have to be read before the cache is.
     var isStale = true
     /// The events that were published while the rows are being read; nil while no read is under way.
     var pending: [Event]?
@@ -181,7 +181,7 @@ package final class LiveStateCache: Sendable {
   private let state = Mutex(State())
   private let turns = AsyncMutex()
 
-  /// Makes a board that is filled when it is first read.
+  /// Makes a cache that is filled when it is first read.
   ///
   /// - Parameters:
   ///   - told: the hub of published events.
@@ -200,7 +200,7 @@ package final class LiveStateCache: Sendable {
     told.tap { [weak self] batch in self?.take(batch) }
   }
 
-  /// Reads the board, with all events that have been published.
+  /// Reads the cache, with all events that have been published.
   ///
   /// - Parameter look: reads the values that it needs; it blocks the publisher, so it must be quick.
   /// - Returns: the result of `look`.
@@ -212,7 +212,7 @@ package final class LiveStateCache: Sendable {
     return state.withLock { look($0.board) }
   }
 
-  /// Removes a subject from the board, once it is gone from the journal.
+  /// Removes a subject from the cache, once it is gone from the journal.
   func forget(_ traces: SubjectTraces) {
     state.withLock { state in
       state.board.forget(traces)
