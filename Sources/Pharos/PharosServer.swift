@@ -42,34 +42,16 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///   - publishesSensings: indicates whether the hub publishes what handsets sense, for programs that locate them in
   ///     their own way.
   ///   - configuration: the listeners, the number of loops, the recording and the checkpoints.
+  ///   - restoration: the state that the previous run has left, or nil to start without one. States resume where they
+  ///     were, and the time between is no evidence of anything. The site must declare all that is to resume, including
+  ///     regions that applications added at run time.
   ///   - logger: the logger for problems; a working server is silent.
-  public convenience init(
-    site: Site,
-    grounds: [LocatableVenue] = [],
-    publishesSensings: Bool = false,
-    configuration: IngestConfiguration,
-    logger: Logger = Logger(label: "pharos")
-  ) {
-    self.init(
-      site: site,
-      grounds: grounds,
-      publishesSensings: publishesSensings,
-      configuration: configuration,
-      restoring: nil,
-      logger: logger
-    )
-  }
-
-  /// Creates a server that resumes from the state that the previous run has left.
-  ///
-  /// States resume where they were, and the time between is no evidence of anything. The site must declare all that is
-  /// to resume, including regions that applications added at run time.
   public init(
     site: Site,
     grounds: [LocatableVenue] = [],
     publishesSensings: Bool = false,
     configuration: IngestConfiguration,
-    restoring restoration: Restoration?,
+    restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
     declared = Mutex(site)
