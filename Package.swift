@@ -33,6 +33,17 @@ let nio: [Target.Dependency] = [
   .product(name: "NIOPosix", package: "swift-nio"),
 ]
 
+let database: [Target.Dependency] = [
+  .product(name: "GRDB", package: "GRDB.swift"),
+  .product(name: "GRDBSQLite", package: "GRDB.swift"),
+]
+let http1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let openCombine = Target.Dependency.product(name: "OpenCombine", package: "OpenCombine")
+
 /// A library module, its dependencies and the catalog that documents it.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: modules)
@@ -75,8 +86,8 @@ let package = Package(
     .library(
       name: "PharosCore",
       targets: [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline",
       ]
     ),
     .executable(name: "pharos", targets: ["PharosCommand"]),
@@ -103,107 +114,77 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // The pure modules: values in, values out.
-    decoding("PharosReports", []),
-    decoding("PharosAdvertising", ["PharosReports"]),
-    module("PharosEvents", ["PharosReports"]),
-    module("PharosPlaces", ["PharosReports"]),
+    decoding("PharosModel", []),
+    decoding("PharosWire", ["PharosModel"]),
+    module("PharosVenues", ["PharosModel"]),
     .target(name: "CTrackTable"),
-    module("PharosMonitoring", ["PharosReports", "PharosAdvertising", "PharosEvents", "CTrackTable"]),
-    module("PharosPositioning", ["PharosReports", "PharosEvents", "PharosPlaces"]),
-    decoding("PharosWire", ["PharosReports"]),
-    decoding("PharosCaptures", ["PharosReports", "PharosAdvertising"]),
-    decoding("PharosCrypto", ["CCrypto"]),
-    decoding("PharosSigning", ["PharosCrypto", "PharosReports", "PharosWire"]),
-    decoding("PharosPrivacy", ["PharosCrypto", "PharosReports", "PharosAdvertising"]),
+    module("PharosMonitoring", ["PharosModel", "PharosWire", "CTrackTable"]),
+    module("PharosPositioning", ["PharosModel", "PharosVenues"]),
+    decoding("PharosCaptures", ["PharosModel", "PharosWire"]),
+    decoding("PharosSecurity", ["CCrypto", "PharosModel", "PharosWire"]),
     module(
       "PharosPipeline",
       [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPrivacy",
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosSecurity",
       ]
     ),
-    module("PharosSimulation", ["PharosReports", "PharosAdvertising", "PharosPlaces"]),
-    module("PharosComparators", ["PharosReports"]),
+    module("PharosSimulation", ["PharosModel", "PharosWire", "PharosVenues"]),
+    module("PharosComparators", ["PharosModel"]),
 
     // The shells: sockets, files, threads, subscribers.
     module("PharosFiles", ["CZlib"]),
     module(
       "PharosGateway",
       [
-        "CPharos", "PharosReports", "PharosAdvertising", "PharosCaptures", "PharosWire", "PharosSigning",
-        "PharosFiles",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
+        argumentParser,
       ]
     ),
     .executableTarget(
       name: "PharosGatewayCommand",
       dependencies: [
-        "PharosGateway", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "PharosGateway", argumentParser,
       ],
       swiftSettings: strict
     ),
     module(
       "PharosIngest",
       [
-        "CPharos", "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces",
-        "PharosMonitoring", "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
-        "PharosSigning", "PharosPrivacy",
-        .product(name: "Atomics", package: "swift-atomics"),
-        .product(name: "Logging", package: "swift-log"),
+        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline", "PharosSecurity",
+        .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
     module(
       "PharosPublishing",
       [
-        "PharosEvents", "PharosReports", "PharosPlaces", "PharosPositioning",
-        .product(name: "OpenCombine", package: "OpenCombine"),
+        "PharosModel", "PharosVenues", "PharosPositioning", openCombine,
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ]
     ),
     module(
       "Pharos",
       [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
-        "PharosPublishing", "PharosSigning",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing", "PharosSecurity", logging,
+        lifecycle,
       ]
     ),
     module(
       "PharosJournal",
-      [
-        "PharosReports", "PharosEvents", .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ]
-    ),
-    module(
-      "PharosAccess",
-      [
-        "PharosCrypto", "PharosReports", "PharosEvents", "PharosJournal", "PharosSigning",
-      ]
+      ["PharosModel"] + database
     ),
     module(
       "PharosDelivery",
       [
-        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ]
-    ),
-    module(
-      "PharosWebhooks",
-      [
-        "PharosCrypto", "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal",
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", http1, httpClient, logging,
+        lifecycle,
       ] + nio
     ),
     module(
       "PharosSite",
-      ["PharosReports", "PharosPlaces", "PharosPrivacy", .product(name: "Yams", package: "Yams")]
+      ["PharosModel", "PharosVenues", "PharosSecurity", .product(name: "Yams", package: "Yams")]
     ),
     .target(name: "CDashboard", path: "Sources/PharosDashboard/Embedded"),
     .target(
@@ -216,16 +197,11 @@ let package = Package(
     .target(
       name: "PharosHTTP",
       dependencies: [
-        "COpenAPI",
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning",
-        "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal",
-        "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
-        "PharosSigning", "PharosPrivacy",
+        "COpenAPI", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery",
+        "PharosSite", "PharosDashboard", "PharosSecurity",
         .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdTLS", package: "hummingbird"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        .product(name: "HummingbirdTLS", package: "hummingbird"), logging, lifecycle,
       ] + nio,
       exclude: ["OpenAPI", "Embedded"],
       swiftSettings: strict
@@ -234,26 +210,17 @@ let package = Package(
       "PharosService",
       [
         "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
-        "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP", "PharosGateway",
-        "PharosSigning", "PharosPrivacy",
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
-        "PharosPublishing",
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Configuration", package: "swift-configuration"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "PharosDelivery", "PharosSite", "PharosHTTP", "PharosGateway", "PharosSecurity", "PharosModel",
+        "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
+        "PharosPipeline", "PharosIngest", "PharosPublishing", http1, httpClient,
+        .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Histogram", package: "hdrhistogram-swift"),
       ] + nio
     ),
     .executableTarget(
       name: "PharosCommand",
-      dependencies: [
-        "PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
+      dependencies: ["PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway", argumentParser],
       swiftSettings: strict
     ),
     .plugin(
@@ -277,43 +244,35 @@ let package = Package(
     .target(
       name: "PharosFaults",
       dependencies: [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
-        "PharosPublishing", "PharosJournal", "PharosAccess", "PharosDelivery",
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        .product(name: "OpenCombine", package: "OpenCombine"),
-        .product(name: "Logging", package: "swift-log"),
-      ],
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosPublishing", "PharosJournal",
+        "PharosDelivery", openCombine, logging,
+      ] + database,
       path: "Tests/PharosFaults",
       swiftSettings: strict
     ),
-    tests("PharosFaultsTests", ["PharosReports", "PharosFaults"]),
+    tests("PharosFaultsTests", ["PharosModel", "PharosFaults"]),
 
     // What libFuzzer runs, without its instruments: the tests replay every input that ever found a fault.
     .target(name: "CFuzzer", path: "Tests/Fuzzing/Sources/CFuzzer"),
     fuzzTargets("FuzzSupport", []),
-    fuzzTargets("FuzzWire", ["PharosReports", "PharosAdvertising", "PharosWire"]),
+    fuzzTargets("FuzzWire", ["PharosModel", "PharosWire"]),
     fuzzTargets(
       "FuzzDecoders",
-      [
-        "CFuzzer", "FuzzWire", "PharosReports", "PharosAdvertising", "PharosWire", "PharosCaptures",
-        "PharosEvents", "PharosFiles",
-      ]
+      ["CFuzzer", "FuzzWire", "PharosModel", "PharosWire", "PharosCaptures", "PharosFiles"]
     ),
     fuzzTargets(
       "FuzzEngine",
       [
-        "FuzzWire", "FuzzDecoders", "PharosReports", "PharosAdvertising", "PharosWire", "PharosCaptures",
-        "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosPositioning", "PharosPipeline",
-        "PharosSite",
+        "FuzzWire", "FuzzDecoders", "PharosModel", "PharosWire", "PharosCaptures", "PharosVenues",
+        "PharosMonitoring", "PharosPositioning", "PharosPipeline", "PharosSite",
       ]
     ),
     fuzzTargets(
       "FuzzBodies",
-      ["PharosReports", "PharosEvents", "PharosCaptures", "PharosHTTP", "PharosWebhooks"]
+      ["PharosModel", "PharosCaptures", "PharosHTTP", "PharosDelivery"]
     ),
-    fuzzTargets("FuzzSigning", ["PharosReports", "PharosWire", "PharosSigning"]),
+    fuzzTargets("FuzzSigning", ["PharosModel", "PharosWire", "PharosSecurity"]),
     tests(
       "FuzzRegressionTests",
       ["FuzzSupport", "FuzzWire", "FuzzDecoders", "FuzzEngine", "FuzzBodies", "FuzzSigning"]
@@ -321,139 +280,97 @@ let package = Package(
     tests("RepositoryTests", []),
     tests(
       "AllocationTests",
-      [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring", "PharosIngest",
-        "CAllocationCounter",
-      ]
+      ["PharosModel", "PharosWire", "PharosMonitoring", "PharosIngest", "CAllocationCounter"]
     ),
-    tests("PharosReportsTests", ["PharosReports"]),
-    tests("PharosEventsTests", ["PharosReports", "PharosEvents"]),
-    tests("PharosAdvertisingTests", ["PharosReports", "PharosAdvertising"]),
-    tests("PharosPlacesTests", ["PharosReports", "PharosPlaces"]),
-    tests("PharosWireTests", ["PharosReports", "PharosWire", "FuzzWire"]),
-    tests("PharosCryptoTests", ["PharosCrypto", "PharosReports"]),
-    tests("PharosSigningTests", ["PharosReports", "PharosWire", "PharosSigning"]),
+    tests("PharosModelTests", ["PharosModel"]),
+    tests("PharosVenuesTests", ["PharosModel", "PharosVenues"]),
+    tests("PharosWireTests", ["PharosModel", "PharosWire", "FuzzWire"]),
     tests(
-      "PharosPrivacyTests",
-      [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosWire", "PharosCaptures",
-        "PharosPipeline", "PharosPrivacy",
-      ]
+      "PharosSecurityTests",
+      ["PharosModel", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSecurity"]
     ),
     tests(
       "PharosGatewayTests",
       [
-        "CPharos", "PharosReports", "PharosAdvertising", "PharosCaptures", "PharosWire", "PharosSigning",
-        "PharosFiles", "PharosGateway",
+        "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
+        "PharosGateway",
       ]
     ),
-    tests("PharosCapturesTests", ["PharosReports", "PharosAdvertising", "PharosCaptures"]),
-    tests("PharosComparatorsTests", ["PharosReports", "PharosComparators"]),
+    tests("PharosCapturesTests", ["PharosModel", "PharosWire", "PharosCaptures"]),
+    tests("PharosComparatorsTests", ["PharosModel", "PharosComparators"]),
     tests("PharosFilesTests", ["PharosFiles"]),
     tests(
       "PharosMonitoringTests",
-      ["PharosReports", "PharosAdvertising", "PharosEvents", "PharosMonitoring"]
+      ["PharosModel", "PharosWire", "PharosMonitoring"]
     ),
     tests(
       "PharosPositioningTests",
       [
-        "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles",
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles",
       ]
     ),
     tests(
       "PharosPipelineTests",
       [
-        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline",
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline",
       ]
     ),
     tests(
       "PharosIngestTests",
       [
-        "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
-        "PharosSigning", "PharosPrivacy",
-        .product(name: "Atomics", package: "swift-atomics"),
-        .product(name: "Logging", package: "swift-log"),
+        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosSecurity",
+        .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
-    tests("PharosSiteTests", ["PharosReports", "PharosPlaces", "PharosPrivacy", "PharosSite"]),
+    tests("PharosSiteTests", ["PharosModel", "PharosVenues", "PharosSecurity", "PharosSite"]),
     tests(
       "PharosJournalTests",
       [
-        "PharosReports", "PharosEvents", "PharosPipeline", "PharosCaptures", "PharosSite", "PharosJournal",
+        "PharosModel", "PharosPipeline", "PharosCaptures", "PharosSite", "PharosJournal",
         .product(name: "Yams", package: "Yams"),
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "GRDBSQLite", package: "GRDB.swift"),
-      ]
-    ),
-    tests(
-      "PharosAccessTests",
-      ["PharosReports", "PharosEvents", "PharosJournal", "PharosSigning", "PharosAccess"]
+      ] + database
     ),
     tests(
       "PharosDeliveryTests",
       [
-        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
-        "PharosDelivery",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-      ]
-    ),
-    tests(
-      "PharosWebhooksTests",
-      [
-        "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
-        "PharosDelivery", "PharosWebhooks", "PharosCrypto",
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "PharosModel", "PharosPublishing", "PharosJournal", "PharosSecurity", "PharosDelivery", http1,
+        httpClient,
+        logging, lifecycle,
       ] + nio
     ),
     tests("PharosDashboardTests", ["PharosDashboard"]),
     tests(
       "PharosHTTPTests",
       [
-        "PharosReports", "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosWire", "PharosIngest",
-        "PharosPublishing", "Pharos", "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks",
-        "PharosSite", "PharosDashboard", "PharosHTTP", "PharosSigning", "PharosPrivacy",
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "PharosModel", "PharosVenues", "PharosMonitoring", "PharosWire", "PharosIngest", "PharosPublishing",
+        "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
+        "PharosSecurity", .product(name: "Hummingbird", package: "hummingbird"), httpClient, logging,
+        lifecycle,
       ] + nio
     ),
     tests(
       "PharosServiceTests",
       [
-        "PharosReports", "PharosEvents", "PharosAdvertising", "PharosPlaces", "PharosMonitoring",
-        "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
-        "PharosFiles", "PharosIngest", "Pharos",
-        "PharosPublishing", "PharosSite", "PharosJournal", "PharosAccess", "PharosDelivery",
-        "PharosWebhooks", "PharosHTTP", "PharosService", "PharosSigning", "PharosPrivacy", "PharosGateway",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
+        "PharosPublishing", "PharosSite", "PharosJournal", "PharosDelivery", "PharosHTTP", "PharosService",
+        "PharosSecurity", "PharosGateway", logging, lifecycle,
       ]
     ),
     tests(
       "PharosTests",
-      [
-        "Pharos", "PharosReports", "PharosPlaces", "PharosPositioning",
-        .product(name: "OpenCombine", package: "OpenCombine"),
-      ]
+      ["Pharos", "PharosModel", "PharosVenues", "PharosPositioning", openCombine]
     ),
     tests(
       "PharosSimulationTests",
-      ["PharosReports", "PharosAdvertising", "PharosPlaces", "PharosSimulation"]
+      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation"]
     ),
     tests(
       "PharosPublishingTests",
-      [
-        "PharosReports", "PharosEvents", "PharosPlaces", "PharosPositioning", "PharosPublishing",
-        .product(name: "OpenCombine", package: "OpenCombine"),
-      ]
+      ["PharosModel", "PharosVenues", "PharosPositioning", "PharosPublishing", openCombine]
     ),
   ]
 )
@@ -519,17 +436,15 @@ if extras.contains("fuzzing") {
 if extras.contains("benchmarks") {
   /// The pure modules that nearly every program measures.
   let core: [Target.Dependency] = [
-    "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-    "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
-    "PharosComparators", "PharosFiles",
+    "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
+    "PharosPipeline", "PharosSimulation", "PharosComparators", "PharosFiles",
   ]
   let server: [Target.Dependency] =
     core + nio + [
-      "CSocketMeter", "SocketTraffic", "Traffic", "Pharos", "PharosIngest", "PharosPublishing",
-      .product(name: "Logging", package: "swift-log"),
-      .product(name: "OpenCombine", package: "OpenCombine"),
+      "CSocketMeter", "SocketTraffic", "Traffic", "Pharos", "PharosIngest", "PharosPublishing", logging,
+      openCombine,
     ]
-  let clients: [Target.Dependency] = nio + [.product(name: "NIOHTTP1", package: "swift-nio")]
+  let clients: [Target.Dependency] = nio + [http1]
   let histogram = Target.Dependency.product(name: "Histogram", package: "hdrhistogram-swift")
 
   func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -551,7 +466,7 @@ if extras.contains("benchmarks") {
     package.targets.append(
       .executableTarget(
         name: target,
-        dependencies: dependencies + [.product(name: "ArgumentParser", package: "swift-argument-parser")],
+        dependencies: dependencies + [argumentParser],
         path: path ?? "Benchmarks/Sources/\(target)",
         swiftSettings: strict
       )
@@ -587,7 +502,7 @@ if extras.contains("benchmarks") {
       ["CScaleMeter", "Traffic", .product(name: "Benchmark", package: "benchmark")]
     ),
     suite("Decode"), suite("Wire"), suite("Table"), suite("Engine"), suite("Ranging"), suite("Captures"),
-    suite("Publishing", ["PharosPublishing", .product(name: "OpenCombine", package: "OpenCombine")]),
+    suite("Publishing", ["PharosPublishing", openCombine]),
   ]
   program("presence-quality", "PresenceQuality", core)
   program("scale", "Scale", core + ["CScaleMeter", "Traffic"])
@@ -595,7 +510,7 @@ if extras.contains("benchmarks") {
   program("throughput", "Throughput", server)
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
-  program("attacks", "Attacks", core + clients + ["PharosCrypto", "ServedProcess"])
+  program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])
   program("soak", "Soak", clients + ["ServedProcess", histogram])
   program("faults", "Faults", ["PharosFaults"], path: "Tests/Faults")
 }

@@ -1,12 +1,11 @@
 public import Logging
-public import PharosEvents
 public import PharosIngest
+public import PharosModel
 package import PharosMonitoring
 public import PharosPipeline
 public import PharosPositioning
 public import PharosPublishing
-public import PharosReports
-public import PharosSigning
+public import PharosSecurity
 public import ServiceLifecycle
 import Synchronization
 

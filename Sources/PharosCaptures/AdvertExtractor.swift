@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Finds the advertising reports in packets: phone logs, HCI captures, and the captures of sniffers.
 ///

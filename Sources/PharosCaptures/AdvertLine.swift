@@ -1,5 +1,5 @@
-package import PharosAdvertising
-package import PharosReports
+package import PharosModel
+package import PharosWire
 
 /// One advertising report as a line of JSON, printed by `inspect --adverts`.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// One advertising report found in a capture, received by a radio or reported by a controller.
 package struct AdvertisingReport: Sendable, Equatable {

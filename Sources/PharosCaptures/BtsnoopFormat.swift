@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Reads btsnoop, the Bluetooth logs of phones and of BlueZ; all of it is big-endian.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// One item of a capture, in the order of the file.
 package enum CaptureItem: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Reads captures as their bytes come in: pcap, pcapng and btsnoop, recognised from the first bytes.
 ///

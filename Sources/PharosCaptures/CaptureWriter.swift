@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// Writes captures that every tool reads: pcapng, or classic pcap, with nanoseconds.
 ///

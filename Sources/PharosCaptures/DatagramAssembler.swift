@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Finds the UDP datagrams in packets, putting fragmented ones together.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The fields of an IP packet that are needed to find its UDP datagram.
 struct IPPacket {

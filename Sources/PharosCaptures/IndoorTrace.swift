@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The recording of a surveyor's phone on one walk through a floor, with the true positions.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Reads classic pcap, behind its magic number.
 ///

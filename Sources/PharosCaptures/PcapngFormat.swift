@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Reads pcapng: blocks of a type and a length, sections that may change the byte order, numbered interfaces.
 ///

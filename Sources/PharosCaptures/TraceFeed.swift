@@ -1,5 +1,5 @@
-import PharosAdvertising
-package import PharosReports
+package import PharosModel
+import PharosWire
 
 /// Turns the bytes of an indoor trace into the reports that the phone would have sent while it was recorded.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The sensor data in one line of a trace; this type holds no ground truth.
 enum TraceRecord: Equatable, Sendable {

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A UDP datagram found in a capture, put together from its fragments where it came in several.
 package struct UDPDatagram: Sendable, Equatable {

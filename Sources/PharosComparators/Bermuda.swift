@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// Bermuda for Home Assistant: looked at every 1.05 s, the nearest area wins if it passes one of two tests.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// One advert as the input of a peer's rule: the observer, the beacon, the time and the level.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// ESPresense and its companion: locators compete floor by floor, a Kalman filter and a smoothed vote choose.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// A point on a floor, in metres.
 struct FloorPoint: Hashable, Sendable {

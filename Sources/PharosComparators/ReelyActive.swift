@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// reelyActive's barnacles and chimps: appearance, displacement whenever another receiver is the strongest, and
 /// disappearance after 15 s.

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// room-assistant: the instance that takes a tag to be nearest wins at once; 60 s of silence and it is not home.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The presence rule of nearly every peer: present from the first advert, absent after a fixed silence.
 ///

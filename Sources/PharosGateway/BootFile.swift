@@ -1,6 +1,6 @@
 import CPharos
 package import PharosFiles
-package import PharosReports
+package import PharosModel
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,5 @@
-import PharosAdvertising
 package import PharosCaptures
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// A gateway without its sockets and pipes: its caller passes packets and times in, and it returns datagrams.

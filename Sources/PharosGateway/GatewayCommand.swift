@@ -1,8 +1,8 @@
 package import ArgumentParser
 import CPharos
 import PharosFiles
-package import PharosReports
-package import PharosSigning
+package import PharosModel
+package import PharosSecurity
 
 #if canImport(Glibc)
 import Glibc

@@ -1,5 +1,5 @@
-package import PharosReports
-package import PharosSigning
+package import PharosModel
+package import PharosSecurity
 
 /// The options of a gateway's run.
 package struct GatewayOptions: Sendable {

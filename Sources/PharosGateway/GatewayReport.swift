@@ -1,5 +1,5 @@
 package import PharosCaptures
-package import PharosReports
+package import PharosModel
 
 /// The result of a gateway's run.
 package struct GatewayReport: Sendable {

@@ -1,8 +1,8 @@
 import CPharos
 import PharosCaptures
 package import PharosFiles
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// Computes the time at which a packet was heard, by the gateway's own clock, from the packet's timestamp.
 ///

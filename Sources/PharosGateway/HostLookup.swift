@@ -1,5 +1,5 @@
 import CPharos
-import PharosReports
+import PharosModel
 import Synchronization
 
 #if canImport(Glibc)

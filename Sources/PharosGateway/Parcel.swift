@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// The contents of one datagram, from its first advert until the datagram can no longer be refused.

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Learns from the commands in a capture how much of the time the radio listens.
 ///

@@ -1,5 +1,4 @@
 package import Logging
-import PharosAccess
 import PharosDelivery
 import PharosJournal
 

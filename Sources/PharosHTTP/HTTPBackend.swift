@@ -1,12 +1,9 @@
 import Logging
 package import Pharos
-package import PharosAccess
 package import PharosDelivery
-package import PharosEvents
 package import PharosJournal
-package import PharosPlaces
-package import PharosReports
-package import PharosWebhooks
+package import PharosModel
+package import PharosVenues
 
 /// The parts of a running server that the HTTP interface serves.
 package struct HTTPBackend: Sendable {

@@ -1,7 +1,7 @@
 package import Logging
-package import PharosAccess
+package import PharosDelivery
 package import PharosJournal
-package import PharosReports
+package import PharosModel
 package import PharosSite
 
 /// The declarations of the site file merged with the registrations over HTTP: a value, so that a change can be tried

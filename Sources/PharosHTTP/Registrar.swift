@@ -1,9 +1,9 @@
 package import Logging
 package import Pharos
-package import PharosAccess
+package import PharosDelivery
 import PharosJournal
-package import PharosReports
-package import PharosSigning
+package import PharosModel
+package import PharosSecurity
 package import PharosSite
 import Synchronization
 

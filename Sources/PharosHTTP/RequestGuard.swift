@@ -1,6 +1,6 @@
-import PharosAccess
 import PharosCaptures
-import PharosReports
+import PharosDelivery
+import PharosModel
 
 /// A guard that authenticates requests, and refuses those that a web page elsewhere makes a local browser send.
 ///

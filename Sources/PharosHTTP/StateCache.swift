@@ -1,8 +1,7 @@
-package import PharosAccess
-package import PharosEvents
+package import PharosDelivery
 package import PharosJournal
+package import PharosModel
 package import PharosPublishing
-package import PharosReports
 import Synchronization
 
 /// The numbers of subjects in each state towards one region.

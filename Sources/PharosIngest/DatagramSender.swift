@@ -1,6 +1,6 @@
-package import PharosReports
 import CPharos
 import PharosCaptures
+package import PharosModel
 
 #if canImport(Glibc)
 import Glibc

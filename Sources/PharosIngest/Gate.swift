@@ -3,8 +3,8 @@ import Logging
 import NIOCore
 import NIOPosix
 import PharosCaptures
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 import PharosWire
 import Synchronization
 

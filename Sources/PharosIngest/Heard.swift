@@ -1,6 +1,6 @@
 import PharosCaptures
-package import PharosPrivacy
-package import PharosReports
+package import PharosModel
+package import PharosSecurity
 package import PharosWire
 
 /// An observer that is heard, whether or not the site knows it.

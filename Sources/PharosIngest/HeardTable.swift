@@ -1,7 +1,6 @@
-import PharosAdvertising
 import PharosCaptures
-package import PharosPrivacy
-package import PharosReports
+package import PharosModel
+package import PharosSecurity
 package import PharosWire
 
 #if canImport(Glibc)

@@ -1,6 +1,6 @@
 import CPharos
+package import PharosModel
 import PharosPipeline
-package import PharosReports
 
 /// The two clocks that ingest reads: one that never goes back, and the wall clock that people set.
 ///

@@ -1,6 +1,6 @@
 import CPharos
-public import PharosReports
-public import PharosSigning
+public import PharosModel
+public import PharosSecurity
 
 /// The settings of ingest: its listeners and its loops.
 public struct IngestConfiguration: Sendable {

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 #if canImport(Glibc)
 import Glibc

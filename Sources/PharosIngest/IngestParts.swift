@@ -1,12 +1,11 @@
 import Logging
 import NIOCore
 import NIOPosix
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
 import PharosPositioning
-import PharosPrivacy
-import PharosReports
+import PharosSecurity
 
 /// The loops of a server and their threads, made and joined but not reading yet.
 struct IngestParts {

@@ -3,12 +3,11 @@ package import Logging
 import NIOCore
 import NIOPosix
 import PharosCaptures
-package import PharosEvents
+package import PharosModel
 package import PharosMonitoring
 package import PharosPipeline
 package import PharosPositioning
-package import PharosReports
-package import PharosSigning
+package import PharosSecurity
 package import PharosWire
 import Synchronization
 

@@ -1,5 +1,5 @@
 import PharosCaptures
-package import PharosReports
+package import PharosModel
 package import PharosWire
 
 /// The datagram processing of one loop: sorts reports by the shard they belong to, and keeps counters and the tables

@@ -1,7 +1,7 @@
-package import PharosReports
 package import CPharos
 import NIOCore
 import PharosCaptures
+package import PharosModel
 
 /// One socket of one loop.
 final class Listener {

@@ -1,9 +1,8 @@
 import Atomics
 import NIOCore
-package import PharosEvents
+package import PharosModel
 import PharosMonitoring
 package import PharosPipeline
-import PharosReports
 
 /// The only consumer of all shards: restores the order of events and delivers them.
 ///

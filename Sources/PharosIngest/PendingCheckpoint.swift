@@ -1,7 +1,7 @@
 package import NIOCore
+public import PharosModel
 import PharosMonitoring
 import PharosPipeline
-public import PharosReports
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
 ///

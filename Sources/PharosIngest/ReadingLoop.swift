@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
 import PharosCaptures
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosWire
 
 /// One loop: reads its sockets, decodes, sends reports to the shards they belong to, and runs its own shard.

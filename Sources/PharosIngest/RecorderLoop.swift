@@ -1,7 +1,7 @@
 import Logging
 import PharosCaptures
+import PharosModel
 import PharosPipeline
-import PharosReports
 
 /// Writes all inputs in their total order.
 ///

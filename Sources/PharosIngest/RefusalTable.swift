@@ -1,5 +1,5 @@
 import PharosCaptures
-package import PharosReports
+package import PharosModel
 package import PharosWire
 
 /// The datagrams of one sender that were refused.

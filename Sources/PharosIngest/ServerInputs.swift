@@ -1,8 +1,8 @@
 import Logging
 import NIOCore
 import PharosCaptures
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosWire
 
 /// The inputs that no socket brings: changes of regions and of the site, datagrams that came over HTTP, markers of

@@ -1,8 +1,7 @@
 package import NIOCore
-package import PharosEvents
+package import PharosModel
 package import PharosMonitoring
-package import PharosPrivacy
-package import PharosReports
+package import PharosSecurity
 
 /// One shard of stage one: takes inputs from all loops in their total order and hands on what it decides.
 package struct Shard {

@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Opens the sockets of the listeners and gives them to the loops.
 struct SocketBinder {

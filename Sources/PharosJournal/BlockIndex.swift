@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A dimension by which events can be found.
 enum Dimension: Int64 {

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// The saved delivery state of one receiver, from which deliveries continue after a restart.
 ///

@@ -1,6 +1,5 @@
 import GRDB
-package import PharosEvents
-import PharosReports
+package import PharosModel
 import Synchronization
 
 extension Journal {

@@ -1,5 +1,5 @@
 import GRDB
-package import PharosReports
+package import PharosModel
 import Synchronization
 
 /// A checkpoint from the journal.

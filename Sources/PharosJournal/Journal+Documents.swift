@@ -1,5 +1,5 @@
 import GRDB
-package import PharosReports
+package import PharosModel
 
 extension Journal {
   /// Stores a small document under a kind and a key: a token, an application created over HTTP, a rule.

@@ -1,6 +1,5 @@
 import GRDB
-package import PharosEvents
-import PharosReports
+package import PharosModel
 
 extension Journal {
   /// Returns the published state according to the rows that changed after a sequence.

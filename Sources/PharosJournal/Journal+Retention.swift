@@ -1,5 +1,5 @@
 import GRDB
-package import PharosReports
+package import PharosModel
 import Synchronization
 
 /// The counts of the data that was dropped to keep the journal within its limits.

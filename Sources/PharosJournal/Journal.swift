@@ -1,8 +1,7 @@
 import Foundation
 package import GRDB
 import GRDBSQLite
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
-import PharosEvents
-package import PharosReports
+package import PharosModel
 import Synchronization
 
 extension Journal {

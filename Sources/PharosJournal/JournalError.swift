@@ -1,5 +1,5 @@
 import GRDB
-import PharosReports
+import PharosModel
 
 /// An error of the journal.
 package struct JournalError: Error, Hashable, Sendable {

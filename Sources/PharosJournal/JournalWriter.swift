@@ -1,6 +1,5 @@
 import GRDB
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The state that the only writer keeps between groups: prepared statements, and the numbers of names.
 ///

@@ -1,5 +1,4 @@
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// The computation of how long a beacon may be silent before it counts as gone, from what is known of it.
 ///

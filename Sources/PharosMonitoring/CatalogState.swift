@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The catalog as a state holds it: regions, ranging requests, policies and match sets, with the numbers that tracks
 /// and rows refer to.

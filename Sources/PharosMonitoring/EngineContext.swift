@@ -1,6 +1,5 @@
-import PharosAdvertising
-import PharosEvents
-package import PharosReports
+package import PharosModel
+import PharosWire
 
 /// The state that the observers of an engine share: the catalog, the timers, the time, and the pending output.
 struct EngineContext: Sendable {

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The status of one observer, as a table of observers shows it.
 package struct ObserverStatus: Hashable, Sendable {

@@ -1,5 +1,4 @@
-package import PharosEvents
-import PharosReports
+package import PharosModel
 
 /// The result of recomputing a decision from its evidence.
 package enum DecisionCheck: Hashable, Sendable {

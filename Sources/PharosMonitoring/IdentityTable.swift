@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// From a hash to a place in an array, by open addressing: one cache line in the usual case.
 ///

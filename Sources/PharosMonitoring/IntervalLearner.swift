@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Learns a beacon's advertising interval from the gaps between its samples, and from it what was missed.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// An observer's lag L: the age that 99.9 % of its reports stay within, between 0.5 s and 10 s.
 ///

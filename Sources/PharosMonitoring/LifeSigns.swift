@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The evidence that an observer lives, and the silence after which it counts as down.
 package struct LifeSigns: Sendable {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The losses that an observer has learned from all tracks of one family together.
 ///

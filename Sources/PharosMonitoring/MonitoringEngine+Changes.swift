@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Changes of the catalog, and how observers catch up with them.
 ///

@@ -1,6 +1,5 @@
-import PharosAdvertising
-package import PharosEvents
-package import PharosReports
+package import PharosModel
+import PharosWire
 
 /// An edited site in place of the one before, and the start after a downtime.
 extension MonitoringEngine {

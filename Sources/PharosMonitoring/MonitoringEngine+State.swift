@@ -1,5 +1,4 @@
-import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// The state of an engine as bytes, of which checkpoints consist.
 ///

@@ -1,5 +1,4 @@
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// Stage one: which observer hears which beacon, what that says about regions, and how near the beacon is.
 ///

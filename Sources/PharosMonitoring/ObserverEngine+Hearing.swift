@@ -1,6 +1,5 @@
-import PharosAdvertising
-import PharosEvents
-import PharosReports
+import PharosModel
+import PharosWire
 
 /// The handling of any report by an observer; most adverts take a shorter path: see ``hear(_:count:_:_:latest:_:_:)``.
 extension ObserverEngine {

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The arrival of an observer, its outages and its returns.
 extension ObserverEngine {

@@ -1,5 +1,4 @@
-import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// The end of a second: summaries for stage two, and ranging events.
 extension ObserverEngine {

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The states of an observer in the regions: rows, transitions and the evidence that they are published with.
 extension ObserverEngine {

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// All that stage one knows and does about one observer; nothing in it depends on another observer.
 ///

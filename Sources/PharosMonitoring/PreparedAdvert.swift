@@ -1,6 +1,6 @@
 import CTrackTable
-import PharosAdvertising
-import PharosReports
+import PharosModel
+import PharosWire
 
 /// The facts about a report that are prepared before its turn comes: all that the usual path needs.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The presence of one beacon at one observer under one policy: the state machine behind every enter and exit.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The observers that are heard and do not count, as many as are worth showing.
 ///

@@ -1,5 +1,4 @@
-package import PharosEvents
-import PharosReports
+package import PharosModel
 
 /// A model that converts a level to a distance.
 package enum DistanceModel: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The judgement of whether an observer's radio hears what it usually hears, from the transmitters themselves.
 ///

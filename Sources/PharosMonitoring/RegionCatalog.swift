@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Every region, ranging request, zone and directory entry, and the index of the identities that they match.
 ///

@@ -1,4 +1,4 @@
-public import PharosReports
+public import PharosModel
 
 /// Every application's set of regions: accepts or refuses a change before any engine sees it.
 ///

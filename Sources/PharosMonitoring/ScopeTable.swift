@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The part of an identity that every constraint on it names: a proximity UUID, an Eddystone namespace, or that it is a
 /// device address.

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The timers of an engine: a timing wheel of 4,096 slots of 4.2 ms, and the timers of the slot at hand in order.
 ///

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The handling of adverts by a track.
 ///

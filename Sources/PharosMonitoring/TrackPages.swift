@@ -1,5 +1,5 @@
 import CTrackTable
-import PharosReports
+import PharosModel
 
 /// The part of a track that every advert reads and writes: one cache line.
 ///

@@ -1,5 +1,5 @@
 import CTrackTable
-package import PharosReports
+package import PharosModel
 
 /// The hash table of one observer's tracks: from the hash of an identity to the place of its track.
 ///

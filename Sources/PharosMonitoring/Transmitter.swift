@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The recent reception of one transmitter, as evidence about the radio that hears it.
 ///

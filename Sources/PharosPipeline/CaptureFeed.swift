@@ -1,5 +1,5 @@
 public import PharosCaptures
-public import PharosReports
+public import PharosModel
 package import PharosWire
 
 /// Turns the bytes of a capture or a recording into inputs of a ``Pipeline``.

@@ -1,7 +1,6 @@
-public import PharosEvents
+public import PharosModel
 package import PharosMonitoring
 package import PharosPositioning
-public import PharosReports
 
 /// All that decisions to come depend on, as of one instant: what a server saves now and then, and starts again from.
 ///

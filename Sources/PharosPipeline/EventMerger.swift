@@ -1,6 +1,5 @@
-package import PharosEvents
+package import PharosModel
 package import PharosPositioning
-package import PharosReports
 
 /// The merger of all shards of stage one into one ordered stream of events, with stage two behind it.
 ///

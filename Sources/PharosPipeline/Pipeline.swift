@@ -1,9 +1,8 @@
-public import PharosEvents
+public import PharosModel
 public import PharosMonitoring
-import PharosPlaces
 package import PharosPositioning
-import PharosPrivacy
-public import PharosReports
+import PharosSecurity
+import PharosVenues
 
 /// The two stages composed on one thread: inputs in, events in their order out.
 ///

@@ -1,5 +1,5 @@
 package import PharosCaptures
-package import PharosReports
+package import PharosModel
 
 /// An input of a server that is no datagram, as a recording carries it: the content of one local-use block.
 package enum RecordedInput: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A subject that is inside a region.
 package struct Standing: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The regions of all applications as stage two needs them: those about beacons in full, and the constraints of the
 /// others, because a zone without a list of its own places every beacon that some region asks about.

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The instants at which beacons must be evaluated, the earliest first.
 ///

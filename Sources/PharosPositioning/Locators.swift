@@ -1,6 +1,5 @@
-package import PharosEvents
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// The subjects that are being located: one ``Locator`` for each handset, and for each tag that fixed observers hear.
 ///

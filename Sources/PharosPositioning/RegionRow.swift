@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The state of one beacon towards one region about beacons, and the observers that support it.
 ///

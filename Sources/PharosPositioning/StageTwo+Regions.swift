@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 extension StageTwo {
   /// The time for which a live observer must have heard nothing of a beacon before the beacon counts as outside.

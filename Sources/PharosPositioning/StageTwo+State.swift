@@ -1,5 +1,4 @@
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.

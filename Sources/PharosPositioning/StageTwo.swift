@@ -1,5 +1,4 @@
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// Stage two: what compares observers.
 ///

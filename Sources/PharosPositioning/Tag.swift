@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// All that stage two keeps about one beacon.
 struct Tag: Sendable {

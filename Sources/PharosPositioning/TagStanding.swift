@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The present location of one beacon, as stage two knows it.
 ///

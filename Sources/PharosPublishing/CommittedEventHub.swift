@@ -1,5 +1,4 @@
-public import PharosEvents
-import PharosReports
+public import PharosModel
 import Synchronization
 
 /// The hub of published events: one sender, any number of subscribers, none of which can delay another.

@@ -1,5 +1,4 @@
-public import PharosEvents
-public import PharosReports
+public import PharosModel
 
 /// The hub of decisions: one sender, any number of subscribers, none of which can delay another.
 ///

@@ -1,6 +1,5 @@
 import AsyncAlgorithms
-public import PharosEvents
-import PharosReports
+public import PharosModel
 
 /// The `AsyncSequence` twin of an ``EventPublisher``: the same elements, the same queue, the same policies.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import Synchronization
 
 /// A hub with one sender and any number of takers, none of which can delay another.

@@ -1,7 +1,6 @@
 public import OpenCombine
-public import PharosEvents
+public import PharosModel
 public import PharosPositioning
-public import PharosReports
 import Synchronization
 
 extension Publisher where Output == Sensing, Failure == Never {

@@ -1,5 +1,4 @@
-public import PharosEvents
-public import PharosReports
+public import PharosModel
 import Synchronization
 
 /// A receiver of changes to an application's region set, such as the server.

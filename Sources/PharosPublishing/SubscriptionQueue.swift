@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import Synchronization
 
 /// The bounded queue of one subscription: batches in, runs of elements out.

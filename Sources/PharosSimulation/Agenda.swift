@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A queue of entries in order of time; of two entries at the same time, the one added first comes first.
 ///

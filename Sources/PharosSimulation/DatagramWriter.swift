@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The reports of one observer, split into batches that each fit a datagram.
 struct DatagramWriter: Sendable {

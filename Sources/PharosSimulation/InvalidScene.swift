@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// One thing that is wrong with a scene.
 package struct SceneMistake: Hashable, Sendable {

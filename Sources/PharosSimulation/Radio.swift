@@ -1,5 +1,5 @@
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// The radio propagation model of a scene, with its disturbances.
 package struct Radio: Hashable, Sendable {

@@ -1,5 +1,5 @@
-package import PharosPlaces
-import PharosReports
+import PharosModel
+package import PharosVenues
 
 /// Random numbers from a seed, with a stream of its own for everything that is random.
 ///

@@ -1,6 +1,6 @@
-package import PharosAdvertising
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
+package import PharosWire
 
 /// The description of a simulated place: its transmitters, observers, walls, radio and faults.
 ///

@@ -1,5 +1,5 @@
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// A running scene: the datagrams that the server receives and the true events, in order of time.
 ///

@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// An event that truly happens in a scene, whether or not an observer detects it.
 package struct TruthEvent: Hashable, Sendable {

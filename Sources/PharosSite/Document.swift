@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import Yams
 
 /// The common part of the documents that clients send over HTTP: JSON, read by the rules of the site file.

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// A floor under construction, with its doors.
 struct FloorDraft {

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// A GeoJSON file as a list of features, each with its number, which error messages name.
 ///

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// Reads the unpacked files of an IMDF archive: venue, buildings, levels, units, openings, fixtures and kiosks.
 ///

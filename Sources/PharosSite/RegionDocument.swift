@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import Yams
 
 /// A region as a JSON document: the keys, the checks and the words of the site file.

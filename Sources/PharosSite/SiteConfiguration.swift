@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The content of a site file: the site itself, and the settings of its server.
 package struct SiteConfiguration: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import Yams
 
 /// One mapping of a site file or one object of a document, with getters that check the types of its values.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import Yams
 
 /// A reader of one site file's tree, with the state for the checks that span the file.

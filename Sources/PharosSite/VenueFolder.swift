@@ -1,4 +1,4 @@
-package import PharosPlaces
+package import PharosVenues
 import Yams
 
 /// The reader of a venue's folder, which holds `venue.yaml` and the files that it names, or an IMDF archive.

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 import Yams
 
 /// A reader of one `venue.yaml` and the files that it names.

@@ -1,6 +1,6 @@
 import CAllocationCounter
-import PharosAdvertising
-import PharosReports
+import PharosModel
+import PharosWire
 import Testing
 
 /// What an advert's path asks the allocator for, counted in front of the C library.

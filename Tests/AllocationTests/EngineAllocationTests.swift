@@ -1,7 +1,6 @@
 import CAllocationCounter
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 /// What stage one asks the allocator for once it knows the beacons that it hears.

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 import Testing
 
 /// Reports as controllers tell them, with the oddities that real logs hold.

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 import Testing
 
 /// The lines of `inspect`, letter by letter.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Link-layer packets spelt byte by byte, with the checksum that belongs to them.
 enum AirBytes {

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 import Testing
 
 /// Advertising as sniffers heard it: their headers, checksums and damage, and extended advertising joined.

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Captures and packets spelt byte by byte, so that tests hold their input as data.
 enum CaptureBytes {

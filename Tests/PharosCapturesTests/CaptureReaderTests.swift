@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 import Testing
 
 /// Files spelt byte by byte: every variant that is read, and every one that is refused.

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Reads a whole capture from bytes, handed to the reader in chunks of any size.
 struct CaptureWalk {

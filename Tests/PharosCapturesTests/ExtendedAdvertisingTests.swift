@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 import Testing
 
 /// Extended advertising on the air: pointers, auxiliary PDUs and chains, joined by their data information.

@@ -1,6 +1,6 @@
 import Foundation
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

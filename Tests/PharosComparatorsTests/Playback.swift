@@ -1,5 +1,5 @@
 import PharosComparators
-import PharosReports
+import PharosModel
 
 /// What a rule made of a timeline, one decision a line: `enter 0.0`, `exit 31.9`, `room 2 3.5`.
 struct Playback {

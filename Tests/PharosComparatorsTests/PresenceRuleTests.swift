@@ -1,5 +1,5 @@
 import PharosComparators
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("Rules of presence")

@@ -1,5 +1,5 @@
 import PharosComparators
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

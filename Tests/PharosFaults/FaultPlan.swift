@@ -1,5 +1,5 @@
+package import PharosModel
 import PharosMonitoring
-package import PharosReports
 import PharosSimulation
 
 /// Everything about a seed that is drawn beforehand: who is where, what is asked about, and what may go wrong.

@@ -1,6 +1,5 @@
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 
 /// Plays the whole system on virtual time, from one seed, while everything around it goes wrong, and holds what it says against
 /// the truth.

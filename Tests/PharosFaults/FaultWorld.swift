@@ -1,6 +1,5 @@
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// The world of one seed while it is played: stations, network, disk, server, subscribers, and what is known of the truth.

@@ -1,6 +1,5 @@
-import PharosEvents
 import PharosFaults
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("Reading what was told")

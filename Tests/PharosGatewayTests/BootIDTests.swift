@@ -1,5 +1,5 @@
 import PharosGateway
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("Boot ids")

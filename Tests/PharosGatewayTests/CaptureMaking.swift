@@ -1,5 +1,5 @@
 import PharosGateway
-import PharosReports
+import PharosModel
 
 /// btsnoop as BlueZ's btmon writes it, made from nothing.
 enum BtsnoopBytes {

@@ -2,7 +2,7 @@ import Foundation
 import PharosCaptures
 import PharosFiles
 import PharosGateway
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import PharosWire
 import Testing

@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosGateway
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// A gateway on virtual time: a network that refuses, loses itself and comes back, and a server that remembers numbers.

@@ -1,7 +1,7 @@
 import Foundation
 import PharosGateway
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 import PharosTestSupport
 
 /// A UDP socket on the loopback interface that waits for datagrams.

@@ -1,7 +1,7 @@
 import Foundation
 import PharosGateway
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 import PharosTestSupport
 import PharosWire
 import Testing

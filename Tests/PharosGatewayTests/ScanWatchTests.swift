@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosGateway
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("How much a radio listens")

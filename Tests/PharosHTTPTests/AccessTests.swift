@@ -1,6 +1,6 @@
-import PharosAccess
+import PharosDelivery
 import PharosHTTP
-import PharosReports
+import PharosModel
 import PharosSite
 import Testing
 

@@ -1,8 +1,7 @@
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
 import PharosJournal
-import PharosReports
+import PharosModel
 import Testing
 
 /// A subject that is erased from a server that runs.

@@ -1,9 +1,7 @@
-import PharosAccess
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
+import PharosModel
 import PharosPublishing
-import PharosReports
 import PharosSite
 import Testing
 

@@ -1,6 +1,6 @@
 import PharosHTTP
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 import Testing
 
 /// Keys that observers sign with, over HTTP: made, shown once, listed, revoked.

@@ -1,9 +1,8 @@
 import Logging
 import NIOCore
-import PharosAccess
 import PharosDelivery
 import PharosHTTP
-import PharosReports
+import PharosModel
 import PharosSite
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
 import PharosHTTP
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

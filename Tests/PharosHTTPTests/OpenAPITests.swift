@@ -1,8 +1,7 @@
-import PharosAccess
-import PharosEvents
+import PharosDelivery
 import PharosHTTP
+import PharosModel
 import PharosPublishing
-import PharosReports
 import Testing
 
 /// The description says what is there, all of it and nothing else.

@@ -1,10 +1,9 @@
 import Foundation
 import Logging
 import Pharos
-import PharosEvents
 import PharosHTTP
 import PharosJournal
-import PharosReports
+import PharosModel
 import Testing
 
 /// Applications, regions and ranging that are registered over HTTP.

@@ -1,7 +1,7 @@
 import Logging
 import PharosHTTP
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosSite
 import PharosTestSupport
 import Testing

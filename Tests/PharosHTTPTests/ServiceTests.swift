@@ -1,6 +1,6 @@
 import PharosDashboard
 import PharosHTTP
-import PharosReports
+import PharosModel
 import PharosSite
 import Testing
 

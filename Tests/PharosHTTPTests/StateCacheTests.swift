@@ -1,9 +1,8 @@
-import PharosAccess
-import PharosEvents
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
+import PharosModel
 import PharosPublishing
-import PharosReports
 import PharosTestSupport
 import Testing
 

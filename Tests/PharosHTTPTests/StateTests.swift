@@ -1,7 +1,6 @@
-import PharosEvents
 import PharosHTTP
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosSite
 import Testing
 

@@ -1,9 +1,8 @@
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
 import PharosJournal
+import PharosModel
 import PharosPublishing
-import PharosReports
 import PharosSite
 import PharosTestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import NIOSSL
 import PharosHTTP
-import PharosReports
+import PharosModel
 import PharosSite
 import Testing
 

@@ -1,12 +1,9 @@
-import PharosSigning
-import PharosAccess
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
+import PharosModel
 import PharosPublishing
-import PharosReports
+import PharosSecurity
 import PharosTestSupport
-import PharosWebhooks
 import Testing
 
 extension TestService {

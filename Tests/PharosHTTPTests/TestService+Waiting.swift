@@ -1,8 +1,7 @@
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
+import PharosModel
 import PharosPublishing
-import PharosReports
 import Testing
 
 extension TestService {

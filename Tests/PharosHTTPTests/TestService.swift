@@ -1,15 +1,12 @@
 import Logging
 import Pharos
-import PharosAccess
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
 import PharosIngest
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosSite
 import PharosTestSupport
-import PharosWebhooks
 import ServiceLifecycle
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import PharosHTTP
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 import Testing
 
 extension ServedVenue {

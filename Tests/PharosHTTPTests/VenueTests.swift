@@ -1,8 +1,8 @@
-import PharosAccess
+import PharosDelivery
 import PharosHTTP
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosSite
+import PharosVenues
 import Testing
 
 /// What one needs to draw a floor: where it lies, its outlines, its plan.

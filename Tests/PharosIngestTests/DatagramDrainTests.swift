@@ -1,7 +1,7 @@
-import PharosReports
 import CPharos
 import PharosCaptures
 import PharosIngest
+import PharosModel
 import PharosTestSupport
 import Testing
 

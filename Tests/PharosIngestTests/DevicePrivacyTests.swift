@@ -1,9 +1,8 @@
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosPipeline
-import PharosPrivacy
-import PharosReports
+import PharosSecurity
 import PharosTestSupport
 import Testing
 

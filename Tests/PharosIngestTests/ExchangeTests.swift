@@ -1,8 +1,7 @@
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import Synchronization
 import Testing

@@ -1,10 +1,9 @@
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosPlaces
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import PharosWire
 import Synchronization
 import Testing

@@ -1,7 +1,7 @@
-import PharosReports
 import Foundation
 import PharosCaptures
 import PharosIngest
+import PharosModel
 
 /// Somebody who sends as fast as a thread can, until nobody listens any more.
 enum Flood {

@@ -1,6 +1,6 @@
 import Foundation
 import PharosIngest
-import PharosReports
+import PharosModel
 
 /// The machine's clock, whose readers can be held: so that a socket's buffer fills while nobody reads it.
 final class GatedClock: @unchecked Sendable {

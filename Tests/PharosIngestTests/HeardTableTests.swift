@@ -1,8 +1,7 @@
-import PharosAdvertising
 import PharosCaptures
 import PharosIngest
-import PharosPrivacy
-import PharosReports
+import PharosModel
+import PharosSecurity
 import PharosWire
 import Testing
 

@@ -1,7 +1,6 @@
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Synchronization
 import Testing
 

@@ -1,8 +1,7 @@
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing

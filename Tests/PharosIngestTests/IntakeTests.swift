@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosIngest
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import PharosWire
 import Testing

@@ -1,5 +1,5 @@
 import PharosIngest
-import PharosReports
+import PharosModel
 import Synchronization
 
 /// A pair of clocks that tests turn by hand.

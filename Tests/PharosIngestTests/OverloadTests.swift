@@ -1,10 +1,9 @@
 import Foundation
 import NIOCore
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing

@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosIngest
-import PharosReports
+import PharosModel
 import PharosWire
 import Testing
 

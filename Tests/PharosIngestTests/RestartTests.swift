@@ -1,9 +1,8 @@
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import Testing
 
 /// A server over real sockets that is stopped as if it were killed, and another one that goes on from what it left.

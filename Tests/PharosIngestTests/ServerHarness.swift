@@ -1,10 +1,9 @@
 import Logging
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosPipeline
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
 import Synchronization
 import Testing

@@ -1,9 +1,8 @@
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
 import PharosPositioning
-import PharosReports
 import PharosWire
 import Testing
 

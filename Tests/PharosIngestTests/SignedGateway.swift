@@ -1,6 +1,6 @@
 import PharosIngest
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 import PharosWire
 import Synchronization
 

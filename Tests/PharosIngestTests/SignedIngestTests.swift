@@ -1,9 +1,8 @@
 import PharosCaptures
-import PharosEvents
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosReports
-import PharosSigning
+import PharosSecurity
 import PharosTestSupport
 import PharosWire
 import Testing

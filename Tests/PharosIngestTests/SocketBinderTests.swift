@@ -2,7 +2,7 @@ import CPharos
 import Foundation
 import PharosCaptures
 import PharosIngest
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import PharosWire
 import Testing

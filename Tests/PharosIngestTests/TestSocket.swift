@@ -1,8 +1,8 @@
-import PharosReports
 import CPharos
 import Foundation
 import PharosCaptures
 import PharosIngest
+import PharosModel
 
 /// A UDP socket of the test's own, bound to a free port of the loopback interface.
 final class TestSocket {

@@ -1,5 +1,5 @@
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

@@ -1,8 +1,7 @@
 import Foundation
-import PharosEvents
 import PharosJournal
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosSite
 import PharosTestSupport
 import Testing

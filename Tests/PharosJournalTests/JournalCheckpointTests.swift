@@ -1,6 +1,6 @@
 import GRDB
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

@@ -1,8 +1,7 @@
 import Foundation
 import GRDB
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

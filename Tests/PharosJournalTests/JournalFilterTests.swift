@@ -1,6 +1,5 @@
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("Finding events")

@@ -1,7 +1,6 @@
 import GRDB
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("What a journal keeps")

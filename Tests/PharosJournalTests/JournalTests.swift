@@ -1,7 +1,6 @@
 import Foundation
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import Testing
 
 @Suite("The journal")

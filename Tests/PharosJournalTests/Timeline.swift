@@ -1,7 +1,6 @@
 import Foundation
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosTestSupport
 
 /// Events of a small site as they might come, of every kind; the same for the same seed.

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 @Suite("Bounds: nothing that is let go counts as gone")

@@ -1,7 +1,6 @@
 import Foundation
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 @Suite("Groups that truly leave together")

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 /// An engine must learn from what says something about a beacon or an observer, and from nothing else.

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosTestSupport
 
 /// A gateway, tags that stay or leave, strangers, and what befalls the gateway: all at random from a seed, and the truth

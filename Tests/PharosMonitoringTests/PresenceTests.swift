@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 /// A column is a second, a digit a level of −50 dBm and ten less for each, and below stands what must come out.

@@ -1,7 +1,6 @@
-import PharosAdvertising
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
+import PharosWire
 import Testing
 
 /// What handsets sense goes on to stage two, and nothing else does.

@@ -1,7 +1,6 @@
-import PharosAdvertising
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
+import PharosWire
 
 /// Everything that a test needs to drive an engine on a virtual clock.
 struct Timeline {

@@ -1,6 +1,6 @@
 import PharosCaptures
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing

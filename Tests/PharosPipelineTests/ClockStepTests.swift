@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import Testing
 
 @Suite("Steps of the wall clock")

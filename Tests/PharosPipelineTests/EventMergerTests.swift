@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import Testing
 

@@ -1,7 +1,6 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import Testing
 

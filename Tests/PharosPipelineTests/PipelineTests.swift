@@ -1,7 +1,6 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import Testing
 
 @Suite("The pipeline")

@@ -1,5 +1,5 @@
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 
 /// Sites and region changes at random from a seed, with every field other than its default now and then.

@@ -1,5 +1,5 @@
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import Testing
 

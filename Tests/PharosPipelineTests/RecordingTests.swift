@@ -1,7 +1,6 @@
 import PharosCaptures
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import PharosWire
 import Testing

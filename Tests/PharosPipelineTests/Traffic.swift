@@ -1,8 +1,7 @@
-import PharosAdvertising
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
+import PharosWire
 
 /// A made-up site with gateways, handsets and tags, and inputs for it at random from a seed.
 struct Traffic {

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 /// One picture: a line for each observer, a column for each second.

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 
 /// Words for tests of stage two: seconds after a start, observers by a letter, links as one would say them.
 enum LinkScript {

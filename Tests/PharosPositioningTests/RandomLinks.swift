@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 import PharosTestSupport
 
 /// Links of three observers about a few beacons, at random from a seed.

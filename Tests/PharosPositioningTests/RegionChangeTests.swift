@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 @Suite("Changes of the regions in stage two")

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
 import Testing
 

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 /// One picture: a line for each observer, which stands in the zone of its letter, a column for each second.

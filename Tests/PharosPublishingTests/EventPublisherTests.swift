@@ -1,8 +1,7 @@
 import Dispatch
 import OpenCombine
-import PharosEvents
+import PharosModel
 import PharosPublishing
-import PharosReports
 import Synchronization
 import Testing
 

@@ -1,7 +1,6 @@
 import OpenCombine
-import PharosEvents
+import PharosModel
 import PharosPublishing
-import PharosReports
 import Testing
 
 @Suite("Streams of a hub", .timeLimit(.minutes(20)))

@@ -1,9 +1,8 @@
 import OpenCombine
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
 import PharosPublishing
-import PharosReports
+import PharosVenues
 import Testing
 
 /// The server's own way from sensings to fixes, built anew by somebody else.

@@ -1,7 +1,6 @@
 import OpenCombine
-import PharosEvents
+import PharosModel
 import PharosPublishing
-import PharosReports
 import PharosTestSupport
 import Testing
 

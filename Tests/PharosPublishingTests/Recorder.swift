@@ -1,6 +1,5 @@
 import OpenCombine
-import PharosEvents
-import PharosReports
+import PharosModel
 import Synchronization
 
 /// A subscriber that asks for just what a test says and writes down all it is told.

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPublishing
-import PharosReports
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosSimulation
+import PharosVenues
 
 /// All that came out of a scene, for tests to look at.
 struct Playback {

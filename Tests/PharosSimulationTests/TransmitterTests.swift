@@ -1,7 +1,7 @@
-import PharosAdvertising
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosSimulation
+import PharosVenues
+import PharosWire
 import Testing
 
 @Suite("Transmitter")

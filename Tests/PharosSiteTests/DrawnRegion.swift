@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosTestSupport
 
 /// Regions drawn at random, within what a site file allows.

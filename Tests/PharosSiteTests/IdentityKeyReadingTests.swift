@@ -1,5 +1,5 @@
-import PharosPrivacy
-import PharosReports
+import PharosModel
+import PharosSecurity
 import PharosSite
 import Testing
 

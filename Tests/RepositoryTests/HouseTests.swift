@@ -7,77 +7,61 @@ import Testing
 struct HouseTests {
   /// What each module may import of ours: the arrows of the design, section 3.
   static let arrows: [String: Set<String>] = [
-    "PharosReports": [],
-    "PharosAdvertising": ["PharosReports"],
-    "PharosEvents": ["PharosReports"],
-    "PharosPlaces": ["PharosReports"],
-    "PharosMonitoring": ["PharosReports", "PharosAdvertising", "PharosEvents", "CTrackTable"],
-    "PharosPositioning": ["PharosReports", "PharosEvents", "PharosPlaces"],
-    "PharosWire": ["PharosReports", "PharosAdvertising"],
-    "PharosCaptures": ["PharosReports", "PharosAdvertising"],
-    "PharosSimulation": ["PharosReports", "PharosAdvertising", "PharosPlaces"],
+    "PharosModel": [],
+    "PharosWire": ["PharosModel"],
+    "PharosVenues": ["PharosModel"],
+    "PharosMonitoring": ["PharosModel", "PharosWire", "CTrackTable"],
+    "PharosPositioning": ["PharosModel", "PharosVenues"],
+    "PharosCaptures": ["PharosModel", "PharosWire"],
+    "PharosSecurity": ["CCrypto", "PharosModel", "PharosWire"],
     "PharosPipeline": [
-      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-      "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPrivacy",
+      "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+      "PharosCaptures", "PharosSecurity",
     ],
-    "PharosComparators": ["PharosReports"],
-    "PharosCrypto": ["CCrypto"],
-    "PharosSigning": ["PharosCrypto", "PharosReports", "PharosWire"],
-    "PharosPrivacy": ["PharosCrypto", "PharosReports", "PharosAdvertising"],
+    "PharosSimulation": ["PharosModel", "PharosWire", "PharosVenues"],
+    "PharosComparators": ["PharosModel"],
     "PharosFiles": ["CZlib"],
     "PharosGateway": [
-      "CPharos", "PharosReports", "PharosAdvertising", "PharosCaptures", "PharosWire", "PharosSigning",
-      "PharosFiles",
+      "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
     ],
+    "PharosGatewayCommand": ["PharosGateway"],
     "PharosIngest": [
-      "CPharos", "PharosReports", "PharosEvents", "PharosAdvertising", "PharosMonitoring", "PharosWire",
-      "PharosPositioning", "PharosCaptures", "PharosPipeline", "PharosSigning", "PharosPrivacy",
+      "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+      "PharosCaptures", "PharosPipeline", "PharosSecurity",
     ],
-    "PharosPublishing": ["PharosReports", "PharosEvents", "PharosPlaces", "PharosPositioning"],
+    "PharosPublishing": ["PharosModel", "PharosVenues", "PharosPositioning"],
     "Pharos": [
-      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-      "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest",
-      "PharosPublishing", "PharosSigning",
+      "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+      "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing", "PharosSecurity",
     ],
-    "PharosJournal": ["PharosReports", "PharosEvents"],
-    "PharosAccess": ["PharosCrypto", "PharosReports", "PharosEvents", "PharosJournal", "PharosSigning"],
-    "PharosDelivery": [
-      "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal", "PharosAccess",
-    ],
-    "PharosWebhooks": [
-      "PharosCrypto", "PharosReports", "PharosEvents", "PharosPublishing", "PharosJournal",
-    ],
-    "PharosSite": ["PharosReports", "PharosPlaces", "PharosPrivacy"],
+    "PharosJournal": ["PharosModel"],
+    "PharosDelivery": ["PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal"],
+    "PharosSite": ["PharosModel", "PharosVenues", "PharosSecurity"],
     "PharosDashboard": [],
     "PharosHTTP": [
-      "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-      "PharosPositioning", "PharosWire", "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos",
-      "PharosJournal",
-      "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosDashboard",
-      "PharosSigning", "PharosPrivacy",
+      "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+      "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery",
+      "PharosSite", "PharosDashboard", "PharosSecurity",
     ],
     "PharosService": [
-      "PharosJournal", "PharosAccess", "PharosDelivery", "PharosWebhooks", "PharosSite", "PharosHTTP",
-      "CPharos", "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "PharosReports",
-      "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring", "PharosPositioning",
-      "PharosWire", "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing",
-      "PharosSigning", "PharosPrivacy", "PharosGateway",
+      "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
+      "PharosDelivery", "PharosSite", "PharosHTTP", "PharosGateway", "PharosSecurity", "PharosModel",
+      "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
+      "PharosPipeline", "PharosIngest", "PharosPublishing",
     ],
     "PharosCommand": ["PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway"],
-    "PharosGatewayCommand": ["PharosGateway"],
   ]
 
   /// The modules that take values and give values: no I/O, no clock, no task.
   static let pure = [
-    "PharosReports", "PharosAdvertising", "PharosEvents", "PharosPlaces", "PharosMonitoring",
-    "PharosPositioning", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSimulation",
-    "PharosComparators", "PharosCrypto", "PharosSigning", "PharosPrivacy",
+    "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+    "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosComparators",
   ]
 
   /// What pure modules may import that is not ours: sums over bytes, without a clock or a file, and the lock of a value that
   /// several loops share.
   static let arithmetic: [String: Set<String>] = [
-    "PharosCrypto": ["CCrypto"], "PharosMonitoring": ["CTrackTable"], "PharosSigning": ["Synchronization"],
+    "PharosSecurity": ["CCrypto", "Synchronization"], "PharosMonitoring": ["CTrackTable"],
   ]
 
   @Test("a module imports only what the arrows allow", arguments: arrows.keys.sorted())

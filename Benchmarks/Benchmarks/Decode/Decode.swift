@@ -1,6 +1,6 @@
 import Benchmark
-import PharosAdvertising
-import PharosReports
+import PharosModel
+import PharosWire
 import SuiteSupport
 
 /// From the bytes of an advert to its frames.

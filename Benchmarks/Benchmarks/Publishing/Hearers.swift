@@ -2,9 +2,8 @@ import Benchmark
 import Dispatch
 import Glibc
 import OpenCombine
-import PharosEvents
+import PharosModel
 import PharosPublishing
-import PharosReports
 import Synchronization
 import Traffic
 

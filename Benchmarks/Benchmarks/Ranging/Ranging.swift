@@ -1,7 +1,6 @@
 import Benchmark
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import SuiteSupport
 import Traffic
 

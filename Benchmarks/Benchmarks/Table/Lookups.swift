@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Traffic
 
 /// One application that asks for one UUID, ten observers, and adverts that find their track, miss it, or make it.

@@ -1,5 +1,5 @@
 import Benchmark
-import PharosReports
+import PharosModel
 import PharosWire
 import SuiteSupport
 

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import PharosReports
+import PharosModel
 import ServedProcess
 
 /// The server that is attacked, what the attackers know of it, and how its users fare.

@@ -1,5 +1,5 @@
 import Foundation
-import PharosReports
+import PharosModel
 import ServedProcess
 
 extension Attack {

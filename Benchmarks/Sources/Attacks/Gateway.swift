@@ -1,5 +1,5 @@
 import NIOCore
-import PharosReports
+import PharosModel
 import PharosWire
 import ServedProcess
 import Synchronization

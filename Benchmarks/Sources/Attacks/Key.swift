@@ -1,4 +1,4 @@
-import PharosCrypto
+import PharosSecurity
 import ServedProcess
 
 /// A key as `pharos observer add` prints it: `pharos-key-<id>-<secret>`.

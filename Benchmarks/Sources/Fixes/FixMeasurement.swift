@@ -1,8 +1,7 @@
 import CScaleMeter
-import PharosEvents
+import PharosModel
 import PharosPipeline
 import PharosPositioning
-import PharosReports
 
 /// Locates subjects and takes the time and the memory of it.
 struct FixMeasurement {

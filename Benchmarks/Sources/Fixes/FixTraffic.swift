@@ -1,9 +1,8 @@
-import PharosAdvertising
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosSimulation
+import PharosVenues
+import PharosWire
 
 /// What some handsets tell on their ways through a simulated mall, recorded once and told again under other names.
 struct FixTraffic {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PharosReports
+import PharosModel
 import SocketTraffic
 
 /// `latency`: how long a decision takes from the socket to a subscriber.

@@ -1,5 +1,5 @@
 import CSocketMeter
-import PharosReports
+import PharosModel
 import SocketTraffic
 
 /// A server, its saturating rate, and its latency at shares of it.

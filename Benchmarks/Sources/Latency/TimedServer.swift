@@ -2,7 +2,7 @@ import CSocketMeter
 import Logging
 import OpenCombine
 import Pharos
-import PharosReports
+import PharosModel
 import SocketTraffic
 
 /// The server of `pharos serve` with two subscribers that are timed: an OpenCombine subscriber and an `AsyncSequence`.

@@ -1,8 +1,7 @@
-import PharosAdvertising
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosSimulation
+import PharosWire
 
 /// The whole of Pharos, both stages, fed with what a drill's observers report.
 struct PharosUnderTest {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// Compares what one rule says about the subjects of a drill with the truth.

@@ -1,6 +1,5 @@
 import PharosComparators
-import PharosEvents
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// Plays one part of a scene of presence before Pharos and before the peers' rules, on the same adverts.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// One scene of presence: a drill and what is asked of it.

@@ -1,5 +1,5 @@
 import Foundation
-import PharosReports
+import PharosModel
 
 /// False exits and delays on real walks: fixed time-outs and adaptive silence, side by side.
 struct RealGaps: Sendable {

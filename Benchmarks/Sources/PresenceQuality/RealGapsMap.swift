@@ -1,6 +1,6 @@
 import Foundation
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Where the fixed beacons of the mall hang, as fitted from walks.
 ///

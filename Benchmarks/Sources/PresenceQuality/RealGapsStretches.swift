@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// A time in which a walker was truly near a beacon and heard it.
 struct RealStretch: Sendable {

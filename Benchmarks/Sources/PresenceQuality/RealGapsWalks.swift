@@ -1,7 +1,7 @@
 import Foundation
 import PharosCaptures
 import PharosFiles
-import PharosReports
+import PharosModel
 
 /// One walk of a surveyor through a floor: what the phone heard and where it was.
 struct RealWalk: Sendable {

@@ -1,6 +1,5 @@
 import PharosComparators
-import PharosEvents
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// One scene of rooms.

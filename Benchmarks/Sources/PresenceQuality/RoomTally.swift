@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// What one rule said about rooms in one scene.
 struct RoomTally: Codable, Sendable {

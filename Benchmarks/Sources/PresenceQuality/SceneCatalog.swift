@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// The scenes of the table, in the length that a full run or a quick one gives them.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// The targets of the project for presence and rooms, held against a run.

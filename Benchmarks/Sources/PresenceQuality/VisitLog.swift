@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The truth about one subject: its stays, of which the last few are kept.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// All parts of all scenes, played by one task a core, the longest first.

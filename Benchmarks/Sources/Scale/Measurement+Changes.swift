@@ -1,7 +1,6 @@
 import CScaleMeter
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Traffic
 
 /// What it costs to change an application's regions while traffic goes on.

@@ -1,7 +1,6 @@
 import CScaleMeter
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosWire
 import Traffic
 

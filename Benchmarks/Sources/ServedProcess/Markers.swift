@@ -1,6 +1,6 @@
-import PharosReports
-import PharosWire
 package import NIOCore
+import PharosModel
+import PharosWire
 import Synchronization
 
 /// Observers that enter a region again and again, so that it can be timed how long a decision takes to arrive.

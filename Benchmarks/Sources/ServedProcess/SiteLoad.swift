@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// The traffic of a site at work: a hundred gateways that each hear a hundred and more beacons once a second.

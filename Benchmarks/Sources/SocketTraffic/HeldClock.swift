@@ -1,7 +1,7 @@
 import CSocketMeter
 import Dispatch
 package import PharosIngest
-import PharosReports
+import PharosModel
 import Synchronization
 
 /// The clocks of a server that is measured: they hold its loops while a socket is filled, and leap from one second of

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// Observers that nobody has heard of before, each of which enters a region with the first advert that it hears: the datagrams

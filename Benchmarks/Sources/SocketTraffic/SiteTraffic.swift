@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// A site of 23,744 tracks and its datagrams, a second of traffic after the other.

@@ -1,7 +1,7 @@
 import Foundation
 import PharosCaptures
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosWire
 import Traffic
 

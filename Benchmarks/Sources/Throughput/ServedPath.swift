@@ -3,7 +3,7 @@ import Logging
 import OpenCombine
 import Pharos
 import PharosIngest
-import PharosReports
+import PharosModel
 import SocketTraffic
 import Synchronization
 

@@ -1,5 +1,5 @@
-import PharosAdvertising
-package import PharosReports
+package import PharosModel
+import PharosWire
 
 /// What a straightforward program would do: dictionaries, a decoder call, a filter, a fixed time-out, one event at a
 /// time.

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 package import PharosWire
 
 /// An advert as a beacon of the workload sent it and its observer heard it.

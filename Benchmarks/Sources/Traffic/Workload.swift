@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A site and its traffic: observers that each hear their own beacons about once a second.
 ///

@@ -102,7 +102,7 @@ int pharos_set_reuse_port(int descriptor);
 
 /* Has the kernel choose among the sockets that share a descriptor's port by the observer that a datagram names: in a Pharos
    datagram (its layout: PharosWire) an EUI or a UUID; whatever else comes goes by its sender. The socket that was bound n-th,
-   counted from 0, gets the observers whose cell (`ObserverID.cell` of PharosReports, which has the factors) is n modulo the
+   counted from 0, gets the observers whose cell (`ObserverID.cell` of PharosModel, which has the factors) is n modulo the
    number of sockets. 0 or -errno. */
 int pharos_steer_by_observer(int descriptor, uint32_t sockets, const uint32_t factors[3], uint32_t cell_bits);
 

@@ -1,7 +1,5 @@
-import PharosAccess
 import PharosDelivery
-import PharosEvents
-import PharosReports
+import PharosModel
 
 extension Endpoints {
   var tokenRoutes: [Route] {

@@ -1,7 +1,6 @@
-import PharosAccess
-import PharosReports
+import PharosDelivery
+import PharosModel
 import PharosSite
-import PharosWebhooks
 
 extension Endpoints {
   var applicationRoutes: [Route] {

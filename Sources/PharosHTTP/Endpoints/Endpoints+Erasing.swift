@@ -1,10 +1,8 @@
 import Pharos
-package import PharosAccess
-import PharosDelivery
+package import PharosDelivery
 import PharosIngest
 package import PharosJournal
-package import PharosReports
-import PharosWebhooks
+package import PharosModel
 
 extension Endpoints {
   /// The interval between checks whether the last decisions about a subject have been published.

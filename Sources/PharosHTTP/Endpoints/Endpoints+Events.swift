@@ -1,8 +1,6 @@
-import PharosAccess
 import PharosDelivery
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 
 extension Endpoints {
   var eventRoutes: [Route] {

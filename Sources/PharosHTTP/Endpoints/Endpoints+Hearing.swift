@@ -1,10 +1,9 @@
 import Pharos
-import PharosAccess
-import PharosEvents
+import PharosDelivery
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosPrivacy
-import PharosReports
+import PharosSecurity
 
 extension Endpoints {
   var hearingRoutes: [Route] {

@@ -1,11 +1,11 @@
 import NIOCore
 import Pharos
-import PharosAccess
 import PharosCaptures
+import PharosDelivery
 import PharosIngest
+import PharosModel
 import PharosMonitoring
-import PharosReports
-import PharosSigning
+import PharosSecurity
 import PharosWire
 
 extension Endpoints {

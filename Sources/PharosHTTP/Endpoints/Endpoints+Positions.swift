@@ -1,9 +1,8 @@
 import Pharos
-import PharosAccess
-import PharosEvents
-import PharosPlaces
+import PharosDelivery
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 
 extension Endpoints {
   var fixRoutes: [Route] {

@@ -1,8 +1,7 @@
 import Pharos
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPublishing
-import PharosReports
 
 extension Endpoints {
   var stateRoutes: [Route] {

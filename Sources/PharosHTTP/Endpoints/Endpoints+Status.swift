@@ -5,10 +5,9 @@ import PharosDashboard
 import PharosDelivery
 import PharosIngest
 import PharosJournal
+import PharosModel
 import PharosMonitoring
 import PharosPositioning
-import PharosReports
-import PharosWebhooks
 import PharosWire
 
 extension Endpoints {

@@ -1,6 +1,6 @@
-import PharosAccess
-import PharosPlaces
-import PharosReports
+import PharosDelivery
+import PharosModel
+import PharosVenues
 
 extension Endpoints {
   var venueRoutes: [Route] {

@@ -1,7 +1,6 @@
-import PharosAccess
+import PharosDelivery
 import PharosJournal
-import PharosReports
-import PharosWebhooks
+import PharosModel
 
 extension Endpoints {
   var webhookRoutes: [Route] {

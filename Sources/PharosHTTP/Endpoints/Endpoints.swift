@@ -1,6 +1,6 @@
 import Dispatch
-import PharosAccess
-import PharosReports
+import PharosDelivery
+import PharosModel
 import Synchronization
 
 /// The operations of the interface: a method for each, and the list of them all.

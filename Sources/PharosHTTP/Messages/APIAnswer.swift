@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The answer of an endpoint: a value that the server turns into bytes on the wire.
 package struct APIAnswer: Sendable {

@@ -1,5 +1,5 @@
 package import NIOCore
-import PharosAccess
+import PharosDelivery
 
 /// One HTTP request as the endpoints see it: a value, free of the server that read it.
 package struct APIRequest: Sendable {

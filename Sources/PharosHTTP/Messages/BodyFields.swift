@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The members of a JSON object, taken one by one; all that is wrong is collected, so that a client reads it at once.
 ///

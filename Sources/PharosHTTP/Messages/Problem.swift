@@ -1,11 +1,9 @@
-import PharosAccess
 import PharosDelivery
 import PharosIngest
 import PharosJournal
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosSite
-import PharosWebhooks
 
 /// The reason why a request was not carried out, for its client: RFC 9457 problem details with the fields in error.
 ///

@@ -1,5 +1,4 @@
-import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// A reader of typed values from a query; it collects all errors, so that a client reads them at once.
 package struct QueryReading {

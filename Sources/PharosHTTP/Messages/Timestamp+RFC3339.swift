@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 extension Timestamp {
   /// Reads a time as RFC 3339 has it, such as `2015-01-01T00:00:00.5Z` or `2015-01-01T01:00:00+01:00`, or seconds since

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 package import PharosSite
 
 /// The settings of the HTTP interface.

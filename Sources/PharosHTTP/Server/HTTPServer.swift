@@ -5,7 +5,7 @@ import HummingbirdTLS
 import Logging
 import NIOCore
 import NIOSSL
-import PharosReports
+import PharosModel
 import PharosSite
 import ServiceLifecycle
 

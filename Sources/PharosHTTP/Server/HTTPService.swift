@@ -1,5 +1,5 @@
 package import Logging
-package import PharosReports
+package import PharosModel
 import ServiceLifecycle
 import Synchronization
 

@@ -1,6 +1,5 @@
-package import PharosEvents
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// The location of a subject at a time, as estimated by its ``Locator``.
 package struct FixEstimate: Hashable, Sendable {

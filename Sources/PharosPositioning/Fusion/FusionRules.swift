@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The constants of fusion, by which readings, steps and walls change the belief about where a subject is.
 ///

@@ -1,5 +1,5 @@
-public import PharosPlaces
-import PharosReports
+import PharosModel
+public import PharosVenues
 
 /// A venue prepared for locating: its floors, the ways between them, and its radio map.
 ///

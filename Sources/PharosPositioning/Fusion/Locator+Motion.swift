@@ -1,6 +1,5 @@
-import PharosEvents
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 extension Locator {
   /// Returns whether motion sensors report the subject's movement.

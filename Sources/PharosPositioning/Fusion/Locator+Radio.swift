@@ -1,6 +1,5 @@
-import PharosEvents
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 extension Locator {
   /// Weighs the readings whose time has come.

@@ -1,6 +1,5 @@
-package import PharosEvents
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// A locator of one subject, from radio readings, motion and outside fixes.
 ///

@@ -1,6 +1,5 @@
-import PharosEvents
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// The belief about whether the subject is outdoors, from satellite fixes and readings of the building's emitters.
 ///

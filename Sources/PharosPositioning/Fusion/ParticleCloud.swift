@@ -1,4 +1,4 @@
-import PharosPlaces
+import PharosVenues
 
 /// The belief about the location of a subject: particles, each with a place, a heading bias, a step scale, a floor and
 /// a weight.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// A reading that is ready to be summed.
 struct RadioTerm: Sendable {

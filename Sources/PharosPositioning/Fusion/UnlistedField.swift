@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The evidence in what scans do not list.
 ///

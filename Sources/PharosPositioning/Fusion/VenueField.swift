@@ -1,5 +1,5 @@
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// The evidence of some readings for every place of a venue.
 package struct VenueField {

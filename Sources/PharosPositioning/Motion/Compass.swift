@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The direction of the handset while it is carried, from its own rotation vector, or else from turn rate, field and
 /// gravity.

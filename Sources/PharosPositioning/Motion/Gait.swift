@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The gait of a person: the steps found in the acceleration or reported by the handset, their lengths, and the
 /// resulting speed.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Detects climbs and descents in the air pressure.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The constants with which steps, rests, directions and climbs are derived from samples.
 package struct MotionRules: Hashable, Sendable {

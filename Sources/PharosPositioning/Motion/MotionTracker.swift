@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A tracker that turns the samples of one handset's motion sensors into movements, as they come in.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A movement of a handset, as detected by its motion sensors.
 ///

@@ -1,4 +1,4 @@
-package import PharosPlaces
+package import PharosVenues
 
 /// The square cells of a floor for which a radio map has levels, row by row from the south-western one.
 package struct RadioGrid: Hashable, Sendable {

@@ -1,5 +1,5 @@
-import PharosPlaces
-public import PharosReports
+public import PharosModel
+import PharosVenues
 
 extension RadioMap {
   /// "PHRM".

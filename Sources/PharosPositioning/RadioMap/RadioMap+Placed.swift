@@ -1,5 +1,5 @@
-package import PharosPlaces
-import PharosReports
+import PharosModel
+package import PharosVenues
 
 extension RadioMap {
   /// Makes a map of the beacons, observers and access points that a venue places, by distance, walls and ceilings.

@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// The expected level of every known emitter at every place of a venue, with the uncertainty of that expectation.
 ///

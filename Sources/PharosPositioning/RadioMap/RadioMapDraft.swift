@@ -1,4 +1,4 @@
-package import PharosPlaces
+package import PharosVenues
 
 /// A radio map under construction: emitters in any order, each with its patches.
 package struct RadioMapDraft {

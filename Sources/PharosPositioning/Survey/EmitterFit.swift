@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// Fits one emitter's levels on every floor where it was heard.
 struct EmitterFit {

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// The readings of one emitter in the survey.
 package struct EmitterReadings {

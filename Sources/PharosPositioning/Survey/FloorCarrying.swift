@@ -1,5 +1,5 @@
-package import PharosPlaces
-import PharosReports
+import PharosModel
+package import PharosVenues
 
 /// The transfer of levels to the unsurveyed parts of the floors above and below.
 ///

@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// The parts of a floor that the survey covered with walks, scans and listening for beacons.
 package struct FloorSurvey {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The level that an emitter has by distance alone: power − slope × log₁₀(distance).
 package struct PathLoss: Hashable, Sendable {

@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// Learns a radio map from walks through a venue.
 ///

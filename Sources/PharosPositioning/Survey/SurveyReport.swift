@@ -1,4 +1,4 @@
-package import PharosPlaces
+package import PharosVenues
 
 /// The coverage of a survey, and the results of learning from it.
 package struct SurveyReport: Hashable, Sendable {

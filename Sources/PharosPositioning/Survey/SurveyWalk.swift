@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// The recording of a handset on a walk through one floor, with the waypoints that the surveyor marked.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// An observer's offset, learned from the tags that it hears together with others.
 package struct Calibration: Hashable, Sendable {

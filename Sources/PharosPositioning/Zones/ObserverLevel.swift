@@ -1,5 +1,4 @@
-import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// The level at which one observer hears one beacon, as a quick and a slow estimate, and a model of the silences to
 /// expect.

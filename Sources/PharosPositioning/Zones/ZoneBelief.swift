@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The probability of each zone: the forward filter of a hidden Markov model.
 ///

@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A site's zones, numbered and indexed for the comparison.
 ///

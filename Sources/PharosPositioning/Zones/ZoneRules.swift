@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// The constants of the zone decision; the article <doc:WhichRoom> explains how they work together.
 package struct ZoneRules: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 extension ZoneTrack {
   /// Writes everything but the zones that place the beacon, which many beacons have in common.

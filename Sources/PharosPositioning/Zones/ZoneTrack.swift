@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The zone decision for one beacon: its levels, the probabilities of the zones, and the state machine that reports
 /// changes.

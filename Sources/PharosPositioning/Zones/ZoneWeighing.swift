@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The score of each zone from one look at a beacon's levels: the emission of the hidden Markov model.
 ///

@@ -1,6 +1,6 @@
-import PharosAdvertising
+import PharosModel
 import PharosPipeline
-import PharosReports
+import PharosWire
 
 /// A survey of captures before a comparison: the beacons and observers, their numbers of adverts and reports, and the
 /// first and last times.

@@ -1,6 +1,6 @@
+package import PharosModel
 import PharosPipeline
-import PharosPrivacy
-package import PharosReports
+import PharosSecurity
 import PharosSite
 
 /// `pharos compare`: one's own traffic under Pharos's rule and under the rules that peers use, side by side.

@@ -1,5 +1,5 @@
 import PharosComparators
-import PharosReports
+import PharosModel
 
 /// The regions and rooms that all rules decide about: those of a site, or those that a capture suggests in their place.
 struct ComparedSite {

@@ -1,8 +1,7 @@
 import PharosComparators
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 
 /// A run of captures through Pharos and the peers' rules in one pass, with a tally of what each rule decides.
 ///

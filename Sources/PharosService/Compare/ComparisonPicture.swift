@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// A picture of a comparison: a lane for each of the rows that flap most, with the adverts and, for each rule, the
 /// times inside.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The result of a comparison: the figures, the rows that flap most, and the notes beside them.
 struct ComparisonReport {

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Gathers decisions from events: a change of state and the enter or exit that tells it are one.
 struct DecisionLog {

@@ -1,5 +1,4 @@
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 
 /// A narrator that explains in words why one event was published, for the HTTP interface, the dashboard and readers of
 /// a journal.

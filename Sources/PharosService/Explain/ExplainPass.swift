@@ -1,9 +1,8 @@
-import PharosAdvertising
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosPrivacy
-import PharosReports
+import PharosSecurity
+import PharosWire
 
 /// One run over captures through the real pipeline, one report at a time, so that what each advert changed can be seen.
 ///

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosSite
 
 /// The result of `pharos explain`: the decisions that pass the filters, what else was considered, and a comparison with

@@ -1,5 +1,5 @@
+package import PharosModel
 import PharosPipeline
-package import PharosReports
 import PharosSite
 
 /// `pharos explain`: tells decision by decision why, and what else was considered.

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Explanations of the length of a silence, and of what else an exit took.
 extension Narrator {

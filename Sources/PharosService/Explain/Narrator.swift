@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// A narrator that explains in words why a decision was made and what else was considered.
 ///

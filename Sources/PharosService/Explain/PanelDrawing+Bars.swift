@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// The bars of states: those of Pharos, and those of fixed rules that received the same adverts.
 extension PanelDrawing {

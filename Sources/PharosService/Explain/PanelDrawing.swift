@@ -1,5 +1,5 @@
+import PharosModel
 import PharosMonitoring
-import PharosReports
 
 /// One panel of the picture: a track, and the region that it is shown for.
 struct TimelinePanel {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The picture of `pharos explain`: one panel for each track, one above the other, and a legend that holds for all.
 struct TimelinePicture {

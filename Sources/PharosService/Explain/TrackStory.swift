@@ -1,5 +1,5 @@
+import PharosModel
 import PharosMonitoring
-import PharosReports
 
 /// The history of one track apart from its decisions: silences that came near the deadline, dips, lone adverts.
 struct TrackStory {

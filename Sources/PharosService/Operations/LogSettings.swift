@@ -1,6 +1,6 @@
 import CPharos
 package import Logging
-import PharosReports
+import PharosModel
 
 /// The levels of the log, as the command line spells them.
 package enum LogLevel: String, CaseIterable, Sendable {

@@ -1,10 +1,9 @@
 package import PharosDelivery
 package import PharosIngest
 package import PharosJournal
+import PharosModel
 import PharosMonitoring
 import PharosPositioning
-import PharosReports
-package import PharosWebhooks
 import PharosWire
 
 /// Metrics in Prometheus' text format, version 0.0.4.

@@ -1,5 +1,5 @@
 import Configuration
-import PharosReports
+import PharosModel
 package import PharosSite
 
 #if canImport(Glibc)

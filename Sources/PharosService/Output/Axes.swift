@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A horizontal time axis of a picture, with its ticks.
 package struct TimeAxis: Hashable, Sendable {

@@ -1,5 +1,4 @@
-package import PharosEvents
-package import PharosReports
+package import PharosModel
 import PharosSite
 
 /// The format of written events.

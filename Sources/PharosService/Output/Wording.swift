@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The wording of numbers and times in sentences.
 package enum Wording {

@@ -1,6 +1,6 @@
 import PharosFiles
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosWire
 
 /// A reader of captures from beginning to end, input by input, with a progress bar.

@@ -1,7 +1,7 @@
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 package import PharosSite
+import PharosVenues
 
 /// `pharos check`: every mistake of a site file and of its venues at once, with its line.
 package struct CheckRunner: Sendable {

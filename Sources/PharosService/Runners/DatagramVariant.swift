@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// The differences between a datagram that is sent again and the captured one.

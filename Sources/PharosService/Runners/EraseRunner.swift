@@ -1,9 +1,8 @@
 package import Logging
-import PharosAccess
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
-import PharosReports
-import PharosWebhooks
+import PharosModel
 import Yams
 
 /// `pharos erase`: removes every trace of a subject, and says what was removed.

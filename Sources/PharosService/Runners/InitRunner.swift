@@ -2,7 +2,7 @@ package import Logging
 import Pharos
 import PharosFiles
 package import PharosIngest
-package import PharosReports
+package import PharosModel
 import PharosSite
 
 /// `pharos init`: writes a site file to start from, if asked to with what is heard.

@@ -1,7 +1,6 @@
-import PharosAdvertising
 import PharosCaptures
 import PharosFiles
-import PharosReports
+import PharosModel
 import PharosSite
 import PharosWire
 

@@ -2,7 +2,7 @@ package import Logging
 import Pharos
 import PharosCaptures
 package import PharosIngest
-package import PharosReports
+package import PharosModel
 import PharosSite
 import PharosWire
 

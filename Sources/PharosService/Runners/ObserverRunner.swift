@@ -1,9 +1,9 @@
 package import Logging
-import PharosAccess
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
-package import PharosReports
-import PharosSigning
+package import PharosModel
+import PharosSecurity
 import Yams
 
 /// `pharos observer`: lets observers in, and gives them keys to sign with, now and after every restart.

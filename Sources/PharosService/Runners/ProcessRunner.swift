@@ -1,6 +1,5 @@
-import PharosEvents
+package import PharosModel
 import PharosPipeline
-package import PharosReports
 import PharosSite
 
 /// `pharos process`: decides about captures offline, as fast as it goes.

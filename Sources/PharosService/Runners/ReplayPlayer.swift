@@ -1,7 +1,7 @@
 import CPharos
 import Histogram
 package import PharosIngest
-package import PharosReports
+package import PharosModel
 import PharosSite
 import Synchronization
 

@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosFiles
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// `pharos replay`: sends a capture again, to a server under test.

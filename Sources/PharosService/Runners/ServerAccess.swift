@@ -2,7 +2,7 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import PharosJournal
-import PharosReports
+import PharosModel
 import Yams
 
 /// The way to the server that a command is about: through its data folder while it is stopped, over HTTP while it runs.

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 package import PharosSimulation
 import PharosSite
 import PharosWire

@@ -1,5 +1,5 @@
 import Foundation
-import PharosReports
+import PharosModel
 package import PharosSite
 
 extension SiteFile {

@@ -1,6 +1,6 @@
 import PharosCaptures
 package import PharosIngest
-import PharosReports
+import PharosModel
 
 #if canImport(Glibc)
 import Glibc

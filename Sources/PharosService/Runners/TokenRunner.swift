@@ -1,6 +1,6 @@
-import PharosAccess
+import PharosDelivery
 import PharosJournal
-package import PharosReports
+package import PharosModel
 import Yams
 
 /// `pharos token`: makes, lists and revokes the tokens that open the HTTP interface.

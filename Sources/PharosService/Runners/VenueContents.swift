@@ -1,9 +1,9 @@
 import Glibc
 import PharosFiles
 package import PharosHTTP
-import PharosPlaces
 package import PharosPositioning
 import PharosSite
+import PharosVenues
 
 /// The contents of a venue's folder: the venue, and the radio map that was learned in it, if there is one.
 package struct VenueContents: Equatable, Sendable {

@@ -1,6 +1,6 @@
 import Logging
 import Pharos
-import PharosEvents
+import PharosModel
 import PharosPublishing
 import ServiceLifecycle
 import Synchronization

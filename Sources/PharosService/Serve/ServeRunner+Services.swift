@@ -5,7 +5,7 @@ import PharosCaptures
 import PharosHTTP
 import PharosIngest
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosSimulation
 import PharosSite
 package import ServiceLifecycle

@@ -1,12 +1,11 @@
 import CPharos
 package import Logging
 import Pharos
-import PharosAccess
-import PharosEvents
+import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
-package import PharosReports
+package import PharosModel
 import PharosSimulation
 import PharosSite
 import ServiceLifecycle

@@ -1,16 +1,13 @@
 import Logging
 import Pharos
-import PharosAccess
 import PharosDelivery
-import PharosEvents
 import PharosHTTP
 import PharosIngest
 import PharosJournal
+import PharosModel
 import PharosPipeline
-import PharosReports
-import PharosSigning
+import PharosSecurity
 import PharosSite
-import PharosWebhooks
 import Synchronization
 
 /// The parts of a server, put together and not yet running: journal, engine, commit publisher, streams, webhooks, interface.

@@ -1,5 +1,5 @@
 package import Logging
-import PharosReports
+import PharosModel
 import PharosSite
 import ServiceLifecycle
 import UnixSignals

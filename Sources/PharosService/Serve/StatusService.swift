@@ -4,9 +4,9 @@ import PharosCaptures
 package import PharosDelivery
 import PharosHTTP
 package import PharosIngest
+import PharosModel
 import PharosMonitoring
 import PharosPositioning
-import PharosReports
 import PharosSite
 import PharosWire
 import ServiceLifecycle

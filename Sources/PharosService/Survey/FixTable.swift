@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Fixes by trace, as a file of comma-separated values holds them.
 ///

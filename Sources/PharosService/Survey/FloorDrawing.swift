@@ -1,4 +1,4 @@
-import PharosPlaces
+import PharosVenues
 
 /// A floor on paper: which part of it is seen, how large, and where its places lie on the picture.
 ///

@@ -1,5 +1,5 @@
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// `pharos survey import`: turns traces into a capture of the datagrams that their phones would have sent.

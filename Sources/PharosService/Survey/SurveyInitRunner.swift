@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosFiles
-import PharosPlaces
 import PharosSite
+import PharosVenues
 
 /// `pharos survey init`: makes a venue's folder from floors as open data sets of indoor traces have them.
 ///

@@ -1,7 +1,7 @@
 import PharosCaptures
-import PharosPlaces
 import PharosPositioning
 import PharosSite
+import PharosVenues
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
 package struct SurveyLearnRunner: Sendable {

@@ -1,7 +1,6 @@
-package import PharosEvents
+package import PharosModel
 import PharosPipeline
 package import PharosPositioning
-package import PharosReports
 import PharosSite
 
 #if canImport(Glibc)

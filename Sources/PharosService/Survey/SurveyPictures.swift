@@ -1,6 +1,6 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosSite
+import PharosVenues
 
 #if canImport(Glibc)
 import Glibc

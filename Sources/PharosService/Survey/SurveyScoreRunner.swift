@@ -1,7 +1,7 @@
 import PharosCaptures
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosSite
+import PharosVenues
 
 /// `pharos survey score`: how far fixes are from the truth that traces hold.
 package struct SurveyScoreRunner: Sendable {

@@ -1,8 +1,8 @@
 package import PharosCaptures
 import PharosFiles
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 
 #if canImport(Glibc)
 import Glibc

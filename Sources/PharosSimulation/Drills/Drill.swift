@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A test of presence rules: the adverts that one observer receives from subjects whose truth is known.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// A drill as it is played: its items in order of time.
 package struct DrillPlay: IteratorProtocol, Sendable {

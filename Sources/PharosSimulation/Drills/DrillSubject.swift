@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// One subject of a drill: it comes, advertises, leaves and comes again.
 struct DrillSubject: Sendable {

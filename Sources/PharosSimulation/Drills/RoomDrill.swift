@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A test of room rules: the adverts that several observers receive from tags whose rooms are known.
 ///

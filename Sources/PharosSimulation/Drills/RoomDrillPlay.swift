@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// A running room drill: its items in order of time.
 package struct RoomDrillPlay: IteratorProtocol, Sendable {

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 /// Ways over one floor: around walls and obstacles, at an arm's length from them where there is room.
 struct FloorWays: Sendable {

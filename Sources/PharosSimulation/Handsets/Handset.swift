@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A handset that a person carries about, and the data that it reports.
 package struct Handset: Hashable, Sendable {

@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// The state of a handset.
 struct HandsetState: Sendable {

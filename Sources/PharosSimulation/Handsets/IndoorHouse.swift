@@ -1,6 +1,6 @@
-import PharosAdvertising
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
+import PharosWire
 
 /// The house of a scene with its fixed devices, prepared for playing.
 struct IndoorHouse: Sendable {

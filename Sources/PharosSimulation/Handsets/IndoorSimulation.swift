@@ -1,5 +1,5 @@
-package import PharosPlaces
-package import PharosReports
+package import PharosModel
+package import PharosVenues
 
 /// A running indoor scene: the datagrams that the server receives and the true positions, in order of time.
 ///

@@ -1,5 +1,5 @@
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
 
 /// The readings of the sensors of one handset on its way.
 package struct MotionBench: Sendable {

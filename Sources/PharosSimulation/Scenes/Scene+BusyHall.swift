@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 extension Scene {
   /// Two hundred tags in a hall of 100 by 50 metres under ten gateways, for one minute.

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 extension Scene {
   /// A shop with a cold room: within five seconds a subject enters, a subject leaves, and beacons are ranged.

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 extension Scene {
   /// A gateway loses its power for a minute, another its network, a third goes deaf; tags stay, move and leave.

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 extension Scene {
   /// Three visitors with handsets walk through a museum of three galleries; two leave, one stays.

@@ -1,5 +1,5 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
+import PharosVenues
 
 extension Scene {
   /// Tags around the door between a hall and a store, all near what the gateways can still hear.

@@ -1,6 +1,6 @@
-import PharosAdvertising
-import PharosPlaces
-package import PharosReports
+package import PharosModel
+import PharosVenues
+import PharosWire
 
 /// The parts of the built-in scenes.
 package enum SceneParts {

@@ -1,7 +1,7 @@
-import PharosAdvertising
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosTestSupport
+import PharosWire
 import Testing
 
 @Suite("Indoor traces as a stream of reports")

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// What the engine decided, by the world's own time: what everything told is held against.
 struct Ledger {

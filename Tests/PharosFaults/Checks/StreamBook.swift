@@ -1,5 +1,4 @@
-package import PharosEvents
-import PharosReports
+package import PharosModel
 
 /// Reads what was told as a subscriber would, and complains about whatever contradicts what was told before.
 ///

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Holds what was decided against what is true.
 struct TruthCheck {

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// A time without end, as the simulation counts it: nanoseconds since its beginning.
 package typealias TrueTime = Int64

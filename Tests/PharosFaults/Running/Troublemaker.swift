@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// Lets things go wrong, at drawn times, until the world is to be quiet.

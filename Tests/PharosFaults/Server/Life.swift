@@ -1,12 +1,10 @@
 import Logging
-import PharosAccess
 import PharosDelivery
-import PharosEvents
 import PharosJournal
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
 import PharosPublishing
-import PharosReports
 import PharosWire
 
 /// One run of the server, from its start to its end: the real parts, put together as `ServerParts` of PharosService does.

@@ -1,7 +1,6 @@
 import PharosDelivery
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 
 /// The journal as a run of the server reaches it: through a disk that may be slow, and a process that may be killed at any step.
 ///

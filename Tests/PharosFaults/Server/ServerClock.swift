@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// The server's two clocks over all its runs, and how each run takes R from them.
 ///

@@ -1,6 +1,6 @@
 import PharosDelivery
-import PharosEvents
 import PharosJournal
+import PharosModel
 import PharosPublishing
 import PharosSimulation
 

@@ -1,5 +1,5 @@
 import OpenCombine
-import PharosEvents
+import PharosModel
 import PharosPublishing
 import PharosSimulation
 

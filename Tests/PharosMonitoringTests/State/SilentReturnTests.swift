@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 /// An observer whose way to us was cut: what it says first proves that it lives, and nothing about its beacons.

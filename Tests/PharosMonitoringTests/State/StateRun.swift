@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 
 /// Engines that share the observers of a world among them, and can be written and read back at any moment.
 struct StateRun {

@@ -1,8 +1,7 @@
-import PharosAdvertising
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosTestSupport
+import PharosWire
 
 /// A made-up site and its inputs, at random from a seed, with something in it of all that an engine keeps: every sort of
 /// identity, policy, filter, liveness and timing, shared identities, zones, ranging, rotations, strangers and changes.

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 
 /// A restart: what was known at a checkpoint, what was told since, and a fresh engine.
 extension Timeline {

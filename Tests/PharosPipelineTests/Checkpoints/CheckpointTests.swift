@@ -1,8 +1,7 @@
 import PharosCaptures
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 import Testing
 

@@ -1,7 +1,6 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 
 /// A run that is put aside now and then: at random cuts the pipeline is written as a checkpoint, and a new one goes on from

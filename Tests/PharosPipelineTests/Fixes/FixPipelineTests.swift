@@ -1,10 +1,9 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosPlaces
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 /// Handsets and tags are located by the pipeline that decides everything else.

@@ -1,9 +1,8 @@
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosPlaces
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 
 /// One way to hand the same inputs to a pipeline.
 struct FixRun {

@@ -1,8 +1,8 @@
 import Foundation
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 /// A hall of 60 by 24 m with access points, gateways and beacons that hang at known places, and people and tags in it.

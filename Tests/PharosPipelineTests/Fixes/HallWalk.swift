@@ -1,6 +1,6 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosTestSupport
+import PharosVenues
 
 /// What handsets and gateways report while people and tags move through a hall: one report a batch, in order of receipt.
 struct HallWalk {

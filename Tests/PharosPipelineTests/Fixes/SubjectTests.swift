@@ -1,8 +1,7 @@
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosPlaces
 import PharosPositioning
-import PharosReports
+import PharosVenues
 import Testing
 
 /// Who is located: how many at a time, in which venue, and across edits and restarts.

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 import PharosTestSupport
 import Testing
 

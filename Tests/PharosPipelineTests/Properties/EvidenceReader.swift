@@ -1,6 +1,5 @@
 import Foundation
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Reads the evidence of an event back from its JSON, with nothing else at hand: what a subscriber can do.
 enum EvidenceReader {

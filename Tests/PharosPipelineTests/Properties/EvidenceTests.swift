@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import Testing
 
 @Suite("Every decision follows from its evidence")

@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosMonitoring
-import PharosReports
 
 /// One way to tamper with evidence so that the decision no longer follows from it.
 struct Forgery: Sendable {

@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Complains whenever somebody is inside a child and not inside its parent, once an instant is complete.
 struct NestingCheck {

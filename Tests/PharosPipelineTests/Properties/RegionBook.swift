@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 
 /// Which regions are monitored, as a reader of the changes knows it, and which of them lie within which.
 struct RegionBook {

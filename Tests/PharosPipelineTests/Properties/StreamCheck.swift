@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Reads a stream of events as a subscriber would and complains about whatever contradicts what was said before.
 ///

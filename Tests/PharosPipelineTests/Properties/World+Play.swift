@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 
 /// What a pipeline said, and between what it said the changes that it took.

@@ -1,5 +1,5 @@
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosTestSupport
 
 /// A made-up site with its observers, tags and inputs, all at random from a seed: what the properties are tried on.

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosTestSupport
 
 /// One input of a world before it is put into batches.

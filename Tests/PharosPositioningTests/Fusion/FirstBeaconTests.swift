@@ -1,7 +1,6 @@
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 import Testing
 
 @Suite("What it says that a beacon is heard at all")

@@ -1,8 +1,7 @@
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 /// A hall of 60 by 24 m with eight access points, whose levels are what the map says and some noise; drawn walks through it.

@@ -1,6 +1,6 @@
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 
 /// What the particle filter should come to, worked out the slow and obvious way: a probability for every half metre of a
 /// small hall, and for every heading bias in steps of 4°.

@@ -1,7 +1,6 @@
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 import Testing
 
 /// The particle filter beside one that works out every place: same hall, same levels, same model.

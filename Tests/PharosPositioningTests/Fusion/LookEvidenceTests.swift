@@ -1,7 +1,7 @@
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 @Suite("How loud a look is as a whole")

@@ -1,6 +1,6 @@
 import Foundation
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 @Suite("Where somebody walks to")

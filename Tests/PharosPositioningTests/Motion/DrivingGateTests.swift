@@ -1,5 +1,5 @@
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 @Suite("Driving")

@@ -1,6 +1,6 @@
 import Foundation
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
 import Testing
 

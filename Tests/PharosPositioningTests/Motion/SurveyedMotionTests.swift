@@ -1,8 +1,8 @@
 import Foundation
 import PharosCaptures
 import PharosFiles
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 import Testing
 
 @Suite("Radio maps")

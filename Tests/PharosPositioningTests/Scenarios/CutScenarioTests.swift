@@ -1,9 +1,8 @@
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosSimulation
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 @Suite("Scenarios: causality")

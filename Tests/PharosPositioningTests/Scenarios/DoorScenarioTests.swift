@@ -1,8 +1,7 @@
-import PharosEvents
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosSimulation
+import PharosVenues
 import Testing
 
 @Suite("Scenarios: through doors")

@@ -1,8 +1,8 @@
-import PharosAdvertising
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosSimulation
+import PharosVenues
+import PharosWire
 import Synchronization
 
 /// The simulated mall, with its radio map as a survey gives it or as its plan alone does.

@@ -1,9 +1,8 @@
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosPlaces
 import PharosPositioning
-import PharosReports
 import PharosSimulation
+import PharosVenues
 
 /// A simulated scene sent through the whole pipeline: the fixes of everybody in it, beside where they truly were.
 struct ScenarioRun {

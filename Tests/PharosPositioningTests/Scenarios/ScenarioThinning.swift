@@ -1,5 +1,5 @@
 import Foundation
-import PharosReports
+import PharosModel
 import PharosSimulation
 
 /// What a handset's platform lets through.

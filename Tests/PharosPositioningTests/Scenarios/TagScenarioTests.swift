@@ -1,7 +1,7 @@
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosSimulation
+import PharosVenues
 import Testing
 
 @Suite("Scenarios: tags and fixed observers")

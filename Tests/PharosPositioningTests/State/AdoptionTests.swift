@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 @Suite("Stage two takes over an edited site")

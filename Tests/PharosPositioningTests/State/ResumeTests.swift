@@ -1,6 +1,5 @@
-import PharosEvents
+import PharosModel
 import PharosPositioning
-import PharosReports
 import Testing
 
 /// A visit, a pause in which nobody listened, and what comes of it.

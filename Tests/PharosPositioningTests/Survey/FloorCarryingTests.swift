@@ -1,8 +1,8 @@
 import Foundation
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 /// Two floors, the upper one's origin 10 m farther east; the lower one walked all over, the upper one on its western edge only.

@@ -1,8 +1,8 @@
 import Foundation
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 /// A hall of 60 m by 40 m with access points that are known, and surveyors who walk its corridors at 1 m/s.

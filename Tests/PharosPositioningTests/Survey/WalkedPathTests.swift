@@ -1,6 +1,6 @@
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 import Testing
 
 @Suite("The path between waypoints")

@@ -1,6 +1,5 @@
 import Foundation
-import PharosEvents
-import PharosReports
+import PharosModel
 import PharosService
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// A capture drawn by hand: who was heard by which gateway at which second.
 ///

@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosService
 import Testing
 

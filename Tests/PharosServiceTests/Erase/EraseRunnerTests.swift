@@ -1,9 +1,8 @@
 import Foundation
 import Logging
-import PharosAccess
-import PharosEvents
+import PharosDelivery
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosService
 import Testing
 

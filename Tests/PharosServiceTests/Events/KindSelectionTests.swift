@@ -1,4 +1,4 @@
-import PharosEvents
+import PharosModel
 import PharosService
 import Testing
 

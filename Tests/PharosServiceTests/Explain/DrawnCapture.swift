@@ -1,6 +1,6 @@
 import Foundation
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// A capture made by hand: one gateway, a heartbeat a second, and beacons at stated seconds.

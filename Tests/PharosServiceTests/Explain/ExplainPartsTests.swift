@@ -1,5 +1,4 @@
-import PharosEvents
-import PharosReports
+import PharosModel
 import PharosService
 import Testing
 

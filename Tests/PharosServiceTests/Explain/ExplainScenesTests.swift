@@ -1,5 +1,5 @@
 import Foundation
-import PharosEvents
+import PharosModel
 import PharosService
 import PharosTestSupport
 import Testing

@@ -3,8 +3,8 @@ import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
+import PharosModel
 import PharosMonitoring
-import PharosReports
 import PharosService
 import PharosTestSupport
 import Testing

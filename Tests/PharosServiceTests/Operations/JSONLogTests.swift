@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import PharosReports
+import PharosModel
 import PharosService
 import Testing
 

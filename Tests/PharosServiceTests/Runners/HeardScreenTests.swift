@@ -1,7 +1,7 @@
 import Foundation
 import PharosCaptures
 import PharosIngest
-import PharosReports
+import PharosModel
 import PharosService
 import PharosSite
 import PharosWire

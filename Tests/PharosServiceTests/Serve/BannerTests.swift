@@ -1,6 +1,6 @@
 import PharosDelivery
 import PharosIngest
-import PharosReports
+import PharosModel
 import PharosService
 import PharosSite
 import Testing

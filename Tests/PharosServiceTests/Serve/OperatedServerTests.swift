@@ -1,8 +1,7 @@
 import Foundation
 import Logging
-import PharosEvents
 import PharosJournal
-import PharosReports
+import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite

@@ -1,5 +1,5 @@
 import Logging
-import PharosReports
+import PharosModel
 import PharosService
 import PharosSite
 import Synchronization

@@ -1,11 +1,10 @@
 import Foundation
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosPlaces
 import PharosPositioning
-import PharosReports
 import PharosService
 import PharosSite
+import PharosVenues
 import Testing
 
 @Suite("Learning from walks and locating by them")

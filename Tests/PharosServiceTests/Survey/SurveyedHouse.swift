@@ -1,5 +1,5 @@
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosService
 
 /// The house of the fixtures with its radio map, learned once for all tests.

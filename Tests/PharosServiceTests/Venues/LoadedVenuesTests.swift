@@ -1,9 +1,9 @@
 import Foundation
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
 import PharosService
 import PharosSite
+import PharosVenues
 import Testing
 
 @Suite("Venues of a site")

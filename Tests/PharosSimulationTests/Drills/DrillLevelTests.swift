@@ -1,4 +1,4 @@
-import PharosReports
+import PharosModel
 import PharosSimulation
 import Testing
 

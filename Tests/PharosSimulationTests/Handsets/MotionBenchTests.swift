@@ -1,6 +1,6 @@
-import PharosPlaces
-import PharosReports
+import PharosModel
 import PharosSimulation
+import PharosVenues
 import Testing
 
 @Suite("Simulated sensors")

@@ -1,6 +1,6 @@
-import PharosAdvertising
-import PharosReports
+import PharosModel
 import PharosSimulation
+import PharosWire
 import Testing
 
 @Suite("Built-in scenes")

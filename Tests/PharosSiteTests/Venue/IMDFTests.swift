@@ -1,5 +1,5 @@
-import PharosPlaces
 import PharosSite
+import PharosVenues
 import Testing
 
 @Suite("IMDF archive")

@@ -1,5 +1,5 @@
-import PharosPlaces
 import PharosSite
+import PharosVenues
 
 /// A venue's folder that is written down in a test.
 struct MemoryVenue {

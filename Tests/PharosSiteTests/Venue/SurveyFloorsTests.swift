@@ -1,7 +1,7 @@
 import Foundation
-import PharosPlaces
 import PharosSite
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 @Suite("Surveyed floors")

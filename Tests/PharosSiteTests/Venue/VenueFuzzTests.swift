@@ -1,6 +1,6 @@
-import PharosPlaces
 import PharosSite
 import PharosTestSupport
+import PharosVenues
 import Testing
 
 @Suite("Venue folder, damaged")

@@ -1,6 +1,6 @@
 import FuzzSupport
 import PharosHTTP
-import PharosReports
+import PharosModel
 
 /// The target of a request, its host and its cursor.
 final class QueriesTarget: FuzzTarget {

@@ -1,6 +1,6 @@
 import FuzzSupport
-import PharosReports
-import PharosWebhooks
+import PharosDelivery
+import PharosModel
 
 /// The body that makes a webhook, and its secret and address.
 final class WebhooksTarget: FuzzTarget {

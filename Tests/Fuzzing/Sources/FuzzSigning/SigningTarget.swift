@@ -1,6 +1,6 @@
 import FuzzSupport
-import PharosReports
-import PharosSigning
+import PharosModel
+import PharosSecurity
 import PharosWire
 
 /// Signed datagrams in any order, genuine, changed on the way, repeated, by strangers, over restarts and kills.

@@ -1,6 +1,6 @@
 import FuzzSupport
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Reads a capture whole and in pieces, and all that its packets hold.
 struct CaptureCheck {

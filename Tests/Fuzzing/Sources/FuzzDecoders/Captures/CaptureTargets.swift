@@ -1,6 +1,6 @@
 import FuzzSupport
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// A classic pcap file.
 final class PcapTarget: FuzzTarget {

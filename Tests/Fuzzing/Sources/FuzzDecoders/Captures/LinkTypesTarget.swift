@@ -1,6 +1,6 @@
 import FuzzSupport
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// Packets of every link type, one behind the other, without a file around them.
 ///

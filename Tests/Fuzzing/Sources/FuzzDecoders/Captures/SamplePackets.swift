@@ -1,8 +1,7 @@
 import FuzzSupport
 import FuzzWire
-import PharosAdvertising
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// Packets of all link types, and captures of them.

@@ -1,6 +1,6 @@
 import FuzzSupport
 import PharosCaptures
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// An indoor trace: read whole, read in pieces, and sent as datagrams.

@@ -1,6 +1,5 @@
 import FuzzSupport
-import PharosEvents
-import PharosReports
+import PharosModel
 
 /// Values as they lie in recordings, checkpoints and the journal.
 ///

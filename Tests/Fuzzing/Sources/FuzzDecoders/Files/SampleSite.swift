@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 
 /// A site with a little of everything that can be declared.
 package enum SampleSite {

@@ -1,6 +1,6 @@
 import FuzzSupport
 import PharosCaptures
-import PharosReports
+import PharosModel
 
 /// The short texts that stand in site files, paths, queries and datagrams: each that is read comes back as it is written.
 final class TextsTarget: FuzzTarget {

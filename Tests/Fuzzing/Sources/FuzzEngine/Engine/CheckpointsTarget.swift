@@ -1,8 +1,7 @@
 import FuzzSupport
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 import PharosWire
 
 /// A checkpoint, its magic, version and checksum put right, and a pipeline that goes on from it.

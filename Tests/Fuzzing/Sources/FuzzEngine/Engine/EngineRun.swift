@@ -1,8 +1,7 @@
 import FuzzSupport
-import PharosEvents
+import PharosModel
 import PharosMonitoring
 import PharosPipeline
-import PharosReports
 
 /// A pipeline that is fed until it has had enough, and what it said mixed into a number.
 struct EngineRun {

@@ -1,7 +1,6 @@
 import FuzzSupport
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosWire
 
 /// An event as the journal keeps it: its names and its bytes.

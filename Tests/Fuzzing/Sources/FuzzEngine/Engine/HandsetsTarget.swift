@@ -1,12 +1,11 @@
 import FuzzDecoders
 import FuzzSupport
 import FuzzWire
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosPlaces
 import PharosPositioning
-import PharosReports
 import PharosSite
+import PharosVenues
 import PharosWire
 
 /// What handsets sense in a venue, and where they are taken to be: motion, Wi-Fi, beacons, satellites.

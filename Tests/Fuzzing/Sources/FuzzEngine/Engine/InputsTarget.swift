@@ -1,6 +1,6 @@
 import FuzzSupport
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosWire
 
 /// Inputs of a pipeline without a file around them: datagrams and what a recording has beside them.

@@ -1,6 +1,6 @@
 import FuzzSupport
+import PharosModel
 import PharosPipeline
-import PharosReports
 
 /// A recording or a capture as `process` reads it: into inputs, and through a pipeline.
 final class RecordingsTarget: FuzzTarget {

@@ -1,10 +1,8 @@
 import FuzzDecoders
 import FuzzSupport
-import PharosAdvertising
 import PharosCaptures
-import PharosEvents
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosWire
 
 /// A short history of a small site: two gateways hear two beacons come, stay and go.

@@ -1,7 +1,7 @@
 import FuzzSupport
-import PharosPlaces
+import PharosModel
 import PharosPositioning
-import PharosReports
+import PharosVenues
 
 /// A radio map, its magic, version and checksum put right.
 final class RadioMapTarget: FuzzTarget {

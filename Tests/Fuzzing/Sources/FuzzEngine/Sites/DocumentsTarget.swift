@@ -1,5 +1,5 @@
 import FuzzSupport
-import PharosReports
+import PharosModel
 import PharosSite
 
 /// The bodies with which regions, applications and ranging are registered over HTTP.

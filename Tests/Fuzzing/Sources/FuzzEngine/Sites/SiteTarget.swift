@@ -1,6 +1,6 @@
 import FuzzSupport
+import PharosModel
 import PharosPipeline
-import PharosReports
 import PharosSite
 
 /// The site file: a configuration that a server can start with, or words for whoever wrote it.

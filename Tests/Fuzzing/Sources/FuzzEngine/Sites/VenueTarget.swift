@@ -1,7 +1,7 @@
 import FuzzSupport
-import PharosPlaces
 import PharosPositioning
 import PharosSite
+import PharosVenues
 
 /// A venue's folder in which one file is the input: the main file, a floor's GeoJSON, a picture, a layer of an IMDF archive.
 ///

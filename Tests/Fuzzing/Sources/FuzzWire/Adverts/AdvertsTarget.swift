@@ -1,6 +1,6 @@
 import FuzzSupport
-package import PharosAdvertising
-import PharosReports
+import PharosModel
+package import PharosWire
 
 /// The payload of an advert: its AD structures, every frame in them, and the two short cuts past the walk.
 package final class AdvertsTarget: FuzzTarget {

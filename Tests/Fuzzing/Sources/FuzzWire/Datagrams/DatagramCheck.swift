@@ -1,5 +1,5 @@
 import FuzzSupport
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// Decodes datagrams into a batch that is used again and again, and checks what every format promises.

@@ -1,5 +1,5 @@
 import FuzzSupport
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// A datagram of any format, as it comes from a socket.

@@ -1,5 +1,5 @@
 import FuzzSupport
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// A Pharos datagram, its magic, version and length put right three times in four.

@@ -1,6 +1,5 @@
 import FuzzSupport
-import PharosAdvertising
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// A raddec, its checksum put right: chance alone would have one in 256 pass.

@@ -1,5 +1,4 @@
-import PharosAdvertising
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// Reports of every kind, for the seeds of many targets.

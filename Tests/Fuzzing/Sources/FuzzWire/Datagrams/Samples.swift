@@ -1,4 +1,4 @@
-package import PharosReports
+package import PharosModel
 import PharosWire
 
 /// Whole valid datagrams of every format.

@@ -1,5 +1,5 @@
 import FuzzSupport
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// JSON as gateways and apps send it.

@@ -1,5 +1,5 @@
 import FuzzSupport
-import PharosReports
+import PharosModel
 import PharosWire
 
 /// Datagrams of Huawei access points.

@@ -1,5 +1,5 @@
 import FuzzSupport
-import PharosReports
+import PharosModel
 
 /// JSON as documents, bodies and GeoJSON are read; and what is written of it, read again.
 final class JSONTextTarget: FuzzTarget {

@@ -1,0 +1,286 @@
+import PharosJournal
+package import PharosModel
+import Synchronization
+
+/// The authorisations: what each application may learn about each subject, as in Core Location, and for what purpose.
+///
+/// They are stored in the journal. A change takes effect once it is stored, and results in an event.
+package final class Authorisations: Sendable {
+  /// The maximum number of decisions, each about one application and subject.
+  package static let limit = 200_000
+
+  struct State {
+    var view = AuthorisationView()
+    /// The persons by the site's declaration; `markedPersons` are those marked over HTTP.
+    var declaredPersons = Persons()
+    var markedPersons: Set<SubjectID> = []
+    var declaredPurposes: [String: String] = [:]
+    var purposes: [String: String] = [:]
+
+    mutating func gatherPersons() {
+      view.persons = declaredPersons
+      for subject in markedPersons { view.persons.insert(subject) }
+    }
+  }
+
+  let store: any DocumentStore
+  let state = Mutex(State())
+  /// A lock held while a change is stored and applied, so that two changes of one entry cannot overtake each other.
+  let changing = Mutex(())
+
+  /// Reads the stored authorisations.
+  ///
+  /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
+  package init(store: any DocumentStore) throws(AccessError) {
+    self.store = store
+    let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
+    let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)
+    let persons: [SubjectID] = try store.decoded(kind: DocumentKind.person).map(\.value)
+    state.withLock { state in
+      for entry in entries { state.view.insert(entry) }
+      for (application, purpose) in purposes { state.purposes[application] = purpose }
+      state.markedPersons = Set(persons)
+      state.gatherPersons()
+    }
+  }
+
+  /// The current authorisations, by which to judge a batch.
+  package var view: AuthorisationView { state.withLock { $0.view } }
+
+  /// Applies the site's declarations: at the start, and again whenever the site is reloaded.
+  ///
+  /// - Parameters:
+  ///   - persons: the persons.
+  ///   - purposes: the purposes of the applications; empty ones do not count.
+  package func declare(persons: Persons, purposes: [String: String]) {
+    state.withLock { state in
+      state.declaredPersons = persons
+      state.declaredPurposes = purposes.filter { !$0.value.isEmpty }
+      state.gatherPersons()
+    }
+  }
+
+  /// Returns what an application may learn about a subject.
+  package func state(application: String, subject: SubjectID) -> AuthorisationState {
+    view.state(application: application, subject: subject)
+  }
+
+  /// Returns the decisions for an application, ordered by subject.
+  package func list(application: String) -> [AuthorisationEntry] {
+    view.entries.values.filter { $0.application == application }.sorted { $0.subject < $1.subject }
+  }
+
+  /// Changes what an application may learn about a subject.
+  ///
+  /// - Parameters:
+  ///   - wanted: the new state.
+  ///   - application: the application.
+  ///   - subject: the subject.
+  ///   - principal: the author of the change; only the operator may set or remove `restricted`.
+  ///   - stream: the name of the stream, which is part of the event's id.
+  ///   - now: the present time.
+  /// - Returns: the event that reports the change, or nil if nothing has changed.
+  /// - Throws: `AccessError`, in which case nothing has changed.
+  package func set(
+    _ wanted: AuthorisationState,
+    application: String,
+    subject: SubjectID,
+    by principal: Principal,
+    stream: String,
+    at now: Timestamp
+  ) throws(AccessError) -> Event? {
+    guard subject != .none else { throw .noSubject }
+    let key = AuthorisationView.Key(application: application, subject: subject)
+    return try changing.withLock { _ throws(AccessError) in
+      try change(to: wanted, key, by: principal, stream: stream, at: now)
+    }
+  }
+
+  private func change(
+    to wanted: AuthorisationState,
+    _ key: AuthorisationView.Key,
+    by principal: Principal,
+    stream: String,
+    at now: Timestamp
+  ) throws(AccessError) -> Event? {
+    let view = view
+    let before = view.entries[key]
+    let from = view.state(application: key.application, subject: key.subject)
+    guard before == nil || from != wanted else { return nil }
+    guard principal.isOperator || from != .restricted && wanted != .restricted else {
+      throw .operatorOnly(application: key.application, subject: key.subject, from: from, to: wanted)
+    }
+    let purpose = purpose(of: key.application) ?? ""
+    let grants = wanted == .always || wanted == .whenInUse
+    if grants, purpose.isEmpty, view.persons.contains(key.subject) {
+      throw .purposeMissing(application: key.application)
+    }
+    if before == nil, view.entries.count >= Authorisations.limit {
+      throw .tooMany(what: "authorisations", limit: Authorisations.limit)
+    }
+    let entry = AuthorisationEntry(
+      application: key.application,
+      subject: key.subject,
+      state: wanted,
+      since: now,
+      changes: (before?.changes ?? 0) + 1
+    )
+    try store.keep(entry, kind: DocumentKind.authorisation, key: key.document)
+    state.withLock { $0.view.insert(entry) }
+    guard from != wanted else { return nil }
+    return entry.event(
+      AuthorisationTransition(from: from, to: wanted, purpose: purpose),
+      stream: stream
+    )
+  }
+}
+
+extension AuthorisationView {
+  mutating func insert(_ entry: AuthorisationEntry) {
+    entries[Key(application: entry.application, subject: entry.subject)] = entry
+    applications[entry.subject, default: []].insert(entry.application)
+  }
+}
+
+extension AuthorisationView.Key {
+  /// The key of its document.
+  var document: String {
+    Secret.key { writer in
+      writer.write(application)
+      subject.write(to: &writer)
+    }
+  }
+}
+
+extension AuthorisationEntry {
+  /// Returns the event that reports the change to this entry.
+  fileprivate func event(_ transition: AuthorisationTransition, stream: String) -> Event {
+    Event(
+      stream: stream,
+      kind: .authorisationChanged,
+      time: since,
+      decidedAt: since,
+      stage: 0,
+      subject: subject,
+      application: application,
+      counter: changes,
+      detail: .authorisation(transition)
+    )
+  }
+}
+
+extension Authorisations {
+  /// Returns the purpose of an application's authorisations, set over HTTP or else declared by the site; nil if there
+  /// is none.
+  package func purpose(of application: String) -> String? {
+    state.withLock { $0.purposes[application] ?? $0.declaredPurposes[application] }
+  }
+
+  /// Sets the purpose of an application's authorisations.
+  ///
+  /// - Parameters:
+  ///   - purpose: the sentences that people read.
+  ///   - application: the application.
+  /// - Throws: `AccessError.badPurpose` if it is empty or too long; `.store` if it could not be stored.
+  package func setPurpose(_ purpose: String, application: String) throws(AccessError) {
+    let isBlank = purpose.utf8.allSatisfy { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
+    guard !isBlank, purpose.unicodeScalars.count <= Application.longestPurpose else {
+      throw .badPurpose(application: application, limit: Application.longestPurpose)
+    }
+    try store.keep(purpose, kind: DocumentKind.purpose, key: application)
+    state.withLock { $0.purposes[application] = purpose }
+  }
+
+  /// Removes the decisions and the purpose of an application that no longer exists.
+  ///
+  /// - Throws: `AccessError.store` if one could not be removed; those that remain stay in effect.
+  package func forget(application: String) throws(AccessError) {
+    for entry in list(application: application) {
+      let key = AuthorisationView.Key(application: application, subject: entry.subject)
+      try store.forget(kind: DocumentKind.authorisation, key: key.document)
+      state.withLock { $0.view.remove(key) }
+    }
+    guard state.withLock({ $0.purposes[application] }) != nil else { return }
+    try store.forget(kind: DocumentKind.purpose, key: application)
+    state.withLock { $0.purposes[application] = nil }
+  }
+
+  /// The subjects that were marked as persons over HTTP, in addition to those that the site declares.
+  package var markedPersons: [SubjectID] { state.withLock { $0.markedPersons }.sorted() }
+
+  /// Returns whether a subject is a person, by the site's declaration or by a mark.
+  package func isPerson(_ subject: SubjectID) -> Bool { view.persons.contains(subject) }
+
+  /// Marks a subject as a person, or removes the mark; the site's declarations are unaffected.
+  ///
+  /// - Throws: `AccessError`, in which case nothing has changed.
+  package func mark(_ subject: SubjectID, isPerson: Bool) throws(AccessError) {
+    guard subject != .none else { throw .noSubject }
+    let key = Secret.key { subject.write(to: &$0) }
+    if isPerson {
+      guard state.withLock({ $0.markedPersons.count }) < Authorisations.limit else {
+        throw .tooMany(what: "persons", limit: Authorisations.limit)
+      }
+      try store.keep(subject, kind: DocumentKind.person, key: key)
+    } else {
+      try store.forget(kind: DocumentKind.person, key: key)
+    }
+    state.withLock { state in
+      if isPerson { state.markedPersons.insert(subject) } else { state.markedPersons.remove(subject) }
+      state.gatherPersons()
+    }
+  }
+}
+
+extension AuthorisationView {
+  mutating func remove(_ key: Key) {
+    entries[key] = nil
+    applications[key.subject]?.remove(key.application)
+    if applications[key.subject]?.isEmpty == true { applications[key.subject] = nil }
+  }
+}
+
+/// The counts of the removed authorisation data of a subject.
+package struct ErasedAuthorisations: Hashable, Sendable {
+  /// Decisions on what applications may learn about it.
+  package var authorisations = 0
+  /// Marks as a person, set over HTTP.
+  package var persons = 0
+
+  /// Creates counts of zero.
+  package init() {}
+}
+
+extension Authorisations {
+  /// Removes all decisions about a subject.
+  ///
+  /// A subject that the site file marks as a person stays one; only the owner of the file can change that.
+  ///
+  /// - Returns: the counts of the removed data.
+  /// - Throws: `AccessError.store`; the call may be repeated.
+  package func erase(_ traces: SubjectTraces) throws(AccessError) -> ErasedAuthorisations {
+    try changing.withLock { _ throws(AccessError) in
+      var erased = ErasedAuthorisations()
+      let (entries, persons) = state.withLock { state in
+        (
+          state.view.entries.keys.filter { traces.contains($0.subject) },
+          state.markedPersons.filter { traces.contains($0) }
+        )
+      }
+      for key in entries {
+        try store.forget(kind: DocumentKind.authorisation, key: key.document)
+        state.withLock { $0.view.remove(key) }
+        erased.authorisations += 1
+      }
+      for subject in persons {
+        try store.forget(kind: DocumentKind.person, key: Secret.key { subject.write(to: &$0) })
+        state.withLock { state in
+          state.markedPersons.remove(subject)
+          state.gatherPersons()
+        }
+        erased.persons += 1
+      }
+      return erased
+    }
+  }
+}

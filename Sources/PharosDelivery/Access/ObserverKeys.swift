@@ -1,0 +1,182 @@
+import PharosJournal
+package import PharosModel
+package import PharosSecurity
+import Synchronization
+
+/// The keys that observers sign with.
+///
+/// Unlike a token's, a key's secret must be stored: verifying a MAC requires the secret itself. It is in the journal's
+/// file, which only its owner may read (0600, in a folder of 0700), and is shown once, when the key is created. Lists
+/// show fingerprints.
+package final class ObserverKeys: Sendable {
+  /// The default time for which older keys stay valid beside a new one.
+  ///
+  /// A week: an operator of gateways reaches each of them within one.
+  package static let overlap = TimeSpan.minutes(7 * 24 * 60)
+
+  private let store: any DocumentStore
+  private let observers: Mutex<[ObserverID: KeyedObserver]>
+
+  /// Reads the stored keys.
+  ///
+  /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
+  package init(store: any DocumentStore) throws(AccessError) {
+    self.store = store
+    let kept: [(key: String, value: KeyedObserver)] = try store.decoded(kind: DocumentKind.observerKeys)
+    observers = Mutex(Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }))
+  }
+
+  /// Returns all observers with their keys, in order.
+  package func list() -> [KeyedObserver] { observers.withLock { $0.values.sorted { $0.id < $1.id } } }
+
+  /// Returns one observer with its keys, or nil if it never had any.
+  package func observer(_ id: ObserverID) -> KeyedObserver? { observers.withLock { $0[id] } }
+
+  /// Creates a key for an observer; only the result of this call reveals the secret.
+  ///
+  /// The existing keys stay valid for the overlap, so that the gateway can be given the new one in the meantime.
+  ///
+  /// - Parameters:
+  ///   - id: the observer.
+  ///   - radios: the further observers whose records it may send, in place of those it has; nil to leave them.
+  ///   - overlap: the time for which older keys stay valid.
+  ///   - now: the present time.
+  /// - Returns: the key.
+  /// - Throws: `AccessError` if there are too many, a radio has keys of its own, or the key could not be stored.
+  package func add(
+    _ id: ObserverID,
+    radios: [ObserverID]? = nil,
+    overlap: TimeSpan = ObserverKeys.overlap,
+    at now: Timestamp
+  ) throws(AccessError) -> ObserverKey {
+    var observer = self.observer(id) ?? KeyedObserver(id: id)
+    if let radios { observer.radios = try checked(radios, of: id) }
+    observer.keys.removeAll { $0.hasExpired(at: now) }
+    guard observer.keys.count < KeyedObserver.mostKeys else {
+      throw .tooManyKeys(id, limit: KeyedObserver.mostKeys)
+    }
+    guard observers.withLock({ $0[id] != nil || $0.count < KeyRing.mostObservers }) else {
+      throw .tooMany(what: "observers with keys", limit: KeyRing.mostObservers)
+    }
+    for index in observer.keys.indices {
+      observer.keys[index].expiresAt = min(observer.keys[index].expiresAt ?? .distantFuture, now + overlap)
+    }
+    let key = ObserverKeys.newKey(besides: observer.keys)
+    observer.keys.append(KeyedObserver.Entry(key: key, createdAt: now))
+    try keep(observer)
+    return key
+  }
+
+  /// Revokes a key: from now on, no datagram is accepted with it.
+  ///
+  /// An observer without any key left must still sign where signatures are verified. So it is ignored until it has a
+  /// new key or is removed.
+  ///
+  /// - Returns: true if there was one.
+  /// - Throws: `AccessError.store` if it could not be deleted; it stays valid then.
+  package func revoke(_ keyID: UInt32, of id: ObserverID) throws(AccessError) -> Bool {
+    guard var observer = observer(id), observer.keys.contains(where: { $0.key.id == keyID }) else {
+      return false
+    }
+    observer.keys.removeAll { $0.key.id == keyID }
+    try keep(observer)
+    // Drop the record after the key: without the key it is not used, and the next start drops one that was left behind.
+    try store.forget(kind: DocumentKind.senderRecord, key: "\(SenderName(observer: id, keyID: keyID))")
+    return true
+  }
+
+  /// Removes an observer with all its keys, so that it counts as one without keys: unsigned data is accepted if the
+  /// allowlist permits.
+  ///
+  /// - Returns: true if the observer has, or had, keys.
+  /// - Throws: `AccessError.store` if they could not be deleted.
+  package func forget(_ id: ObserverID) throws(AccessError) -> Bool {
+    guard let observer = observer(id) else { return false }
+    try store.forget(kind: DocumentKind.observerKeys, key: "\(id)")
+    observers.withLock { $0[id] = nil }
+    for entry in observer.keys {
+      try store.forget(
+        kind: DocumentKind.senderRecord,
+        key: "\(SenderName(observer: id, keyID: entry.key.id))"
+      )
+    }
+    return true
+  }
+
+  private func checked(_ radios: [ObserverID], of id: ObserverID) throws(AccessError) -> [ObserverID] {
+    let radios = Set(radios).sorted()
+    guard radios.count <= KeyedObserver.mostRadios else {
+      throw .tooMany(what: "radios of one observer", limit: KeyedObserver.mostRadios)
+    }
+    for radio in radios where radio == id || observer(radio) != nil { throw .notARadio(radio, of: id) }
+    return radios
+  }
+
+  private func keep(_ observer: KeyedObserver) throws(AccessError) {
+    try store.keep(observer, kind: DocumentKind.observerKeys, key: "\(observer.id)")
+    observers.withLock { $0[observer.id] = observer }
+  }
+
+  private static func newKey(besides keys: [KeyedObserver.Entry]) -> ObserverKey {
+    var generator = SystemRandomNumberGenerator()
+    while true {
+      let key = ObserverKey.random(using: &generator)
+      if !keys.contains(where: { $0.key.id == key.id }) { return key }
+    }
+  }
+}
+
+/// The store of replay windows: a record for each key, and one lease for all.
+package struct SenderRecords: Sendable {
+  /// The key of the lease's document.
+  private static let leaseKey = "lease"
+
+  private let store: any DocumentStore
+
+  /// Creates a store of records.
+  package init(store: any DocumentStore) { self.store = store }
+
+  /// Returns the records that the previous run left for existing keys; deletes those of other keys.
+  ///
+  /// - Parameter observers: the observers with their keys.
+  /// - Returns: the records.
+  /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
+  package func records(of observers: [KeyedObserver]) throws(AccessError) -> [SenderRecord] {
+    var names: Set<SenderName> = []
+    for observer in observers {
+      for entry in observer.keys { names.insert(SenderName(observer: observer.id, keyID: entry.key.id)) }
+    }
+    let kept: [(key: String, value: SenderRecord)] = try store.decoded(kind: DocumentKind.senderRecord)
+    for (key, record) in kept where !names.contains(record.sender) {
+      try store.forget(kind: DocumentKind.senderRecord, key: key)
+    }
+    return kept.map(\.value).filter { names.contains($0.sender) }
+  }
+
+  /// Returns the lease that the previous run left, or nil.
+  ///
+  /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
+  package func lease() throws(AccessError) -> SenderLease? {
+    let kept: [(key: String, value: SenderLease)] = try store.decoded(kind: DocumentKind.senderLease)
+    return kept.first?.value
+  }
+
+  /// Stores records and a lease, all of them or none, with one write to the disk.
+  ///
+  /// - Throws: `AccessError.store`.
+  package func keep(_ records: [SenderRecord], lease: SenderLease) throws(AccessError) {
+    var documents: [(kind: String, key: String, document: [UInt8])] = records.map { record in
+      (kind: DocumentKind.senderRecord, key: "\(record.sender)", document: SenderRecords.bytes(record))
+    }
+    documents.append(
+      (kind: DocumentKind.senderLease, key: SenderRecords.leaseKey, document: SenderRecords.bytes(lease))
+    )
+    do throws(JournalError) { try store.put(documents) } catch { throw .store(error) }
+  }
+
+  private static func bytes(_ value: some FieldCodable) -> [UInt8] {
+    var writer = FieldWriter()
+    value.write(to: &writer)
+    return writer.bytes
+  }
+}

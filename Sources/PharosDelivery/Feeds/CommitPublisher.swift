@@ -1,0 +1,458 @@
+import Dispatch
+package import Logging
+import PharosJournal
+package import PharosModel
+package import PharosPublishing
+import ServiceLifecycle
+import Synchronization
+
+/// The service that publishes decisions: it judges each event by the authorisations, commits it, and then passes it on.
+///
+/// The engine's thread never waits for the commit publisher: it appends events to a queue, and the commit publisher commits them in
+/// groups on a thread of its own. While the journal refuses a commit, events wait; beyond a limit the oldest are
+/// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
+package final class CommitPublisher: Service, Sendable {
+  /// The hub that publishes the committed events.
+  package let told = CommittedEventHub()
+  /// The applications that have a live stream open.
+  package let live = LiveApplications()
+  /// The authorisations: what each application may learn about each subject.
+  package let authorisations: Authorisations
+  /// The name of the stream, which the JSON of its events carries as source.
+  package let stream: String
+
+  struct State {
+    var work: CommitPublisherState
+    /// Indicates whether a call is scheduled that will ask for the next action.
+    var hasCall = false
+    var hasTimer = false
+    /// The newest checkpoint that has not been encoded yet; a newer one replaces it.
+    var checkpoint: (checkpoint: CommitPublisherCheckpoint, through: Int64)?
+    var drained: [@Sendable () -> Void] = []
+  }
+
+  let store: any EventStore
+  let logger: Logger
+  let state: Mutex<State>
+  let threads: CommitPublisherThreads
+
+  /// Makes a commit publisher that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
+  ///
+  /// - Parameters:
+  ///   - hub: the hub that delivers the decisions.
+  ///   - store: the journal.
+  ///   - authorisations: the authorisations of the applications.
+  ///   - stream: the name of the stream.
+  ///   - settings: the settings for grouping and keeping events.
+  ///   - logger: the logger for failures, once each, and for recoveries.
+  package convenience init(
+    hub: EventHub,
+    store: any EventStore,
+    authorisations: Authorisations,
+    stream: String,
+    settings: CommitPublisherSettings = CommitPublisherSettings(),
+    logger: Logger = Logger(label: "pharos.teller")
+  ) {
+    self.init(
+      hub: hub,
+      store: store,
+      authorisations: authorisations,
+      stream: stream,
+      settings: settings,
+      logger: logger,
+      threads: .system()
+    )
+  }
+
+  /// Makes a commit publisher for any threads and any clock.
+  package init(
+    hub: EventHub,
+    store: any EventStore,
+    authorisations: Authorisations,
+    stream: String,
+    settings: CommitPublisherSettings,
+    logger: Logger,
+    threads: CommitPublisherThreads
+  ) {
+    self.store = store
+    self.threads = threads
+    self.authorisations = authorisations
+    self.stream = stream
+    self.logger = logger
+    state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
+    hub.tap { [weak self] batch in self?.take(batch, isDelivered: true) }
+  }
+
+  /// The counters of the commit publisher.
+  package var statistics: CommitPublisherStatistics {
+    state.withLock { state in
+      var statistics = state.work.statistics
+      statistics.waiting = state.work.waiting
+      return statistics
+    }
+  }
+
+  /// Publishes events that the engine did not decide: changes of authorisations, notifications.
+  ///
+  /// May be called from any thread; never blocks. The events are judged, committed and published like all others.
+  package func tell(_ events: [Event]) { take(events, isDelivered: false) }
+
+  /// Keeps a checkpoint once the events before it are committed; never blocks.
+  ///
+  /// Call it on the engine's thread, after the events that it covers were delivered.
+  package func offer(_ checkpoint: CommitPublisherCheckpoint) {
+    schedule { $0.take(checkpoint) }
+  }
+
+  /// Waits until all events so far are committed and published and the last checkpoint is kept, or until the journal
+  /// has refused them several more times.
+  package func drain() async {
+    await withCheckedContinuation { continuation in drain { continuation.resume() } }
+  }
+
+  /// Does the same as ``drain()`` and calls a function at the end.
+  package func drain(_ drained: @escaping @Sendable () -> Void) {
+    state.withLock { state in
+      state.work.isDraining = true
+      state.drained.append(drained)
+    }
+    threads.work { self.work() }
+  }
+
+  /// Waits for a graceful shutdown, then drains and ends the published streams.
+  ///
+  /// In a service group, place the commit publisher before the server whose decisions it publishes: services stop in reverse
+  /// order, so that everything has been decided by the time it drains.
+  package func run() async throws {
+    try? await gracefulShutdown()
+    await drain()
+    told.finish()
+  }
+
+  private func take(_ events: [Event], isDelivered: Bool) {
+    guard !events.isEmpty else { return }
+    schedule { $0.take(events, isDelivered: isDelivered) }
+  }
+
+  private func schedule(_ change: (inout CommitPublisherState) -> Void) {
+    let isCallDue = state.withLock { state in
+      change(&state.work)
+      guard !state.hasCall, !state.hasTimer || state.work.isUrgent else { return false }
+      state.hasCall = true
+      return true
+    }
+    if isCallDue {
+      threads.work {
+        self.state.withLock { $0.hasCall = false }
+        self.work()
+      }
+    }
+  }
+
+  /// Performs the actions that are due; called on the commit publisher's own thread.
+  private func work() {
+    while true {
+      switch state.withLock({ $0.work.next(at: elapsed) }) {
+      case .commit(let group): commit(group)
+      case .pass(let events): publish(events, judged: judge(events), sequences: [])
+      case .wait(let delay): return wait(delay)
+      case .idle: return settle()
+      }
+    }
+  }
+
+  private func wait(_ delay: Duration) {
+    let isDue = state.withLock { state in
+      defer { state.hasTimer = true }
+      return !state.hasTimer
+    }
+    guard isDue else { return }
+    threads.workLater(delay) {
+      self.state.withLock { $0.hasTimer = false }
+      self.work()
+    }
+  }
+
+  /// The time since the commit publisher was made.
+  var elapsed: Duration { threads.elapsed() }
+}
+
+extension CommitPublisher {
+  /// Changes what an application may learn about a subject, and publishes the change.
+  ///
+  /// The change applies from now on: to later decisions, to events that wait in streams, and to events that are read
+  /// back.
+  ///
+  /// - Parameters:
+  ///   - state: the new authorisation state.
+  ///   - application: the application.
+  ///   - subject: the subject.
+  ///   - principal: the principal that requests the change.
+  ///   - now: the present time.
+  /// - Returns: true if anything has changed.
+  /// - Throws: `AccessError`, in which case nothing has changed.
+  @discardableResult
+  package func authorise(
+    _ state: AuthorisationState,
+    application: String,
+    subject: SubjectID,
+    by principal: Principal,
+    at now: Timestamp
+  ) throws(AccessError) -> Bool {
+    let event = try authorisations.set(
+      state,
+      application: application,
+      subject: subject,
+      by: principal,
+      stream: stream,
+      at: now
+    )
+    guard let event else { return false }
+    tell([event])
+    return true
+  }
+
+  /// Returns whether an event may still be sent to a webhook or shown on a page of history.
+  ///
+  /// - Parameters:
+  ///   - event: an event that was published before.
+  ///   - application: the application that reads, or nil for the operator's readers.
+  /// - Returns: true if the authorisations allow it now.
+  package func allows(_ event: Event, to application: String?) -> Bool {
+    authorisations.view.allows(event, to: application, isLive: false)
+  }
+}
+
+extension CommitPublisher {
+  /// Calls the functions that wait for the end of draining, once the last checkpoint is kept.
+  func settle() {
+    let waiting = state.withLock { state in
+      defer { state.drained = [] }
+      if !state.drained.isEmpty { state.work.isDraining = false }
+      return state.drained
+    }
+    guard !waiting.isEmpty else { return }
+    threads.keep { for drained in waiting { drained() } }
+  }
+
+  func judge(_ events: [Event]) -> [GateVerdict] {
+    let view = authorisations.view
+    guard !view.isOpen else { return Array(repeating: .always, count: events.count) }
+    let applications = live.names
+    return events.map { view.gate($0, liveApplications: applications) }
+  }
+
+  func commit(_ group: Backlog.Group) {
+    let judged = judge(group.events)
+    let entries = zip(group.events, judged).compactMap { event, verdict in
+      event.kind.isJournalled ? Journal.Entry(event: event, isTold: verdict == .always) : nil
+    }
+    do {
+      let sequences = entries.isEmpty ? [] : try store.append(entries)
+      publish(group.events, judged: judged, sequences: sequences)
+      settle(group, last: sequences.last { $0 != nil } ?? nil)
+    } catch {
+      refuse(group, judged: judged, error: "\(error)")
+    }
+  }
+
+  private func settle(_ group: Backlog.Group, last: Int64?) {
+    let (isNews, lost, isKeeping) = state.withLock { state in
+      let isNews = state.work.committed(group, last: last, at: elapsed)
+      var isKeeping = false
+      if let checkpoint = group.checkpoint {
+        isKeeping = state.checkpoint == nil
+        state.checkpoint = (checkpoint, state.work.through(checkpoint, behind: group))
+      }
+      return (isNews, state.work.statistics.lost, isKeeping)
+    }
+    if isKeeping { threads.keep { self.keepCheckpoint() } }
+    if isNews {
+      logger.notice("The journal takes events again.", metadata: [LogKey.events: "\(lost) lost so far"])
+    }
+  }
+
+  private func refuse(_ group: Backlog.Group, judged: [GateVerdict], error: String) {
+    let kept = group.events.filter(\.kind.isJournalled)
+    if kept.count < group.events.count {
+      let passing = zip(group.events, judged).filter { !$0.0.kind.isJournalled }
+      publish(passing.map(\.0), judged: passing.map(\.1), sequences: [])
+    }
+    let (isNews, lost) = state.withLock { state in
+      var group = group
+      group.events = kept
+      let isNews = state.work.failed(group, error: error, at: elapsed)
+      return (isNews, state.work.giveUp())
+    }
+    if isNews {
+      logger.error(
+        "The journal refuses events, so they are not told but wait; it is tried again until it takes them.",
+        metadata: [LogKey.error: "\(error)"]
+      )
+    }
+    if let lost {
+      logger.error(
+        "The server stops while the journal refuses events: these were not told.",
+        metadata: [LogKey.events: "\(lost)", LogKey.error: "\(error)"]
+      )
+    }
+  }
+
+  /// Publishes the events that the authorisations allow; the sequence numbers are those of the journalled ones, in
+  /// order.
+  func publish(_ events: [Event], judged: [GateVerdict], sequences: [Int64?]) {
+    var telling: [ToldEvent] = []
+    telling.reserveCapacity(events.count)
+    var (told, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
+    var next = sequences.startIndex
+    for (event, verdict) in zip(events, judged) {
+      var sequence: Int64?
+      if event.kind.isJournalled, next < sequences.endIndex {
+        sequence = sequences[next]
+        next += 1
+      }
+      guard verdict != .withhold else {
+        withheld += 1
+        continue
+      }
+      if sequence == nil { passed += 1 } else { told += 1 }
+      telling.append(
+        ToldEvent(sequence: sequence, event: event, isLiveOnly: verdict == .live, stream: stream)
+      )
+    }
+    state.withLock { state in
+      state.work.statistics.told += told
+      state.work.statistics.passed += passed
+      state.work.statistics.withheld += withheld
+    }
+    self.told.publish(telling)
+  }
+
+  private func keepCheckpoint() {
+    let pending = state.withLock { state in
+      defer { state.checkpoint = nil }
+      return state.checkpoint
+    }
+    guard let (checkpoint, through) = pending else { return }
+    do {
+      try store.save(checkpoint: checkpoint.encode(), instant: checkpoint.instant, through: through)
+      state.withLock { $0.work.statistics.checkpoints += 1 }
+    } catch {
+      state.withLock { $0.work.statistics.failedCheckpoints += 1 }
+      logger.error(
+        "A checkpoint could not be kept; the one before it stays, the next one is tried in its time.",
+        metadata: [LogKey.error: "\(error)"]
+      )
+    }
+  }
+}
+
+/// The settings of a commit publisher for grouping and keeping events.
+package struct CommitPublisherSettings: Hashable, Sendable {
+  /// The shortest time between two commits; an event that comes after a pause is committed at once.
+  ///
+  /// 20 ms is unnoticed by people, and 50 commits a second leave even a disk that needs 10 ms for each half idle.
+  package var interval: Duration = .milliseconds(20)
+  /// The number of events that are committed without waiting for the interval, and the maximum in one transaction.
+  package var group = 4_096
+  /// The maximum number of waiting events; beyond it, the oldest are dropped and counted.
+  ///
+  /// About 200 MB, and minutes of a busy site while its disk is full.
+  package var backlog = 262_144
+  /// The pause after a failed commit; it doubles with each further failure.
+  package var firstPause: Duration = .milliseconds(100)
+  /// The longest pause after a failed commit.
+  package var longestPause: Duration = .seconds(5)
+
+  /// Creates the default settings.
+  package init() {}
+}
+
+/// The counters of a commit publisher.
+package struct CommitPublisherStatistics: Hashable, Sendable {
+  /// Events taken from the engine and from others.
+  package var received: UInt64 = 0
+  /// Events published with a sequence number.
+  package var told: UInt64 = 0
+  /// Events published without one: ranging, fixes, and events for live streams only.
+  package var passed: UInt64 = 0
+  /// Events that the authorisations withhold from all readers.
+  package var withheld: UInt64 = 0
+  /// Events dropped because they could not be committed in time.
+  package var lost: UInt64 = 0
+  /// Events that wait to be committed.
+  package var waiting = 0
+  /// Transactions committed.
+  package var commits: UInt64 = 0
+  /// Transactions that failed.
+  package var failures: UInt64 = 0
+  /// Checkpoints kept.
+  package var checkpoints: UInt64 = 0
+  /// Checkpoints that could not be kept.
+  package var failedCheckpoints: UInt64 = 0
+  /// A Boolean value that is true if the last commit failed: events that must be journalled wait and are not published.
+  package var isFailing = false
+  /// The message of the last failure, kept after the recovery.
+  package var lastFailure: String?
+
+  /// Creates counters of zero.
+  package init() {}
+}
+
+/// The threads and the clock of a commit publisher: two serial threads and a clock.
+///
+/// It is a parameter so that a simulation runs a commit publisher on its own thread and by its own time.
+package struct CommitPublisherThreads: Sendable {
+  /// A piece of work.
+  package typealias Work = @Sendable () -> Void
+
+  /// Runs work soon, serially: commits and what follows from them.
+  package let work: @Sendable (@escaping Work) -> Void
+  /// Runs work after a time, serially with ``work``.
+  package let workLater: @Sendable (Duration, @escaping Work) -> Void
+  /// Runs work soon, serially and concurrently with the commits: encoding and saving checkpoints.
+  package let keep: @Sendable (@escaping Work) -> Void
+  /// The time since the commit publisher was made.
+  package let elapsed: @Sendable () -> Duration
+
+  /// Makes threads from functions.
+  package init(
+    work: @escaping @Sendable (@escaping Work) -> Void,
+    workLater: @escaping @Sendable (Duration, @escaping Work) -> Void,
+    keep: @escaping @Sendable (@escaping Work) -> Void,
+    elapsed: @escaping @Sendable () -> Duration
+  ) {
+    self.work = work
+    self.workLater = workLater
+    self.keep = keep
+    self.elapsed = elapsed
+  }
+
+  /// Makes queues of the commit publisher's own and the machine's clock.
+  static func system() -> CommitPublisherThreads {
+    let start = ContinuousClock.now
+    let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
+    let keeper = DispatchQueue(label: "pharos.teller.checkpoints", qos: .utility)
+    return CommitPublisherThreads(
+      work: { work in queue.async { work() } },
+      workLater: { delay, work in queue.asyncAfter(deadline: .now() + delay.inSeconds) { work() } },
+      keep: { work in keeper.async { work() } },
+      elapsed: { ContinuousClock.now - start }
+    )
+  }
+}
+
+extension Duration {
+  /// The length in seconds.
+  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
+/// The keys of this module's log messages.
+enum LogKey {
+  /// The message of an error.
+  static let error = "error"
+  /// The number of events.
+  static let events = "events"
+  /// The sequence number.
+  static let sequence = "sequence"
+}

@@ -1,0 +1,84 @@
+import Dispatch
+import Logging
+package import PharosJournal
+package import PharosModel
+import PharosPublishing
+
+/// The published events by their sequence numbers, as the journal keeps them.
+package protocol EventHistory: Sendable {
+  /// The sequence number of the newest event, or 0 if there never was one.
+  var head: Int64 { get }
+  /// The sequence number of the oldest event that is still kept, or one past the head if none is.
+  var oldest: Int64 { get }
+  /// Returns the events after a sequence number that match a filter, ascending, up to a limit.
+  func events(after: Int64, matching: EventFilter, limit: Int) throws -> [JournaledEvent]
+}
+
+/// The store in which a commit publisher commits events before it publishes them; the journal is one.
+package protocol EventStore: EventHistory {
+  /// Commits entries and the rows they change; returns the sequence number of each published event, nil for others.
+  func append(_ entries: [Journal.Entry]) throws -> [Int64?]
+  /// Saves a checkpoint that covers the events published up to a sequence number.
+  func save(checkpoint: [UInt8], instant: Timestamp, through: Int64) throws
+}
+
+extension Journal: EventStore {}
+
+/// A reader of pages of the journal for streams, which runs apart from the few threads that all tasks share.
+struct HistoryReader: Sendable {
+  /// One page of the journal.
+  struct Page: Sendable {
+    /// The events, ascending.
+    var events: [ToldEvent]
+    /// Indicates whether there are no more of them.
+    var isLast: Bool
+    /// The oldest sequence number that was kept after they were read.
+    var oldest: Int64
+  }
+
+  /// The number of pages that are read at a time: a thousand clients that reconnect at once must not starve the
+  /// commits.
+  private static let lanes = 2
+
+  private let history: any EventHistory
+  private let stream: String
+  private let logger: Logger
+  private let queues: [DispatchQueue]
+
+  init(history: any EventHistory, stream: String, logger: Logger) {
+    self.history = history
+    self.stream = stream
+    self.logger = logger
+    queues = (0..<HistoryReader.lanes).map {
+      DispatchQueue(label: "pharos.feeds.history.\($0)", qos: .utility)
+    }
+  }
+
+  /// Reads the first events of a span, or nil if the journal cannot be read.
+  func read(_ span: FeedState.Span, _ filter: EventFilter, limit: Int, lane: UInt64) async -> Page? {
+    await withCheckedContinuation { continuation in
+      queues[Int(lane % UInt64(queues.count))].async {
+        continuation.resume(returning: page(span, filter, limit: limit))
+      }
+    }
+  }
+
+  /// Reads the first events of a span on the caller's thread, or returns nil if the journal cannot be read.
+  func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
+    do {
+      let found = try history.events(after: span.after, matching: filter, limit: limit)
+      // Asked afterwards: whatever the read missed because it was removed is then told as a gap.
+      return Page(
+        events: found.map { ToldEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
+        isLast: found.count < limit,
+        oldest: history.oldest
+      )
+    } catch {
+      logger.error(
+        "A stream ends, since the journal cannot be read; its client may come back with its last id.",
+        metadata: [LogKey.sequence: "\(span.after)", LogKey.error: "\(error)"]
+      )
+      return nil
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import PharosModel
+import PharosPublishing
+
+/// Live streams as server-sent events.
+///
+/// - Source: WHATWG HTML, section 9.2 (server-sent events).
+package enum ServerSentEvents {
+  /// The content type of a response.
+  package static let contentType = "text/event-stream"
+
+  /// The beginning of a response: a client reconnects 2 s after it was cut off.
+  package static let preamble: [UInt8] = Array("retry: 2000\n\n".utf8)
+
+  /// Encodes items for the network.
+  ///
+  /// An event in the journal carries its sequence number as `id`, with which a client reconnects; others carry none, so
+  /// that the client keeps its last id.
+  package static func text(for items: [FeedItem]) -> [UInt8] {
+    var text: [UInt8] = []
+    for item in items {
+      switch item {
+      case .event(let told):
+        if let sequence = told.sequence { text += "id: \(sequence)\n".utf8 }
+        text += "event: \(told.event.kind.type)\ndata: ".utf8
+        text += told.cloudEvent
+      case .dropped(let count): text += "event: pharos.feed.dropped\ndata: {\"count\":\(count)}".utf8
+      case .gap(let from, let to):
+        text += "id: \(to)\nevent: pharos.feed.gap\ndata: {\"from\":\(from),\"to\":\(to)}".utf8
+      case .heartbeat: text += ": heartbeat".utf8
+      }
+      text += "\n\n".utf8
+    }
+    return text
+  }
+}
+
+/// Live streams as lines of JSON, each an object.
+package enum NDJSON {
+  /// The content type of a response.
+  package static let contentType = "application/x-ndjson"
+
+  /// Encodes items as lines of JSON.
+  ///
+  /// An event is `{"sequence":…,"event":…}`, without the number if it is not in the journal. The other items are
+  /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}` and `{"heartbeat":true}`.
+  package static func text(for items: [FeedItem]) -> [UInt8] {
+    var text: [UInt8] = []
+    for item in items {
+      switch item {
+      case .event(let told):
+        text += (told.sequence.map { "{\"sequence\":\($0),\"event\":" } ?? "{\"event\":").utf8
+        text += told.cloudEvent
+        text += "}\n".utf8
+      case .dropped(let count): text += "{\"dropped\":{\"count\":\(count)}}\n".utf8
+      case .gap(let from, let to): text += "{\"gap\":{\"from\":\(from),\"to\":\(to)}}\n".utf8
+      case .heartbeat: text += "{\"heartbeat\":true}\n".utf8
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,89 @@
+import Dispatch
+import Foundation
+import NIOCore
+import NIOPosix
+package import PharosModel
+import Synchronization
+
+/// The clock of deliveries and notifications, which also provides alarms.
+package protocol DeliveryClock: Sendable {
+  /// The present time.
+  var now: Timestamp { get }
+  /// Calls a function once the time has come; an instant that is past counts as now.
+  ///
+  /// - Parameters:
+  ///   - instant: the time of the call.
+  ///   - ring: the function to call, from any thread.
+  /// - Returns: a function that cancels the alarm; a call that is already on its way may still arrive.
+  func alarm(at instant: Timestamp, ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void
+}
+
+/// The wall clock of the machine.
+package struct MachineClock: DeliveryClock {
+  /// Makes the clock.
+  package init() {}
+
+  /// The present time.
+  package var now: Timestamp {
+    Timestamp(nanoseconds: Int64(Date().timeIntervalSince1970 * 1e6) &* 1_000)
+  }
+
+  /// Calls a function once the time has come.
+  package func alarm(at instant: Timestamp, ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let wait = TimeAmount.nanoseconds(max((instant - now).nanoseconds, 0))
+    let task = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: wait, ring)
+    return { task.cancel() }
+  }
+}
+
+/// A signal that wakes one task: after any number of rings, the next wait returns once.
+final class AsyncSignal: Sendable {
+  private struct State {
+    var isRung = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  /// Resumes the waiting task; if none waits, the next call of `wait()` returns at once.
+  func ring() {
+    let waiter = state.withLock { state in
+      guard let waiter = state.waiter else {
+        state.isRung = true
+        return nil as CheckedContinuation<Void, Never>?
+      }
+      state.waiter = nil
+      return waiter
+    }
+    waiter?.resume()
+  }
+
+  /// Waits until it is rung; for one task at a time.
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isRung = state.withLock { state in
+        guard state.isRung else {
+          state.waiter = continuation
+          return false
+        }
+        state.isRung = false
+        return true
+      }
+      if isRung { continuation.resume() }
+    }
+  }
+}
+
+/// A task executor for tasks that block on the disk: it has threads of its own, so that other tasks are not held up.
+final class BlockingExecutor: TaskExecutor {
+  private let queue: DispatchQueue
+
+  /// Makes an executor; `name` is what its threads are called.
+  init(_ name: String) { queue = DispatchQueue(label: name, attributes: .concurrent) }
+
+  /// Runs a piece of a task.
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+  }
+}

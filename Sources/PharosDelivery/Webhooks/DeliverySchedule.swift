@@ -1,0 +1,550 @@
+package import PharosJournal
+package import PharosModel
+
+/// The schedule of deliveries to one receiver: a value without a clock, a socket or random numbers of its own.
+///
+/// Events of one subject are sent one after the other, in order; those of different subjects concurrently, as many as
+/// the receiver allows. An event that fails holds back only its own subject: the subject's later events are not kept
+/// in memory but read from the journal again when they are due. A receiver that fails for many subjects in a row is
+/// considered down: it is probed with one event at a time, and all other events wait until it takes one.
+///
+/// An event is given up a day after its first attempt. If its subject or the whole receiver has failed for a day, it
+/// is given up a day after it was decided. So a receiver never stays more than a day behind.
+///
+/// The caller loads what ``nextLoad()`` asks for, carries out the steps that ``next(at:)`` returns, passes outcomes to
+/// ``finish(_:_:at:jitter:)``, saves what ``takeUpdate(receiver:)`` returns and calls again at ``wakeTime``.
+package struct DeliverySchedule: Sendable {
+  /// The state of one lane.
+  struct Lane: Sendable {
+    enum State: Hashable, Sendable {
+      /// Its next events must be read from the journal.
+      case unloaded
+      /// Its first event can be sent.
+      case ready
+      /// Its first event is being sent.
+      case inFlight
+      /// Its next event is not tried before this instant.
+      case waiting(until: Timestamp)
+    }
+
+    var state: State
+    /// Indicates whether it is behind, and so has a cursor of its own, `after`.
+    var isBehind: Bool
+    var after: Int64
+    /// The loaded events, in order.
+    var entries: [JournaledEvent] = []
+    /// The event that `attempts` and `firstTried` are about, or 0.
+    var head: Int64 = 0
+    var attempts = 0
+    var firstTried: Timestamp?
+    /// The time since which every attempt of this lane has failed, for any event.
+    var failingSince: Timestamp?
+
+    /// The sequence that must have been read before the lane is loaded.
+    ///
+    /// After a restart, the webhook's cursor may lie before that of a lane. The events in between are read first, so
+    /// that a lane ends only where the webhook itself continues with the subject.
+    var loadableFrom: Int64 { max(after, head) }
+
+    mutating func forgetAttempts() { (head, attempts, firstTried) = (0, 0, nil) }
+  }
+
+  let settings: DeliverySettings
+  /// The maximum number of events that are sent concurrently.
+  package var concurrency: Int
+  /// Indicates whether the receiver has answered that it wants no more events.
+  package internal(set) var isStopped = false
+  /// The time since which every attempt has failed.
+  package internal(set) var failingSince: Timestamp?
+  /// The number of delivered events.
+  package internal(set) var delivered: Int64
+  /// The sequence up to which the journal was read.
+  package internal(set) var readThrough: Int64
+
+  var lanes: [DeliveryLane: Lane] = [:]
+  /// The lanes that have no cursor of their own; few, however many are behind.
+  var flowing: Set<DeliveryLane> = []
+  /// The lanes whose first event can be sent, by the sequence of that event; entries may be outdated.
+  var ready = DeadlineHeap<Int64, DeliveryLane>()
+  /// The lanes that wait, by the time at which they are due; entries may be outdated.
+  var waiting = DeadlineHeap<Timestamp, DeliveryLane>()
+  /// The lanes that must be loaded, by the sequence that must have been read before; entries may be outdated.
+  var unloaded = DeadlineHeap<Int64, DeliveryLane>()
+  /// The number of loaded events.
+  var loadedCount = 0
+  /// The number of events that are being sent.
+  package internal(set) var inFlight = 0
+  /// The lanes that have failed since the last success.
+  var failed: Set<DeliveryLane> = []
+  /// The time of the next probe of a receiver that is down.
+  var probeAt: Timestamp?
+  var probes = 0
+  /// The time until which the receiver asked to get no requests.
+  var heldUntil = Timestamp.distantPast
+
+  // What has changed since it was written down.
+  var changedLanes: Set<DeliveryLane> = []
+  var dead: [DeadLetter] = []
+  var revived: [Int64] = []
+  var settled = 0
+  var writtenCursor: Int64
+  var writtenFailingSince: Timestamp?
+
+  /// Restores the schedule from a ledger.
+  package init(
+    _ ledger: DeliveryLedger,
+    replays: [SubjectID] = [],
+    concurrency: Int,
+    settings: DeliverySettings = DeliverySettings()
+  ) {
+    self.settings = settings
+    self.concurrency = concurrency
+    readThrough = ledger.cursor
+    writtenCursor = ledger.cursor
+    delivered = ledger.delivered
+    failingSince = ledger.failingSince
+    writtenFailingSince = ledger.failingSince
+    for row in ledger.lanes {
+      let key = DeliveryLane(row.subject)
+      lanes[key] = Lane(
+        state: .waiting(until: row.nextAttempt),
+        isBehind: true,
+        after: row.after,
+        head: row.head,
+        attempts: row.attempts,
+        firstTried: row.firstTried,
+        failingSince: row.firstTried
+      )
+      waiting.insert(key, at: row.nextAttempt)
+    }
+    for subject in replays { addReplay(of: subject) }
+  }
+
+  /// Indicates whether the receiver is considered down.
+  package var isDown: Bool { probeAt != nil }
+
+  /// The number of lanes that are behind.
+  package var behindCount: Int { lanes.count - flowing.count }
+
+  /// Indicates whether no event that was read waits for delivery.
+  package var isIdle: Bool { lanes.isEmpty }
+
+  /// Adds a lane that delivers the dead letters of a subject once more.
+  package mutating func addReplay(of subject: SubjectID) {
+    let key = DeliveryLane(subject, isReplay: true)
+    // Somebody believes that the receiver is back: it is probed at once.
+    if isDown { probeAt = .distantPast }
+    guard lanes[key] == nil else { return }
+    lanes[key] = Lane(state: .unloaded, isBehind: true, after: 0)
+    unloaded.insert(key, at: 0)
+  }
+
+  /// Makes all waiting lanes due at once, because the webhook's definition has changed or the clock was set back.
+  package mutating func hurry() {
+    heldUntil = .distantPast
+    if isDown { probeAt = .distantPast }
+    while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
+  }
+
+  /// Marks a lane as one whose events must be read from the journal.
+  mutating func unload(_ key: DeliveryLane) {
+    lanes[key]?.state = .unloaded
+    unloaded.insert(key, at: lanes[key]?.loadableFrom ?? 0)
+  }
+}
+
+extension DeliverySchedule {
+  /// Advances the time: lanes whose wait is over must be loaded.
+  package mutating func advance(to now: Timestamp) {
+    while let (at, key) = waiting.first, at <= now {
+      _ = waiting.removeFirst()
+      unload(key, waitingUntil: at)
+    }
+    // A receiver that is down is probed when its own time has come, with whatever would be due first.
+    guard let probeAt, probeAt <= now, inFlight == 0, ready.isEmpty else { return }
+    while unloaded.isEmpty, let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
+  }
+
+  /// Marks a lane as one to load, unless the entry of the heap is outdated.
+  mutating func unload(_ key: DeliveryLane, waitingUntil at: Timestamp) {
+    if lanes[key]?.state == .waiting(until: at) { unload(key) }
+  }
+
+  /// Returns what to read from the journal now, or nil if there is enough to do.
+  ///
+  /// Lanes come first: their events have waited longest. Before the lane of a replay is read, the caller must save all
+  /// changes.
+  package mutating func nextLoad() -> DeliveryLoad? {
+    guard !isStopped, ready.count + inFlight < 2 * concurrency else { return nil }
+    while let (sequence, key) = unloaded.first {
+      guard let lane = lanes[key], lane.state == .unloaded, lane.loadableFrom == sequence else {
+        _ = unloaded.removeFirst()
+        continue
+      }
+      guard sequence <= readThrough else { break }
+      return .lane(key, after: lane.after, limit: settings.laneReadAhead)
+    }
+    guard lanes.count < settings.laneLimit, loadedCount < settings.readAhead else { return nil }
+    return .onward(after: readThrough, limit: settings.readAhead - loadedCount)
+  }
+
+  /// Adds the next events of the journal.
+  ///
+  /// - Parameters:
+  ///   - events: the next events that the receiver wants, in order.
+  ///   - through: the sequence up to which the receiver wants no other events.
+  package mutating func loadOnward(_ events: [JournaledEvent], through: Int64) {
+    for entry in events {
+      let key = DeliveryLane(entry.event.subject)
+      if let lane = lanes[key] {
+        guard !lane.isBehind else { continue }
+        guard lane.entries.count < settings.laneReadAhead else {
+          lanes[key]?.isBehind = true
+          flowing.remove(key)
+          lanes[key]?.after = (lane.entries.first?.sequence ?? entry.sequence) - 1
+          changedLanes.insert(key)
+          continue
+        }
+        lanes[key]?.entries.append(entry)
+      } else {
+        lanes[key] = Lane(state: .ready, isBehind: false, after: entry.sequence - 1, entries: [entry])
+        flowing.insert(key)
+        ready.insert(key, at: entry.sequence)
+      }
+      loadedCount += 1
+    }
+    readThrough = max(readThrough, through)
+  }
+
+  /// Adds the next events of one lane; a lane without any is removed, since it is no longer behind.
+  package mutating func load(_ key: DeliveryLane, _ events: [JournaledEvent]) {
+    guard var lane = lanes[key], lane.state == .unloaded else { return }
+    lane.entries = key.isReplay ? events : events.filter { $0.sequence <= max(readThrough, lane.head) }
+    guard let first = lane.entries.first else {
+      lanes[key] = nil
+      changedLanes.insert(key)
+      return
+    }
+    // The journal no longer has the event that was tried: the attempts of the next one are counted from zero.
+    if lane.head != first.sequence { lane.forgetAttempts() }
+    lane.state = .ready
+    loadedCount += lane.entries.count
+    lanes[key] = lane
+    ready.insert(key, at: first.sequence)
+  }
+
+  /// Skips the events up to a sequence, which the journal has dropped.
+  package mutating func skip(to sequence: Int64) { readThrough = max(readThrough, sequence) }
+}
+
+extension DeliverySchedule {
+  /// Returns the step to take at an instant, or nil if there is none before ``wakeTime`` or the next outcome.
+  package mutating func next(at now: Timestamp) -> DeliveryStep? {
+    guard !isStopped else { return nil }
+    while let (sequence, key) = ready.first {
+      guard let lane = lanes[key], lane.state == .ready, let entry = lane.entries.first,
+        entry.sequence == sequence
+      else {
+        _ = ready.removeFirst()
+        continue
+      }
+      let attempt = DeliveryAttempt(lane: key, entry: entry, number: lane.attempts + 1)
+      if isGivenUp(attempt, lane, at: now) {
+        _ = ready.removeFirst()
+        let reason = "nothing of it was taken for \(Int(settings.giveUpAfter.seconds / 3_600)) hours"
+        bury(attempt, at: now, tries: lane.attempts, reason: reason)
+        return .giveUp(attempt, reason: reason)
+      }
+      guard maySend(at: now) else { return nil }
+      _ = ready.removeFirst()
+      lanes[key]?.state = .inFlight
+      inFlight += 1
+      return .send(attempt)
+    }
+    return nil
+  }
+
+  /// The time to call again if nothing else happens before, or nil if only an outcome or a new event can help.
+  package var wakeTime: Timestamp? {
+    guard !isStopped, !lanes.isEmpty else { return nil }
+    if let probeAt { return inFlight == 0 ? max(probeAt, heldUntil) : nil }
+    guard inFlight < concurrency else { return nil }
+    let due = ready.isEmpty ? waiting.first?.key : heldUntil
+    return due.map { max($0, heldUntil) }
+  }
+
+  private func maySend(at now: Timestamp) -> Bool {
+    guard now >= heldUntil else { return false }
+    if let probeAt { return inFlight == 0 && now >= probeAt }
+    return inFlight < concurrency
+  }
+
+  /// Returns whether an event is given up although it has not been tried for a day itself.
+  ///
+  /// It is given up if every attempt for its subject, or for the whole receiver, has failed for a day and the event
+  /// is older than a day. A replayed dead letter is exempt: it is old, and still gets its full day of attempts.
+  private func isGivenUp(_ attempt: DeliveryAttempt, _ lane: Lane, at now: Timestamp) -> Bool {
+    guard !attempt.lane.isReplay, let since = [lane.failingSince, failingSince].compactMap({ $0 }).min()
+    else { return false }
+    return now - since >= settings.giveUpAfter && now - attempt.entry.event.decidedAt >= settings.giveUpAfter
+  }
+
+  /// Applies the outcome of an attempt.
+  ///
+  /// - Parameters:
+  ///   - attempt: the attempt that ended.
+  ///   - outcome: the outcome.
+  ///   - now: the time at which it ended.
+  ///   - jitter: a random number from 0 up to 1.
+  /// - Returns: the decision on the event.
+  package mutating func finish(
+    _ attempt: DeliveryAttempt,
+    _ outcome: DeliveryOutcome,
+    at now: Timestamp,
+    jitter: Double
+  ) -> DeliveryVerdict {
+    inFlight -= 1
+    switch outcome {
+    case .delivered:
+      succeed(attempt)
+      return .delivered
+    case .gone:
+      lanes[attempt.lane]?.state = .ready
+      ready.insert(attempt.lane, at: attempt.entry.sequence)
+      isStopped = true
+      return .stopped
+    case .failed(let reason, let retryAfter):
+      return fail(attempt, reason: reason, retryAfter: retryAfter, at: now, jitter: jitter)
+    }
+  }
+
+  /// Makes an event ready again whose attempt was cancelled and has no outcome.
+  package mutating func abandon(_ attempt: DeliveryAttempt) {
+    inFlight -= 1
+    lanes[attempt.lane]?.state = .ready
+    ready.insert(attempt.lane, at: attempt.entry.sequence)
+  }
+
+  /// Settles an event that may not be delivered any more, without an attempt.
+  package mutating func discard(_ attempt: DeliveryAttempt) {
+    inFlight -= 1
+    settled += 1
+    if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }
+    settle(attempt)
+  }
+
+  private mutating func succeed(_ attempt: DeliveryAttempt) {
+    delivered += 1
+    settled += 1
+    failed.removeAll()
+    lanes[attempt.lane]?.failingSince = nil
+    failingSince = nil
+    if isDown {
+      (probeAt, probes) = (nil, 0)
+      // The receiver is back: the waiting lanes become due at once, without the rest of their backoff.
+      while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
+    }
+    if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }
+    settle(attempt)
+  }
+
+  private mutating func fail(
+    _ attempt: DeliveryAttempt,
+    reason: String,
+    retryAfter: TimeSpan?,
+    at now: Timestamp,
+    jitter: Double
+  ) -> DeliveryVerdict {
+    failed.insert(attempt.lane)
+    failingSince = failingSince ?? now
+    let pause = min(retryAfter ?? .zero, settings.giveUpAfter)
+    if retryAfter != nil { heldUntil = max(heldUntil, now + pause) }
+    if failed.count >= settings.subjectsUntilDown, inFlight == 0 || !isDown {
+      probes += 1
+      probeAt = now + max(settings.delay(afterFailures: probes, jitter: jitter), pause)
+    }
+    guard var lane = lanes[attempt.lane] else { return .dead(reason: reason) }
+    let firstTried = lane.firstTried ?? now
+    lane.failingSince = lane.failingSince ?? now
+    if now - firstTried >= settings.giveUpAfter || isGivenUp(attempt, lane, at: now) {
+      lanes[attempt.lane] = lane
+      bury(attempt, at: now, tries: attempt.number, reason: reason)
+      return .dead(reason: reason)
+    }
+    let until = now + max(settings.delay(afterFailures: attempt.number, jitter: jitter), pause)
+    loadedCount -= lane.entries.count
+    lane.entries = []
+    lane.after = attempt.lane.isReplay ? 0 : attempt.entry.sequence - 1
+    lane.isBehind = true
+    flowing.remove(attempt.lane)
+    lane.head = attempt.entry.sequence
+    lane.attempts = attempt.number
+    lane.firstTried = firstTried
+    lane.state = .waiting(until: until)
+    lanes[attempt.lane] = lane
+    waiting.insert(attempt.lane, at: until)
+    changedLanes.insert(attempt.lane)
+    return .again(until)
+  }
+
+  private mutating func bury(_ attempt: DeliveryAttempt, at now: Timestamp, tries: Int, reason: String) {
+    settled += 1
+    dead.append(
+      DeadLetter(
+        sequence: attempt.entry.sequence,
+        event: attempt.entry.event,
+        diedAt: now,
+        attempts: tries,
+        reason: reason
+      )
+    )
+    settle(attempt)
+  }
+
+  /// Removes the first event of a lane, which is settled; the next one becomes ready, or must be loaded.
+  private mutating func settle(_ attempt: DeliveryAttempt) {
+    guard var lane = lanes[attempt.lane] else { return }
+    lane.entries.removeFirst()
+    loadedCount -= 1
+    lane.after = attempt.lane.isReplay ? 0 : attempt.entry.sequence
+    lane.forgetAttempts()
+    if let next = lane.entries.first {
+      lane.state = .ready
+      ready.insert(attempt.lane, at: next.sequence)
+      lanes[attempt.lane] = lane
+    } else if lane.isBehind {
+      lanes[attempt.lane] = lane
+      unload(attempt.lane)
+    } else {
+      lanes[attempt.lane] = nil
+      flowing.remove(attempt.lane)
+    }
+    if lane.isBehind { changedLanes.insert(attempt.lane) }
+  }
+}
+
+extension DeliverySchedule {
+  /// The sequence up to which every event is settled, except those of lanes that are behind.
+  package var cursor: Int64 {
+    var lowest = Int64.max
+    for key in flowing {
+      if let first = lanes[key]?.entries.first { lowest = min(lowest, first.sequence) }
+    }
+    return lowest == .max ? readThrough : lowest - 1
+  }
+
+  /// The number of changes since the last save: settled events and changed lanes.
+  package var changeCount: Int { settled + changedLanes.count }
+
+  /// Indicates whether there are unsaved changes that a restart must know.
+  ///
+  /// A cursor that has moved only over events that the receiver does not want is saved too, but not alone and not at
+  /// once.
+  package var isChanged: Bool {
+    changeCount > 0 || !dead.isEmpty || !revived.isEmpty || failingSince != writtenFailingSince
+  }
+
+  /// Indicates whether the cursor differs from the saved one.
+  package var isCursorMoved: Bool { cursor != writtenCursor }
+
+  /// Returns the unsaved changes and marks them as saved.
+  ///
+  /// - Parameter receiver: the identifier of the webhook.
+  /// - Returns: the changes, or nil if there are none.
+  package mutating func takeUpdate(receiver: String) -> DeliveryUpdate? {
+    let cursor = cursor
+    guard isChanged || cursor != writtenCursor else { return nil }
+    var update = DeliveryUpdate(
+      receiver: receiver,
+      cursor: cursor,
+      delivered: delivered,
+      failingSince: failingSince
+    )
+    for key in changedLanes where !key.isReplay {
+      guard let lane = lanes[key], lane.isBehind else {
+        update.caughtUp.append(key.subject)
+        continue
+      }
+      var row = DeliveryLedger.Lane(
+        subject: key.subject,
+        after: lane.after,
+        head: lane.head,
+        attempts: lane.attempts,
+        firstTried: lane.firstTried
+      )
+      if case .waiting(let until) = lane.state { row.nextAttempt = until }
+      update.lanes.append(row)
+    }
+    update.lanes.sort { $0.subject < $1.subject }
+    update.caughtUp.sort()
+    update.dead = dead
+    update.revived = revived
+    changedLanes.removeAll(keepingCapacity: true)
+    dead.removeAll()
+    revived.removeAll()
+    settled = 0
+    writtenCursor = cursor
+    writtenFailingSince = failingSince
+    return update
+  }
+}
+
+extension DeliverySchedule {
+  /// Removes the undelivered events of a subject that was erased from the journal.
+  ///
+  /// An event that is being sent at this moment is sent, but neither retried nor saved.
+  package mutating func forget(_ traces: SubjectTraces) {
+    for (key, lane) in lanes where traces.contains(key.subject) {
+      loadedCount -= lane.entries.count
+      lanes[key] = nil
+      flowing.remove(key)
+      failed.remove(key)
+      changedLanes.remove(key)
+    }
+    dead.removeAll { traces.contains($0.event.subject) }
+  }
+}
+
+/// A binary heap that returns the value with the lowest key first.
+struct DeadlineHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
+  private var items: [(key: Key, value: Value)] = []
+
+  /// Indicates whether the heap is empty.
+  var isEmpty: Bool { items.isEmpty }
+
+  /// The number of values.
+  var count: Int { items.count }
+
+  /// The value with the lowest key.
+  var first: (key: Key, value: Value)? { items.first }
+
+  /// Adds a value.
+  mutating func insert(_ value: Value, at key: Key) {
+    items.append((key, value))
+    var child = items.count - 1
+    while child > 0, items[child].key < items[(child - 1) / 2].key {
+      items.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  /// Removes and returns the value with the lowest key.
+  mutating func removeFirst() -> (key: Key, value: Value)? {
+    guard let first = items.first, let last = items.popLast() else { return nil }
+    guard !items.isEmpty else { return first }
+    items[0] = last
+    var parent = 0
+    while true {
+      var least = parent
+      for child in [2 * parent + 1, 2 * parent + 2] where child < items.count {
+        if items[child].key < items[least].key { least = child }
+      }
+      guard least != parent else { return first }
+      items.swapAt(least, parent)
+      parent = least
+    }
+  }
+
+  /// Removes all values.
+  mutating func removeAll() { items.removeAll() }
+}

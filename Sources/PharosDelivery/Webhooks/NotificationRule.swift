@@ -1,0 +1,332 @@
+import Foundation
+package import PharosModel
+
+/// A rule of an application: a text to publish when a subject enters or leaves a region.
+package struct NotificationRule: Hashable, Sendable {
+  /// The maximum number of rules of an application: five for each of its twenty regions.
+  package static let limit = 100
+  /// The maximum length of a text: four times the length that lock screens show.
+  ///
+  /// - Units: bytes of UTF-8.
+  package static let longestText = 1_024
+  /// The maximum length of an identifier.
+  ///
+  /// - Units: bytes of UTF-8.
+  package static let longestIdentifier = 64
+  /// The placeholders that a text may contain; their values are filled in when a notification is decided.
+  package static let placeholders = ["{subject}", "{name}", "{region}"]
+
+  /// The application.
+  package var application: String
+  /// The identifier, unique within the application.
+  package var id: String
+  /// The region.
+  package var region: String
+  /// The occasion of the notification: an enter or an exit.
+  package var occasion: NotificationDetail.Occasion
+  /// The text to publish; `{subject}`, `{name}` (from the directory, or else the subject) and `{region}` are filled in.
+  package var text: String
+  /// The time within which a subject is the cause of one notification at most.
+  package var atMostOncePer: TimeSpan?
+  /// The hours in which the rule publishes nothing.
+  package var quietHours: QuietHours?
+  /// The time that a subject must stay inside before the rule publishes, so that it does not greet passers-by.
+  package var stayAtLeast: TimeSpan?
+  /// The sequence after which events count.
+  package var startsAfter: Int64
+
+  /// Makes a rule.
+  package init(
+    application: String,
+    id: String,
+    region: String,
+    occasion: NotificationDetail.Occasion,
+    text: String,
+    atMostOncePer: TimeSpan? = nil,
+    quietHours: QuietHours? = nil,
+    stayAtLeast: TimeSpan? = nil,
+    startsAfter: Int64 = 0
+  ) {
+    self.application = application
+    self.id = id
+    self.region = region
+    self.occasion = occasion
+    self.text = text
+    self.atMostOncePer = atMostOncePer
+    self.quietHours = quietHours
+    self.stayAtLeast = stayAtLeast
+    self.startsAfter = startsAfter
+  }
+
+  /// The text for a subject.
+  package func text(for subject: SubjectID, name: String?) -> String {
+    var result = ""
+    var rest = text[...]
+    while let brace = rest.firstIndex(of: "{") {
+      result += rest[..<brace]
+      rest = rest[brace...]
+      if rest.hasPrefix("{subject}") {
+        result += subject.description
+        rest = rest.dropFirst("{subject}".count)
+      } else if rest.hasPrefix("{name}") {
+        result += name ?? subject.description
+        rest = rest.dropFirst("{name}".count)
+      } else if rest.hasPrefix("{region}") {
+        result += region
+        rest = rest.dropFirst("{region}".count)
+      } else {
+        result += "{"
+        rest = rest.dropFirst()
+      }
+    }
+    return result + rest
+  }
+}
+
+extension NotificationRule: FieldCodable {
+  /// The version of the layout; another one is not read.
+  static let version: UInt8 = 1
+
+  /// Writes the value.
+  package func write(to writer: inout FieldWriter) {
+    writer.write(NotificationRule.version)
+    writer.write(application)
+    writer.write(id)
+    writer.write(region)
+    writer.write(occasion.rawValue)
+    writer.write(text)
+    writer.write(atMostOncePer)
+    writer.write(quietHours)
+    writer.write(stayAtLeast)
+    writer.write(startsAfter)
+  }
+
+  /// Reads the value.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    let version = try reader.byte()
+    guard version == NotificationRule.version else {
+      throw reader.failure(.version(version, expected: NotificationRule.version))
+    }
+    let application = try reader.text()
+    let id = try reader.text()
+    let region = try reader.text()
+    let tag = try reader.byte()
+    guard let occasion = NotificationDetail.Occasion(rawValue: tag) else {
+      throw reader.failure(.unknownTag(field: "a rule's occasion", tag: tag))
+    }
+    let text = try reader.text()
+    self.init(application: application, id: id, region: region, occasion: occasion, text: text)
+    atMostOncePer = try reader.optional(TimeSpan.self)
+    quietHours = try reader.optional(QuietHours.self)
+    stayAtLeast = try reader.optional(TimeSpan.self)
+    startsAfter = try reader.number(Int64.self)
+  }
+}
+
+/// The hours of the day in which a rule publishes no notification, in the local time of a place.
+///
+/// A notification that falls into them is dropped, not postponed: a greeting in the morning is wrong for a visitor
+/// who came at night.
+package struct QuietHours: Hashable, Sendable {
+  /// The beginning.
+  ///
+  /// - Units: minutes after midnight, 0 to 1439.
+  package var from: Int
+  /// The end; if it lies before `from`, the hours last over midnight.
+  ///
+  /// - Units: minutes after midnight, 0 to 1439.
+  package var to: Int
+  /// The time zone, by its name in the tz database, such as `Europe/Berlin`.
+  package var timeZone: String
+
+  /// Makes quiet hours.
+  package init(from: Int, to: Int, timeZone: String) {
+    self.from = from
+    self.to = to
+    self.timeZone = timeZone
+  }
+
+  /// Returns whether an instant lies within the hours; the minute at which they end does not.
+  ///
+  /// The local time follows the time zone's rules for that instant, including summer time.
+  package func contains(_ instant: Timestamp) -> Bool {
+    // The name was checked when the rule was made; a system that has lost it since counts in UTC.
+    let zone = TimeZone(identifier: timeZone) ?? .gmt
+    let seconds = instant.nanoseconds / 1_000_000_000
+    let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
+    let minute = ((Int(seconds) + offset) % 86_400 + 86_400) % 86_400 / 60
+    return from <= to ? (from..<to).contains(minute) : minute >= from || minute < to
+  }
+
+  /// Parses a time of day such as `22:30` as minutes after midnight; returns nil if it is no time of day.
+  static func minutes(_ text: String) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isASCII) }) else {
+      return nil
+    }
+    guard let hour = UInt8(parts[0]), let minute = UInt8(parts[1]), hour < 24, minute < 60 else { return nil }
+    return Int(hour) * 60 + Int(minute)
+  }
+
+  /// Formats minutes after midnight as a time of day such as `22:30`.
+  static func text(_ minutes: Int) -> String {
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(two(minutes / 60)):\(two(minutes % 60))"
+  }
+}
+
+extension QuietHours: FieldCodable {
+  /// Writes the value.
+  package func write(to writer: inout FieldWriter) {
+    writer.write(UInt16(clamping: from))
+    writer.write(UInt16(clamping: to))
+    writer.write(timeZone)
+  }
+
+  /// Reads the value.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    let from = Int(try reader.number(UInt16.self))
+    let to = Int(try reader.number(UInt16.self))
+    self.init(from: min(from, 1_439), to: min(to, 1_439), timeZone: try reader.text())
+  }
+}
+
+/// The decoder of a notification rule from the JSON of a request.
+package enum NotificationDocument {
+  /// The maximum of `atMostOncePer` and `onlyIfStillInsideAfter`: a rule that waits longer is no notification.
+  static let longest = TimeSpan.minutes(7 * 24 * 60)
+
+  /// Reads a document.
+  ///
+  /// - Parameters:
+  ///   - json: the document.
+  ///   - application: the application, from the path.
+  ///   - id: the identifier, from the path.
+  /// - Returns: the rule.
+  /// - Throws: ``WebhookError/invalid(_:)``.
+  package static func rule(
+    json: [UInt8],
+    application: String,
+    id: String
+  ) throws(WebhookError) -> NotificationRule {
+    var reader = try DocumentReader(json: json)
+    reader.ignore(["id", "application"])
+    let idLength = id.utf8.count
+    if !(1...NotificationRule.longestIdentifier).contains(idLength) {
+      reader.refuse(
+        "id",
+        "has \(idLength) bytes",
+        expected: "1 to \(NotificationRule.longestIdentifier) bytes"
+      )
+    }
+    let region = reader.required("region", expected: "a region's identifier")
+    var occasion = NotificationDetail.Occasion.enter
+    if let on = reader.required("on", expected: "\"enter\" or \"exit\"") {
+      if let known = NotificationDetail.Occasion.allCases.first(where: { $0.name == on }) {
+        occasion = known
+      } else {
+        reader.refuse("on", "is \"\(on)\"", expected: "\"enter\" or \"exit\"")
+      }
+    }
+    let text = reader.required("text", expected: "a text such as \"Welcome, {name}!\"") ?? ""
+    check(text, &reader)
+    var rule = NotificationRule(
+      application: application,
+      id: id,
+      region: region ?? "",
+      occasion: occasion,
+      text: text
+    )
+    rule.atMostOncePer = reader.span("atMostOncePer", example: "1h")
+    rule.stayAtLeast = reader.span("onlyIfStillInsideAfter", example: "30s")
+    if rule.stayAtLeast != nil, occasion == .exit {
+      reader.refuse("onlyIfStillInsideAfter", "is about an exit", expected: "\"on\": \"enter\", or nothing")
+    }
+    rule.quietHours = reader.object("quietHours") { $0.quietHours() } ?? nil
+    try reader.finish()
+    return rule
+  }
+
+  private static func check(_ text: String, _ reader: inout DocumentReader) {
+    if text.utf8.count > NotificationRule.longestText {
+      reader.refuse(
+        "text",
+        "has \(text.utf8.count) bytes",
+        expected: "at most \(NotificationRule.longestText)"
+      )
+    }
+    for part in text.split(separator: "{", omittingEmptySubsequences: false).dropFirst() {
+      guard let end = part.firstIndex(of: "}") else { continue }
+      let name = "{\(part[..<end])}"
+      if !NotificationRule.placeholders.contains(name) {
+        reader.refuse(
+          "text",
+          "mentions \(name), which is not known",
+          expected: NotificationRule.placeholders.joined(separator: ", ")
+        )
+      }
+    }
+  }
+}
+
+extension DocumentReader {
+  /// Returns a text, which must be present and not empty.
+  fileprivate mutating func required(_ key: String, expected: String) -> String? {
+    let before = problems.count
+    let text = text(key, expected: expected)
+    if text?.isEmpty != false, problems.count == before {
+      refuse(key, text == nil ? "is missing" : "is empty", expected: expected)
+    }
+    return text
+  }
+
+  /// Returns a positive time span written as a number with its unit.
+  fileprivate mutating func span(_ key: String, example: String) -> TimeSpan? {
+    let expected = "a time such as \"\(example)\": a number with its unit, at most 7d"
+    guard let text = text(key, expected: expected) else { return nil }
+    guard let span = TimeSpan(written: text), span > .zero else {
+      refuse(key, "is \"\(text)\"", expected: expected)
+      return nil
+    }
+    if span > NotificationDocument.longest { refuse(key, "is too long", expected: expected) }
+    return span
+  }
+
+  fileprivate mutating func quietHours() -> QuietHours? {
+    func time(_ key: String, _ reader: inout DocumentReader) -> Int? {
+      let expected = "a time of day such as \"22:30\""
+      guard let text = reader.required(key, expected: expected) else { return nil }
+      if let minutes = QuietHours.minutes(text) { return minutes }
+      reader.refuse(key, "is \"\(text)\"", expected: expected)
+      return nil
+    }
+    let (from, to) = (time("from", &self), time("to", &self))
+    let expected = "a name of the tz database, such as \"Europe/Berlin\""
+    let zone = required("timeZone", expected: expected)
+    if let zone, TimeZone(identifier: zone) == nil {
+      refuse("timeZone", "is \"\(zone)\"", expected: expected)
+    }
+    guard let from, let to, let zone else { return nil }
+    if from == to { refuse("to", "is when they begin", expected: "another time of day") }
+    return QuietHours(from: from, to: to, timeZone: zone)
+  }
+}
+
+extension NotificationRule {
+  /// Writes the rule as members of an open JSON object; a client that sends them back creates the same rule.
+  package func write(to json: inout JSONText) {
+    json.member("id", id)
+    json.member("application", application)
+    json.member("region", region)
+    json.member("on", occasion.name)
+    json.member("text", text)
+    json.member("atMostOncePer", ifPresent: atMostOncePer?.exactlyWritten)
+    json.member("onlyIfStillInsideAfter", ifPresent: stayAtLeast?.exactlyWritten)
+    guard let quietHours else { return }
+    json.openObject("quietHours")
+    json.member("from", QuietHours.text(quietHours.from))
+    json.member("to", QuietHours.text(quietHours.to))
+    json.member("timeZone", quietHours.timeZone)
+    json.closeObject()
+  }
+}

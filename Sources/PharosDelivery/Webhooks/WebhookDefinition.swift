@@ -1,0 +1,226 @@
+import Foundation
+package import PharosModel
+import PharosSecurity
+
+/// A receiver of events: its URL, the filter of its events and the secret that signs them.
+package struct WebhookDefinition: Hashable, Sendable {
+  /// The maximum number of webhooks: each holds connections and a cursor in the journal.
+  package static let limit = 64
+  /// The default number of concurrent requests to a receiver.
+  package static let usualConcurrency = 8
+  /// The allowed numbers of concurrent requests to a receiver.
+  package static let concurrencies = 1...64
+  /// The time for which a replaced secret still signs, so that a receiver can change over.
+  package static let rotation = TimeSpan.minutes(24 * 60)
+
+  /// The identifier.
+  package var id: String
+  /// The URL to which events are posted.
+  package var url: String
+  /// The purpose, as its creator described it.
+  package var summary: String
+  /// The application whose events it receives, or nil for those of all.
+  package var application: String?
+  /// The filter of the events that it receives.
+  package var filter: EventFilter
+  /// The secret that signs deliveries.
+  package var secret: WebhookSecret
+  /// The previous secret, which also signs until ``rotatesAt``.
+  package var formerSecret: WebhookSecret?
+  /// The time at which the previous secret ceases to sign.
+  package var rotatesAt: Timestamp?
+  /// The maximum number of concurrent requests to the receiver.
+  package var concurrency: Int
+  /// Indicates whether it is enabled.
+  package var isEnabled: Bool
+  /// The reason for which the server disabled it, or nil.
+  package var disabledBecause: String?
+  /// The time of its creation.
+  package var createdAt: Timestamp
+  /// The sequence after which it receives events.
+  package var startsAfter: Int64
+
+  /// Makes a definition.
+  package init(
+    id: String,
+    url: String,
+    summary: String = "",
+    application: String? = nil,
+    filter: EventFilter = .all,
+    secret: WebhookSecret = WebhookSecret(),
+    concurrency: Int = WebhookDefinition.usualConcurrency,
+    isEnabled: Bool = true,
+    createdAt: Timestamp,
+    startsAfter: Int64
+  ) {
+    self.id = id
+    self.url = url
+    self.summary = summary
+    self.application = application
+    self.filter = filter
+    self.secret = secret
+    self.concurrency = concurrency
+    self.isEnabled = isEnabled
+    self.createdAt = createdAt
+    self.startsAfter = startsAfter
+  }
+
+  /// The filter restricted to the application, for reading the journal.
+  package var boundFilter: EventFilter {
+    guard let application else { return filter }
+    var bound = filter
+    bound.applications = [application]
+    return bound
+  }
+
+  /// The secrets that sign at an instant, the present one first.
+  package func secrets(at instant: Timestamp) -> [WebhookSecret] {
+    guard let formerSecret, let rotatesAt, instant < rotatesAt else { return [secret] }
+    return [secret, formerSecret]
+  }
+}
+
+/// The key that deliveries to one receiver are signed with.
+///
+/// It is shown once, when it is made; its description hides it.
+///
+/// - Source: Standard Webhooks 1.0: `whsec_` and the base64 of 24 to 64 random bytes.
+package struct WebhookSecret: Hashable, Sendable {
+  /// The prefix of every secret.
+  package static let prefix = "whsec_"
+  /// The allowed numbers of bytes of a secret.
+  package static let lengths = 24...64
+  /// The number of bytes of a generated secret: as many as the signature that it makes.
+  static let ownLength = 32
+
+  /// The bytes of the key.
+  let bytes: [UInt8]
+
+  /// Generates a random secret.
+  package init() {
+    var generator = SystemRandomNumberGenerator()
+    bytes = (0..<WebhookSecret.ownLength).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+
+  /// Parses a secret; returns nil if the text is none.
+  package init?(_ text: String) {
+    guard text.hasPrefix(WebhookSecret.prefix) else { return nil }
+    guard let data = Data(base64Encoded: String(text.dropFirst(WebhookSecret.prefix.count))) else {
+      return nil
+    }
+    guard WebhookSecret.lengths.contains(data.count) else { return nil }
+    bytes = Array(data)
+  }
+
+  /// The secret in clear text, to be shown once to its creator.
+  package var revealed: String { WebhookSecret.prefix + Data(bytes).base64EncodedString() }
+
+  /// The signature of a message: `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`.
+  ///
+  /// - Source: Standard Webhooks 1.0, symmetric signatures.
+  package func signature(id: String, timestamp: Int64, body: [UInt8]) -> String {
+    let message = Array("\(id).\(timestamp).".utf8) + body
+    return "v1," + Data(HMACSHA256(key: bytes).code(of: message.span.bytes).array).base64EncodedString()
+  }
+}
+
+extension WebhookSecret: CustomStringConvertible, CustomReflectable {
+  /// A placeholder that reveals nothing about the secret.
+  package var description: String { WebhookSecret.prefix + "…" }
+
+  /// A mirror without children, so that the secret is not dumped.
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension WebhookSecret: FieldCodable {
+  /// Writes the value.
+  package func write(to writer: inout FieldWriter) { writer.write(revealed) }
+
+  /// Reads the value.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    guard let secret = WebhookSecret(try reader.text()) else { throw reader.failure(.badIdentity) }
+    self = secret
+  }
+}
+
+extension WebhookDefinition: FieldCodable {
+  /// The version of the layout; data of other versions is not read.
+  static let version: UInt8 = 1
+
+  /// Writes the value.
+  package func write(to writer: inout FieldWriter) {
+    writer.write(WebhookDefinition.version)
+    writer.write(id)
+    writer.write(url)
+    writer.write(summary)
+    writer.write(application)
+    filter.writeFields(to: &writer)
+    secret.write(to: &writer)
+    writer.write(formerSecret)
+    writer.write(rotatesAt)
+    writer.write(Int64(concurrency))
+    writer.write(isEnabled)
+    writer.write(disabledBecause)
+    createdAt.write(to: &writer)
+    writer.write(startsAfter)
+  }
+
+  /// Reads the value.
+  package init(from reader: inout FieldReader) throws(FieldError) {
+    let version = try reader.byte()
+    guard version == WebhookDefinition.version else {
+      throw reader.failure(.version(version, expected: WebhookDefinition.version))
+    }
+    let id = try reader.text()
+    let url = try reader.text()
+    let summary = try reader.text()
+    let application = try reader.optional(String.self)
+    let filter = try EventFilter(fields: &reader)
+    let secret = try WebhookSecret(from: &reader)
+    let formerSecret = try reader.optional(WebhookSecret.self)
+    let rotatesAt = try reader.optional(Timestamp.self)
+    let concurrency = Int(truncatingIfNeeded: try reader.number(Int64.self))
+    let isEnabled = try reader.flag()
+    let disabledBecause = try reader.optional(String.self)
+    let createdAt = try Timestamp(from: &reader)
+    self.init(
+      id: id,
+      url: url,
+      summary: summary,
+      application: application,
+      filter: filter,
+      secret: secret,
+      concurrency: min(max(concurrency, Self.concurrencies.lowerBound), Self.concurrencies.upperBound),
+      isEnabled: isEnabled,
+      createdAt: createdAt,
+      startsAfter: try reader.number(Int64.self)
+    )
+    self.formerSecret = formerSecret
+    self.rotatesAt = rotatesAt
+    self.disabledBecause = disabledBecause
+  }
+}
+
+extension EventFilter {
+  /// Writes a filter as a webhook stores it: kinds by their types, sets in order.
+  fileprivate func writeFields(to writer: inout FieldWriter) {
+    writer.write(kinds.map { FieldList($0.map(\.type).sorted()) })
+    writer.write(regions.map { FieldList($0.sorted()) })
+    writer.write(subjects.map { FieldList($0.sorted()) })
+    writer.write(observers.map { FieldList($0.sorted()) })
+  }
+
+  /// Reads a filter and omits event kinds that this version does not know.
+  fileprivate init(fields reader: inout FieldReader) throws(FieldError) {
+    let types = try reader.optional(FieldList<String>.self)?.elements
+    let regions = try reader.optional(FieldList<String>.self)?.elements
+    let subjects = try reader.optional(FieldList<SubjectID>.self)?.elements
+    let observers = try reader.optional(FieldList<ObserverID>.self)?.elements
+    self.init(
+      kinds: types.map { types in Set(EventKind.allCases.filter { types.contains($0.type) }) },
+      regions: regions.map { Set($0) },
+      subjects: subjects.map { Set($0) },
+      observers: observers.map { Set($0) }
+    )
+  }
+}

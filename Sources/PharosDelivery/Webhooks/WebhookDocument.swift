@@ -1,0 +1,217 @@
+import Foundation
+package import PharosModel
+
+/// The decoder of a webhook from the JSON of a request.
+package struct WebhookDocument {
+  /// The maximum length of a summary, in bytes of UTF-8.
+  package static let longestSummary = 256
+
+  package var url: String
+  package var summary: String
+  var application: String?
+  var filter: EventFilter
+  package var secret: WebhookSecret?
+  var concurrency: Int
+  var isEnabled: Bool
+  /// Indicates whether a generated secret replaces the present one.
+  var rotatesSecret: Bool
+
+  /// Reads a document.
+  ///
+  /// - Parameters:
+  ///   - json: the document.
+  ///   - bound: the application that the caller is bound to, or nil if it may name any.
+  ///   - ownPorts: the TCP ports that the server listens on.
+  /// - Throws: ``WebhookError/invalid(_:)``.
+  package init(json: [UInt8], boundTo bound: String?, ownPorts: Set<Int>) throws(WebhookError) {
+    var reader = try DocumentReader(json: json)
+    let url = reader.text("url", expected: "an address such as https://example.org/hooks/pharos")
+    if let url {
+      if let problem = WebhookTarget.problem(with: url, ownPorts: ownPorts) {
+        reader.refuse(problem.field, problem.message, expected: problem.expected)
+      }
+    } else if reader.problems.isEmpty {
+      reader.refuse("url", "is missing", expected: "an address such as https://example.org/hooks/pharos")
+    }
+    self.url = url ?? ""
+    summary = reader.text("summary", expected: "a text") ?? ""
+    if summary.utf8.count > WebhookDocument.longestSummary {
+      reader.refuse("summary", "is too long", expected: "at most \(WebhookDocument.longestSummary) bytes")
+    }
+    application = reader.text("application", expected: "an application's identifier") ?? bound
+    if let bound, application != bound {
+      reader.refuse("application", "is not yours", expected: "\"\(bound)\", or nothing")
+    }
+    filter = reader.object("filter") { $0.filter() } ?? .all
+    secret = nil
+    if let text = reader.text("secret", expected: "\"whsec_\" and base64 of 24 to 64 bytes") {
+      secret = WebhookSecret(text)
+      if secret == nil {
+        reader.refuse("secret", "is none", expected: "\"whsec_\" and base64 of 24 to 64 bytes, or nothing")
+      }
+    }
+    concurrency =
+      reader.integer("concurrency", in: WebhookDefinition.concurrencies) ?? WebhookDefinition.usualConcurrency
+    isEnabled = reader.flag("enabled") ?? true
+    rotatesSecret = reader.flag("rotateSecret") ?? false
+    // What a listing says besides may be sent back unchanged.
+    reader.ignore(WebhookStanding.readOnlyMembers)
+    try reader.finish()
+  }
+}
+
+extension DocumentReader {
+  /// Reads the members of a filter, which have the names of the parameters of `GET /v1/events`.
+  fileprivate mutating func filter() -> EventFilter {
+    EventFilter(
+      kinds: set("kinds", expected: "a journalled event's type, such as pharos.region.enter") { text in
+        EventKind.allCases.first { kind in
+          kind != .ranging && kind != .fix && (kind.type == text || kind.type == "pharos.\(text)")
+        }
+      },
+      regions: set("regions", expected: "a region's or zone's identifier") { $0.isEmpty ? nil : $0 },
+      subjects: set("subjects", expected: "a beacon or an observer, as events name them") {
+        SubjectID(named: $0)
+      },
+      observers: set("observers", expected: "an observer, as events name it") { ObserverID($0) }
+    )
+  }
+}
+
+extension SubjectID {
+  /// Parses a subject as events spell it: the text of a beacon is never that of an observer, so no kind is needed.
+  init?(named text: String) {
+    if let beacon = BeaconID(text) {
+      self = .beacon(beacon)
+    } else if let observer = ObserverID(text) {
+      self = .observer(observer)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension WebhookDefinition {
+  /// Writes the definition as members of an open JSON object, without the secrets.
+  package func write(to json: inout JSONText) {
+    json.member("id", id)
+    json.member("url", url)
+    json.member("summary", summary)
+    json.member("application", ifPresent: application)
+    json.openObject("filter")
+    write("kinds", filter.kinds?.map(\.type), to: &json)
+    write("regions", filter.regions.map(Array.init), to: &json)
+    write("subjects", filter.subjects?.map(\.description), to: &json)
+    write("observers", filter.observers?.map(\.description), to: &json)
+    json.closeObject()
+    json.member("concurrency", concurrency)
+    json.member("enabled", isEnabled)
+    json.member("disabledBecause", ifPresent: disabledBecause)
+    json.member("createdAt", createdAt.rfc3339)
+    json.member("rotatesAt", ifPresent: rotatesAt?.rfc3339)
+    json.member("startsAfter", startsAfter)
+  }
+
+  private func write(_ key: StaticString, _ texts: [String]?, to json: inout JSONText) {
+    guard let texts else { return }
+    json.openArray(key)
+    for text in texts.sorted() { json.element(text) }
+    json.closeArray()
+  }
+}
+
+/// The rules for the URLs of webhooks, which keep webhooks from being turned against the server's own surroundings.
+///
+/// Receivers on the premises are the normal case, so private and loopback addresses are allowed. The address under
+/// which clouds hand out a machine's credentials is not, nor are the listeners of the server itself, which would be fed
+/// with their own events.
+package enum WebhookTarget {
+  /// The maximum length of a URL, in bytes; browsers and proxies support about as much.
+  package static let longest = 2_048
+
+  /// The hosts under which clouds hand out credentials.
+  static let metadataHosts: Set<String> = [
+    "169.254.169.254", "fd00:ec2::254", "metadata.google.internal", "metadata.goog", "metadata",
+    "100.100.100.200",
+  ]
+
+  /// Checks a URL.
+  ///
+  /// - Parameters:
+  ///   - text: the URL.
+  ///   - ownPorts: the TCP ports that the server listens on.
+  /// - Returns: the problem with it, or nil.
+  package static func problem(with text: String, ownPorts: Set<Int>) -> WebhookProblem? {
+    func refused(_ message: String, _ expected: String) -> WebhookProblem {
+      WebhookProblem("url", message, expected: expected)
+    }
+    let example = "an address such as https://example.org/hooks/pharos"
+    guard text.utf8.count <= longest else {
+      return refused("has \(text.utf8.count) bytes", "at most \(longest)")
+    }
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let parts = URLComponents(string: text) else {
+      return refused("is no URL", example)
+    }
+    guard let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+      return refused("does not begin with http:// or https://", example)
+    }
+    guard parts.user == nil, parts.password == nil else {
+      return refused(
+        "carries a name or password, which lists and logs would show",
+        "a URL without them: deliveries are signed, so the receiver can tell that they are genuine"
+      )
+    }
+    guard parts.fragment == nil else {
+      return refused("has a fragment, which is never sent", "a URL without #")
+    }
+    guard let host = parts.host.map(canonicalHost), !host.isEmpty else {
+      return refused("names no host", example)
+    }
+    if let port = parts.port, !(1...65_535).contains(port) {
+      return refused("has port \(port)", "a port from 1 to 65535")
+    }
+    if metadataHosts.contains(host) {
+      return refused(
+        "is the address under which clouds hand out a machine's credentials",
+        "the address of a receiver of yours"
+      )
+    }
+    let port = parts.port ?? (scheme == "https" ? 443 : 80)
+    if ownPorts.contains(port), isOwn(host) {
+      return refused(
+        "is this server itself, which would be fed with its own events",
+        "the address of another program"
+      )
+    }
+    return nil
+  }
+
+  /// Returns the canonical form of a host: lowercase, no brackets or final dot, and IPv4 addresses in dotted form
+  /// however they are written (2852039166, 0xa9fea9fe, ::ffff:169.254.169.254).
+  static func canonicalHost(_ text: String) -> String {
+    var host = text.lowercased()
+    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    while host.hasSuffix(".") { host.removeLast() }
+    var four = in_addr()
+    if inet_aton(host, &four) != 0 { return dotted(UInt32(bigEndian: four.s_addr)) }
+    var six = in6_addr()
+    guard inet_pton(AF_INET6, host, &six) == 1 else { return host }
+    let bytes = withUnsafeBytes(of: six) { Array($0) }
+    if bytes[0..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF {
+      return dotted(bytes[12...].reduce(0) { $0 << 8 | UInt32($1) })
+    }
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard inet_ntop(AF_INET6, &six, &buffer, socklen_t(buffer.count)) != nil else { return host }
+    return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Returns whether a host is a well-known name or address of this machine.
+  private static func isOwn(_ host: String) -> Bool {
+    host == "localhost" || host.hasSuffix(".localhost") || host.hasPrefix("127.") || host == "0.0.0.0"
+      || host == "::1" || host == "::"
+  }
+
+  private static func dotted(_ bits: UInt32) -> String {
+    "\(bits >> 24).\(bits >> 16 & 255).\(bits >> 8 & 255).\(bits & 255)"
+  }
+}

@@ -1,0 +1,397 @@
+import Foundation
+package import Logging
+package import PharosJournal
+package import PharosModel
+package import PharosPublishing
+import ServiceLifecycle
+import Synchronization
+
+/// The service that delivers published events to other servers: at least once, in order for each subject, signed.
+///
+/// Webhooks and their delivery states are stored in the journal; after a restart, deliveries continue where they
+/// stopped. Each webhook reads the journal by a cursor of its own, so that a slow or broken receiver delays no other
+/// and takes no memory. Changes may come from any thread, before and while the service runs.
+package final class Webhooks: Service {
+  /// The kind of the journal documents that hold the definitions.
+  static let documentKind = "webhook"
+
+  struct State {
+    var runners: [String: WebhookRunner] = [:]
+    /// Indicates whether the service has stopped and starts no more runners.
+    var isClosed = false
+  }
+
+  let parts: WebhookParts
+  let told: CommittedEventHub
+  let ownPorts: Set<Int>
+  let state = Mutex(State())
+  private let executor = BlockingExecutor("pharos.webhooks")
+  /// Runners that are to be started by ``run()``.
+  private let launches: AsyncStream<WebhookRunner>
+  private let launch: AsyncStream<WebhookRunner>.Continuation
+
+  /// Reads the webhooks from the journal.
+  ///
+  /// - Parameters:
+  ///   - journal: the journal, which holds the events and the delivery state.
+  ///   - told: the hub that publishes new events of the journal.
+  ///   - stream: the name of the stream, which events carry as source.
+  ///   - ownPorts: the TCP ports that the server listens on, which no webhook may post to.
+  ///   - allows: returns whether an event may still be sent to the webhooks of an application, or, for nil, to those
+  ///     that belong to no application; called before each attempt, so that a withdrawal stops waiting events at
+  ///     once.
+  ///   - sender: the sender of requests.
+  ///   - clock: the time.
+  ///   - settings: times and bounds.
+  ///   - jitter: random numbers from 0 up to 1, for the waits between attempts.
+  ///   - logger: the logger for messages to the operator.
+  /// - Throws: ``WebhookError/journal(_:)`` if the webhooks cannot be read.
+  package init(
+    journal: Journal,
+    told: CommittedEventHub,
+    stream: String,
+    ownPorts: Set<Int> = [],
+    allows: @escaping @Sendable (_ event: Event, _ application: String?) -> Bool = { _, _ in true },
+    sender: any WebhookSender = HTTPWebhookSender(),
+    clock: any DeliveryClock = MachineClock(),
+    settings: DeliverySettings = DeliverySettings(),
+    jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+    logger: Logger
+  ) throws(WebhookError) {
+    parts = WebhookParts(
+      journal: journal,
+      stream: stream,
+      allows: allows,
+      sender: sender,
+      clock: clock,
+      settings: settings,
+      jitter: jitter,
+      logger: logger
+    )
+    self.told = told
+    self.ownPorts = ownPorts
+    (launches, launch) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
+    let (documents, receivers) = try WebhookError.journal { () throws(JournalError) in
+      (try journal.documents(kind: Webhooks.documentKind), try journal.receivers())
+    }
+    for document in documents {
+      var reader = FieldReader(document.document[...])
+      do {
+        start(try WebhookDefinition(from: &reader))
+      } catch {
+        logger.error(
+          "a webhook in the journal cannot be read and is left alone",
+          metadata: ["webhook": "\(document.key)", "reason": "\(error)"]
+        )
+      }
+    }
+    // What was deleted while nothing ran holds the journal's events no longer.
+    for receiver in receivers where !documents.contains(where: { $0.key == receiver }) {
+      try WebhookError.journal { () throws(JournalError) in try journal.forgetDeliveries(to: receiver) }
+    }
+  }
+
+  /// Delivers events until a graceful shutdown begins or the task is cancelled.
+  ///
+  /// Requests that are in flight then have a few seconds to finish.
+  package func run() async {
+    let tap = told.tap { [weak self] _ in self?.ring() }
+    await withTaskCancellationHandler {
+      await withGracefulShutdownHandler {
+        await withTaskExecutorPreference(executor) {
+          await withDiscardingTaskGroup { group in
+            for await runner in launches { group.addTask { await runner.run() } }
+          }
+        }
+      } onGracefulShutdown: {
+        self.stop()
+      }
+    } onCancel: {
+      stop()
+    }
+    tap.cancel()
+    await parts.sender.shutdown()
+  }
+
+  /// Stops deliveries: no new request is sent, and each runner saves its delivery state.
+  package func stop() {
+    let runners = state.withLock { state in
+      state.isClosed = true
+      return Array(state.runners.values)
+    }
+    for runner in runners { runner.stop() }
+    launch.finish()
+  }
+
+  /// Wakes all runners, because the journal may have new events.
+  package func ring() {
+    for runner in state.withLock({ Array($0.runners.values) }) { runner.bell.ring() }
+  }
+
+  /// Starts the deliveries of a webhook.
+  @discardableResult
+  func start(_ definition: WebhookDefinition) -> WebhookRunner {
+    let runner = WebhookRunner(definition, parts) { [weak self] id, reason in
+      self?.disable(id, because: reason)
+    }
+    let isOpen = state.withLock { state in
+      state.runners[definition.id] = runner
+      return !state.isClosed
+    }
+    if isOpen { launch.yield(runner) }
+    return runner
+  }
+}
+
+/// The dependencies that all webhooks share.
+struct WebhookParts: Sendable {
+  let journal: Journal
+  let stream: String
+  let allows: @Sendable (Event, String?) -> Bool
+  let sender: any WebhookSender
+  let clock: any DeliveryClock
+  let settings: DeliverySettings
+  let jitter: @Sendable () -> Double
+  let logger: Logger
+}
+
+extension WebhookError {
+  /// Accesses the journal and converts its error into one of this module.
+  @discardableResult
+  static func journal<Result>(_ body: () throws(JournalError) -> Result) throws(WebhookError) -> Result {
+    do {
+      return try body()
+    } catch {
+      throw .journal("\(error)")
+    }
+  }
+}
+
+extension Webhooks {
+  /// Returns all webhooks with their states, or those of one application, by identifier.
+  package func list(application: String? = nil) -> [WebhookStanding] {
+    state.withLock { Array($0.runners.values) }.map(\.standing)
+      .filter { application == nil || $0.definition.application == application }
+      .sorted { $0.definition.id < $1.definition.id }
+  }
+
+  /// Returns one webhook with its state.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: the webhook.
+  /// - Throws: ``WebhookError/unknown(_:)``.
+  package func standing(_ id: String, application: String? = nil) throws(WebhookError) -> WebhookStanding {
+    try runner(id, application).standing
+  }
+
+  /// Creates a webhook, which receives the events that are published from now on.
+  ///
+  /// - Parameters:
+  ///   - json: the webhook: `url`, and optionally `summary`, `application`, `filter` {`kinds`, `regions`,
+  ///     `subjects`, `observers`}, `secret`, `concurrency`, `enabled`.
+  ///   - application: the application that the caller is bound to, or nil if it may name any.
+  /// - Returns: the webhook with its secret.
+  /// - Throws: ``WebhookError``.
+  package func create(json: [UInt8], application: String? = nil) throws(WebhookError) -> WebhookMade {
+    let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
+    guard state.withLock({ $0.runners.count }) < WebhookDefinition.limit else {
+      throw .tooMany(limit: WebhookDefinition.limit)
+    }
+    let secret = document.secret ?? WebhookSecret()
+    let definition = WebhookDefinition(
+      id: "wh_" + Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }),
+      url: document.url,
+      summary: document.summary,
+      application: document.application,
+      filter: document.filter,
+      secret: secret,
+      concurrency: document.concurrency,
+      isEnabled: document.isEnabled,
+      createdAt: parts.clock.now,
+      startsAfter: parts.journal.head
+    )
+    try keep(definition)
+    return WebhookMade(standing: start(definition).standing, secret: secret)
+  }
+
+  /// Replaces the definition of a webhook; its delivery state stays.
+  ///
+  /// A new `secret`, or `"rotateSecret": true`, leaves the present one signing beside it for a day.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - json: the new definition, as in ``create(json:application:)``.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: the webhook, with its secret if that is new.
+  /// - Throws: ``WebhookError``.
+  package func replace(
+    _ id: String,
+    json: [UInt8],
+    application: String? = nil
+  ) throws(WebhookError) -> WebhookMade {
+    let runner = try runner(id, application)
+    let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
+    var definition = runner.definition
+    definition.url = document.url
+    definition.summary = document.summary
+    definition.application = document.application
+    definition.filter = document.filter
+    definition.concurrency = document.concurrency
+    definition.isEnabled = document.isEnabled
+    if document.isEnabled { definition.disabledBecause = nil }
+    let secret = document.secret ?? (document.rotatesSecret ? WebhookSecret() : definition.secret)
+    let isNew = secret != definition.secret
+    if isNew {
+      definition.formerSecret = definition.secret
+      definition.rotatesAt = parts.clock.now + WebhookDefinition.rotation
+      definition.secret = secret
+    }
+    try keep(definition)
+    runner.update(definition)
+    return WebhookMade(standing: runner.standing, secret: isNew ? secret : nil)
+  }
+
+  /// Deletes a webhook, with its dead letters.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Throws: ``WebhookError``.
+  package func delete(_ id: String, application: String? = nil) throws(WebhookError) {
+    let runner = try runner(id, application)
+    try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.delete(kind: Webhooks.documentKind, key: id)
+    }
+    state.withLock { $0.runners[id] = nil }
+    runner.stop(forgetting: true)
+  }
+
+  /// Returns the dead letters, the newest first.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - before: the sequence below which to begin, or nil for the newest.
+  ///   - limit: the maximum number of dead letters.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: dead letters.
+  /// - Throws: ``WebhookError``.
+  package func dead(
+    _ id: String,
+    before: Int64? = nil,
+    limit: Int = 100,
+    application: String? = nil
+  ) throws(WebhookError) -> [DeadLetter] {
+    let definition = try runner(id, application).definition
+    let letters = try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.deadLetters(of: id, before: before, limit: limit)
+    }
+    return letters.filter { parts.allows($0.event, definition.application) }
+  }
+
+  /// Delivers dead letters once more, in order for each subject, and tries each for a day again.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - sequences: the sequences of the dead letters, or nil for all.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: the number of dead letters that are delivered once more.
+  /// - Throws: ``WebhookError``.
+  package func replay(
+    _ id: String,
+    sequences: [Int64]? = nil,
+    application: String? = nil
+  ) throws(WebhookError) -> Int {
+    let runner = try runner(id, application)
+    let (count, subjects) = try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.replayDeadLetters(of: id, sequences: sequences)
+    }
+    runner.replay(subjects)
+    return count
+  }
+
+  /// Sends a `pharos.webhook.test` event at once, ahead of all waiting events, and returns the result.
+  ///
+  /// - Parameters:
+  ///   - id: the webhook.
+  ///   - application: the application that the caller is bound to, or nil if it sees all.
+  /// - Returns: the result.
+  /// - Throws: ``WebhookError``.
+  package func test(_ id: String, application: String? = nil) async throws(WebhookError) -> WebhookTrial {
+    let definition = try runner(id, application).definition
+    let began = parts.clock.now
+    let eventID = Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    var json = JSONText()
+    json.openObject()
+    json.member("specversion", "1.0")
+    json.member("id", eventID)
+    json.member("source", "/pharos/\(parts.stream)")
+    json.member("type", "pharos.webhook.test")
+    json.member("time", began.rfc3339)
+    json.member("datacontenttype", "application/json")
+    json.openObject("data")
+    json.member("webhook", id)
+    json.closeObject()
+    json.closeObject()
+    let outcome = await parts.sender.send(
+      WebhookRequest(
+        url: definition.url,
+        id: eventID,
+        body: json.utf8,
+        secrets: definition.secrets(at: began),
+        at: began,
+        timeout: parts.settings.timeout
+      )
+    )
+    return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
+  }
+
+  /// Disables a webhook whose receiver wants no more events.
+  func disable(_ id: String, because reason: String) {
+    guard let runner = state.withLock({ $0.runners[id] }) else { return }
+    var definition = runner.definition
+    definition.isEnabled = false
+    definition.disabledBecause = reason
+    runner.update(definition)
+    parts.logger.warning("a webhook is switched off", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
+    do {
+      try keep(definition)
+    } catch {
+      parts.logger.error(
+        "that a webhook is switched off could not be written down",
+        metadata: ["webhook": "\(id)", "reason": "\(error)"]
+      )
+    }
+  }
+
+  private func keep(_ definition: WebhookDefinition) throws(WebhookError) {
+    var writer = FieldWriter()
+    definition.write(to: &writer)
+    let bytes = writer.bytes
+    try WebhookError.journal { () throws(JournalError) in
+      try parts.journal.put(bytes, kind: Webhooks.documentKind, key: definition.id)
+    }
+  }
+
+  private func runner(_ id: String, _ application: String?) throws(WebhookError) -> WebhookRunner {
+    guard let runner = state.withLock({ $0.runners[id] }) else { throw .unknown(id) }
+    guard application == nil || runner.definition.application == application else { throw .unknown(id) }
+    return runner
+  }
+}
+
+extension Webhooks {
+  /// Removes the undelivered events of a subject, before the subject is erased from the journal.
+  package func forget(_ traces: SubjectTraces) {
+    for runner in state.withLock({ Array($0.runners.values) }) { runner.forget(traces) }
+  }
+}
+
+extension WebhookRunner {
+  /// Removes the undelivered events of a subject.
+  func forget(_ traces: SubjectTraces) {
+    shared.withLock { $0.mail.forgotten.append(traces) }
+    bell.ring()
+  }
+}

@@ -1,0 +1,287 @@
+/// One published decision: what, about whom, when, and why.
+public struct Event: Hashable, Sendable {
+  /// Identifies the decision: the same one carries the same id in every replay and second delivery.
+  public let id: EventID
+  /// The kind of decision.
+  public let kind: EventKind
+  /// The time of the event; for an exit its deadline, not the moment at which the server noticed it.
+  public internal(set) var time: Timestamp
+  /// The time of the decision, computed from inputs alone; events are published in this order.
+  public internal(set) var decidedAt: Timestamp
+  /// The stage that decided: 0 the server itself, 1 what one observer hears, 2 what compares observers.
+  public let stage: UInt8
+  /// The subject of the decision.
+  public let subject: SubjectID
+  /// The application it is for, or an empty string where it is for all.
+  public let application: String
+  /// The region or zone it is about, or an empty string where there is none.
+  public let region: String
+  /// Orders what one subject's decisions leave equal otherwise.
+  public let ordinal: UInt64
+  /// The details of the decision.
+  public internal(set) var detail: EventDetail
+
+  /// Makes an event and its id.
+  ///
+  /// - Parameters:
+  ///   - stream: the name of the stream, which is part of the id.
+  ///   - kind: the kind of decision.
+  ///   - time: the time of the event.
+  ///   - decidedAt: the time of the decision.
+  ///   - stage: the stage that decided.
+  ///   - subject: the subject of the decision.
+  ///   - application: the application that the decision is for.
+  ///   - region: the region or zone that the decision is about.
+  ///   - counter: the number of earlier decisions of this kind for this subject, application and region; with them and
+  ///     the stream it makes the id.
+  ///   - ordinal: orders events that are equal otherwise.
+  ///   - detail: the details of the decision.
+  public init(
+    stream: String,
+    kind: EventKind,
+    time: Timestamp,
+    decidedAt: Timestamp,
+    stage: UInt8,
+    subject: SubjectID,
+    application: String = "",
+    region: String = "",
+    counter: UInt64,
+    ordinal: UInt64 = 0,
+    detail: EventDetail
+  ) {
+    self.id = EventID(
+      stream: stream,
+      application: application,
+      region: region,
+      subject: subject,
+      kind: kind,
+      counter: counter
+    )
+    self.kind = kind
+    self.time = time
+    self.decidedAt = decidedAt
+    self.stage = stage
+    self.subject = subject
+    self.application = application
+    self.region = region
+    self.ordinal = ordinal
+    self.detail = detail
+  }
+}
+
+extension Event {
+  /// Returns whether an event is published before another: by decision time, stage, subject, application, region,
+  /// ordinal and kind, so that the order depends neither on threads nor on batches.
+  ///
+  /// Events of one subject and region at one instant are in the order in which they happened, which the ordinal counts:
+  /// an exit that waited for proof of life may be followed by an enter at the instant of that proof.
+  ///
+  /// Zones are ordered by kind before name: a beacon leaves one before it enters the next.
+  public static func isOrderedBefore(_ left: Event, _ right: Event) -> Bool {
+    if left.decidedAt != right.decidedAt { return left.decidedAt < right.decidedAt }
+    if left.stage != right.stage { return left.stage < right.stage }
+    if left.subject != right.subject { return left.subject < right.subject }
+    if left.application != right.application {
+      return left.application.utf8.lexicographicallyPrecedes(right.application.utf8)
+    }
+    let (leftRegion, rightRegion) = (
+      left.kind.isZone ? "" : left.region, right.kind.isZone ? "" : right.region
+    )
+    if leftRegion != rightRegion { return leftRegion.utf8.lexicographicallyPrecedes(rightRegion.utf8) }
+    if left.kind.isZone != right.kind.isZone { return right.kind.isZone }
+    if !left.kind.isZone, left.ordinal != right.ordinal { return left.ordinal < right.ordinal }
+    if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
+    return left.ordinal < right.ordinal
+  }
+}
+
+/// The kinds of decision; the order of the cases is the order of events that are equal otherwise.
+public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
+  /// The state of a region changed, or was asked for.
+  case regionState
+  /// A subject entered a region.
+  case regionEnter
+  /// A subject left a region.
+  case regionExit
+  /// The server can no longer determine whether a subject is inside a region.
+  case regionUnmonitored
+  /// A beacon has been unmonitored for longer than its region holds it.
+  case regionHoldExceeded
+  /// A region was refused because the application holds as many as it may.
+  case regionLimitExceeded
+  /// The beacons that an observer ranged in the last second.
+  case ranging
+  /// A beacon left a zone.
+  case zoneExit
+  /// A beacon came into a zone.
+  case zoneEnter
+  /// An observer is heard, for the first time or again.
+  case observerOnline
+  /// An observer has fallen silent for longer than it ever does.
+  case observerOffline
+  /// An observer restarted.
+  case observerRestarted
+  /// A beacon told the state of its battery.
+  case beaconBattery
+  /// The wall clock of the server was set.
+  case clockStepped
+  /// An estimated location.
+  case fix
+  /// A subject began to stay somewhere.
+  case visitArrive
+  /// A subject ended a stay.
+  case visitDepart
+
+  /// The access of an application to a subject's data changed.
+  case authorisationChanged
+  /// A rule of an application has something to say to people.
+  case notification
+  /// An observer that the site neither lists nor has accepted was heard for the first time.
+  case observerQuarantined
+
+  /// Indicates whether the event is about zones; a beacon is in one zone at a time.
+  var isZone: Bool { self == .zoneExit || self == .zoneEnter }
+
+  /// The CloudEvents type.
+  public var type: String {
+    switch self {
+    case .regionState: "pharos.region.state"
+    case .regionEnter: "pharos.region.enter"
+    case .regionExit: "pharos.region.exit"
+    case .regionUnmonitored: "pharos.region.unmonitored"
+    case .regionHoldExceeded: "pharos.region.holdExceeded"
+    case .regionLimitExceeded: "pharos.region.limitExceeded"
+    case .ranging: "pharos.ranging"
+    case .zoneEnter: "pharos.zone.enter"
+    case .zoneExit: "pharos.zone.exit"
+    case .observerOnline: "pharos.observer.online"
+    case .observerOffline: "pharos.observer.offline"
+    case .observerRestarted: "pharos.observer.restarted"
+    case .beaconBattery: "pharos.beacon.battery"
+    case .clockStepped: "pharos.clock.stepped"
+    case .fix: "pharos.fix"
+    case .visitArrive: "pharos.visit.arrive"
+    case .visitDepart: "pharos.visit.depart"
+    case .authorisationChanged: "pharos.authorisation.changed"
+    case .notification: "pharos.notification"
+    case .observerQuarantined: "pharos.observer.quarantined"
+    }
+  }
+}
+
+/// The identity of a decision: 128 bits that depend on what was decided and on nothing else.
+public struct EventID: Hashable, Sendable {
+  /// Bits 64 to 127.
+  public let high: UInt64
+  /// Bits 0 to 63.
+  public let low: UInt64
+
+  /// Makes an id from its bits, as the journal reads them back.
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// The hash of what makes a decision this one; the parts are kept apart by a byte that none of them contains.
+  ///
+  /// - Source: FNV-1a with 128 bits (Fowler, Noll, Vo; draft-eastlake-fnv). It is no defence against forgery,
+  ///   which ids are not asked for.
+  init(
+    stream: String,
+    application: String,
+    region: String,
+    subject: SubjectID,
+    kind: EventKind,
+    counter: UInt64
+  ) {
+    var hash = FNV128()
+    hash.mix(stream)
+    hash.mix(application)
+    hash.mix(region)
+    hash.mix(subject.description)
+    hash.mix(kind.rawValue)
+    for shift in stride(from: 0, to: 64, by: 8) { hash.mix(UInt8(truncatingIfNeeded: counter >> shift)) }
+    high = UInt64(truncatingIfNeeded: hash.value >> 64)
+    low = UInt64(truncatingIfNeeded: hash.value)
+  }
+}
+
+extension EventID: CustomStringConvertible {
+  /// 32 hexadecimal digits.
+  public var description: String { Hex.text(high, bytes: 8) + Hex.text(low, bytes: 8) }
+}
+
+private struct FNV128 {
+  /// The offset basis.
+  var value: UInt128 = 0x6C62_272E_07BB_0142_62B8_2175_6295_C58D
+
+  mutating func mix(_ byte: UInt8) {
+    value ^= UInt128(byte)
+    value &*= 0x0000_0000_0100_0000_0000_0000_0000_013B
+  }
+
+  mutating func mix(_ text: String) {
+    for byte in text.utf8 { mix(byte) }
+    mix(0xFF)
+  }
+}
+
+/// A decision about a region in the words of Core Location's delegate.
+///
+/// A view of an ``Event`` and nothing more: what a `CLLocationManagerDelegate` would have been told.
+public enum RegionEvent: Hashable, Sendable {
+  /// `locationManager(_:didEnterRegion:)`.
+  case didEnterRegion(region: String, subject: SubjectID)
+  /// `locationManager(_:didExitRegion:)`.
+  case didExitRegion(region: String, subject: SubjectID)
+  /// `locationManager(_:didDetermineState:for:)`.
+  case didDetermineState(RegionState, region: String, subject: SubjectID)
+  /// `locationManager(_:monitoringDidFailFor:withError:)`: the application holds as many regions as it may.
+  case monitoringDidFail(region: String, limit: Int)
+  /// `locationManager(_:didRange:satisfying:)`.
+  case didRange([RangedReading], constraint: BeaconConstraint, subject: SubjectID)
+
+  /// Creates the call that the delegate would have received, or nil for a decision that Core Location has no word for.
+  public init?(_ event: Event) {
+    switch (event.kind, event.detail) {
+    case (.regionEnter, _): self = .didEnterRegion(region: event.region, subject: event.subject)
+    case (.regionExit, _): self = .didExitRegion(region: event.region, subject: event.subject)
+    case (.regionState, .region(let transition)):
+      self = .didDetermineState(transition.to, region: event.region, subject: event.subject)
+    case (.regionLimitExceeded, .regionLimit(let limit, let refused)):
+      self = .monitoringDidFail(region: refused, limit: limit)
+    case (.ranging, .ranging(let constraint, let beacons)):
+      self = .didRange(beacons, constraint: constraint, subject: event.subject)
+    default: return nil
+    }
+  }
+}
+
+extension Event {
+  /// Returns the same decision with all its times shifted by a later step of the wall clock.
+  ///
+  /// The decision, its id and its place in the order stay the same. Spans such as the length of a visit stay too, since
+  /// both their ends move.
+  ///
+  /// - Parameter step: the step of the clock, positive if it was set forward.
+  /// - Returns: the event to publish.
+  public func told(withClockSetBy step: TimeSpan) -> Event {
+    guard step != .zero else { return self }
+    var event = self
+    event.time = time + step
+    event.decidedAt = decidedAt + step
+    switch detail {
+    case .region(var transition):
+      transition.enteredAt = transition.enteredAt.map { $0 + step }
+      transition.evidence.lastHeard = transition.evidence.lastHeard.map { $0 + step }
+      transition.evidence.fixedRuleAt = transition.evidence.fixedRuleAt.map { $0 + step }
+      event.detail = .region(transition)
+    case .observer(var transition):
+      transition.lastHeard = transition.lastHeard.map { $0 + step }
+      event.detail = .observer(transition)
+    case .regionLimit, .ranging, .zone, .battery, .clockStep, .authorisation, .notification, .fix:
+      break
+    }
+    return event
+  }
+}

@@ -1,0 +1,332 @@
+/// The reason for a decision: enough to compute the decision again.
+public struct Evidence: Hashable, Sendable {
+  /// The rule that fired.
+  public enum Rule: String, Hashable, Sendable {
+    /// Enough samples at or above the level within the window.
+    case samples
+    /// The filtered level stayed below the exit level for the dwell.
+    case level
+    /// A silence that the learned interval and reception make too unlikely.
+    case adaptiveSilence
+    /// A silence as long as the fixed time-out.
+    case fixedSilence
+    /// Nothing heard for the time after which a live observer's silence means outside.
+    case neverHeard
+    /// The observer fell silent.
+    case observerOutage
+    /// The observer stopped scanning.
+    case scanOff
+    /// The observer is back, or scans again.
+    case recovery
+    /// Another beacon or observer already settles it.
+    case alreadyInside
+    /// The state was given when monitoring began.
+    case assumed
+    /// A display was turned on.
+    case displayOn
+    /// Somebody asked.
+    case requested
+    /// The region was removed, replaced or rotated.
+    case regionChange
+    /// The track was evicted because the observer hears more beacons than are kept.
+    case eviction
+  }
+
+  /// The rule that fired.
+  public var rule: Rule
+  /// The number of samples that the rule asks for.
+  public var samples: Int?
+  /// The number of samples that counted.
+  public var counted: Int?
+  /// The window in which they must fall, or the dwell of a level, or the patience with what is never heard.
+  public var window: TimeSpan?
+  /// The time from the first sample that counted to the last.
+  public var spread: TimeSpan?
+  /// The length of the silence at the deadline.
+  public var gap: TimeSpan?
+  /// The length of silence that was allowed.
+  public var allowedGap: TimeSpan?
+  /// The factor by which the allowed silence was stretched since the observer scans in windows; nil means not.
+  public var stretch: Double?
+  /// The learned advertising interval.
+  public var interval: TimeSpan?
+  /// The share of the beacon's adverts that this observer receives, 0 to 1.
+  public var receptionShare: Double?
+  /// The mean length of a run of lost adverts.
+  public var lossRun: Double?
+  /// The filtered level in dBm.
+  public var level: Double?
+  /// The standard deviation of the filtered level in dB.
+  public var levelDeviation: Double?
+  /// The level of the sample that decided, in dBm.
+  public var sampleLevel: Double?
+  /// The level that it was compared with, in dBm.
+  public var threshold: Double?
+  /// The distance that was given instead of the level, in metres.
+  public var distance: Double?
+  /// The time for which the filtered level had been below the threshold.
+  public var belowFor: TimeSpan?
+  /// The margin of the decision: dB for a rule about levels, seconds for one about silence.
+  public var margin: Double?
+  /// The time at which the beacon was last heard.
+  public var lastHeard: Timestamp?
+  /// The time at which a fixed rule of 30 s would have fired.
+  public var fixedRuleAt: Timestamp?
+  /// The part of the silence in which the observer heard nothing or next to nothing: time that ``gap`` leaves out.
+  public var deafFor: TimeSpan?
+  /// The time from the deadline until the observer proved that it is alive.
+  public var waitedForProof: TimeSpan?
+  /// The basis of the allowed silence, where it adapts.
+  public var silence: SilenceBasis?
+
+  /// Starts with the rule alone; what else is known is filled in.
+  public init(rule: Rule) { self.rule = rule }
+}
+
+/// A class of how far a beacon's level lies below its usual level at this observer.
+///
+/// A beacon that is carried away is heard more and more weakly before it is no longer heard: silence after a fall in
+/// level is stronger evidence than sudden silence.
+public enum LevelClass: String, Hashable, Sendable, CaseIterable {
+  /// About as loud as usual.
+  case usual
+  /// Clearly weaker than usual.
+  case low
+  /// Far weaker than usual.
+  case far
+}
+
+/// All that an adaptive silence was computed from.
+///
+/// The numbers are rounded to the digits that JSON carries before they are used, so that a reader of an event computes
+/// the very same gap from it.
+public struct SilenceBasis: Hashable, Sendable {
+  /// The interval reckoned with: the longest of the learned, the slowest known, the declared and that at rest.
+  public var pace: TimeSpan
+  /// The level class at the time when the beacon was last heard.
+  public var surroundings: LevelClass
+  /// The number of adverts received a day at such levels.
+  public var opportunities: Double
+  /// The chance that a run of losses begins after one of them.
+  public var runChance: Double
+  /// The number of false exits allowed a day at such levels.
+  public var budget: Double
+  /// The number of times that a run of losses continued, prior included.
+  public var continued: Double
+  /// The number of times that a run of losses ended, prior included.
+  public var ended: Double
+  /// The tail of long runs, where there is one.
+  public var tail: Tail?
+  /// The smallest run of losses that is too unlikely.
+  public var misses: Int
+  /// The shortest silence allowed: the policy's, or where it is longer the time for which a body may stand in the way or a
+  /// young track's own gaps ask.
+  public var floor: TimeSpan
+  /// The longest silence that the policy allows, or that declared knowledge makes of it.
+  public var ceiling: TimeSpan
+
+  /// Runs of at least some length, which may last longer than the rest lets one expect.
+  public struct Tail: Hashable, Sendable {
+    /// The number of losses in a row from which on a run counts as long.
+    public var from: Int
+    /// The chance that such a run begins after an advert received.
+    public var chance: Double
+    /// The chance that such a run goes on for one more.
+    public var continuation: Double
+
+    /// Makes a tail; its numbers are rounded to nine decimals.
+    public init(from: Int, chance: Double, continuation: Double) {
+      self.from = from
+      self.chance = SilenceBasis.rounded(chance, to: 1e9)
+      self.continuation = SilenceBasis.rounded(continuation, to: 1e9)
+    }
+  }
+
+  /// Makes a basis; its numbers are rounded to what JSON carries, and the run is still to be computed.
+  public init(
+    pace: TimeSpan,
+    surroundings: LevelClass,
+    opportunities: Double,
+    runChance: Double,
+    budget: Double,
+    continued: Double,
+    ended: Double,
+    floor: TimeSpan,
+    ceiling: TimeSpan
+  ) {
+    self.pace = .milliseconds(max(1, Int64((pace.seconds * 1_000).rounded(.up))))
+    self.surroundings = surroundings
+    self.opportunities = SilenceBasis.rounded(opportunities, to: 1e3)
+    self.runChance = SilenceBasis.rounded(runChance, to: 1e9)
+    self.budget = SilenceBasis.rounded(budget, to: 1e12)
+    self.continued = SilenceBasis.rounded(continued, to: 1e3)
+    self.ended = SilenceBasis.rounded(ended, to: 1e3)
+    misses = 0
+    self.floor = floor
+    self.ceiling = ceiling
+  }
+
+  private static func rounded(_ value: Double, to steps: Double) -> Double {
+    (value * steps).rounded() / steps
+  }
+}
+
+extension SilenceBasis {
+  /// Writes the basis as the members of an object; times in seconds.
+  func write(to json: inout JSONText) {
+    json.member("pace", pace.seconds, decimals: 3)
+    json.member("surroundings", surroundings.rawValue)
+    json.member("opportunities", opportunities, decimals: 3)
+    json.member("runChance", runChance, decimals: 9)
+    json.member("budget", budget, decimals: 12)
+    json.member("continued", continued, decimals: 3)
+    json.member("ended", ended, decimals: 3)
+    if let tail {
+      json.member("longFrom", tail.from)
+      json.member("longChance", tail.chance, decimals: 9)
+      json.member("longContinuation", tail.continuation, decimals: 9)
+    }
+    json.member("misses", misses)
+    json.member("floor", floor.seconds, decimals: 9)
+    json.member("ceiling", ceiling.seconds, decimals: 9)
+  }
+}
+
+/// The evidence to the last bit, as a checkpoint stores it; an ``EventRecord`` stores it as published.
+extension Evidence: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(rule.code)
+    writer.write(count: samples)
+    writer.write(count: counted)
+    writer.write(window)
+    writer.write(spread)
+    writer.write(gap)
+    writer.write(allowedGap)
+    writer.write(stretch)
+    writer.write(interval)
+    writer.write(receptionShare)
+    writer.write(lossRun)
+    writer.write(level)
+    writer.write(levelDeviation)
+    writer.write(sampleLevel)
+    writer.write(threshold)
+    writer.write(distance)
+    writer.write(belowFor)
+    writer.write(margin)
+    writer.write(lastHeard)
+    writer.write(fixedRuleAt)
+    writer.write(deafFor)
+    writer.write(waitedForProof)
+    writer.write(silence)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let code = try reader.byte()
+    guard let rule = Rule(code: code) else {
+      throw reader.failure(.unknownTag(field: "a rule", tag: code))
+    }
+    self.init(rule: rule)
+    samples = try reader.count()
+    counted = try reader.count()
+    window = try reader.optional(TimeSpan.self)
+    spread = try reader.optional(TimeSpan.self)
+    gap = try reader.optional(TimeSpan.self)
+    allowedGap = try reader.optional(TimeSpan.self)
+    stretch = try reader.optional(Double.self)
+    interval = try reader.optional(TimeSpan.self)
+    receptionShare = try reader.optional(Double.self)
+    lossRun = try reader.optional(Double.self)
+    level = try reader.optional(Double.self)
+    levelDeviation = try reader.optional(Double.self)
+    sampleLevel = try reader.optional(Double.self)
+    threshold = try reader.optional(Double.self)
+    distance = try reader.optional(Double.self)
+    belowFor = try reader.optional(TimeSpan.self)
+    margin = try reader.optional(Double.self)
+    lastHeard = try reader.optional(Timestamp.self)
+    fixedRuleAt = try reader.optional(Timestamp.self)
+    deafFor = try reader.optional(TimeSpan.self)
+    waitedForProof = try reader.optional(TimeSpan.self)
+    silence = try reader.optional(SilenceBasis.self)
+  }
+}
+
+extension SilenceBasis: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    pace.write(to: &writer)
+    writer.write(surroundings.code)
+    writer.write(opportunities)
+    writer.write(runChance)
+    writer.write(budget)
+    writer.write(continued)
+    writer.write(ended)
+    writer.write(tail)
+    writer.write(Int64(misses))
+    floor.write(to: &writer)
+    ceiling.write(to: &writer)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let pace = try TimeSpan(from: &reader)
+    let code = try reader.byte()
+    guard let surroundings = LevelClass(code: code) else {
+      throw reader.failure(.unknownTag(field: "surroundings", tag: code))
+    }
+    self.init(untouched: pace, surroundings: surroundings)
+    opportunities = try reader.double()
+    runChance = try reader.double()
+    budget = try reader.double()
+    continued = try reader.double()
+    ended = try reader.double()
+    tail = try reader.optional(Tail.self)
+    misses = Int(try reader.number(Int64.self))
+    floor = try TimeSpan(from: &reader)
+    ceiling = try TimeSpan(from: &reader)
+  }
+
+  /// A basis whose numbers are still to be read, as they were written: rounding would round what was rounded.
+  init(untouched pace: TimeSpan, surroundings: LevelClass) {
+    self.init(
+      pace: pace,
+      surroundings: surroundings,
+      opportunities: 0,
+      runChance: 0,
+      budget: 0,
+      continued: 0,
+      ended: 0,
+      floor: .zero,
+      ceiling: .zero
+    )
+    self.pace = pace
+  }
+}
+
+extension SilenceBasis.Tail: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(Int64(from))
+    writer.write(chance)
+    writer.write(continuation)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(from: Int(try reader.number(Int64.self)), chance: 0, continuation: 0)
+    chance = try reader.double()
+    continuation = try reader.double()
+  }
+}
+
+extension FieldWriter {
+  fileprivate mutating func write(count: Int?) { write(count.map { UInt64(bitPattern: Int64($0)) }) }
+}
+
+extension FieldReader {
+  fileprivate mutating func count() throws(FieldError) -> Int? {
+    try optional(UInt64.self).map { Int(Int64(bitPattern: $0)) }
+  }
+}

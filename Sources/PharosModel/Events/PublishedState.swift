@@ -1,0 +1,336 @@
+/// The state of regions, zones and observers after the last events about them: what a server that restarts knows
+/// without a checkpoint.
+///
+/// The records are sorted by what they are about, so that two equal states compare equal.
+public struct PublishedState: Hashable, Sendable {
+  /// The states of subjects relative to regions.
+  public var regions: [RegionRecord] = []
+  /// The zones that beacons are in.
+  public var zones: [ZoneRecord] = []
+  /// The states of observers.
+  public var observers: [ObserverRecord] = []
+
+  /// Creates an empty state.
+  public init() {}
+
+  /// Indicates whether there are no records.
+  public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty }
+
+  /// The state of a subject relative to a region.
+  public struct RegionRecord: Hashable, Sendable {
+    /// The application that the region belongs to.
+    public var application: String
+    /// The region's identifier.
+    public var region: String
+    /// The subject.
+    public var subject: SubjectID
+    /// The state.
+    public var state: RegionState
+    /// The state; where it is `unmonitored`, the one before it.
+    public var lastKnown: RegionState
+    /// The start of the visit, where the last known state is `inside`.
+    public var enteredAt: Timestamp?
+    /// The most specific identity that caused the state, where one did.
+    public var refinement: BeaconID?
+    /// The observer whose hearing settled it, for regions about beacons.
+    public var observer: ObserverID?
+    /// The time of the last event.
+    public var time: Timestamp
+    /// The time of the decision.
+    public var decidedAt: Timestamp
+
+    /// Makes a word.
+    public init(
+      application: String,
+      region: String,
+      subject: SubjectID,
+      state: RegionState,
+      lastKnown: RegionState,
+      enteredAt: Timestamp? = nil,
+      refinement: BeaconID? = nil,
+      observer: ObserverID? = nil,
+      time: Timestamp,
+      decidedAt: Timestamp
+    ) {
+      self.application = application
+      self.region = region
+      self.subject = subject
+      self.state = state
+      self.lastKnown = lastKnown
+      self.enteredAt = enteredAt
+      self.refinement = refinement
+      self.observer = observer
+      self.time = time
+      self.decidedAt = decidedAt
+    }
+  }
+
+  /// The zone that a beacon is in.
+  public struct ZoneRecord: Hashable, Sendable {
+    /// The beacon.
+    public var beacon: BeaconID
+    /// The zone, or nil if it is in none.
+    public var zone: String?
+    /// The time of the last event.
+    public var time: Timestamp
+    /// The time of the decision.
+    public var decidedAt: Timestamp
+
+    /// Makes a word.
+    public init(beacon: BeaconID, zone: String?, time: Timestamp, decidedAt: Timestamp) {
+      self.beacon = beacon
+      self.zone = zone
+      self.time = time
+      self.decidedAt = decidedAt
+    }
+  }
+
+  /// The state of an observer.
+  public struct ObserverRecord: Hashable, Sendable {
+    /// The observer.
+    public var observer: ObserverID
+    /// Indicates whether the observer is online.
+    public var isUp: Bool
+    /// The time at which the observer came online or went offline.
+    public var time: Timestamp
+    /// The time of the decision.
+    public var decidedAt: Timestamp
+
+    /// Makes a word.
+    public init(observer: ObserverID, isUp: Bool, time: Timestamp, decidedAt: Timestamp) {
+      self.observer = observer
+      self.isUp = isUp
+      self.time = time
+      self.decidedAt = decidedAt
+    }
+  }
+}
+
+extension PublishedState {
+  /// Takes an event into account; one that changes no row (an answer, an enter, a battery) changes nothing.
+  ///
+  /// - Complexity: logarithmic in the number of words where there is a word already, linear otherwise.
+  public mutating func note(_ event: Event) {
+    switch (event.kind, event.detail) {
+    case (.regionState, .region(let transition)) where !transition.isAnswer:
+      let (index, isThere) = regionPlace(
+        application: event.application,
+        region: event.region,
+        subject: event.subject
+      )
+      let word = RegionRecord(event, transition, before: isThere ? regions[index] : nil)
+      if isThere { regions[index] = word } else { regions.insert(word, at: index) }
+    case (.zoneEnter, _), (.zoneExit, _):
+      guard case .beacon(let beacon) = event.subject else { return }
+      let (index, isThere) = zones.place {
+        $0.beacon < beacon ? .before : $0.beacon == beacon ? .same : .after
+      }
+      // Who leaves a zone after it entered another one stays in the other.
+      if event.kind == .zoneExit, isThere, let zone = zones[index].zone,
+        !zone.utf8.elementsEqual(event.region.utf8)
+      {
+        return
+      }
+      let word = ZoneRecord(
+        beacon: beacon,
+        zone: event.kind == .zoneEnter ? event.region : nil,
+        time: event.time,
+        decidedAt: event.decidedAt
+      )
+      if isThere { zones[index] = word } else { zones.insert(word, at: index) }
+    case (.observerOnline, _), (.observerOffline, _):
+      guard case .observer(let observer) = event.subject else { return }
+      let (index, isThere) = observers.place {
+        $0.observer < observer ? .before : $0.observer == observer ? .same : .after
+      }
+      let word = ObserverRecord(
+        observer: observer,
+        isUp: event.kind == .observerOnline,
+        time: event.time,
+        decidedAt: event.decidedAt
+      )
+      if isThere { observers[index] = word } else { observers.insert(word, at: index) }
+    default: break
+    }
+  }
+
+  /// The word about a region and a subject, if there is one.
+  public func region(application: String, region: String, subject: SubjectID) -> RegionRecord? {
+    let (index, isThere) = regionPlace(application: application, region: region, subject: subject)
+    return isThere ? regions[index] : nil
+  }
+
+  /// Puts the words into the order in which ``note(_:)`` keeps them.
+  public mutating func sort() {
+    regions.sort { $0.isBefore($1.application, $1.region, $1.subject) == .before }
+    zones.sort { $0.beacon < $1.beacon }
+    observers.sort { $0.observer < $1.observer }
+  }
+
+  private func regionPlace(
+    application: String,
+    region: String,
+    subject: SubjectID
+  ) -> (index: Int, isThere: Bool) {
+    regions.place { $0.isBefore(application, region, subject) }
+  }
+}
+
+/// The order of an element relative to the one searched for.
+private enum Order {
+  case before, same, after
+}
+
+extension PublishedState.RegionRecord {
+  /// Creates the record after a change of state, given the record before it.
+  fileprivate init(_ event: Event, _ transition: RegionTransition, before: PublishedState.RegionRecord?) {
+    let lastKnown =
+      switch (transition.to, transition.from) {
+      case (.unmonitored, .unmonitored): before?.lastKnown ?? .unknown
+      case (.unmonitored, let from): from
+      case (let to, _): to
+      }
+    let kept = before?.lastKnown == .inside ? before?.enteredAt : nil
+    let beginning = transition.to == .inside ? event.time : nil
+    self.init(
+      application: event.application,
+      region: event.region,
+      subject: event.subject,
+      state: transition.to,
+      lastKnown: lastKnown,
+      enteredAt: lastKnown == .inside ? transition.enteredAt ?? kept ?? beginning : nil,
+      refinement: transition.refinement,
+      observer: transition.observer,
+      time: event.time,
+      decidedAt: event.decidedAt
+    )
+  }
+
+  fileprivate func isBefore(_ application: String, _ region: String, _ subject: SubjectID) -> Order {
+    let names = [(self.application, application), (self.region, region)]
+    for (mine, other) in names where !mine.utf8.elementsEqual(other.utf8) {
+      return mine.utf8.lexicographicallyPrecedes(other.utf8) ? .before : .after
+    }
+    return self.subject == subject ? .same : self.subject < subject ? .before : .after
+  }
+}
+
+extension Array {
+  /// Returns the index of an element in a sorted array, or the index at which it would be inserted.
+  fileprivate func place(_ order: (Element) -> Order) -> (index: Int, isThere: Bool) {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      switch order(self[middle]) {
+      case .same: return (middle, true)
+      case .before: low = middle + 1
+      case .after: high = middle
+      }
+    }
+    return (low, false)
+  }
+}
+
+extension PublishedState: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(regions)
+    writer.write(zones)
+    writer.write(observers)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    regions = try reader.list(RegionRecord.self)
+    zones = try reader.list(ZoneRecord.self)
+    observers = try reader.list(ObserverRecord.self)
+  }
+}
+
+extension PublishedState.RegionRecord: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(application)
+    writer.write(region)
+    subject.write(to: &writer)
+    writer.write(state.rawValue)
+    writer.write(lastKnown.rawValue)
+    writer.write(enteredAt)
+    writer.write(refinement)
+    writer.write(observer)
+    time.write(to: &writer)
+    decidedAt.write(to: &writer)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let application = try reader.text()
+    let region = try reader.text()
+    let subject = try SubjectID(from: &reader)
+    let state = try reader.regionState()
+    let lastKnown = try reader.regionState()
+    let enteredAt = try reader.optional(Timestamp.self)
+    let refinement = try reader.optional(BeaconID.self)
+    let observer = try reader.optional(ObserverID.self)
+    let time = try Timestamp(from: &reader)
+    self.init(
+      application: application,
+      region: region,
+      subject: subject,
+      state: state,
+      lastKnown: lastKnown,
+      enteredAt: enteredAt,
+      refinement: refinement,
+      observer: observer,
+      time: time,
+      decidedAt: try Timestamp(from: &reader)
+    )
+  }
+}
+
+extension PublishedState.ZoneRecord: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    beacon.write(to: &writer)
+    writer.write(zone)
+    time.write(to: &writer)
+    decidedAt.write(to: &writer)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let beacon = try BeaconID(from: &reader)
+    let zone = try reader.optional(String.self)
+    let time = try Timestamp(from: &reader)
+    self.init(beacon: beacon, zone: zone, time: time, decidedAt: try Timestamp(from: &reader))
+  }
+}
+
+extension PublishedState.ObserverRecord: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    observer.write(to: &writer)
+    writer.write(isUp)
+    time.write(to: &writer)
+    decidedAt.write(to: &writer)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let observer = try ObserverID(from: &reader)
+    let isUp = try reader.flag()
+    let time = try Timestamp(from: &reader)
+    self.init(observer: observer, isUp: isUp, time: time, decidedAt: try Timestamp(from: &reader))
+  }
+}
+
+extension FieldReader {
+  fileprivate mutating func regionState() throws(FieldError) -> RegionState {
+    let tag = try byte()
+    guard let state = RegionState(rawValue: tag) else {
+      throw failure(.unknownTag(field: "a region's state", tag: tag))
+    }
+    return state
+  }
+}

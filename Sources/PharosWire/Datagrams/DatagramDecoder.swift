@@ -1,0 +1,149 @@
+public import PharosModel
+
+/// Decodes datagrams of any format and counts what it decoded and refused.
+///
+/// Each shard has its own; apart from the counters it has no state, so that neither the order of the
+/// datagrams nor how they were spread over shards changes a report.
+public struct DatagramDecoder: Sendable {
+  /// The counts of datagrams decoded and refused so far.
+  public private(set) var counters = DatagramCounters()
+
+  /// Makes a decoder with all counters at zero.
+  public init() {}
+
+  /// Appends the reports of a datagram to a batch and returns its format, or leaves the batch unchanged and returns the
+  /// reason for the refusal.
+  ///
+  /// - Parameters:
+  ///   - datagram: the whole payload of one UDP datagram.
+  ///   - received: R, the time at which it was received.
+  ///   - batch: the batch to append the reports to.
+  /// - Returns: the format, or the reason for which the datagram was refused.
+  public mutating func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch
+  ) -> Result<WireFormat, DatagramRefusal> {
+    guard !datagram.isEmpty else { return .failure(refuse(nil, .empty)) }
+    guard let format = WireFormat(recognising: datagram) else { return .failure(refuse(nil, .unrecognised)) }
+    let before = batch.count
+    do throws(DatagramRefusal) {
+      switch format {
+      case .raddec: try RaddecFormat.decode(datagram, received: received, into: &batch)
+      case .pharos: try PharosFormat.decode(datagram, received: received, into: &batch)
+      case .json: try JSONFormat.decode(datagram, received: received, into: &batch)
+      case .ingics: try IngicsFormat.decode(datagram, received: received, into: &batch)
+      case .huawei: try HuaweiFormat.decode(datagram, received: received, into: &batch)
+      case .minew: try MinewFormat.decode(datagram, received: received, into: &batch)
+      }
+    } catch {
+      return .failure(refuse(format, error))
+    }
+    counters.count(format, reports: batch.count - before)
+    return .success(format)
+  }
+
+  /// Counts a datagram whose end was lost because it was longer than the receive buffer; its reports are lost
+  /// too.
+  public mutating func refuseTruncated(_ beginning: RawSpan) -> DatagramRefusal {
+    refuse(WireFormat(recognising: beginning), .truncated)
+  }
+
+  /// Counts a datagram that the check of its sender refused before it was decoded.
+  public mutating func refuse(unread format: WireFormat?, _ reason: DatagramRefusal) {
+    counters.count(format, reason)
+  }
+
+  /// Counts a datagram as refused that was decoded and then turned out to hold contents that its sender may not send.
+  ///
+  /// - Parameters:
+  ///   - format: its format.
+  ///   - reason: the reason for the refusal.
+  ///   - reports: the number of its reports, which the caller discards.
+  public mutating func refuse(decoded format: WireFormat, _ reason: DatagramRefusal, reports: Int) {
+    counters.takeBack(format, reports: reports)
+    counters.count(format, reason)
+  }
+
+  private mutating func refuse(_ format: WireFormat?, _ reason: DatagramRefusal) -> DatagramRefusal {
+    counters.count(format, reason)
+    return reason
+  }
+}
+
+/// The numbers of datagrams and reports decoded for each format, and of datagrams refused for each reason.
+///
+/// Plain arrays of fixed size: counting costs an addition and no allocation, and the counters of shards can be added.
+public struct DatagramCounters: Equatable, Sendable {
+  private static let formats = WireFormat.allCases.count
+  private static let reasons = DatagramRefusal.allCases.count
+
+  /// By format.
+  private var decoded: [UInt64]
+  /// By format.
+  private var reported: [UInt64]
+  /// By format and reason, reasons running fastest; the last row is for datagrams in no known format.
+  private var refused: [UInt64]
+
+  /// Makes counters that stand at zero.
+  public init() {
+    decoded = Array(repeating: 0, count: DatagramCounters.formats)
+    reported = Array(repeating: 0, count: DatagramCounters.formats)
+    refused = Array(repeating: 0, count: (DatagramCounters.formats + 1) * DatagramCounters.reasons)
+  }
+
+  /// Returns the number of datagrams of a format that were decoded.
+  public func datagrams(_ format: WireFormat) -> UInt64 { decoded[Int(format.rawValue)] }
+
+  /// Returns the number of reports in the datagrams of a format.
+  public func reports(_ format: WireFormat) -> UInt64 { reported[Int(format.rawValue)] }
+
+  /// Returns the number of datagrams of a format (nil: of no known one) that were refused for a reason.
+  public func refusals(_ format: WireFormat?, _ reason: DatagramRefusal) -> UInt64 {
+    refused[DatagramCounters.index(format, reason)]
+  }
+
+  /// The number of datagrams decoded, whatever their format.
+  public var totalDatagrams: UInt64 { decoded.reduce(0, &+) }
+
+  /// The number of reports in all datagrams.
+  public var totalReports: UInt64 { reported.reduce(0, &+) }
+
+  /// The number of datagrams refused, whatever their format and the reason.
+  public var totalRefusals: UInt64 { refused.reduce(0, &+) }
+
+  /// The sums of two sets of counters.
+  public static func + (left: DatagramCounters, right: DatagramCounters) -> DatagramCounters {
+    var sum = left
+    sum += right
+    return sum
+  }
+
+  /// Adds the counters of another decoder.
+  public static func += (left: inout DatagramCounters, right: DatagramCounters) {
+    for index in left.decoded.indices { left.decoded[index] &+= right.decoded[index] }
+    for index in left.reported.indices { left.reported[index] &+= right.reported[index] }
+    for index in left.refused.indices { left.refused[index] &+= right.refused[index] }
+  }
+
+  /// Counts a datagram that was decoded.
+  mutating func count(_ format: WireFormat, reports: Int) {
+    decoded[Int(format.rawValue)] &+= 1
+    reported[Int(format.rawValue)] &+= UInt64(reports)
+  }
+
+  /// Takes back what was counted of a datagram that was decoded.
+  mutating func takeBack(_ format: WireFormat, reports: Int) {
+    decoded[Int(format.rawValue)] &-= 1
+    reported[Int(format.rawValue)] &-= UInt64(reports)
+  }
+
+  /// Counts a datagram that was refused.
+  mutating func count(_ format: WireFormat?, _ reason: DatagramRefusal) {
+    refused[DatagramCounters.index(format, reason)] &+= 1
+  }
+
+  private static func index(_ format: WireFormat?, _ reason: DatagramRefusal) -> Int {
+    (format.map { Int($0.rawValue) } ?? formats) * reasons + Int(reason.rawValue)
+  }
+}

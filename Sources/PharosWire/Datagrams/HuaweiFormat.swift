@@ -1,0 +1,65 @@
+public import PharosModel
+
+/// Huawei access points: a small binary list of tags, each with its last advert.
+///
+/// Its times are whole seconds, so the receive time stands. Nothing tells public from random addresses, or
+/// the PDU. Bytes behind the last tag are passed over.
+///
+/// - Shape: `HW`, an ignored byte, AP MAC of 6, two ignored bytes, u8 number of tags; each tag: MAC of 6, u32
+///   Unix seconds, i8 dBm, two ignored bytes, u8 length, AD bytes. Big-endian.
+/// - Source: reelyactive/barnowl-huawei, `lib/binarypacketdecoder.js`; unlike there, zeros that begin a MAC
+///   are kept.
+public enum HuaweiFormat: DatagramFormat {
+  /// The format.
+  public static let format = WireFormat.huawei
+
+  /// `HW`.
+  private static let magic: UInt16 = 0x4857
+
+  /// Returns whether the datagram begins with `HW`.
+  public static func recognises(_ datagram: RawSpan) -> Bool {
+    datagram.byteCount >= 2 && datagram.u16(at: 0) == magic
+  }
+
+  /// Appends one advert for each tag.
+  public static func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    var cursor = ByteCursor(datagram.wholeRange)
+    _ = try cursor.take(3)
+    let accessPoint = try cursor.u48(datagram)
+    _ = try cursor.take(2)
+    let count = try cursor.u8(datagram)
+    guard count > 0 else { return }
+    let mark = batch.mark
+    do throws(DatagramRefusal) {
+      let observer = batch.index(of: .eui48(accessPoint))
+      for _ in 0..<count {
+        let advert = try decodeTag(datagram, &cursor, into: &batch)
+        batch.append(
+          Report(observer: observer, received: received, timing: .received, body: .advert(advert))
+        )
+      }
+    } catch {
+      batch.removeAll(behind: mark)
+      throw error
+    }
+  }
+
+  private static func decodeTag(
+    _ datagram: RawSpan,
+    _ cursor: inout ByteCursor,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Advert {
+    let address = DeviceAddress(bits: try cursor.u48(datagram), kind: .unknown)
+    _ = try cursor.u32(datagram)
+    let level = WireLimits.level(Int(try cursor.i8(datagram)))
+    _ = try cursor.take(2)
+    let length = Int(try cursor.u8(datagram))
+    let data = try cursor.take(length)
+    let payload = batch.append(payload: datagram.extracting(data))
+    return Advert(address: address, rssi: level, payload: payload)
+  }
+}

@@ -1,0 +1,235 @@
+import PharosModel
+
+/// The understood members of one object, each at its place; of a name that stands twice the last one counts.
+struct JSONObject {
+  private var values: InlineArray<64, JSONValue>
+
+  /// Reads the members of an object.
+  init(_ bytes: RawSpan, _ object: JSONValue) throws(DatagramRefusal) {
+    values = InlineArray(repeating: .absent)
+    var scanner = JSONScanner(object.range)
+    while let (key, value) = try scanner.nextMember(bytes) {
+      guard let field = JSONField(bytes, key: key.range) else { continue }
+      values[Int(field.rawValue)] = value
+    }
+  }
+
+  /// The member, which may be absent.
+  subscript(field: JSONField) -> JSONValue { values[Int(field.rawValue)] }
+
+  /// Returns whether the member is there and not null.
+  func has(_ field: JSONField) -> Bool { self[field].isPresent }
+
+  /// A number, or nil if there is none; a string of digits will do.
+  func number(_ field: JSONField, _ bytes: RawSpan) throws(DatagramRefusal) -> Double? {
+    let value = self[field]
+    guard value.isPresent else { return nil }
+    guard value.kind == .number || value.kind == .string else { throw .badField }
+    guard let number = WireText.number(bytes, value.range) else { throw .badField }
+    return number
+  }
+
+  /// A whole number within a range, or nil if there is none.
+  func integer<Number: FixedWidthInteger>(
+    _ field: JSONField,
+    _ bytes: RawSpan,
+    in range: ClosedRange<Number>
+  ) throws(DatagramRefusal) -> Number? {
+    guard let number = try number(field, bytes) else { return nil }
+    guard let whole = Number(exactly: number), range ~= whole else { throw .badField }
+    return whole
+  }
+
+  /// A length of time given in milliseconds, or nil if there is none.
+  func milliseconds(_ field: JSONField, _ bytes: RawSpan) throws(DatagramRefusal) -> TimeSpan? {
+    guard let number = try number(field, bytes) else { return nil }
+    guard number >= 0, number <= Double(WireLimits.mostMilliseconds) else { throw .badField }
+    return .seconds(number / 1_000)
+  }
+
+  /// The level, or nil if there is none; fractions, as means have them, are rounded.
+  func level(_ bytes: RawSpan) throws(DatagramRefusal) -> RSSI? {
+    guard let number = try number(.rssi, bytes) else { return nil }
+    guard -128...127 ~= number else { throw .badField }
+    return WireLimits.level(Int(number.rounded()))
+  }
+
+  /// Returns the range of a plain string's text, or nil if there is none.
+  func text(_ field: JSONField) throws(DatagramRefusal) -> Range<Int>? {
+    let value = self[field]
+    guard value.isPresent else { return nil }
+    guard value.kind == .string, !value.isEscaped else { throw .badField }
+    return value.range
+  }
+
+  /// Returns the index of the word that a member is, in any case, or nil if it is none of them.
+  func word(_ field: JSONField, _ bytes: RawSpan, _ words: [StaticString]) -> Int? {
+    let value = self[field]
+    guard value.kind == .string else { return nil }
+    return words.firstIndex { word in
+      guard word.utf8CodeUnitCount == value.range.count else { return false }
+      return value.range.allSatisfy {
+        unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - value.range.lowerBound] | 0x20
+      }
+    }
+  }
+
+  /// Returns the observer that reports: the field for it, otherwise the room.
+  ///
+  /// Where `orName` is true, the name is the last resort; in an advert, `name` is the device's.
+  func observer(_ bytes: RawSpan, orName: Bool) throws(DatagramRefusal) -> ObserverID? {
+    if has(.observer) { return try JSONObject.observer(self[.observer], bytes) }
+    if has(.room) { return try JSONObject.observer(self[.room], bytes) }
+    return orName && has(.name) ? try JSONObject.observer(self[.name], bytes) : nil
+  }
+
+  /// The identity that a string spells.
+  static func observer(_ value: JSONValue, _ bytes: RawSpan) throws(DatagramRefusal) -> ObserverID {
+    guard value.kind == .string else { throw .badIdentity }
+    guard value.isEscaped else { return try WireText.observer(bytes, value.range) }
+    let text = try JSONScanner.text(of: value, bytes)
+    return try unsafe WireText.observer(text.span.bytes, 0..<text.count)
+  }
+
+  /// Returns the time of the object's event: an age in milliseconds, or a time of the sender's own clock.
+  ///
+  /// An object that states neither has the timing of the object around it.
+  func timing(_ bytes: RawSpan, within outer: ReportTiming) throws(DatagramRefusal) -> ReportTiming {
+    if let age = try milliseconds(.age, bytes) { return .age(age) }
+    // Times as text, as `2025-01-01T00:00:00Z`, are whole seconds more often than not.
+    guard self[.time].kind == .number else { return has(.time) ? .received : outer }
+    guard let timing = WireTime.timing(bytes, self[.time].range) else { throw .badField }
+    return timing
+  }
+}
+
+/// The members of objects that are understood, and the names they go by.
+///
+/// Names are compared without regard to case, dashes, underscores and spaces. The article "JSON fields" lists
+/// them.
+package enum JSONField: UInt8, CaseIterable {
+  // Who, and what about it.
+  case observer, room, name, address, addressType, id, rssi, age, time
+  // What was heard.
+  case data, manufacturerData, serviceData, serviceUUID, pdu, channel, advertisingSet
+  // What beacon it is.
+  case beacon, uuid, major, minor, namespace, instance, accuracy
+  // raddec.
+  case transmitter, transmitterType, signature, packets
+  // Lists and single reports.
+  case adverts, tags, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
+  // The parts of those.
+  case advertsHeard, scanDuty, dropped, state, accessPoints, bssid, frequency, lastHeard, samples, kind, x, y,
+    z
+  case latitude, longitude, speed, source, type
+  // The head of a datagram.
+  case bootID, sequence, uptime
+
+  /// The names it goes by, in lower case, without dashes, underscores and spaces.
+  package var names: [StaticString] {
+    switch self {
+    case .observer:
+      [
+        "observer", "observerid", "gateway", "gatewayid", "gatewaymac", "gw", "gwmac", "scanner",
+        "receiverid",
+      ]
+    case .room: ["room"]
+    case .name: ["name"]
+    case .address: ["address", "mac", "addr", "macaddress", "bdaddr"]
+    case .addressType: ["addresstype", "addrtype", "mactype"]
+    case .id: ["id"]
+    case .rssi: ["rssi"]
+    case .age: ["age", "agems"]
+    case .time: ["time", "timestamp", "ts"]
+    case .data: ["data", "payload", "rawdata", "adv", "advdata"]
+    case .manufacturerData: ["manufacturerdata"]
+    case .serviceData: ["servicedata"]
+    case .serviceUUID: ["servicedatauuid"]
+    case .pdu: ["pdu"]
+    case .channel: ["channel"]
+    case .advertisingSet: ["advertisingset", "sid"]
+    case .beacon: ["beacon"]
+    case .uuid: ["uuid", "proximityuuid", "ibeaconuuid"]
+    case .major: ["major", "ibeaconmajor"]
+    case .minor: ["minor", "ibeaconminor"]
+    case .namespace: ["namespace"]
+    case .instance: ["instance"]
+    case .accuracy: ["accuracy", "horizontalaccuracy", "distance"]
+    case .transmitter: ["transmitterid"]
+    case .transmitterType: ["transmitteridtype"]
+    case .signature: ["rssisignature"]
+    case .packets: ["packets"]
+    case .adverts: ["adverts"]
+    case .tags: ["tags"]
+    case .rangedBeacons: ["rangedbeacons", "beacons"]
+    case .heartbeat: ["heartbeat"]
+    case .displayOn: ["displayon"]
+    case .scanState: ["scanstate"]
+    case .wifiScan: ["wifiscan"]
+    case .motion: ["motion"]
+    case .fix: ["fix", "outsidefix"]
+    case .advertsHeard: ["advertsheard"]
+    case .scanDuty: ["scanduty"]
+    case .dropped: ["dropped"]
+    case .state: ["state"]
+    case .accessPoints: ["accesspoints"]
+    case .bssid: ["bssid"]
+    case .frequency: ["frequency"]
+    case .lastHeard: ["lastheard"]
+    case .samples: ["samples"]
+    case .kind: ["kind"]
+    case .x: ["x"]
+    case .y: ["y"]
+    case .z: ["z"]
+    case .latitude: ["latitude", "lat"]
+    case .longitude: ["longitude", "lon", "lng"]
+    case .speed: ["speed"]
+    case .source: ["source"]
+    case .type: ["type"]
+    case .bootID: ["bootid"]
+    case .sequence: ["sequence", "seq"]
+    case .uptime: ["uptime"]
+    }
+  }
+
+  /// All names with their fields, sorted by length and then by what they say, so that few need to be
+  /// compared.
+  private static let table: [(name: StaticString, field: JSONField)] = JSONField.allCases
+    .flatMap { field in field.names.map { (name: $0, field: field) } }
+    .sorted { $0.name.utf8CodeUnitCount < $1.name.utf8CodeUnitCount }
+
+  /// The indexes in the table at which the names of each length begin; the last entry is the end of the table.
+  private static let starts: [Int] = (0...longest + 1).map { length in
+    table.firstIndex { $0.name.utf8CodeUnitCount >= length } ?? table.count
+  }
+
+  private static let longest = table.last?.name.utf8CodeUnitCount ?? 0
+
+  /// The field that a key names, or nil if it names none that is understood.
+  init?(_ bytes: RawSpan, key: Range<Int>) {
+    let length = key.reduce(0) { JSONField.isLeftOut(bytes.byte(at: $1)) ? $0 : $0 + 1 }
+    guard length <= JSONField.longest else { return nil }
+    for entry in JSONField.table[JSONField.starts[length]..<JSONField.starts[length + 1]]
+    where JSONField.matches(bytes, key, entry.name) {
+      self = entry.field
+      return
+    }
+    return nil
+  }
+
+  private static func matches(_ bytes: RawSpan, _ key: Range<Int>, _ name: StaticString) -> Bool {
+    var index = 0
+    for offset in key {
+      let ascii = bytes.byte(at: offset)
+      if isLeftOut(ascii) { continue }
+      let lower = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= ascii ? ascii | 0x20 : ascii
+      guard unsafe lower == name.utf8Start[index] else { return false }
+      index += 1
+    }
+    return true
+  }
+
+  private static func isLeftOut(_ ascii: UInt8) -> Bool {
+    ascii == UInt8(ascii: "_") || ascii == UInt8(ascii: "-") || ascii == UInt8(ascii: " ")
+  }
+}

@@ -1,0 +1,205 @@
+import PharosModel
+
+/// A sighting in an object: an advert with its known properties, or a beacon by its identity alone.
+///
+/// Bytes come before names: where an object holds an advert's data, its sender derived the identity beside it from that
+/// data; the identity is not a second sighting.
+enum JSONSighting {
+  /// The whole advert in hexadecimal digits.
+  case data(Range<Int>)
+  /// Parts of an advert, as Theengs gives them: manufacturer data, service data.
+  case parts
+  /// A beacon that the sender has identified.
+  case beacon(BeaconID)
+  /// A device of which only the address is known.
+  case device(DeviceAddress)
+
+  /// Reads the sighting in an object, or returns nil if there is none.
+  init?(_ object: JSONObject, _ bytes: RawSpan) throws(DatagramRefusal) {
+    let address = try JSONSighting.address(object, bytes)
+    if object[.data].kind == .string, address != nil || object.has(.rssi) {
+      guard let place = try object.text(.data) else { return nil }
+      self = .data(place)
+    } else if object[.manufacturerData].kind == .string || JSONSighting.hasServiceData(object, bytes) {
+      self = .parts
+    } else if let beacon = try JSONSighting.beacon(object, bytes) {
+      self = .beacon(beacon)
+    } else if let address {
+      self = .device(address)
+    } else {
+      return nil
+    }
+  }
+
+  /// The report that it is, whatever varies in length being appended to the batch.
+  func body(
+    _ bytes: RawSpan,
+    _ object: JSONObject,
+    appendingTo batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> ReportBody {
+    let level = try object.level(bytes)
+    let payload: Range<UInt32>?
+    switch self {
+    case .beacon(let beacon):
+      let accuracy = try object.number(.accuracy, bytes).flatMap { $0 >= 0 ? Meters($0) : nil }
+      return .rangedBeacon(RangedBeacon(beacon: beacon, rssi: level, accuracy: accuracy))
+    case .data(let digits): payload = WireText.withHex(bytes, digits) { batch.append(payload: $0) }
+    case .parts: payload = try JSONSighting.appendParts(object, bytes, to: &batch)
+    case .device: payload = batch.append(payload: EmptyCollection<UInt8>())
+    }
+    guard let payload else { throw .badText }
+    let word = object.word(.pdu, bytes, JSONWords.pdus).map { UInt8($0 % 6) }
+    let channel = try object[.channel].kind == .number ? object.number(.channel, bytes) ?? 0 : 0
+    return .advert(
+      Advert(
+        address: try JSONSighting.address(object, bytes),
+        rssi: level,
+        pdu: word.flatMap(Advert.PDU.init(rawValue:)) ?? .unknown,
+        channel: [37, 38, 39].contains(channel) ? UInt8(channel) : 0,
+        advertisingSet: try object.integer(.advertisingSet, bytes, in: 0...UInt8.max) ?? 255,
+        payload: payload
+      )
+    )
+  }
+
+  /// The device's address: the field for it, or an `id` that is one.
+  private static func address(
+    _ object: JSONObject,
+    _ bytes: RawSpan
+  ) throws(DatagramRefusal) -> DeviceAddress? {
+    let kind = try kind(object, bytes)
+    if object.has(.address) {
+      guard let place = try object.text(.address) else { throw .badIdentity }
+      guard let address = WireText.address(bytes, place, kind: kind) else { throw .badIdentity }
+      return address
+    }
+    guard object[.id].kind == .string, !object[.id].isEscaped else { return nil }
+    return WireText.address(bytes, object[.id].range, kind: kind)
+  }
+
+  private static func kind(
+    _ object: JSONObject,
+    _ bytes: RawSpan
+  ) throws(DatagramRefusal) -> DeviceAddress.Kind {
+    let word = object.word(.addressType, bytes, JSONWords.addressKinds)
+    let code = object[.addressType].kind == .number ? try object.number(.addressType, bytes) : nil
+    // The codes are those of HCI: 2 and 3 are public and random addresses that the host has resolved.
+    switch code ?? word.map({ Double($0) }) {
+    case 0, 2: return .public
+    case 1, 3: return .random
+    default: return .unknown
+    }
+  }
+
+  private static func hasServiceData(_ object: JSONObject, _ bytes: RawSpan) -> Bool {
+    object[.serviceData].kind == .string && serviceUUID(object, bytes) != nil
+  }
+
+  /// The 16-bit UUID of service data, as `0xfeaa` or `feaa`.
+  private static func serviceUUID(_ object: JSONObject, _ bytes: RawSpan) -> UInt64? {
+    guard object[.serviceUUID].kind == .string else { return nil }
+    let range = object[.serviceUUID].range
+    let isPrefixed = range.count == 6 && bytes.byte(at: range.lowerBound + 1) | 0x20 == UInt8(ascii: "x")
+    return WireText.octets(
+      bytes,
+      isPrefixed ? range.dropFirst(2).startIndex..<range.upperBound : range,
+      count: 2
+    )
+  }
+
+  /// Appends the AD structures that manufacturer data and service data are.
+  private static func appendParts(
+    _ object: JSONObject,
+    _ bytes: RawSpan,
+    to batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Range<UInt32> {
+    let start = UInt32(batch.payloads.count)
+    if let place = try object.text(.manufacturerData) {
+      guard place.count <= 2 * 254 else { throw .badField }
+      _ = batch.append(payload: [UInt8(place.count / 2 + 1), 0xFF])
+      guard WireText.withHex(bytes, place, { _ = batch.append(payload: $0) }) != nil else { throw .badText }
+    }
+    if let uuid = serviceUUID(object, bytes), let place = try object.text(.serviceData) {
+      guard place.count <= 2 * 252 else { throw .badField }
+      _ = batch.append(
+        payload: [UInt8(place.count / 2 + 3), 0x16, UInt8(uuid & 0xFF), UInt8(uuid >> 8)]
+      )
+      guard WireText.withHex(bytes, place, { _ = batch.append(payload: $0) }) != nil else { throw .badText }
+    }
+    return start..<UInt32(batch.payloads.count)
+  }
+}
+
+/// The ways in which senders name a beacon.
+extension JSONSighting {
+  /// The beacon that an object names, or nil if it names none.
+  ///
+  /// The canonical text of Pharos, UUID with major and minor, Eddystone namespace with instance, or an
+  /// ESPresense id.
+  static func beacon(_ object: JSONObject, _ bytes: RawSpan) throws(DatagramRefusal) -> BeaconID? {
+    if object[.beacon].kind == .string {
+      guard let place = try object.text(.beacon), let text = WireText.string(bytes, place) else {
+        throw .badIdentity
+      }
+      guard let beacon = BeaconID(text) else { throw .badIdentity }
+      return beacon
+    }
+    if object.has(.uuid), object.has(.major), object.has(.minor) {
+      guard let place = try object.text(.uuid), let uuid = WireText.uuid(bytes, place) else {
+        throw .badIdentity
+      }
+      guard let major = try object.integer(.major, bytes, in: 0...UInt16.max) else { return nil }
+      guard let minor = try object.integer(.minor, bytes, in: 0...UInt16.max) else { return nil }
+      return .proximity(uuid, major: major, minor: minor)
+    }
+    if object.has(.namespace), object.has(.instance) {
+      guard let name = try object.text(.namespace), let part = try object.text(.instance) else { return nil }
+      guard let beacon = eddystone(bytes, namespace: name, instance: part) else { throw .badIdentity }
+      return beacon
+    }
+    guard object[.id].kind == .string, !object[.id].isEscaped else { return nil }
+    return beacon(id: object[.id].range, bytes)
+  }
+
+  /// `iBeacon:uuid-major-minor`, `abeacon:uuid-major-minor` or `eddy:namespace-instance`, as ESPresense
+  /// writes them.
+  private static func beacon(id: Range<Int>, _ bytes: RawSpan) -> BeaconID? {
+    guard let colon = id.first(where: { bytes.byte(at: $0) == UInt8(ascii: ":") }) else { return nil }
+    let scheme = id.lowerBound..<colon
+    let rest = colon + 1..<id.upperBound
+    if spells(bytes, scheme, "ibeacon") || spells(bytes, scheme, "abeacon") {
+      guard rest.count > 37 else { return nil }
+      let middle = rest.lowerBound + 36
+      guard let uuid = WireText.uuid(bytes, rest.lowerBound..<middle) else { return nil }
+      guard bytes.byte(at: middle) == UInt8(ascii: "-") else { return nil }
+      let numbers = middle + 1..<rest.upperBound
+      guard let dash = numbers.first(where: { bytes.byte(at: $0) == UInt8(ascii: "-") }) else { return nil }
+      guard let major = WireText.integer(bytes, numbers.lowerBound..<dash) else { return nil }
+      guard let minor = WireText.integer(bytes, dash + 1..<numbers.upperBound) else { return nil }
+      guard let major = UInt16(exactly: major), let minor = UInt16(exactly: minor) else { return nil }
+      return .proximity(uuid, major: major, minor: minor)
+    }
+    guard spells(bytes, scheme, "eddy"), rest.count == 33 else { return nil }
+    guard bytes.byte(at: rest.lowerBound + 20) == UInt8(ascii: "-") else { return nil }
+    return eddystone(
+      bytes,
+      namespace: rest.lowerBound..<rest.lowerBound + 20,
+      instance: rest.lowerBound + 21..<rest.upperBound
+    )
+  }
+
+  private static func eddystone(_ bytes: RawSpan, namespace: Range<Int>, instance: Range<Int>) -> BeaconID? {
+    guard namespace.count == 20 else { return nil }
+    let middle = namespace.lowerBound + 16
+    guard let high = WireText.octets(bytes, namespace.lowerBound..<middle, count: 8) else { return nil }
+    guard let low = WireText.octets(bytes, middle..<namespace.upperBound, count: 2) else { return nil }
+    guard let instance = WireText.octets(bytes, instance, count: 6) else { return nil }
+    return .eddystone(EddystoneNamespace(high: high, low: UInt16(low)), instance: instance)
+  }
+
+  /// Returns whether a range spells a word of lower-case letters, in any case.
+  private static func spells(_ bytes: RawSpan, _ range: Range<Int>, _ word: StaticString) -> Bool {
+    guard range.count == word.utf8CodeUnitCount else { return false }
+    return range.allSatisfy { unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - range.lowerBound] }
+  }
+}

@@ -1,0 +1,361 @@
+public import PharosModel
+
+/// The Pharos datagram, version 1: compact, numbered, with ages instead of times, and room for a signature.
+///
+/// The first report of a datagram is its head (a `Transmission`); the records follow in their order. Records
+/// of unknown types are passed over by their length, and so is what a later version adds behind the fields of
+/// a record of fixed length. Whether a tag is right is not judged here: ``PharosDatagramHead`` says where it
+/// lies.
+///
+/// - Shape: see the article "The Pharos datagram, version 1".
+public enum PharosFormat: DatagramFormat {
+  /// The format.
+  public static let format = WireFormat.pharos
+
+  /// Returns whether the datagram begins with `PHAR`.
+  public static func recognises(_ datagram: RawSpan) -> Bool {
+    datagram.byteCount >= 4 && datagram.u32(at: 0) == PharosDatagramLayout.magic
+  }
+
+  /// Appends the head and the records of a datagram.
+  public static func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    let outline = try PharosDatagramOutline(datagram)
+    let mark = batch.mark
+    do throws(DatagramRefusal) {
+      let sender = try observer(datagram, outline.observerKind, in: outline.identity, into: &batch)
+      batch.append(
+        Report(
+          observer: sender,
+          received: received,
+          timing: .received,
+          body: .transmission(outline.transmission)
+        )
+      )
+      try decodeRecords(datagram, in: outline.records, sender: sender, received: received, into: &batch)
+    } catch {
+      batch.removeAll(behind: mark)
+      throw error
+    }
+  }
+
+  private static func decodeRecords(
+    _ datagram: RawSpan,
+    in records: Range<Int>,
+    sender: UInt32,
+    received: Timestamp,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    var observer = sender
+    var payloads = CopiedPayloads(end: records.upperBound)
+    var next = records.lowerBound
+    while next < records.upperBound {
+      let start = next + PharosDatagramLayout.recordHeadLength
+      guard start <= records.upperBound else { throw .tooShort }
+      let code = datagram.knownByte(at: next)
+      if code == PharosDatagramLayout.RecordType.advert.rawValue {
+        next = try decodeAdverts(
+          datagram,
+          in: next..<records.upperBound,
+          of: observer,
+          received,
+          &payloads,
+          into: &batch
+        )
+        continue
+      }
+      next = start + Int(datagram.knownU16(at: next + 1))
+      guard next <= records.upperBound else { throw .lengthMismatch }
+      guard let type = PharosDatagramLayout.RecordType(rawValue: code) else { continue }
+      var body = ByteCursor(start..<next)
+      if type == .observer {
+        observer = try decodeObserver(datagram, &body, sender: sender, into: &batch)
+        continue
+      }
+      // Every record but an observer begins with its age.
+      let age = TimeSpan.milliseconds(Int64(try body.u32(datagram)))
+      let report = try decodeBody(type, datagram, &body, into: &batch)
+      batch.append(Report(observer: observer, received: received, timing: .age(age), body: report))
+    }
+  }
+
+  /// Reads who reports the records behind this one; an empty record hands them back to the sender.
+  private static func decodeObserver(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor,
+    sender: UInt32,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> UInt32 {
+    guard body.remaining > 0 else { return sender }
+    let kind = try body.u8(datagram)
+    return try observer(datagram, kind, in: try body.take(body.remaining), into: &batch)
+  }
+
+  /// The index of an observer in the batch; a gateway's MAC, which nearly all have, is compared as a number.
+  private static func observer(
+    _ datagram: RawSpan,
+    _ kind: UInt8,
+    in identity: Range<Int>,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> UInt32 {
+    guard kind == PharosDatagramLayout.ObserverKind.eui48.rawValue, identity.count == 6 else {
+      return batch.index(of: try PharosDatagramOutline.observer(datagram, kind: kind, in: identity))
+    }
+    let bits = datagram.u48(at: identity.lowerBound)
+    let count = batch.observers.count
+    if count > 0, case .eui48(bits) = batch.observers[count - 1] { return UInt32(count - 1) }
+    batch.observers.append(.eui48(bits))
+    return UInt32(count)
+  }
+
+  private static func decodeBody(
+    _ type: PharosDatagramLayout.RecordType,
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> ReportBody {
+    switch type {
+    case .rangedBeacon: .rangedBeacon(try decodeRangedBeacon(datagram, &body))
+    case .scanState: .scanState(try decodeScanState(datagram, &body))
+    case .wifiScan: .wifiScan(try decodeAccessPoints(datagram, &body, into: &batch))
+    case .motion: .motion(try decodeMotionSamples(datagram, &body, into: &batch))
+    case .outsideFix: .outsideFix(try decodeOutsideFix(datagram, &body))
+    case .heartbeat: .heartbeat(try decodeHeartbeat(datagram, &body))
+    case .displayOn, .observer, .advert: .displayOn
+    }
+  }
+}
+
+/// The records about what a radio heard.
+extension PharosFormat {
+  /// Decodes adverts, by far the most frequent records, up to the first record of another type.
+  ///
+  /// The length of each is checked once, and its fields are read at fixed offsets.
+  ///
+  /// - Returns: the start of the first record of another type, or the end of the records.
+  static func decodeAdverts(
+    _ datagram: RawSpan,
+    in records: Range<Int>,
+    of observer: UInt32,
+    _ received: Timestamp,
+    _ payloads: inout CopiedPayloads,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Int {
+    var next = records.lowerBound
+    let end = records.upperBound
+    let first = min(next + PharosDatagramLayout.leastAdvertLength, end)
+    let shift = payloads.shift(from: first, in: datagram, &batch)
+    let most = records.count / PharosDatagramLayout.leastAdvertLength
+    try batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) throws(DatagramRefusal) in
+      while next < end {
+        let start = next + PharosDatagramLayout.recordHeadLength
+        guard start <= end else { throw .tooShort }
+        let code = datagram.knownByte(at: next)
+        guard code == PharosDatagramLayout.RecordType.advert.rawValue else { return }
+        let data = next + PharosDatagramLayout.leastAdvertLength
+        let behind = start + Int(datagram.knownU16(at: next + 1))
+        guard behind <= end else { throw .lengthMismatch }
+        guard data <= behind else { throw .tooShort }
+        // The age; then level, PDU, channel, set, kind of address and the first three bytes of the address; then the others.
+        let age = datagram.knownU32(at: start)
+        let fields = datagram.knownU64(at: start + 4)
+        let bits = (fields & 0xFF_FFFF) << 24 | UInt64(datagram.knownU32(at: start + 11) & 0xFF_FFFF)
+        let channel = UInt8(truncatingIfNeeded: fields >> 40)
+        let kind = UInt8(truncatingIfNeeded: fields >> 24)
+        let level = Int8(truncatingIfNeeded: fields >> 56)
+        guard let pdu = Advert.PDU(rawValue: UInt8(truncatingIfNeeded: fields >> 48)),
+          channel == 0 || 37...39 ~= channel,
+          kind <= PharosDatagramLayout.AddressKind.anonymous.rawValue,
+          behind - data <= WireLimits.longestPayload
+        else { throw .badField }
+        // The first kinds are those of a device's own addresses; what is none of them is no address.
+        let hasAddress = kind < PharosDatagramLayout.AddressKind.anonymous.rawValue
+        entries.append(
+          ReportEntry(
+            advertOf: observer,
+            received: received,
+            age: .milliseconds(Int64(age)),
+            address: (hasAddress ? bits : 0) | (fields >> 32 & 0xFF) << 48 | UInt64(kind) << 56,
+            level: WireLimits.isLevel(level) ? level : ReportEntry.noLevel,
+            pdu: pdu,
+            channel: channel,
+            payload: UInt32(truncatingIfNeeded: data &+ shift),
+            length: UInt16(truncatingIfNeeded: behind &- data)
+          )
+        )
+        next = behind
+      }
+    }
+    return next
+  }
+
+  static func decodeRangedBeacon(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> RangedBeacon {
+    let level = try decodeLevel(datagram, &body)
+    let accuracy = try body.f32(datagram)
+    let code = try body.u8(datagram)
+    guard let kind = BeaconID.Kind(rawValue: code & ~PharosDatagramLayout.keyedByAddressBit) else {
+      throw .badField
+    }
+    var beacon: BeaconID
+    switch kind {
+    case .proximity:
+      let uuid = UUID128(high: try body.u64(datagram), low: try body.u64(datagram))
+      beacon = .proximity(uuid, major: try body.u16(datagram), minor: try body.u16(datagram))
+    case .eddystone:
+      let namespace = EddystoneNamespace(high: try body.u64(datagram), low: try body.u16(datagram))
+      beacon = .eddystone(namespace, instance: try body.u48(datagram))
+    case .address:
+      beacon = .address(DeviceAddress(bits: try body.u48(datagram), kind: .unknown))
+    }
+    if code & PharosDatagramLayout.keyedByAddressBit != 0 {
+      beacon = beacon.keyed(by: DeviceAddress(bits: try body.u48(datagram), kind: .unknown))
+    }
+    return RangedBeacon(beacon: beacon, rssi: level, accuracy: metres(accuracy))
+  }
+
+  static func decodeScanState(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> ScanState {
+    guard let state = ScanState(rawValue: try body.u8(datagram)) else { throw .badField }
+    return state
+  }
+
+  static func decodeAccessPoints(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Range<UInt32> {
+    guard body.remaining.isMultiple(of: PharosDatagramLayout.accessPointLength) else { throw .lengthMismatch }
+    let start = UInt32(batch.accessPoints.count)
+    while body.remaining > 0 {
+      let point = AccessPoint(
+        bssid: DeviceAddress(bits: try body.u48(datagram), kind: .unknown),
+        rssi: try decodeLevel(datagram, &body),
+        frequency: try body.u16(datagram),
+        lastHeard: .milliseconds(Int64(try body.u32(datagram)))
+      )
+      _ = batch.append(accessPoints: CollectionOfOne(point))
+    }
+    return start..<UInt32(batch.accessPoints.count)
+  }
+
+  static func decodeHeartbeat(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> Heartbeat {
+    let heard = try body.u32(datagram)
+    let duty = try body.f32(datagram)
+    // A negative share, or none, says that the sender does not know.
+    guard !(duty > 1) else { throw .badField }
+    return Heartbeat(
+      advertsHeard: heard == PharosDatagramLayout.notCounted ? nil : heard,
+      scanDuty: duty >= 0 ? duty : nil,
+      dropped: try body.u32(datagram)
+    )
+  }
+
+  private static func decodeLevel(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> RSSI? {
+    WireLimits.level(Int(try body.i8(datagram)))
+  }
+
+  /// A length that may be missing: negative, or no number.
+  private static func metres(_ value: Float) -> Meters? {
+    value.isFinite && value >= 0 ? Meters(Double(value)) : nil
+  }
+}
+
+/// The records about where an observer is and how it moves.
+extension PharosFormat {
+  static func decodeMotionSamples(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Range<UInt32> {
+    guard body.remaining.isMultiple(of: PharosDatagramLayout.motionSampleLength) else {
+      throw .lengthMismatch
+    }
+    let start = UInt32(batch.motionSamples.count)
+    while body.remaining > 0 {
+      let code = try body.u8(datagram)
+      let age = TimeSpan.microseconds(Int64(try body.u32(datagram)))
+      let (x, y, z) = (try body.f32(datagram), try body.f32(datagram), try body.f32(datagram))
+      // A sensor that this version does not know is passed over.
+      guard let kind = MotionSample.Kind(rawValue: code) else { continue }
+      guard x.isFinite, y.isFinite, z.isFinite else { throw .badField }
+      let sample = MotionSample(kind: kind, age: age, x: x, y: y, z: z)
+      _ = batch.append(motionSamples: CollectionOfOne(sample))
+    }
+    return start..<UInt32(batch.motionSamples.count)
+  }
+
+  static func decodeOutsideFix(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> OutsideFix {
+    guard let source = OutsideFix.Source(rawValue: try body.u8(datagram)) else { throw .badField }
+    let latitude = try body.f64(datagram)
+    let longitude = try body.f64(datagram)
+    let accuracy = try body.f32(datagram)
+    let speed = try body.f32(datagram)
+    guard let fix = WireLimits.fix(latitude, longitude, Double(accuracy), speed, source) else {
+      throw .badField
+    }
+    return fix
+  }
+}
+
+extension WireLimits {
+  /// A fix, or nil if it lies nowhere on Earth or its accuracy is no length; a speed below 0 is none.
+  static func fix(
+    _ latitude: Double,
+    _ longitude: Double,
+    _ accuracy: Double,
+    _ speed: Float,
+    _ source: OutsideFix.Source
+  ) -> OutsideFix? {
+    guard -90...90 ~= latitude, -180...180 ~= longitude, accuracy >= 0, accuracy.isFinite else { return nil }
+    return OutsideFix(
+      latitude: latitude,
+      longitude: longitude,
+      horizontalAccuracy: Meters(accuracy),
+      speed: speed.isFinite && speed >= 0 ? speed : nil,
+      source: source
+    )
+  }
+}
+
+/// The position in a batch of the AD structures of a datagram's adverts.
+///
+/// They are copied in one go, from the first advert's to the end of the records, with the few bytes between them: that
+/// costs less than a copy for each.
+struct CopiedPayloads {
+  /// The end of the records in the datagram.
+  let end: Int
+  /// The difference between an offset in the batch and one in the datagram.
+  private var shift = 0
+  private var isCopied = false
+
+  /// Starts before the first copy of a datagram whose records end at an offset.
+  init(end: Int) { self.end = end }
+
+  /// Returns the difference between an offset in the batch and one in the datagram.
+  ///
+  /// The first call copies all bytes from `first` to the end of the records.
+  mutating func shift(from first: Int, in datagram: RawSpan, _ batch: inout ReportBatch) -> Int {
+    guard !isCopied else { return shift }
+    let copy = batch.append(payload: datagram.extracting(first..<end))
+    shift = Int(copy.lowerBound) - first
+    isCopied = true
+    return shift
+  }
+}

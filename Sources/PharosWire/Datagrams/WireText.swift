@@ -1,0 +1,213 @@
+import PharosModel
+
+/// Reads what text formats spell, straight from the bytes of the datagram.
+///
+/// The rules are those of the words' own initialisers; only names allocate.
+enum WireText {
+  /// The bytes that a range of hexadecimal digits spells, handed to `body`, or nil if they are none, or too
+  /// many.
+  static func withHex<Result>(
+    _ bytes: RawSpan,
+    _ range: Range<Int>,
+    _ body: (RawSpan) -> Result
+  ) -> Result? {
+    guard range.count.isMultiple(of: 2), range.count <= 2 * WireLimits.longestPayload else { return nil }
+    return unsafe withUnsafeTemporaryAllocation(byteCount: range.count / 2, alignment: 1) { buffer in
+      for index in 0..<range.count / 2 {
+        guard let byte = hexByte(bytes, at: range.lowerBound + 2 * index) else { return nil }
+        unsafe buffer[index] = byte
+      }
+      return unsafe body(UnsafeRawBufferPointer(buffer).bytes)
+    }
+  }
+
+  /// The number that exactly `count` octets spell, with colons or dashes between them or with nothing, or
+  /// nil.
+  static func octets(_ bytes: RawSpan, _ range: Range<Int>, count: Int) -> UInt64? {
+    let step: Int
+    switch range.count {
+    case count * 2: step = 2
+    case count * 3 - 1: step = 3
+    default: return nil
+    }
+    var value: UInt64 = 0
+    for index in 0..<count {
+      let place = range.lowerBound + index * step
+      guard let byte = hexByte(bytes, at: place) else { return nil }
+      value = value << 8 | UInt64(byte)
+      guard step == 3, index < count - 1 else { continue }
+      let separator = bytes.byte(at: place + 2)
+      guard separator == UInt8(ascii: ":") || separator == UInt8(ascii: "-") else { return nil }
+      guard separator == bytes.byte(at: range.lowerBound + 2) else { return nil }
+    }
+    return value
+  }
+
+  /// A device address as people write it.
+  static func address(
+    _ bytes: RawSpan,
+    _ range: Range<Int>,
+    kind: DeviceAddress.Kind = .unknown
+  ) -> DeviceAddress? {
+    octets(bytes, range, count: 6).map { DeviceAddress(bits: $0, kind: kind) }
+  }
+
+  /// A UUID of 32 digits, with or without the four dashes in their usual places.
+  static func uuid(_ bytes: RawSpan, _ range: Range<Int>) -> UUID128? {
+    guard range.count == 32 || range.count == 36 else { return nil }
+    let dashed = range.count == 36
+    var high: UInt64 = 0
+    var low: UInt64 = 0
+    for index in 0..<range.count {
+      let ascii = bytes.byte(at: range.lowerBound + index)
+      if dashed, index == 8 || index == 13 || index == 18 || index == 23 {
+        guard ascii == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let digit = Hex.nibble(ascii) else { return nil }
+      high = high << 4 | low >> 60
+      low = low << 4 | UInt64(digit)
+    }
+    return UUID128(high: high, low: low)
+  }
+
+  /// An observer's identity: a MAC, an EUI-64, a UUID, or else a name of 1 to 64 bytes without control
+  /// characters.
+  static func observer(_ bytes: RawSpan, _ range: Range<Int>) throws(DatagramRefusal) -> ObserverID {
+    if let bits = octets(bytes, range, count: 6) { return .eui48(bits) }
+    if let bits = octets(bytes, range, count: 8) { return .eui64(bits) }
+    if let uuid = uuid(bytes, range) { return .uuid(uuid) }
+    guard 1...ObserverID.longestName ~= range.count else { throw .badIdentity }
+    for offset in range where bytes.byte(at: offset) < 0x20 || bytes.byte(at: offset) == 0x7F {
+      throw .badIdentity
+    }
+    guard let name = string(bytes, range) else { throw .badText }
+    return .name(name)
+  }
+
+  /// The text of a range, or nil if it is no UTF-8.
+  static func string(_ bytes: RawSpan, _ range: Range<Int>) -> String? {
+    unsafe bytes.extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+  }
+
+  /// Returns whether a range is UTF-8 throughout.
+  static func isUTF8(_ bytes: RawSpan, _ range: Range<Int>) -> Bool {
+    unsafe bytes.extracting(range).withUnsafeBytes { raw in
+      unsafe (try? UTF8Span(validating: raw.bindMemory(to: UInt8.self).span)) != nil
+    }
+  }
+
+  /// A decimal number, with a fraction and an exponent if it has them, or nil.
+  static func number(_ bytes: RawSpan, _ range: Range<Int>) -> Double? {
+    if let whole = integer(bytes, range) { return Double(whole) }
+    guard let first = range.first, let text = string(bytes, range) else { return nil }
+    // Swift reads "nan", "inf" and hexadecimal too; here a number is made of digits.
+    guard bytes.byte(at: first) == UInt8(ascii: "-") || isDigit(bytes.byte(at: first)) else { return nil }
+    guard !range.contains(where: { bytes.byte(at: $0) | 0x20 == UInt8(ascii: "x") }) else { return nil }
+    guard let value = Double(text), value.isFinite else { return nil }
+    return value
+  }
+
+  /// A whole number that fits 64 bits, with a minus sign if it has one, or nil.
+  static func integer(_ bytes: RawSpan, _ range: Range<Int>) -> Int64? {
+    guard let first = range.first else { return nil }
+    let negative = bytes.byte(at: first) == UInt8(ascii: "-")
+    let digits = (negative ? first + 1 : first)..<range.upperBound
+    guard 1...19 ~= digits.count else { return nil }
+    var value: Int64 = 0
+    for offset in digits {
+      let ascii = bytes.byte(at: offset)
+      guard isDigit(ascii) else { return nil }
+      let (scaled, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = scaled.addingReportingOverflow(Int64(ascii - UInt8(ascii: "0")))
+      guard !overflow, !carry else { return nil }
+      value = sum
+    }
+    return negative ? -value : value
+  }
+
+  /// Returns the end of a datagram's text: some senders include one or several of the zeros that end a string in C.
+  static func end(_ bytes: RawSpan) -> Int {
+    var end = bytes.byteCount
+    while end > 0, bytes.byte(at: end - 1) == 0 { end -= 1 }
+    return end
+  }
+
+  static func isDigit(_ ascii: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= ascii }
+
+  private static func hexByte(_ bytes: RawSpan, at offset: Int) -> UInt8? {
+    guard let high = Hex.nibble(bytes.byte(at: offset)), let low = Hex.nibble(bytes.byte(at: offset + 1))
+    else {
+      return nil
+    }
+    return high << 4 | low
+  }
+}
+
+/// The interpretation of times in text formats.
+enum WireTime {
+  /// The timing that a number of seconds, milliseconds, microseconds or nanoseconds since the epoch gives;
+  /// its size tells which, for all times from 1973 on.
+  ///
+  /// Whole seconds are too coarse to be of use: the receive time stands. The digits are read as they stand,
+  /// since a `Double` would lose the last of them.
+  ///
+  /// - Returns: nil if the number is no time.
+  static func timing(_ bytes: RawSpan, _ range: Range<Int>) -> ReportTiming? {
+    let point = range.first { bytes.byte(at: $0) == UInt8(ascii: ".") } ?? range.upperBound
+    guard let whole = WireText.integer(bytes, range.lowerBound..<point), whole >= 0 else { return nil }
+    let unit = nanoseconds(perUnitOf: whole)
+    let fraction = point < range.upperBound ? point + 1..<range.upperBound : point..<point
+    guard point == range.upperBound || !fraction.isEmpty else { return nil }
+    guard let rest = nanoseconds(bytes, fraction: fraction, of: unit) else { return nil }
+    guard unit < 1_000_000_000 || !fraction.isEmpty else { return .received }
+    let (nanoseconds, overflow) = whole.multipliedReportingOverflow(by: unit)
+    guard !overflow else { return nil }
+    return .sent(Timestamp(nanoseconds: nanoseconds) + TimeSpan(nanoseconds: rest))
+  }
+
+  private static func nanoseconds(perUnitOf time: Int64) -> Int64 {
+    switch time {
+    case ..<100_000_000_000: 1_000_000_000
+    case ..<100_000_000_000_000: 1_000_000
+    case ..<100_000_000_000_000_000: 1_000
+    default: 1
+    }
+  }
+
+  private static func nanoseconds(_ bytes: RawSpan, fraction: Range<Int>, of unit: Int64) -> Int64? {
+    var sum: Int64 = 0
+    var place = unit / 10
+    for offset in fraction {
+      let ascii = bytes.byte(at: offset)
+      guard WireText.isDigit(ascii) else { return nil }
+      sum += Int64(ascii - UInt8(ascii: "0")) * place
+      place /= 10
+    }
+    return sum
+  }
+}
+
+/// The limits that every format applies to values, so that a report means the same in every format.
+enum WireLimits {
+  /// The longest advertising data there is.
+  ///
+  /// - Units: bytes.
+  /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.
+  static let longestPayload = 1_650
+
+  /// The longest time since the epoch, or since a sender started, that fits a count of nanoseconds.
+  ///
+  /// - Units: milliseconds, about 292 years.
+  static let mostMilliseconds = Int64.max / 1_000_000
+
+  /// The level that a sender reports, or nil if it is one of those that mean that there was none: 127, 0, and
+  /// what no radio can measure (above +20 dBm, or −128).
+  static func level(_ dBm: Int) -> RSSI? {
+    guard let dBm = Int8(exactly: dBm), isLevel(dBm) else { return nil }
+    return RSSI(dBm: dBm)
+  }
+
+  /// Returns whether a number that a sender reports is a level.
+  static func isLevel(_ dBm: Int8) -> Bool { dBm != 0 && dBm >= -127 && dBm <= 20 }
+}

@@ -1,0 +1,136 @@
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import Testing
+
+@Suite("Tokens")
+struct TokenTests {
+  private let noon = Timestamp(seconds: 1_800_000_000)
+
+  @Test("a secret opens for whom it was made, and only its digest is kept")
+  func roles() throws {
+    let journal = try Journal.open(.memory, stream: "test")
+    let tokens = try Tokens(store: journal)
+    #expect(tokens.isEmpty)
+    let gallery = try tokens.create(name: "gallery app", role: .application("gallery"), at: noon)
+    let boss = try tokens.create(name: "boss", role: .operator, at: noon)
+    #expect(
+      tokens.verify(gallery.secret, at: noon) == .application(id: gallery.token.id, name: "gallery")
+    )
+    #expect(tokens.verify(boss.secret, at: noon) == .operator(name: "boss"))
+    #expect(tokens.list().map(\.name).sorted() == ["boss", "gallery app"])
+    for (_, document) in try journal.documents(kind: "access.token") {
+      let text = String(decoding: document, as: UTF8.self)
+      #expect(!text.contains(gallery.secret) && !text.contains(gallery.secret.dropFirst(4)))
+    }
+  }
+
+  @Test("a secret is pht_ and 43 characters of base64url, and never the same")
+  func form() throws {
+    let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
+    var secrets: Set<String> = []
+    for number in 0..<200 {
+      let secret = try tokens.create(name: "\(number)", role: .operator, at: noon).secret
+      #expect(secret.wholeMatch(of: /pht_[A-Za-z0-9_-]{43}/) != nil)
+      secrets.insert(secret)
+    }
+    #expect(secrets.count == 200)
+    #expect(Set(tokens.list().map(\.id)).count == 200)
+  }
+
+  @Test("what is not the very secret opens nothing")
+  func strangers() throws {
+    let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
+    let secret = try tokens.create(name: "one", role: .operator, at: noon).secret
+    let bytes = Array(secret.utf8)
+    for index in bytes.indices {
+      var changed = bytes
+      changed[index] = changed[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+      #expect(tokens.verify(String(decoding: changed, as: UTF8.self), at: noon) == nil)
+    }
+    let others = [
+      "", "pht_", "Bearer \(secret)", secret + "A", String(secret.dropLast()), secret + "\u{301}",
+    ]
+    for other in others + [String(repeating: "pht_", count: 100_000)] {
+      #expect(tokens.verify(other, at: noon) == nil)
+    }
+    #expect(tokens.verify(secret, at: noon) != nil)
+  }
+
+  @Test("a token ends at its time, to the nanosecond")
+  func expiry() throws {
+    let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
+    let end = noon + .minutes(60)
+    let secret = try tokens.create(name: "short", role: .operator, at: noon, expiresAt: end).secret
+    #expect(tokens.verify(secret, at: end - .oneNanosecond) != nil)
+    #expect(tokens.verify(secret, at: end) == nil)
+    #expect(throws: AccessError.expired) {
+      try tokens.create(name: "past", role: .operator, at: noon, expiresAt: noon)
+    }
+  }
+
+  @Test("revoking holds at once and after a restart; others stay")
+  func revocation() throws {
+    let journal = try Journal.open(.memory, stream: "test")
+    let tokens = try Tokens(store: journal)
+    let kept = try tokens.create(name: "kept", role: .application("a"), at: noon)
+    let gone = try tokens.create(name: "gone", role: .operator, at: noon)
+    #expect(try tokens.revoke(gone.token.id))
+    #expect(try !tokens.revoke(gone.token.id))
+    #expect(try !tokens.revoke("no such id"))
+    for again in [tokens, try Tokens(store: journal)] {
+      #expect(again.verify(gone.secret, at: noon) == nil)
+      #expect(again.verify(kept.secret, at: noon) == .application(id: kept.token.id, name: "a"))
+      #expect(again.list() == [kept.token])
+    }
+  }
+
+  @Test("when a token was used is known, for those that opened")
+  func use() throws {
+    let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
+    let made = try tokens.create(name: "one", role: .operator, at: noon, expiresAt: noon + .minutes(2))
+    #expect(tokens.lastUsed(made.token.id) == nil)
+    _ = tokens.verify(made.secret, at: noon + .minutes(1))
+    _ = tokens.verify(made.secret, at: noon + .minutes(3))
+    #expect(tokens.lastUsed(made.token.id) == noon + .minutes(1))
+  }
+
+  @Test("names that cannot be are refused with words", arguments: ["", String(repeating: "n", count: 201)])
+  func names(name: String) throws {
+    let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
+    #expect(throws: AccessError.badName(field: "name", limit: 200)) {
+      try tokens.create(name: name, role: .operator, at: noon)
+    }
+    #expect(throws: AccessError.badName(field: "application", limit: 200)) {
+      try tokens.create(name: "n", role: .application(name), at: noon)
+    }
+    #expect(tokens.isEmpty)
+    #expect(
+      AccessError.badName(field: "name", limit: 200).description == "name must be a text of 1 to 200 bytes"
+    )
+  }
+
+  @Test("what cannot be kept does not hold, and what cannot be forgotten still does")
+  func failingStore() throws {
+    let store = StubbornStore(try Journal.open(.memory, stream: "test"))
+    let tokens = try Tokens(store: store)
+    let made = try tokens.create(name: "one", role: .operator, at: noon)
+    store.refuses = true
+    #expect(throws: AccessError.self) { try tokens.create(name: "two", role: .operator, at: noon) }
+    #expect(throws: AccessError.self) { try tokens.revoke(made.token.id) }
+    #expect(tokens.verify(made.secret, at: noon) != nil)
+    #expect(tokens.list() == [made.token])
+  }
+
+  @Test("a damaged document is told with its name, and nothing opens by it")
+  func damage() throws {
+    let journal = try Journal.open(.memory, stream: "test")
+    let made = try Tokens(store: journal).create(name: "one", role: .operator, at: noon)
+    let document = try #require(try journal.documents(kind: "access.token").first?.document)
+    for length in 0..<document.count {
+      try journal.put(Array(document.prefix(length)), kind: "access.token", key: made.token.id)
+      let error = #expect(throws: AccessError.self) { _ = try Tokens(store: journal) }
+      #expect(error?.description.contains("access.token/\(made.token.id)") == true)
+    }
+  }
+}

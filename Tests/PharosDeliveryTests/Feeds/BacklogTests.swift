@@ -1,0 +1,88 @@
+import PharosDelivery
+import PharosModel
+import PharosTestSupport
+import Testing
+
+@Suite("What waits to be committed")
+struct BacklogTests {
+  fileprivate enum Thing: Equatable {
+    case event(Int)
+    case checkpoint(UInt64)
+  }
+
+  /// Draws events, checkpoints, takings and strippings, and compares with an array.
+  @Test("any order of calls gives what an array gives", arguments: Seeds.drawn(0..<200 as Range<UInt64>))
+  func model(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let limit = Int.random(in: 5...60, using: &generator)
+    var backlog = Backlog(limit: limit)
+    var model: [Thing] = []
+    var strippable = 0
+    var number = 0
+    var delivered: UInt64 = 0
+    for _ in 0..<300 {
+      switch Int.random(in: 0..<10, using: &generator) {
+      case 0..<5:
+        let events = (0..<Int.random(in: 1...12, using: &generator)).map { offset in
+          Bool.random(using: &generator) ? Sample.enter(number + offset) : Sample.ranging(number + offset)
+        }
+        number += events.count
+        let isDelivered = Bool.random(using: &generator)
+        if isDelivered { delivered += UInt64(events.count) }
+        model += events.map { .event($0.number + ($0.kind == .ranging ? 1_000_000 : 0)) }
+        let lost = backlog.append(events, isDelivered: isDelivered, inFlight: 0)
+        var expected = 0
+        while model.count(where: \.isEvent) > limit, let first = model.firstIndex(where: \.isEvent) {
+          model.remove(at: first)
+          strippable = max(0, strippable - (first < strippable ? 1 : 0))
+          expected += 1
+        }
+        #expect(lost == expected)
+      case 5:
+        backlog.append(
+          CommitPublisherCheckpoint(instant: Timestamp(seconds: 0), eventsBefore: delivered, encode: { [] })
+        )
+        model.append(.checkpoint(delivered))
+      case 6:
+        let stripped = backlog.strip { $0.kind == .ranging }.map { Thing.event($0.number + 1_000_000) }
+        let later = model[strippable...].filter { $0.isReading }
+        #expect(stripped == later)
+        model = Array(model[..<strippable]) + model[strippable...].filter { !$0.isReading }
+        strippable = model.count
+      default:
+        let most = Int.random(in: 1...20, using: &generator)
+        let group = backlog.take(upTo: most)
+        var taken: [Thing] = []
+        while let first = model.first, taken.count < most {
+          guard first.isEvent else { break }
+          taken.append(first)
+          model.removeFirst()
+          strippable = max(0, strippable - 1)
+        }
+        var checkpoint: UInt64?
+        if taken.count < most, case .checkpoint(let ordinal)? = model.first {
+          checkpoint = ordinal
+          model.removeFirst()
+          strippable = max(0, strippable - 1)
+        } else if case .checkpoint(let ordinal)? = model.first, group?.checkpoint != nil {
+          checkpoint = ordinal
+          model.removeFirst()
+          strippable = max(0, strippable - 1)
+        }
+        let given = (group?.events ?? []).map {
+          Thing.event($0.number + ($0.kind == .ranging ? 1_000_000 : 0))
+        }
+        #expect(given == taken)
+        #expect(group?.checkpoint?.eventsBefore == checkpoint)
+        if let checkpoint { #expect(group?.ordinal == checkpoint) }
+      }
+      #expect(backlog.count == model.count(where: \.isEvent))
+      #expect(backlog.delivered == delivered)
+    }
+  }
+}
+
+extension BacklogTests.Thing {
+  fileprivate var isEvent: Bool { if case .event = self { true } else { false } }
+  fileprivate var isReading: Bool { if case .event(let number) = self { number >= 1_000_000 } else { false } }
+}

@@ -1,0 +1,50 @@
+import Logging
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosPublishing
+
+/// A teller with a store that a test can make refuse, and a record of what was told.
+struct CommitPublisherHarness {
+  let hub = EventHub()
+  let store = ModelStore()
+  let authorisations: Authorisations
+  let commitPublisher: CommitPublisher
+  let log = RecordedLog()
+  let told: EventSequence<ToldEvent, Never>
+
+  init(_ change: (inout CommitPublisherSettings) -> Void = { _ in }) throws {
+    var settings = CommitPublisherSettings()
+    settings.interval = .milliseconds(1)
+    settings.firstPause = .milliseconds(1)
+    settings.longestPause = .milliseconds(2)
+    change(&settings)
+    authorisations = try Authorisations(store: Journal.open(.memory, stream: "test"))
+    commitPublisher = CommitPublisher(
+      hub: hub,
+      store: store,
+      authorisations: authorisations,
+      stream: "test",
+      settings: settings,
+      logger: Logger(label: "test") { [log] _ in log }
+    )
+    told = commitPublisher.told.events.buffering(1_000_000).sequence
+  }
+
+  /// What was told until now, in order; the told streams end.
+  func finish() async -> [ToldEvent] {
+    await commitPublisher.drain()
+    commitPublisher.told.finish()
+    var events: [ToldEvent] = []
+    for await event in told { events.append(event) }
+    return events
+  }
+
+  /// Marks the handset as a person, whom applications may learn of by name only.
+  func declarePerson() {
+    authorisations.declare(
+      persons: Persons(observers: [.name("handset")]),
+      purposes: ["gallery": "To guide visitors."]
+    )
+  }
+}

@@ -1,0 +1,238 @@
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosPublishing
+import Synchronization
+import Testing
+
+@Suite("Telling", .timeLimit(.minutes(20)))
+struct CommitPublisherTests {
+  @Test("events are told in order, numbered without gaps, and not before they are committed")
+  func order() async throws {
+    let harness = try CommitPublisherHarness()
+    let uncommitted = Mutex(0)
+    harness.commitPublisher.told.tap { [store = harness.store] batch in
+      let head = store.head
+      for told in batch where (told.sequence ?? 0) > head { uncommitted.withLock { $0 += 1 } }
+    }
+    for start in stride(from: 0, to: 6_000, by: 37) {
+      harness.hub.publish((start..<min(6_000, start + 37)).map { Sample.enter($0) })
+    }
+    let told = await harness.finish()
+    #expect(told.map(\.event.number) == Array(0..<6_000))
+    #expect(told.map(\.sequence) == (1...6_000).map { $0 })
+    #expect(uncommitted.withLock { $0 } == 0)
+    #expect(harness.commitPublisher.statistics.told == 6_000)
+    #expect(harness.commitPublisher.statistics.waiting == 0)
+  }
+
+  @Test("what comes while a commit is under way is committed together")
+  func groups() async throws {
+    let harness = try CommitPublisherHarness { $0.group = 100 }
+    for number in 0..<1_000 { harness.hub.publish([Sample.enter(number)]) }
+    let told = await harness.finish()
+    #expect(told.count == 1_000)
+    // The first commit may hold any number; the rest comes in groups of a hundred or by the clock.
+    #expect(harness.store.contents.withLock { $0.appends } < 1_000)
+  }
+
+  @Test("ranging passes through without a number and without being kept")
+  func ranging() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.hub.publish([Sample.enter(1), Sample.ranging(2), Sample.enter(3), Sample.ranging(4)])
+    let told = await harness.finish()
+    #expect(told.map(\.event.number) == [1, 2, 3, 4])
+    #expect(told.map(\.sequence) == [1, nil, 2, nil])
+    #expect(harness.store.contents.withLock { $0.entries.count } == 2)
+    #expect(harness.commitPublisher.statistics.passed == 2)
+  }
+
+  @Test("while the journal refuses, ranging goes on, the rest waits, and nothing is lost or told early")
+  func refusal() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.store.refuse(true)
+    var iterator = harness.told.makeAsyncIterator()
+    for number in 0..<10 {
+      harness.hub.publish([Sample.enter(number), Sample.ranging(100 + number)])
+      let next = await iterator.next()
+      #expect(next?.event.number == 100 + number)
+    }
+    #expect(harness.commitPublisher.statistics.isFailing)
+    #expect(harness.commitPublisher.statistics.lastFailure?.contains("disk is full") == true)
+    #expect(harness.commitPublisher.statistics.waiting == 10)
+    harness.store.refuse(false)
+    for number in 0..<10 {
+      let next = await iterator.next()
+      #expect(next?.event.number == number && next?.sequence == Int64(number + 1))
+    }
+    await harness.commitPublisher.drain()
+    #expect(!harness.commitPublisher.statistics.isFailing)
+    #expect(harness.log.lines.count == 2, "\(harness.log.lines)")
+    #expect(harness.log.lines.first?.hasPrefix("error: The journal refuses events") == true)
+    #expect(harness.log.lines.last == "notice: The journal takes events again.")
+  }
+
+  @Test("beyond its limit it gives up the oldest, counts them, and the engine never waits")
+  func limit() async throws {
+    let harness = try CommitPublisherHarness { settings in
+      settings.backlog = 1_000
+      settings.group = 100
+    }
+    harness.store.refuse(true)
+    for number in 0..<5_000 { harness.hub.publish([Sample.enter(number)]) }
+    let before = harness.commitPublisher.statistics
+    #expect(before.received == 5_000)
+    #expect(before.waiting <= 1_000 && before.lost >= 4_000 - 100)
+    harness.store.refuse(false)
+    let told = await harness.finish()
+    #expect(told.count + Int(harness.commitPublisher.statistics.lost) == 5_000)
+    #expect(told.suffix(800).map(\.event.number) == Array(4_200..<5_000))
+    #expect(told.map(\.sequence) == (1...told.count).map { Int64($0) })
+  }
+
+  @Test("a server that stops while the journal refuses says how many events were not told")
+  func givingUp() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.store.refuse(true)
+    harness.hub.publish((0..<10).map { Sample.enter($0) })
+    let told = await harness.finish()
+    #expect(told.isEmpty)
+    #expect(harness.commitPublisher.statistics.lost == 10)
+    #expect(harness.log.lines.contains { $0.contains("these were not told") })
+  }
+
+  @Test("events of others are told with the rest")
+  func telling() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.hub.publish([Sample.enter(1)])
+    harness.commitPublisher.tell([Sample.enter(2)])
+    harness.commitPublisher.tell([])
+    let told = await harness.finish()
+    #expect(told.map(\.event.number) == [1, 2])
+  }
+}
+
+@Suite("Telling by authorisation", .timeLimit(.minutes(20)))
+struct CommitPublisherAuthorisationTests {
+  @Test("of a person nothing is told, while rows follow; a change is told itself")
+  func withheld() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.declarePerson()
+    harness.hub.publish([Sample.enter(1), Sample.enter(2, subject: "gateway"), Sample.ranging(3)])
+    await harness.commitPublisher.drain()
+    #expect(
+      try harness.commitPublisher.authorise(
+        .always,
+        application: "gallery",
+        subject: .observer(.name("handset")),
+        by: .local,
+        at: Timestamp(seconds: 4)
+      )
+    )
+    harness.hub.publish([Sample.enter(5)])
+    let told = await harness.finish()
+    #expect(told.map(\.event.number) == [2, 4, 5])
+    #expect(told.map(\.event.kind) == [.regionEnter, .authorisationChanged, .regionEnter])
+    #expect(told.map(\.sequence) == [1, 2, 3])
+    let entries = harness.store.contents.withLock { $0.entries }
+    #expect(entries.map(\.event.number) == [1, 2, 4, 5])
+    #expect(entries.map(\.isTold) == [false, true, true, true])
+    #expect(harness.commitPublisher.statistics.withheld == 2)
+  }
+
+  @Test("while in use, live streams are told and nobody else, and only while there are any")
+  func whileInUse() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.declarePerson()
+    let handset = SubjectID.observer(.name("handset"))
+    try harness.commitPublisher.authorise(
+      .whenInUse,
+      application: "gallery",
+      subject: handset,
+      by: .local,
+      at: Timestamp(seconds: 1)
+    )
+    let feedService = FeedService(commitPublisher: harness.commitPublisher, history: harness.store)
+    harness.hub.publish([Sample.enter(2)])
+    await harness.commitPublisher.drain()
+    let feed = try feedService.open(FeedRequest(application: "gallery"))
+    let other = try feedService.open(FeedRequest(application: "other"))
+    let boss = try feedService.open(FeedRequest())
+    harness.hub.publish([Sample.enter(3), Sample.ranging(4), Sample.enter(5, subject: "gateway")])
+    let told = await harness.finish()
+    #expect(told.map(\.event.number) == [1, 3, 4, 5])
+    #expect(told.map(\.sequence) == [1, nil, nil, 2])
+    #expect(told.map(\.isLiveOnly) == [false, true, true, false])
+    #expect(await numbers(feed) == [3, 5, 4])
+    #expect(await numbers(other) == [5])
+    #expect(await numbers(boss) == [5])
+    #expect(!harness.commitPublisher.allows(Sample.enter(3), to: "gallery"))
+  }
+}
+
+@Suite("Checkpoints", .timeLimit(.minutes(20)))
+struct CommitPublisherCheckpointTests {
+  private func checkpoint(_ second: Int64, before: UInt64) -> CommitPublisherCheckpoint {
+    CommitPublisherCheckpoint(
+      instant: Timestamp(seconds: second),
+      eventsBefore: before,
+      encode: { [UInt8(second)] }
+    )
+  }
+
+  @Test("a checkpoint is kept with the sequence number of the last event that it covers")
+  func through() async throws {
+    let harness = try CommitPublisherHarness { $0.interval = .zero }
+    harness.hub.publish([Sample.enter(1), Sample.ranging(2), Sample.enter(3)])
+    harness.commitPublisher.offer(checkpoint(10, before: 3))
+    harness.hub.publish([Sample.enter(4)])
+    await harness.commitPublisher.drain()
+    harness.commitPublisher.tell([Sample.enter(5)])
+    harness.commitPublisher.offer(checkpoint(20, before: 4))
+    await harness.commitPublisher.drain()
+    harness.commitPublisher.offer(checkpoint(30, before: 4))
+    await harness.commitPublisher.drain()
+    let kept = harness.store.contents.withLock { $0.checkpoints }
+    #expect(kept.map(\.through) == [2, 4, 4])
+    #expect(kept.map(\.bytes) == [[10], [20], [30]])
+    #expect(harness.commitPublisher.statistics.checkpoints == 3)
+  }
+
+  @Test("one that covers less than what is committed already never claims more")
+  func late() async throws {
+    let harness = try CommitPublisherHarness { settings in
+      settings.interval = .zero
+      settings.group = 1
+    }
+    for number in 1...10 {
+      harness.hub.publish([Sample.enter(number)])
+      await harness.commitPublisher.drain()
+    }
+    harness.commitPublisher.offer(checkpoint(1, before: 7))
+    await harness.commitPublisher.drain()
+    #expect(harness.store.contents.withLock { $0.checkpoints.map(\.through) } == [7])
+  }
+
+  @Test("one that cannot be kept is told and counted, the next one is kept")
+  func failure() async throws {
+    let harness = try CommitPublisherHarness()
+    harness.store.refuse(true)
+    harness.commitPublisher.offer(checkpoint(1, before: 0))
+    await harness.commitPublisher.drain()
+    harness.store.refuse(false)
+    harness.commitPublisher.offer(checkpoint(2, before: 0))
+    await harness.commitPublisher.drain()
+    #expect(harness.store.contents.withLock { $0.checkpoints.map(\.bytes) } == [[2]])
+    #expect(harness.commitPublisher.statistics.failedCheckpoints == 1)
+    #expect(harness.log.lines.contains { $0.contains("checkpoint could not be kept") })
+  }
+}
+
+/// The numbers of the events of a feed that ends.
+func numbers(_ feed: Feed) async -> [Int] {
+  var numbers: [Int] = []
+  for await items in feed {
+    for item in items { if case .event(let told) = item { numbers.append(told.event.number) } }
+  }
+  return numbers
+}

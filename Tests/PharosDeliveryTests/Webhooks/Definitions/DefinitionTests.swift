@@ -1,0 +1,129 @@
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import Testing
+
+/// What webhooks may be, and how deliveries are signed.
+@Suite("Webhook definitions")
+struct DefinitionTests {
+  @Test("a signature is that of the example in Standard Webhooks")
+  func signature() throws {
+    let secret = try #require(WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
+    let signature = secret.signature(
+      id: "msg_p5jXN8AQM9LWM0D4loKWxJek",
+      timestamp: 1_614_265_330,
+      body: json("{\"test\": 2432232314}")
+    )
+    #expect(signature == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+  }
+
+  @Test("secrets are made long enough, read back, and hidden")
+  func secrets() {
+    let secret = WebhookSecret()
+    #expect(WebhookSecret(secret.revealed) == secret)
+    #expect(secret != WebhookSecret())
+    #expect(!"\(secret)".contains(secret.revealed.dropFirst(10)))
+    var dumped = ""
+    dump(secret, to: &dumped)
+    #expect(!dumped.contains("bytes"))
+    for text in ["", "whsec_", "whsec_c2hvcnQ=", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_!!!!"] {
+      #expect(WebhookSecret(text) == nil, "\(text)")
+    }
+  }
+
+  @Test(
+    "receivers on the premises are allowed",
+    arguments: [
+      "http://192.168.1.20:8080/hook", "https://example.org", "http://localhost:9000/",
+      "http://[fd12::5]/x?y=1",
+      "http://127.0.0.1:8081/",
+    ]
+  )
+  func allowed(url: String) {
+    #expect(WebhookTarget.problem(with: url, ownPorts: [8080]) == nil)
+  }
+
+  @Test(
+    "what would turn a webhook against its own surroundings is refused, with a reason",
+    arguments: [
+      ("ftp://example.org/", "http://"), ("example.org", "http://"), ("", "http://"),
+      ("https://user:pass@example.org/", "signed"), ("https://example.org/#top", "#"),
+      ("http://169.254.169.254/latest", "credentials"), ("http://2852039166/", "credentials"),
+      ("http://0xa9fea9fe/", "credentials"), ("http://0251.0376.0251.0376/", "credentials"),
+      ("http://[::ffff:169.254.169.254]/", "credentials"),
+      ("http://metadata.google.internal./", "credentials"),
+      ("http://[fd00:ec2:0::254]/", "credentials"),
+      ("http://127.0.0.1:8080/v1/adverts", "itself"), ("http://localhost:8080/", "itself"),
+      ("http://127.1:8080/", "itself"), ("http://[::1]:8080/", "itself"), ("http://0:8080/", "itself"),
+      ("http://:80/", "address"), ("http://a b/", "address"), ("http://example.org:99999/", "port"),
+    ]
+  )
+  func refused(url: String, reason: String) {
+    let problem = WebhookTarget.problem(with: url, ownPorts: [8080])
+    #expect(problem?.field == "url")
+    let words = "\(problem?.message ?? "") \(problem?.expected ?? "")"
+    #expect(words.contains(reason), "\(words)")
+  }
+
+  @Test(
+    "what is wrong with a document is said, member by member",
+    arguments: [
+      ("{}", ["url"]), ("nonsense", [""]), ("7", [""]),
+      (#"{"url": 7}"#, ["url"]),
+      (#"{"url": "https://a.example", "colour": "red"}"#, ["colour"]),
+      (#"{"url": "https://a.example", "concurrency": 65}"#, ["concurrency"]),
+      (#"{"url": "https://a.example", "concurrency": 1.5}"#, ["concurrency"]),
+      (#"{"url": "https://a.example", "secret": "hush"}"#, ["secret"]),
+      (
+        #"{"url": "https://a.example", "filter": {"kinds": ["ranging", "region.enter"]}}"#,
+        ["filter.kinds[0]"]
+      ),
+      (#"{"url": "https://a.example", "filter": {"kinds": []}}"#, ["filter.kinds"]),
+      (#"{"url": "https://a.example", "filter": {"subject": ["x"]}}"#, ["filter.subject"]),
+    ]
+  )
+  func mistakes(document: String, fields: [String]) throws {
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream), clock: StandingClock())
+    let error = #expect(throws: WebhookError.self) { try house.webhooks.create(json: json(document)) }
+    guard case .invalid(let problems)? = error else { return }
+    #expect(problems.map(\.field) == fields)
+    #expect(problems.allSatisfy { !$0.message.isEmpty && !$0.expected.isEmpty })
+    #expect(house.webhooks.list().isEmpty)
+  }
+
+  @Test("a definition is read back from its bytes, and damaged bytes are refused without harm")
+  func fields() throws {
+    var definition = WebhookDefinition(
+      id: "wh_1",
+      url: "https://example.org/",
+      summary: "ours",
+      application: "gallery",
+      filter: EventFilter(
+        kinds: [.regionEnter, .notification],
+        regions: ["a", "b"],
+        subjects: [Samples.subject(1)],
+        observers: [.name("door")]
+      ),
+      concurrency: 3,
+      isEnabled: false,
+      createdAt: Samples.start,
+      startsAfter: 42
+    )
+    definition.formerSecret = WebhookSecret()
+    definition.rotatesAt = Samples.start + .seconds(5)
+    definition.disabledBecause = "410"
+    var writer = FieldWriter()
+    definition.write(to: &writer)
+    var reader = FieldReader(writer.bytes[...])
+    #expect(try WebhookDefinition(from: &reader) == definition)
+    try reader.finish()
+    for index in writer.bytes.indices {
+      var bytes = writer.bytes
+      bytes[index] ^= 0x41
+      var reader = FieldReader(bytes[...])
+      _ = try? WebhookDefinition(from: &reader)
+      var cut = FieldReader(writer.bytes[..<index])
+      #expect(throws: FieldError.self) { try WebhookDefinition(from: &cut) }
+    }
+  }
+}

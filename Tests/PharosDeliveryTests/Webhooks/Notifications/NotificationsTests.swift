@@ -1,0 +1,152 @@
+import Foundation
+import Logging
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosPublishing
+import Synchronization
+import Testing
+
+/// The service around the rules: over a real journal, with a teller that journals what it is given.
+@Suite("Notifications", .timeLimit(.minutes(20)))
+struct NotificationsTests {
+  /// Journals and tells, as the teller does, and lets tests wait for what was told.
+  final class CommitPublisher: Sendable {
+    let journal: Journal
+    let hub = CommittedEventHub()
+    private let order = Mutex(())
+    let told = AsyncStream<Event>.makeStream()
+
+    init(_ journal: Journal) { self.journal = journal }
+
+    func tell(_ events: [Event]) {
+      order.withLock { _ in
+        do {
+          let sequences = try journal.append(events.map { Journal.Entry(event: $0) })
+          hub.publish(
+            zip(sequences, events).map { ToldEvent(sequence: $0, event: $1, stream: Samples.stream) }
+          )
+        } catch {
+          Issue.record(error)
+        }
+      }
+      for event in events where event.kind == .notification { told.continuation.yield(event) }
+    }
+  }
+
+  private func service(_ commitPublisher: CommitPublisher, clock: any DeliveryClock) throws -> Notifications {
+    try Notifications(
+      journal: commitPublisher.journal,
+      told: commitPublisher.hub,
+      stream: Samples.stream,
+      tell: commitPublisher.tell,
+      names: { $0 == Samples.subject(1) ? "Ada" : nil },
+      clock: clock,
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+  }
+
+  private static let hello = """
+    {"region": "entrance", "on": "enter", "text": "Hello, {name}!", "onlyIfStillInsideAfter": "30s"}
+    """
+
+  @Test("a stay that outlasts a restart is told once, with a sequence like any event")
+  func restart() async throws {
+    let clock = StandingClock()
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let first = try service(commitPublisher, clock: clock)
+    let made = try first.put("hello", json: json(Self.hello), application: "gallery")
+    #expect(made.isNew)
+    await withDiscardingTaskGroup { group in
+      group.addTask { await first.run() }
+      commitPublisher.tell([Samples.event(counter: 1)])
+      first.stop()
+    }
+    #expect(commitPublisher.journal.head == 1)
+
+    // The time down counts for the stay; when the server is back, it is long enough.
+    clock.advance(to: Samples.start + .seconds(60))
+    let second = try service(commitPublisher, clock: clock)
+    #expect(second.list(application: "gallery") == [made.rule], "the rule is kept in the journal")
+    await withDiscardingTaskGroup { group in
+      group.addTask { await second.run() }
+      for await event in commitPublisher.told.stream {
+        #expect(event.region == "entrance" && event.subject == Samples.subject(1))
+        guard case .notification(let detail) = event.detail else { break }
+        #expect(detail.text == "Hello, Ada!")
+        break
+      }
+      second.stop()
+    }
+    let third = try service(commitPublisher, clock: clock)
+    await withDiscardingTaskGroup { group in
+      group.addTask { await third.run() }
+      third.stop()
+    }
+    let events = try commitPublisher.journal.events(after: 0, matching: .all, limit: 10)
+    #expect(events.map(\.event.kind) == [.regionEnter, .notification], "told once")
+  }
+
+  @Test("the alarm of a stay tells without any further event")
+  func alarm() async throws {
+    let clock = LeapingClock()
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let service = try service(commitPublisher, clock: clock)
+    _ = try service.put("hello", json: json(Self.hello), application: "gallery")
+    await withDiscardingTaskGroup { group in
+      group.addTask { await service.run() }
+      commitPublisher.tell([Samples.event(subject: 2, counter: 1)])
+      for await event in commitPublisher.told.stream {
+        #expect(event.time == Samples.start + .seconds(30))
+        break
+      }
+      service.stop()
+    }
+    #expect(service.counters.told == 1)
+  }
+
+  @Test("rules are listed, replaced and deleted, each application its own")
+  func changes() throws {
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let service = try service(commitPublisher, clock: StandingClock())
+    let rule = try service.put("hello", json: json(Self.hello), application: "gallery").rule
+    #expect(service.list(application: "museum").isEmpty)
+    #expect(throws: WebhookError.unknown("hello")) { try service.rule("hello", application: "museum") }
+    var text = JSONText()
+    text.openObject()
+    rule.write(to: &text)
+    text.closeObject()
+    let again = try service.put("hello", json: text.utf8, application: "gallery")
+    #expect(!again.isNew && again.rule == rule, "what is listed can be sent back")
+    try service.delete("hello", application: "gallery")
+    #expect(service.list(application: "gallery").isEmpty)
+    #expect(throws: WebhookError.unknown("hello")) { try service.delete("hello", application: "gallery") }
+  }
+
+  @Test(
+    "what is wrong with a rule is said, member by member",
+    arguments: [
+      ("{}", ["region", "on", "text"]),
+      ("[1]", [""]),
+      ("nonsense", [""]),
+      (#"{"region":"r","on":"leave","text":"x"}"#, ["on"]),
+      (#"{"region":"r","on":"exit","text":"{nobody}","txt":1}"#, ["text", "txt"]),
+      (#"{"region":"r","on":"exit","text":"x","onlyIfStillInsideAfter":"30s"}"#, ["onlyIfStillInsideAfter"]),
+      (#"{"region":"r","on":"enter","text":"x","atMostOncePer":"soon"}"#, ["atMostOncePer"]),
+      (
+        #"{"region":"r","on":"enter","text":"x","quietHours":{"from":"25:00","to":"7:00","timeZone":"Mars"}}"#,
+        ["quietHours.from", "quietHours.to", "quietHours.timeZone"]
+      ),
+    ]
+  )
+  func mistakes(document: String, fields: [String]) throws {
+    let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
+    let service = try service(commitPublisher, clock: StandingClock())
+    let error = #expect(throws: WebhookError.self) {
+      try service.put("hello", json: json(document), application: "gallery")
+    }
+    guard case .invalid(let problems)? = error else { return }
+    #expect(problems.map(\.field) == fields)
+    #expect(problems.allSatisfy { !$0.message.isEmpty && !$0.expected.isEmpty })
+  }
+}

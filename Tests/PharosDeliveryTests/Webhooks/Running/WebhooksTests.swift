@@ -1,0 +1,332 @@
+import Foundation
+import NIOHTTP1
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosTestSupport
+import Synchronization
+import Testing
+
+/// Webhooks over a real journal and real sockets; time leaps over every wait.
+@Suite("Webhooks", .serialized, .timeLimit(.minutes(20)))
+struct WebhooksTests {
+  /// Events of twenty subjects.
+  private static func events(_ range: Range<Int>) -> [Event] {
+    range.map { number in
+      Samples.event(
+        number % 3 == 2 ? .regionExit : .regionEnter,
+        subject: number * 7 % 20,
+        counter: UInt64(number)
+      )
+    }
+  }
+
+  private static func folder() -> String {
+    FileManager.default.temporaryDirectory.appending(path: "pharos-webhooks-\(UUID().uuidString)").path
+  }
+
+  @Test("a receiver that fails half of the time gets every event, in order, signed, through three restarts")
+  func half() async throws {
+    let generator = Mutex(SeededGenerator(seed: 11))
+    let receiver = try await Receiver { _ in
+      let isTaken = generator.withLock { Bool.random(using: &$0) }
+      return .init(
+        status: isTaken ? .ok : [.internalServerError, .badGateway, .notFound].randomElement() ?? .ok
+      )
+    }
+    let folder = WebhooksTests.folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let all = WebhooksTests.events(0..<400)
+    var secret: WebhookSecret?
+    for part in 0..<4 {
+      let journal = try Journal.open(.folder(folder), stream: Samples.stream)
+      let house = try WebhookHouse(journal)
+      if part == 0 { secret = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).secret }
+      await withDiscardingTaskGroup { group in
+        group.addTask { await house.webhooks.run() }
+        for batch in stride(from: part * 100, to: part * 100 + 100, by: 20) {
+          do { try house.tell(Array(all[batch..<batch + 20])) } catch { Issue.record(error) }
+        }
+        // The server stops in the middle of things, except for the last time.
+        await receiver.wait(forEvents: part < 3 ? part * 100 + 50 : 400)
+        house.webhooks.stop()
+      }
+    }
+    await receiver.close()
+
+    let key = try #require(secret)
+    let ids = all.map(\.id.description)
+    #expect(
+      Set(receiver.accepted.compactMap { $0.headers["webhook-id"] }) == Set(ids),
+      "each event, by its id"
+    )
+    #expect(receiver.refused.count > 100, "half of the attempts failed")
+    for request in receiver.accepted + receiver.refused {
+      let id = try #require(request.headers["webhook-id"])
+      let timestamp = try #require(request.headers["webhook-timestamp"].flatMap { Int64($0) })
+      #expect(
+        request.headers["webhook-signature"]
+          == key.signature(id: id, timestamp: timestamp, body: request.body)
+      )
+      #expect(request.headers["content-type"] == "application/cloudevents+json; charset=utf-8")
+      let event = try #require(all.first { $0.id.description == id })
+      #expect(String(decoding: request.body, as: UTF8.self) == event.cloudEvent(stream: Samples.stream))
+    }
+    // In order for each subject: where an event comes for the first time, all before it have come.
+    var firsts: [String] = []
+    for request in receiver.accepted {
+      guard let id = request.headers["webhook-id"], !firsts.contains(id) else { continue }
+      firsts.append(id)
+    }
+    for subject in Set(all.map(\.subject)) {
+      let theirs = all.filter { $0.subject == subject }.map(\.id.description)
+      #expect(firsts.filter(Set(theirs).contains) == theirs, "\(subject)")
+    }
+  }
+
+  @Test("a new webhook gets what is told from now on, of the kinds, regions and application it asks for")
+  func filter() async throws {
+    let receiver = try await Receiver { _ in .init(status: .noContent) }
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let house = try WebhookHouse(journal, clock: StandingClock())
+    try house.tell([Samples.event(counter: 1)])
+    let made = try house.webhooks.create(
+      json: json(
+        """
+        {"url": "\(receiver.url)", "application": "gallery",
+         "filter": {"kinds": ["region.exit", "pharos.region.enter"], "regions": ["entrance"]}}
+        """
+      )
+    )
+    let wanted = [
+      Samples.event(counter: 2), Samples.event(.regionExit, counter: 3),
+      Samples.event(subject: 2, counter: 4),
+    ]
+    let unwanted = [
+      Samples.event(.regionState, counter: 5), Samples.event(counter: 6, region: "exit"),
+      Samples.event(counter: 7, application: "museum"),
+    ]
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.tell([unwanted[0], wanted[0], unwanted[1], wanted[1], unwanted[2], wanted[2]])
+      await receiver.wait(forEvents: 3)
+      house.webhooks.stop()
+    }
+    let got = receiver.accepted.compactMap { $0.headers["webhook-id"] }
+    #expect(Set(got) == Set(wanted.map(\.id.description)))
+    #expect(got.count == 3, "nothing twice while nothing fails")
+    let ledger = try #require(try house.journal.deliveries(to: made.standing.definition.id))
+    #expect(ledger.delivered == 3)
+    #expect(ledger.cursor == 7, "what is not wanted is settled too")
+    await receiver.close()
+  }
+
+  @Test("410 switches a webhook off, and it goes on where it stopped once it is switched on again")
+  func gone() async throws {
+    let isGone = Mutex(true)
+    let refused = AsyncStream<Void>.makeStream()
+    let receiver = try await Receiver { _ in
+      guard isGone.withLock({ $0 }) else { return .init(status: .ok) }
+      refused.continuation.yield()
+      return .init(status: .gone)
+    }
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream))
+    let document = "{\"url\":\"\(receiver.url)\"}"
+    let id = try house.webhooks.create(json: json(document)).standing.definition.id
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.tell(WebhooksTests.events(0..<1))
+      for await _ in refused.stream { break }
+      // The outcome is known to the runner once it has written down that nothing is kept for the webhook.
+      while try house.journal.deliveries(to: id)?.isPaused != true { await Task.yield() }
+      let standing = try house.webhooks.standing(id)
+      #expect(standing.state == .disabled)
+      #expect(standing.definition.disabledBecause?.contains("410") == true)
+      try house.tell(WebhooksTests.events(1..<10))
+      isGone.withLock { $0 = false }
+      #expect(receiver.accepted.isEmpty)
+      #expect(try house.webhooks.replace(id, json: json(document)).secret == nil, "the secret stays")
+      await receiver.wait(forEvents: 10)
+      house.webhooks.stop()
+    }
+    #expect(try house.webhooks.standing(id).state == .active)
+    await receiver.close()
+  }
+
+  @Test("what was given up is listed, and delivered once more when somebody says so")
+  func deadLetters() async throws {
+    let isBroken = Mutex(true)
+    let receiver = try await Receiver { _ in .init(status: isBroken.withLock { $0 } ? .badRequest : .ok) }
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    var settings = DeliverySettings()
+    settings.giveUpAfter = .seconds(30)
+    let house = try WebhookHouse(journal, settings: settings)
+    let id = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).standing.definition.id
+    let events = WebhooksTests.events(0..<30)
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.tell(events)
+      while try journal.deadLetterCount(of: id) < 30 { await Task.yield() }
+      let page = try house.webhooks.dead(id, limit: 10)
+      #expect(page.map(\.sequence) == (21...30).reversed())
+      #expect(page.first?.event == events[29])
+      #expect(page.first?.reason.isEmpty == false)
+      isBroken.withLock { $0 = false }
+      #expect(try house.webhooks.replay(id) == 30)
+      await receiver.wait(forEvents: 30)
+      // The receiver has the last one before the runner knows that it has.
+      while try journal.deadLetterCount(of: id) > 0 { await Task.yield() }
+      house.webhooks.stop()
+    }
+    let got = receiver.accepted.compactMap { $0.headers["webhook-id"] }
+    for subject in Set(events.map(\.subject)) {
+      let theirs = events.filter { $0.subject == subject }.map(\.id.description)
+      #expect(got.filter(Set(theirs).contains) == theirs, "in order, once each")
+    }
+    await receiver.close()
+  }
+
+  @Test("a rotated secret signs beside its successor for a day; listings show neither")
+  func rotation() async throws {
+    let receiver = try await Receiver { _ in .init(status: .ok) }
+    let clock = StandingClock()
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream), clock: clock)
+    let made = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}"))
+    let id = made.standing.definition.id
+    let old = try #require(made.secret)
+    let changed = try house.webhooks.replace(
+      id,
+      json: json("{\"url\":\"\(receiver.url)\",\"rotateSecret\":true}")
+    )
+    let new = try #require(changed.secret)
+    #expect(new != old)
+    _ = try await house.webhooks.test(id)
+    clock.advance(to: clock.now + WebhookDefinition.rotation)
+    let trial = try await house.webhooks.test(id)
+    #expect(trial.outcome == .delivered)
+    let signatures = receiver.accepted.map { request in
+      let timestamp = request.headers["webhook-timestamp"].flatMap { Int64($0) } ?? 0
+      let eventID = request.headers["webhook-id"] ?? ""
+      #expect(request.member("type") == "pharos.webhook.test")
+      return [new, old].map { secret in
+        request.headers["webhook-signature"]?.split(separator: " ")
+          .contains { $0 == secret.signature(id: eventID, timestamp: timestamp, body: request.body) } ?? false
+      }
+    }
+    #expect(signatures == [[true, true], [true, false]])
+    var text = JSONText()
+    text.openObject()
+    try house.webhooks.standing(id).write(to: &text)
+    text.closeObject()
+    #expect(!text.text.contains("whsec_"))
+    #expect(!"\(try house.webhooks.standing(id))".contains(String(new.revealed.dropFirst(6))))
+    house.webhooks.stop()
+    await receiver.close()
+  }
+
+  @Test("redirects are not followed, and a receiver that cannot be reached is said to be so")
+  func unreachable() async throws {
+    let receiver = try await Receiver { _ in
+      .init(status: .found, headers: ["location": "http://127.0.0.1:1/"])
+    }
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream), clock: StandingClock())
+    let id = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).standing.definition.id
+    guard case .failed(let reason, _) = try await house.webhooks.test(id).outcome else {
+      Issue.record("a redirect is no delivery")
+      return
+    }
+    #expect(reason.contains("302") && reason.contains("redirects are not followed"))
+    await receiver.close()
+    // A port that was somebody's a moment ago is nobody's now.
+    let passing = try await Receiver { _ in .init(status: .ok) }
+    await passing.close()
+    _ = try house.webhooks.replace(id, json: json("{\"url\":\"\(passing.url)\"}"))
+    guard case .failed(let closed, _) = try await house.webhooks.test(id).outcome else {
+      Issue.record("nobody is there")
+      return
+    }
+    #expect(closed == "the connection was refused: nothing listens there")
+  }
+
+  @Test("an application sees and changes its own webhooks only")
+  func bound() async throws {
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream))
+    let mine = try house.webhooks.create(
+      json: json("{\"url\":\"https://a.example/\"}"),
+      application: "gallery"
+    )
+    let theirs = try house.webhooks.create(
+      json: json("{\"url\":\"https://b.example/\"}"),
+      application: "museum"
+    )
+    #expect(mine.standing.definition.application == "gallery")
+    #expect(house.webhooks.list(application: "gallery").map(\.definition.id) == [mine.standing.definition.id])
+    #expect(house.webhooks.list().count == 2)
+    let id = theirs.standing.definition.id
+    #expect(throws: WebhookError.unknown(id)) { try house.webhooks.standing(id, application: "gallery") }
+    #expect(throws: WebhookError.unknown(id)) { try house.webhooks.delete(id, application: "gallery") }
+    #expect(throws: WebhookError.self) {
+      try house.webhooks.create(
+        json: json("{\"url\":\"https://c.example/\",\"application\":\"museum\"}"),
+        application: "gallery"
+      )
+    }
+    try house.webhooks.delete(id, application: "museum")
+    #expect(house.webhooks.list().count == 1)
+    let again = try WebhookHouse(house.journal)
+    #expect(again.webhooks.list().map(\.definition) == [mine.standing.definition], "kept in the journal")
+  }
+
+  @Test("who has withdrawn is not told of any more, however long the event has waited")
+  func withdrawn() async throws {
+    let receiver = try await Receiver { _ in .init(status: .ok) }
+    let withdrawn = Samples.subject(1)
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let house = try WebhookHouse(
+      journal,
+      clock: StandingClock(),
+      allows: { $0.subject != withdrawn && $1 == nil }
+    )
+    let id = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).standing.definition.id
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.tell((0..<10).map { Samples.event(subject: $0 % 2, counter: UInt64($0)) })
+      await receiver.wait(forEvents: 5)
+      house.webhooks.stop()
+    }
+    #expect(receiver.accepted.count == 5)
+    #expect(receiver.accepted.allSatisfy { $0.member("subject") == Samples.subject(0).description })
+    let ledger = try #require(try journal.deliveries(to: id))
+    #expect(ledger.cursor == 10 && ledger.lanes.isEmpty, "they are done with")
+    await receiver.close()
+  }
+
+  @Test("what retention takes before a webhook comes to it is counted, and the rest is delivered")
+  func missed() async throws {
+    let receiver = try await Receiver { _ in .init(status: .ok) }
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let house = try WebhookHouse(journal, clock: StandingClock())
+    let document = "{\"url\":\"\(receiver.url)\",\"enabled\":false}"
+    let id = try house.webhooks.create(json: json(document)).standing.definition.id
+    try house.tell((0..<20).map { Samples.event(subject: $0, counter: UInt64($0)) })
+    // Switched off, it holds nothing in the journal; a webhook that is on would.
+    var update = DeliveryUpdate(receiver: id, cursor: 0, delivered: 0)
+    try journal.save([update], deadLimit: 10)
+    _ = try journal.prune(now: Samples.start + .minutes(60 * 24 * 60))
+    #expect(journal.oldest == 1, "what a webhook needs is kept")
+    update.isPaused = true
+    try journal.save([update], deadLimit: 10)
+    _ = try journal.prune(now: Samples.start + .minutes(60 * 24 * 60))
+    #expect(journal.oldest == 21)
+    try house.tell([Samples.event(subject: 30, counter: 30)])
+    _ = try house.webhooks.replace(id, json: json("{\"url\":\"\(receiver.url)\"}"))
+    await withDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      await receiver.wait(forEvents: 1)
+      house.webhooks.stop()
+    }
+    #expect(receiver.accepted.count == 1)
+    #expect(try house.webhooks.standing(id).missed == 20)
+    await receiver.close()
+  }
+}

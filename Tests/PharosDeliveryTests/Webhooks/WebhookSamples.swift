@@ -1,0 +1,41 @@
+import PharosJournal
+import PharosModel
+
+/// Events for tests: what is told about numbered subjects, one after the other.
+enum Samples {
+  static let stream = "test"
+  static let start = Timestamp(seconds: 1_750_000_000)
+
+  static func subject(_ number: Int) -> SubjectID { .observer(.name("phone \(number)")) }
+
+  /// An enter or exit of a numbered subject.
+  static func event(
+    _ kind: EventKind = .regionEnter,
+    subject number: Int = 1,
+    counter: UInt64,
+    at time: Timestamp = start,
+    application: String = "gallery",
+    region: String = "entrance"
+  ) -> Event {
+    let to: RegionState =
+      switch kind {
+      case .regionExit: .outside
+      case .regionUnmonitored: .unmonitored
+      default: .inside
+      }
+    return Event(
+      stream: stream,
+      kind: kind,
+      time: time,
+      decidedAt: time,
+      stage: 1,
+      subject: subject(number),
+      application: application,
+      region: region,
+      counter: counter,
+      detail: .region(
+        RegionTransition(from: to == .inside ? .outside : .inside, to: to, evidence: Evidence(rule: .samples))
+      )
+    )
+  }
+}

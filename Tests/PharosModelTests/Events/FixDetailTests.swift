@@ -1,0 +1,108 @@
+import PharosModel
+import Testing
+
+@Suite("Fixes")
+struct FixDetailTests {
+  private static let indoors = FixDetail(
+    venue: "museum",
+    building: "main",
+    level: -1,
+    floorName: "Basement",
+    latitude: 52.520_000_123_4,
+    longitude: 13.404_95,
+    x: 12.345_6,
+    y: -7,
+    horizontalAccuracy: 3.456,
+    speed: 1.234,
+    course: -.pi / 2,
+    sources: [.wifi, .motion],
+    age: .milliseconds(1_250),
+    satellites: .notNeeded
+  )
+
+  private static func event(_ detail: FixDetail) -> Event {
+    Event(
+      stream: "s",
+      kind: .fix,
+      time: Timestamp(seconds: 100),
+      decidedAt: Timestamp(seconds: 101),
+      stage: 2,
+      subject: .observer(.name("phone")),
+      counter: 1,
+      detail: .fix(detail)
+    )
+  }
+
+  private static func data(_ detail: FixDetail) -> String {
+    let line = event(detail).cloudEvent(stream: "s")
+    return String(line.split(separator: "\"subjectKind\":\"observer\",", maxSplits: 1).last ?? "")
+  }
+
+  @Test("a fix on a floor says where it is on the Earth and on the plan, in metres, degrees and seconds")
+  func floor() {
+    let expected =
+      "\"venue\":\"museum\",\"building\":\"main\",\"level\":-1,\"floorName\":\"Basement\","
+      + "\"latitude\":52.52000012,\"longitude\":13.40495,\"x\":12.346,\"y\":-7,\"horizontalAccuracy\":3.46,"
+      + "\"speed\":1.23,\"course\":270,\"sources\":[\"wifi\",\"motion\"],\"age\":1.25,"
+      + "\"satellites\":\"notNeeded\"}}"
+    #expect(FixDetailTests.data(FixDetailTests.indoors) == expected)
+  }
+
+  @Test("outdoors there is no floor, and no place on its plan")
+  func outdoors() {
+    let fix = FixDetail(
+      venue: "museum",
+      latitude: 1,
+      longitude: 2,
+      horizontalAccuracy: 8,
+      sources: .outside,
+      age: .zero
+    )
+    let expected =
+      "\"venue\":\"museum\",\"latitude\":1,\"longitude\":2,\"horizontalAccuracy\":8,"
+      + "\"sources\":[\"outside\"],\"age\":0,\"satellites\":\"needed\"}}"
+    #expect(FixDetailTests.data(fix) == expected)
+    #expect(!fix.isIndoors)
+  }
+
+  /// Courses in quarters of a turn, and what is told of them.
+  static let courses: [(quarters: Double, degrees: String)] = [
+    (0, "0"), (0.5, "45"), (2, "180"), (-1, "270"), (6, "180"), (-1e-9, "0"), (3.9999, "0"),
+  ]
+
+  @Test("a course is told in degrees from north clockwise, below a whole turn", arguments: courses)
+  func course(quarters: Double, degrees: String) {
+    var fix = FixDetailTests.indoors
+    fix.course = quarters * Double.pi / 2
+    #expect(FixDetailTests.data(fix).contains("\"course\":\(degrees),"))
+  }
+
+  @Test("a course that is none is left out", arguments: [Double.nan, .infinity, 1e9])
+  func noCourse(radians: Double) {
+    var fix = FixDetailTests.indoors
+    fix.course = radians
+    #expect(!FixDetailTests.data(fix).contains("course"))
+  }
+
+  @Test("the bytes of a record give the same JSON, and a bit that no source has is refused")
+  func records() throws {
+    let event = FixDetailTests.event(FixDetailTests.indoors)
+    let record = EventRecord(event)
+    #expect(try record.event().cloudEvent(stream: "s") == event.cloudEvent(stream: "s"))
+    #expect(record.body.count < 100)
+    let sources = FixDetailTests.indoors.sources.rawValue
+    let place = try #require(record.body.lastIndex(of: sources))
+    var damaged = record.body
+    damaged[place] |= 0x80
+    #expect(throws: FieldError.self) { try EventRecord(names: record.names, body: damaged).event() }
+  }
+
+  @Test("a clock that is set moves the time of a fix and nothing else in it")
+  func clock() {
+    let event = FixDetailTests.event(FixDetailTests.indoors)
+    let told = event.told(withClockSetBy: .seconds(5))
+    #expect(told.time == event.time + .seconds(5))
+    #expect(told.detail == event.detail)
+    #expect(told.id == event.id)
+  }
+}

@@ -1,0 +1,140 @@
+import PharosModel
+import PharosTestSupport
+import Testing
+
+@Suite("Where things stood")
+struct PublishedStateTests {
+  private func state(
+    _ from: RegionState,
+    _ to: RegionState,
+    at second: Int64,
+    subject: SubjectID = .observer(.name("a")),
+    region: String = "hall",
+    enteredAt: Timestamp? = nil,
+    isAnswer: Bool = false
+  ) -> Event {
+    let transition = RegionTransition(
+      from: from,
+      to: to,
+      enteredAt: enteredAt,
+      isAnswer: isAnswer,
+      evidence: Evidence(rule: .samples)
+    )
+    return event(.regionState, subject, region, at: second, .region(transition))
+  }
+
+  private func event(
+    _ kind: EventKind,
+    _ subject: SubjectID,
+    _ region: String,
+    at second: Int64,
+    _ detail: EventDetail
+  ) -> Event {
+    Event(
+      stream: "s",
+      kind: kind,
+      time: Timestamp(seconds: second),
+      decidedAt: Timestamp(seconds: second),
+      stage: 1,
+      subject: subject,
+      application: "gallery",
+      region: region,
+      counter: UInt64(second),
+      detail: detail
+    )
+  }
+
+  @Test("a visit keeps its beginning through an outage and ends with it")
+  func visit() {
+    var told = PublishedState()
+    told.note(state(.unknown, .inside, at: 10))
+    #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
+    told.note(state(.inside, .unmonitored, at: 20))
+    #expect(told.regions.first?.state == .unmonitored)
+    #expect(told.regions.first?.lastKnown == .inside)
+    #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
+    told.note(state(.unmonitored, .unmonitored, at: 25))
+    #expect(told.regions.first?.lastKnown == .inside)
+    told.note(state(.unmonitored, .inside, at: 30))
+    #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
+    told.note(state(.inside, .outside, at: 40, enteredAt: Timestamp(seconds: 10)))
+    #expect(told.regions.first?.enteredAt == nil)
+    #expect(told.regions.first?.lastKnown == .outside)
+    #expect(told.regions.first?.time == Timestamp(seconds: 40))
+    #expect(told.regions.count == 1)
+  }
+
+  @Test("an answer, an enter and an exit change nothing")
+  func nothing() {
+    var told = PublishedState()
+    told.note(state(.inside, .inside, at: 10, isAnswer: true))
+    let transition = RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples))
+    told.note(event(.regionEnter, .observer(.name("a")), "hall", at: 11, .region(transition)))
+    told.note(event(.regionExit, .observer(.name("a")), "hall", at: 12, .region(transition)))
+    #expect(told.isEmpty)
+  }
+
+  @Test("a beacon that leaves one zone for another is in the other, whichever is told first")
+  func zones() {
+    let tag = BeaconID.address(DeviceAddress(bits: 9, kind: .random))
+    let move = ZoneTransition(from: "a", to: "b", margin: nil, dwell: nil, reason: .margin)
+    let leave = event(.zoneExit, .beacon(tag), "a", at: 5, .zone(move))
+    let enter = event(.zoneEnter, .beacon(tag), "b", at: 5, .zone(move))
+    for order in [[leave, enter], [enter, leave]] {
+      var told = PublishedState()
+      for event in order { told.note(event) }
+      #expect(told.zones.map(\.zone) == ["b"])
+      told.note(event(.zoneExit, .beacon(tag), "b", at: 9, .zone(move)))
+      #expect(told.zones.map(\.zone) == [nil])
+    }
+  }
+
+  @Test("the words come in one order, whatever the order of the events, and survive as bytes")
+  func order() throws {
+    var generator = SeededGenerator(seed: 3)
+    var events: [Event] = []
+    for subject in 0..<20 {
+      for region in ["b", "a"] {
+        events.append(
+          state(.unknown, .inside, at: 5, subject: .observer(.name("o\(subject)")), region: region)
+        )
+      }
+      let observer = SubjectID.observer(.eui48(UInt64(subject)))
+      events.append(
+        event(
+          subject % 2 == 0 ? .observerOnline : .observerOffline,
+          observer,
+          "",
+          at: 3,
+          .observer(ObserverTransition())
+        )
+      )
+      let tag = BeaconID.address(DeviceAddress(bits: UInt64(subject), kind: .random))
+      let zone = ZoneTransition(from: nil, to: "z", margin: nil, dwell: nil, reason: .margin)
+      events.append(event(.zoneEnter, .beacon(tag), "z", at: 4, .zone(zone)))
+    }
+    var told = PublishedState()
+    for event in events { told.note(event) }
+    #expect(told.regions.count == 40)
+    #expect(told.zones.count == 20)
+    #expect(told.observers.filter(\.isUp).count == 10)
+    for _ in 0..<10 {
+      var other = PublishedState()
+      for event in events.shuffled(using: &generator) { other.note(event) }
+      #expect(other == told)
+      var sorted = told
+      sorted.regions.shuffle(using: &generator)
+      sorted.zones.shuffle(using: &generator)
+      sorted.observers.shuffle(using: &generator)
+      sorted.sort()
+      #expect(sorted == told)
+    }
+    var writer = FieldWriter()
+    told.write(to: &writer)
+    var reader = FieldReader(writer.bytes[...])
+    #expect(try PublishedState(from: &reader) == told)
+    try reader.finish()
+    #expect(told.region(application: "gallery", region: "a", subject: .observer(.name("o3"))) != nil)
+    #expect(told.region(application: "gallery", region: "c", subject: .observer(.name("o3"))) == nil)
+  }
+}

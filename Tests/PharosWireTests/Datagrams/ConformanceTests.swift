@@ -1,0 +1,34 @@
+import FuzzWire
+import PharosModel
+import PharosWire
+import Testing
+
+@Suite("What every format promises")
+struct ConformanceTests {
+  @Test("raddec keeps the promises of a format")
+  func raddec() { check(FormatConformance<RaddecFormat>(samples: Samples.raddec)) }
+
+  @Test("the Pharos datagram keeps the promises of a format")
+  func pharos() { check(FormatConformance<PharosFormat>(samples: Samples.pharos)) }
+
+  @Test("JSON keeps the promises of a format")
+  func json() { check(FormatConformance<JSONFormat>(samples: Samples.json + Samples.ruuvi)) }
+
+  @Test("Ingics text keeps the promises of a format")
+  func ingics() { check(FormatConformance<IngicsFormat>(samples: Samples.ingics)) }
+
+  @Test("Huawei's datagram keeps the promises of a format")
+  func huawei() { check(FormatConformance<HuaweiFormat>(samples: Samples.huawei)) }
+
+  @Test("Minew's frame keeps the promises of a format")
+  func minew() { check(FormatConformance<MinewFormat>(samples: Samples.minew)) }
+
+  private func check<Format: DatagramFormat>(_ conformance: FormatConformance<Format>) {
+    #expect(conformance.samples.count >= 2)
+    conformance.acceptsItsSamples()
+    conformance.recognisesOnlyItsOwn()
+    conformance.survivesTruncation()
+    conformance.survivesMutation(rounds: 3_000, seed: 20_250_101)
+    conformance.survivesNoise(rounds: 1_000, seed: 20_250_102)
+  }
+}
