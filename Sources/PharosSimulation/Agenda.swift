@@ -1,110 +1,76 @@
+import HeapModule
 package import PharosModel
 
 /// A queue of entries in order of time; of two entries at the same time, the one added first comes first.
-///
-/// A binary heap.
 package struct Agenda<Entry: Sendable>: Sendable {
-  private struct Item: Sendable {
+  private struct Item: Comparable, Sendable {
     let time: TimeSpan
     let order: UInt64
     let entry: Entry
 
-    func isBefore(_ other: Item) -> Bool { (time, order) < (other.time, other.order) }
+    static func < (one: Item, other: Item) -> Bool { (one.time, one.order) < (other.time, other.order) }
+    static func == (one: Item, other: Item) -> Bool { one.order == other.order }
   }
 
-  private var heap: [Item] = []
+  private var items = Heap<Item>()
   private var order: UInt64 = 0
 
   package init() {}
 
   /// The time of the next entry, or nil if there is none.
-  package var nextTime: TimeSpan? { heap.first?.time }
-
-  /// The number of entries.
-  var count: Int { heap.count }
+  package var nextTime: TimeSpan? { items.min?.time }
 
   /// Adds an entry.
   ///
   /// - Complexity: O(log count).
   package mutating func add(_ entry: Entry, at time: TimeSpan) {
-    heap.append(Item(time: time, order: order, entry: entry))
+    items.insert(Item(time: time, order: order, entry: entry))
     order += 1
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard heap[child].isBefore(heap[parent]) else { return }
-      heap.swapAt(child, parent)
-      child = parent
-    }
   }
 
   /// Removes and returns the next entry, or nil if there is none.
   ///
   /// - Complexity: O(log count).
   package mutating func removeNext() -> (time: TimeSpan, entry: Entry)? {
-    guard let first = heap.first, let last = heap.popLast() else { return nil }
-    guard !heap.isEmpty else { return (first.time, first.entry) }
-    heap[0] = last
-    var parent = 0
-    while true {
-      var least = parent
-      for child in 2 * parent + 1...2 * parent + 2
-      where child < heap.count && heap[child].isBefore(heap[least]) {
-        least = child
-      }
-      guard least != parent else { return (first.time, first.entry) }
-      heap.swapAt(parent, least)
-      parent = least
-    }
+    items.popMin().map { ($0.time, $0.entry) }
   }
 }
 
-/// A binary heap of times, each with the number of the subject that it belongs to.
-///
-/// An entry takes one word, so that a drill of dozens of subjects spends a few nanoseconds on keeping their order.
-struct DrillQueue: Sendable {
-  /// The number of low bits of an entry that hold the subject's number: as many as ``Drill/mostSubjects`` needs.
-  private static let numberBits: UInt64 = 12
-  private var entries: [UInt64] = []
-
-  /// The earliest time and its subject's number, or nil if there is none.
-  var first: (time: Int64, number: Int)? {
-    guard let entry = entries.first else { return nil }
-    return (
-      Int64(entry >> DrillQueue.numberBits), Int(entry & (1 << DrillQueue.numberBits - 1))
-    )
+/// The future of a simulation: its steps, and the datagrams that are on their way to the server.
+package struct Timetable<Step: Sendable>: Sendable {
+  /// What comes next.
+  package enum Entry: Sendable {
+    /// A step that is due.
+    case step(Step, at: TimeSpan)
+    /// A datagram that reaches the server.
+    case arrival(SimulatedDatagram)
   }
 
-  /// Adds a time, in nanoseconds since the drill began.
-  mutating func insert(time: Int64, number: Int) {
-    var place = entries.count
-    let entry = DrillQueue.entry(time, number)
-    entries.append(entry)
-    while place > 0, entries[(place - 1) / 2] > entry {
-      entries[place] = entries[(place - 1) / 2]
-      place = (place - 1) / 2
+  private var steps = Agenda<Step>()
+  private var underway = Agenda<SimulatedDatagram>()
+
+  package init() {}
+
+  /// Schedules a step.
+  package mutating func add(_ step: Step, at time: TimeSpan) { steps.add(step, at: time) }
+
+  /// Puts a datagram on its way, to arrive at a time.
+  package mutating func send(_ datagram: SimulatedDatagram, arriving time: TimeSpan) {
+    underway.add(datagram, at: time)
+  }
+
+  /// Removes and returns what comes next, or nil at the end of the scene.
+  ///
+  /// Datagrams that are on their way at the end still arrive.
+  ///
+  /// - Parameter end: The time from which no step is performed.
+  /// - Returns: The step or the arrival.
+  package mutating func next(until end: TimeSpan) -> Entry? {
+    let upcoming = steps.nextTime.flatMap { $0 < end ? $0 : nil }
+    if let arrival = underway.nextTime, arrival <= upcoming ?? .forever {
+      return underway.removeNext().map { .arrival($0.entry) }
     }
-    entries[place] = entry
-  }
-
-  /// Puts a time in the place of the earliest one.
-  mutating func replaceFirst(time: Int64, number: Int) {
-    let entry = DrillQueue.entry(time, number)
-    entries.withUnsafeMutableBufferPointer { heap in
-      var place = 0
-      while true {
-        var child = 2 * place + 1
-        guard child < heap.count else { break }
-        if child + 1 < heap.count, heap[child + 1] < heap[child] { child += 1 }
-        guard heap[child] < entry else { break }
-        heap[place] = heap[child]
-        place = child
-      }
-      heap[place] = entry
-    }
-  }
-
-  private static func entry(_ time: Int64, _ number: Int) -> UInt64 {
-    UInt64(max(0, time)) << numberBits | UInt64(number)
+    guard upcoming != nil else { return nil }
+    return steps.removeNext().map { .step($0.entry, at: $0.time) }
   }
 }

@@ -38,9 +38,7 @@ package struct Scene: Hashable, Sendable {
   package var observers: [Observer]
   /// The radio propagation model.
   package var radio: Radio
-  /// The site configuration that fits the scene.
-  package var site: Site
-  /// The same site as a commented `site.yaml`; empty if there is none.
+  /// The site configuration that fits the scene, as a commented `site.yaml`; empty if there is none.
   package var siteYAML: String
 
   /// The default start time of scenes: 2026-01-01 09:00:00 UTC.
@@ -57,7 +55,6 @@ package struct Scene: Hashable, Sendable {
     transmitters: [Transmitter],
     observers: [Observer],
     radio: Radio = Radio(),
-    site: Site = Site(),
     siteYAML: String = ""
   ) {
     self.name = name
@@ -69,7 +66,6 @@ package struct Scene: Hashable, Sendable {
     self.transmitters = transmitters
     self.observers = observers
     self.radio = radio
-    self.site = site
     self.siteYAML = siteYAML
   }
 

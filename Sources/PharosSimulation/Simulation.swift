@@ -23,8 +23,7 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
   package let scene: Scene
   /// The seed it is played from.
   package let seed: UInt64
-  var agenda = Agenda<Step>()
-  var underway = Agenda<SimulatedDatagram>()
+  var timetable = Timetable<Step>()
   var facts: [TruthEvent] = []
   var nextFact = 0
   var transmitters: [TransmitterState]
@@ -32,10 +31,8 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
   var links: [Link]
   var truth: TruthState
 
-  /// Begins to play a scene, or throws all its mistakes.
-  package init(_ scene: Scene, seed: UInt64) throws(InvalidScene) {
-    let mistakes = scene.mistakes
-    guard mistakes.isEmpty else { throw InvalidScene(scene: scene.name, mistakes: mistakes) }
+  /// Begins to play a scene.
+  package init(_ scene: Scene, seed: UInt64) {
     self.scene = scene
     self.seed = seed
     transmitters = scene.transmitters.indices.map { TransmitterState(seed: seed, index: $0) }
@@ -60,30 +57,29 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
       }
       facts.removeAll(keepingCapacity: true)
       nextFact = 0
-      let upcoming = agenda.nextTime.flatMap { $0 < scene.duration ? $0 : nil }
-      if let arrival = underway.nextTime, arrival <= upcoming ?? .forever {
-        return underway.removeNext().map { .datagram($0.entry) }
+      switch timetable.next(until: scene.duration) {
+      case .arrival(let datagram): return .datagram(datagram)
+      case .step(let step, let time): perform(step, at: time)
+      case nil: return nil
       }
-      guard upcoming != nil, let (time, step) = agenda.removeNext() else { return nil }
-      perform(step, at: time)
     }
   }
 
   private mutating func scheduleBegin() {
     // The truth comes first and faults come before what they forbid: order among equals is that of scheduling.
-    agenda.add(.observeTruth(tick: 0), at: .zero)
+    timetable.add(.observeTruth(tick: 0), at: .zero)
     for (index, observer) in scene.observers.enumerated() {
       for (number, fault) in observer.faults.enumerated() {
-        agenda.add(.fail(observer: index, fault: number), at: fault.window.from)
-        agenda.add(.recover(observer: index, fault: number), at: fault.window.until)
+        timetable.add(.fail(observer: index, fault: number), at: fault.window.from)
+        timetable.add(.recover(observer: index, fault: number), at: fault.window.until)
       }
-      for time in observer.displayOn { agenda.add(.displayOn(observer: index), at: time) }
+      for time in observer.displayOn { timetable.add(.displayOn(observer: index), at: time) }
       boot(observer: index, at: .zero)
     }
     for (index, transmitter) in scene.transmitters.enumerated() {
       let first = transmitter.isStill(at: .zero) ? transmitter.stillInterval : nil
       let phase = (first ?? transmitter.interval) * transmitters[index].random.uniform()
-      agenda.add(.advertise(transmitter: index), at: transmitter.onAir.from + phase)
+      timetable.add(.advertise(transmitter: index), at: transmitter.onAir.from + phase)
     }
   }
 
@@ -164,7 +160,7 @@ extension Simulation {
       note(sighting, observer: observer)
     }
     let delay = transmitter.advertDelay * transmitters[index].random.uniform()
-    agenda.add(.advertise(transmitter: index), at: transmitter.nextAdvert(after: time) + delay)
+    timetable.add(.advertise(transmitter: index), at: transmitter.nextAdvert(after: time) + delay)
   }
 
   private mutating func receive(
@@ -233,9 +229,7 @@ struct ObserverState: Sendable {
   var random: RandomStream
   /// The observer's phase in its scan pattern when the scene begins.
   let scanPhase: TimeSpan
-  var bootID: UInt32
-  var sequence: UInt32 = 0
-  var bootedAt = TimeSpan.zero
+  var sender: DatagramSender
   /// The number of active faults that keep it without power.
   var powerFaults = 0
   var isPowered: Bool { powerFaults == 0 }
@@ -246,8 +240,24 @@ struct ObserverState: Sendable {
 
   init(seed: UInt64, index: Int, in scene: Scene) {
     random = RandomStream(seed: seed, 3, UInt64(index))
-    scanPhase = scene.observers[index].scan.interval * (3 * random.uniform())
-    bootID = scene.observers[index].bootID
+    let observer = scene.observers[index]
+    scanPhase = observer.scan.interval * (3 * random.uniform())
+    sender = DatagramSender(
+      observer: observer.id,
+      sourceAddress: observer.sourceAddress,
+      sourcePort: observer.sourcePort,
+      network: observer.network,
+      bootID: observer.bootID,
+      clockDrift: observer.clockDrift
+    )
+  }
+
+  mutating func send(
+    _ writer: DatagramWriter,
+    at time: TimeSpan,
+    since start: Timestamp
+  ) -> [(arrival: TimeSpan, datagram: SimulatedDatagram)] {
+    sender.send(writer, at: time, since: start, random: &random)
   }
 
   mutating func forgetWhatItHeard() {
@@ -261,10 +271,8 @@ extension Simulation {
   /// Starts an observer: its periods begin at a random phase, and it reports its scan state.
   mutating func boot(observer index: Int, at time: TimeSpan) {
     let observer = scene.observers[index]
-    observers[index].bootedAt = time
-    observers[index].sequence = 0
     observers[index].forgetWhatItHeard()
-    let bootID = observers[index].bootID
+    let bootID = observers[index].sender.bootID
     if let state = observer.scanState {
       var writer = DatagramWriter(observer: observer.id)
       writer.append(.scanState(state), age: .zero)
@@ -272,11 +280,11 @@ extension Simulation {
     }
     if observer.batchPeriod > .zero {
       let phase = observer.batchPeriod * observers[index].random.uniform()
-      agenda.add(.send(observer: index, bootID: bootID), at: time + phase)
+      timetable.add(.send(observer: index, bootID: bootID), at: time + phase)
     }
     if let heartbeats = observer.heartbeats {
       let phase = heartbeats.period * observers[index].random.uniform()
-      agenda.add(.heartbeat(observer: index, bootID: bootID), at: time + phase)
+      timetable.add(.heartbeat(observer: index, bootID: bootID), at: time + phase)
     }
   }
 
@@ -293,15 +301,15 @@ extension Simulation {
 
   /// Sends the pending adverts, and schedules the next batch a period later.
   mutating func sendBatch(observer index: Int, bootID: UInt32, at time: TimeSpan) {
-    guard observers[index].bootID == bootID, observers[index].isPowered else { return }
+    guard observers[index].sender.bootID == bootID, observers[index].isPowered else { return }
     sendPending(observer: index, at: time)
     let period = scene.observers[index].batchPeriod
-    agenda.add(.send(observer: index, bootID: bootID), at: time + period)
+    timetable.add(.send(observer: index, bootID: bootID), at: time + period)
   }
 
   /// Sends a heartbeat, and schedules the next one a period later.
   mutating func heartbeat(observer index: Int, bootID: UInt32, at time: TimeSpan) {
-    guard observers[index].bootID == bootID, observers[index].isPowered else { return }
+    guard observers[index].sender.bootID == bootID, observers[index].isPowered else { return }
     guard let heartbeats = scene.observers[index].heartbeats else { return }
     let state = observers[index]
     let heartbeat =
@@ -316,7 +324,7 @@ extension Simulation {
     var writer = DatagramWriter(observer: scene.observers[index].id)
     writer.append(.heartbeat(heartbeat), age: .zero)
     send(writer, observer: index, at: time)
-    agenda.add(.heartbeat(observer: index, bootID: bootID), at: time + heartbeats.period)
+    timetable.add(.heartbeat(observer: index, bootID: bootID), at: time + heartbeats.period)
   }
 
   /// Sends a report that the display was turned on.
@@ -345,7 +353,7 @@ extension Simulation {
     guard kind == .power else { return }
     observers[index].powerFaults -= 1
     guard observers[index].isPowered else { return }
-    observers[index].bootID &+= 1
+    observers[index].sender.restart(at: time)
     boot(observer: index, at: time)
   }
 }
@@ -382,57 +390,20 @@ extension Simulation {
     }
   }
 
-  /// Writes one ranged beacon for each beacon heard, with the mean of its levels, in the order first heard.
-  ///
-  /// Distances have the precision of the datagram format, so that the decoded distance equals the written one.
   private func writeRangedBeacons(observer index: Int, at time: TimeSpan, to writer: inout DatagramWriter) {
-    var heard: [(transmitter: Int, sum: Int, count: Int)] = []
-    for sighting in observers[index].pending {
-      if let known = heard.firstIndex(where: { $0.transmitter == sighting.transmitter }) {
-        heard[known].sum += Int(sighting.level)
-        heard[known].count += 1
-      } else {
-        heard.append((sighting.transmitter, Int(sighting.level), 1))
-      }
-    }
-    for entry in heard {
-      let transmitter = scene.transmitters[entry.transmitter]
-      guard transmitter.beacon.kind == .proximity, let claimed = transmitter.measuredPower else { continue }
-      let mean = Double(entry.sum) / Double(entry.count)
-      let ranged = RangedBeacon(
-        beacon: transmitter.beacon,
-        rssi: RSSI(dBm: Int8(mean.rounded())),
-        accuracy: Meters(Double(Float(Radio.ideal.distance(pathLoss: Double(claimed) - mean))))
-      )
-      writer.append(.rangedBeacon(ranged), age: .zero)
+    var period = RangingPeriod()
+    for sighting in observers[index].pending { period.add(sighting.level, of: sighting.transmitter) }
+    period.write(to: &writer) { number in
+      let transmitter = scene.transmitters[number]
+      guard transmitter.beacon.kind == .proximity else { return nil }
+      return transmitter.measuredPower.map { (transmitter.beacon, Double($0)) }
     }
   }
 
-  /// Numbers the datagrams and puts them on their way, unless the observer has no network.
+  /// Puts datagrams on their way, unless the observer has no network.
   mutating func send(_ writer: DatagramWriter, observer index: Int, at time: TimeSpan) {
-    let observer = scene.observers[index]
-    for reports in writer.batches {
-      let state = observers[index]
-      let head = Transmission(
-        bootID: state.bootID,
-        sequence: state.sequence,
-        uptime: (time - state.bootedAt).counted(drift: observer.clockDrift)
-      )
-      observers[index].sequence &+= 1
-      let arrivals = observer.network.arrivals(sentAt: time, random: &observers[index].random)
-      guard !observer.has(.network, at: time) else { continue }
-      for arrival in arrivals {
-        let received = scene.start + arrival
-        let datagram = SimulatedDatagram(
-          received: received,
-          sourceAddress: observer.sourceAddress,
-          sourcePort: observer.sourcePort,
-          observer: observer.id,
-          head: head,
-          reports: reports.received(at: received)
-        )
-        underway.add(datagram, at: arrival)
-      }
-    }
+    let sent = observers[index].send(writer, at: time, since: scene.start)
+    guard !scene.observers[index].has(.network, at: time) else { return }
+    for (arrival, datagram) in sent { timetable.send(datagram, arriving: arrival) }
   }
 }

@@ -148,7 +148,7 @@ extension Simulation {
         tellRange(of: transmitter, observer: observer, isOnAir: isOnAir, at: time)
       }
     }
-    agenda.add(.observeTruth(tick: tick + 1), at: time + TruthState.period)
+    timetable.add(.observeTruth(tick: tick + 1), at: time + TruthState.period)
   }
 
   /// Emits first the areas that are left, then those that are entered.

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosSimulation
+import PharosTestSupport
 import Testing
 
 @Suite("Network")
@@ -7,7 +8,7 @@ struct NetworkTests {
   private func playback(_ network: Network) throws -> Playback {
     var observer = Bench.observer()
     observer.network = network
-    return try Playback(Bench.scene(seconds: 420, observers: [observer]))
+    return Playback(Bench.scene(seconds: 420, observers: [observer]))
   }
 
   @Test("datagrams take their delay and some jitter")

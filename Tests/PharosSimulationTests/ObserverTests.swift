@@ -13,8 +13,8 @@ struct ObserverTests {
 
   @Test("what waits for a datagram has an age, and receipt less age is when it was heard")
   func ages() throws {
-    let exact = try Playback(scene(seconds: 30) { _ in })
-    let batched = try Playback(scene(seconds: 30) { $0.batchPeriod = .seconds(1) })
+    let exact = Playback(scene(seconds: 30) { _ in })
+    let batched = Playback(scene(seconds: 30) { $0.batchPeriod = .seconds(1) })
     #expect((28...31).contains(batched.datagrams.count))
     #expect(batched.sightings.allSatisfy { $0.age >= .zero && $0.age <= .seconds(1) })
     #expect(batched.sightings.contains { $0.age > .milliseconds(800) })
@@ -26,7 +26,7 @@ struct ObserverTests {
 
   @Test("a clock that drifts stretches ages and up-time", arguments: [50_000.0, -50_000])
   func clockDrift(drift: Double) throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 100) {
         $0.batchPeriod = .seconds(10)
         $0.clockDrift = drift
@@ -41,7 +41,7 @@ struct ObserverTests {
 
   @Test("datagrams are numbered without gaps and count the up-time")
   func numbering() throws {
-    let playback = try Playback(scene(seconds: 20) { $0.heartbeats = .init(period: .seconds(2)) })
+    let playback = Playback(scene(seconds: 20) { $0.heartbeats = .init(period: .seconds(2)) })
     for (index, datagram) in playback.datagrams.enumerated() {
       #expect(datagram.head.bootID == 1)
       #expect(datagram.head.sequence == UInt32(index))
@@ -53,7 +53,7 @@ struct ObserverTests {
 
   @Test("heartbeats come in their period and account for every advert")
   func heartbeats() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 60) {
         $0.heartbeats = .init(period: .seconds(4))
         $0.scan = .init(interval: .milliseconds(100), window: .milliseconds(50))
@@ -72,7 +72,7 @@ struct ObserverTests {
 
   @Test("a handset's heartbeat tells nothing of its radio")
   func silentHeartbeats() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 10) { $0.heartbeats = .init(period: .seconds(1), tellsStatistics: false) }
     )
     let heartbeats = playback.heartbeats(of: Bench.observerID, since: Scene.defaultStart)
@@ -82,7 +82,7 @@ struct ObserverTests {
 
   @Test("the share received is the share listened", arguments: [10, 35, 100])
   func scanDuty(window: Int64) throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 420) { $0.scan = .init(interval: .milliseconds(100), window: .milliseconds(window)) }
     )
     #expect(abs(Double(playback.sightings.count) / 4_000 - Double(window) / 100) < 0.04)
@@ -90,7 +90,7 @@ struct ObserverTests {
 
   @Test("the three channels are heard alike")
   func channels() throws {
-    let sightings = try Playback(scene(seconds: 420) { $0.scan = .init() }).sightings
+    let sightings = Playback(scene(seconds: 420) { $0.scan = .init() }).sightings
     for channel: UInt8 in 37...39 {
       let share = Double(sightings.count { $0.channel == channel }) / Double(sightings.count)
       #expect(abs(share - 1 / 3) < 0.04)
@@ -99,7 +99,7 @@ struct ObserverTests {
 
   @Test("without power it is silent, and starts anew with the next boot id and sequence 0")
   func powerFault() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 60) {
         $0.batchPeriod = .milliseconds(500)
         $0.heartbeats = .init(period: .seconds(1))
@@ -125,7 +125,7 @@ struct ObserverTests {
 
   @Test("power faults that overlap are one long outage")
   func overlappingFaults() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 30) {
         $0.faults = [
           Fault(.power, from: .seconds(5), until: .seconds(12)),
@@ -139,7 +139,7 @@ struct ObserverTests {
 
   @Test("without a network nothing arrives, and the numbers show the gap")
   func networkFault() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 30) { $0.faults = [Fault(.network, from: .seconds(10), until: .seconds(15))] }
     )
     let times = playback.datagrams.map { ($0.received - Scene.defaultStart).seconds }
@@ -153,7 +153,7 @@ struct ObserverTests {
 
   @Test("a deaf radio goes on to say that it hears nothing")
   func radioFault() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 30) {
         $0.heartbeats = .init(period: .seconds(1))
         $0.faults = [Fault(.radio, from: .seconds(10), until: .seconds(15))]
@@ -173,7 +173,7 @@ struct ObserverTests {
     observer.batchPeriod = .seconds(10)
     observer.heartbeats = .init(period: .seconds(20))
     let scene = Bench.scene(seconds: 35, transmitters: transmitters, observers: [observer])
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     let largest = playback.datagrams.map { $0.reports.payloads.count + 18 * $0.reports.reports.count }.max()
     #expect(try #require(largest) <= 1_250)
     #expect(playback.datagrams.count > 100)
@@ -186,7 +186,7 @@ struct ObserverTests {
   func rangedBeacons() throws {
     var scene = Scene.museumVisit
     scene.observers = scene.observers.filter { $0.reporting == .rangedBeacons }
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     #expect(playback.sightings.isEmpty)
     let known = Set(scene.transmitters.map(\.beacon))
     var count = 0
@@ -206,7 +206,7 @@ struct ObserverTests {
 
   @Test("scan state is told at the begin, and the display when it is turned on")
   func platformReports() throws {
-    let playback = try Playback(
+    let playback = Playback(
       scene(seconds: 10) {
         $0.scanState = .windowed
         $0.displayOn = [.seconds(4), .seconds(6)]

@@ -22,8 +22,8 @@ struct Playback {
   let truth: [TruthEvent]
   let sightings: [Sighting]
 
-  init(_ scene: Scene, seed: UInt64 = 1) throws {
-    items = Array(try Simulation(scene, seed: seed))
+  init(_ scene: Scene, seed: UInt64 = 1) {
+    items = Array(Simulation(scene, seed: seed))
     datagrams = items.compactMap { if case .datagram(let datagram) = $0 { datagram } else { nil } }
     truth = items.compactMap { if case .truth(let event) = $0 { event } else { nil } }
     sightings = datagrams.flatMap { datagram in
@@ -102,19 +102,5 @@ enum Bench {
       observers: observers,
       radio: radio
     )
-  }
-}
-
-extension Collection where Element == Double {
-  var mean: Double { reduce(0, +) / Double(count) }
-  var deviation: Double {
-    let mean = mean
-    return (map { ($0 - mean) * ($0 - mean) }.reduce(0, +) / Double(count)).squareRoot()
-  }
-  /// Negative where the tail reaches further down than up.
-  var skewness: Double {
-    let mean = mean
-    let deviation = deviation
-    return map { (($0 - mean) / deviation) }.map { $0 * $0 * $0 }.mean
   }
 }

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosSimulation
+import PharosTestSupport
 import PharosVenues
 import Testing
 
@@ -31,7 +32,7 @@ struct RadioTests {
   )
   func ideal(distance: Double) throws {
     let transmitter = Bench.transmitter(at: Path(at: Point(x: distance, y: 0)))
-    let playback = try Playback(Bench.scene(seconds: 60, transmitters: [transmitter]))
+    let playback = Playback(Bench.scene(seconds: 60, transmitters: [transmitter]))
     let level = (-59 - Radio.ideal.pathLoss(distance: distance)).rounded()
     #expect(abs(playback.sightings.count - 571) <= 5)
     #expect(playback.sightings.allSatisfy { $0.level == level && $0.age == .zero })
@@ -43,7 +44,7 @@ struct RadioTests {
     let behind = Bench.transmitter(2, at: Path(at: Point(x: 0, y: 5)))
     var scene = Bench.scene(seconds: 20, transmitters: [far, behind])
     scene.walls = [Wall(from: Point(x: -9, y: 2), to: Point(x: 9, y: 2), attenuation: 40)]
-    #expect(try Playback(scene).sightings.isEmpty)
+    #expect(Playback(scene).sightings.isEmpty)
   }
 
   @Test("mean levels follow the distance under all chance", arguments: [1.0, 2, 4, 8])
@@ -54,7 +55,7 @@ struct RadioTests {
     }
     let radio = Radio(pathLossExponent: 2.4, riceFactor: 1_000)
     let scene = Bench.scene(seconds: 60, radio: radio, transmitters: transmitters)
-    let levels = try Playback(scene).sightings.map(\.level)
+    let levels = Playback(scene).sightings.map(\.level)
     #expect(abs(levels.mean - (-59 - radio.pathLoss(distance: distance))) < 1.2)
     #expect(levels.deviation > 2.2)
     #expect(levels.deviation < 4.6)
@@ -71,7 +72,7 @@ struct RadioTests {
     )
     var observer = Bench.observer()
     observer.sensitivity = -120
-    let playback = try Playback(Bench.scene(seconds: 400, radio: radio, observers: [observer]))
+    let playback = Playback(Bench.scene(seconds: 400, radio: radio, observers: [observer]))
     let levels = playback.sightings.map(\.level)
     #expect(levels.skewness < -0.4)
     let median = levels.sorted()[levels.count / 2]
@@ -83,7 +84,7 @@ struct RadioTests {
     let radio = Radio(pathLossExponent: 2, shadowing: nil, riceFactor: 2, channelDeviation: 0, softness: 0)
     var observer = Bench.observer()
     observer.sensitivity = -125
-    let playback = try Playback(Bench.scene(seconds: 400, radio: radio, observers: [observer]))
+    let playback = Playback(Bench.scene(seconds: 400, radio: radio, observers: [observer]))
     let power = playback.sightings.map { RadioMath.powerOfTen($0.level / 10) }.mean
     let expected = -59 - radio.pathLoss(distance: 3)
     #expect(abs(RadioMath.decibels(power * 1e9) - 90 - expected) < 0.3)
@@ -97,7 +98,7 @@ struct RadioTests {
     let radio = Radio(pathLossExponent: 2, shadowing: nil, riceFactor: nil, channelDeviation: 0, softness: 2)
     var observer = Bench.observer()
     observer.sensitivity = -59 - radio.pathLoss(distance: 3) - margin
-    let playback = try Playback(Bench.scene(seconds: 420, radio: radio, observers: [observer]))
+    let playback = Playback(Bench.scene(seconds: 420, radio: radio, observers: [observer]))
     #expect(abs(Double(playback.sightings.count) / 4_000 - share) < 0.03)
   }
 
@@ -120,7 +121,7 @@ struct RadioTests {
       radio: radio,
       transmitters: [Bench.transmitter(1, at: walk), Bench.transmitter(2)]
     )
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     let walking = playback.sightings.filter { $0.address == scene.transmitters[0].address }.map(\.level)
     let resting = playback.sightings.filter { $0.address == scene.transmitters[1].address }.map(\.level)
     #expect(abs(walking.deviation - 5) < 1)
@@ -140,7 +141,7 @@ struct RadioTests {
   func burstLoss() throws {
     var radio = Radio.ideal
     radio.burstLoss = Radio.BurstLoss(share: 0.25, duration: .seconds(2), loss: 1)
-    let times = try Playback(Bench.scene(seconds: 900, radio: radio)).sightings.map(\.heard)
+    let times = Playback(Bench.scene(seconds: 900, radio: radio)).sightings.map(\.heard)
     let share = Double(times.count) / (900 / 0.105)
     #expect(abs(share - 0.75) < 0.06)
     // Independent losses of a quarter would leave a gap of a second, nine adverts in a row, once in 260,000.
@@ -152,7 +153,7 @@ struct RadioTests {
   func passersby() throws {
     var radio = Radio.ideal
     radio.passersby = Radio.Passersby(share: 0.3, duration: .seconds(3), attenuation: 12)
-    let levels = try Playback(Bench.scene(seconds: 900, radio: radio)).sightings.map(\.level)
+    let levels = Playback(Bench.scene(seconds: 900, radio: radio)).sightings.map(\.level)
     #expect(Set(levels).count == 2)
     let blocked = levels.count { $0 < -75 }
     #expect(abs(Double(blocked) / Double(levels.count) - 0.3) < 0.07)
@@ -169,7 +170,7 @@ struct RadioTests {
       )
     )
     transmitter.bodyLoss = 10
-    let playback = try Playback(Bench.scene(seconds: 20, transmitters: [transmitter]))
+    let playback = Playback(Bench.scene(seconds: 20, transmitters: [transmitter]))
     for sighting in playback.sightings {
       let x = transmitter.path.position(at: .seconds(sighting.heard)).x
       let expected = -59 - Radio.ideal.pathLoss(distance: x) - (sighting.heard < 10 ? 10 : 0)

@@ -1,4 +1,5 @@
 import PharosSimulation
+import PharosTestSupport
 import Testing
 
 @Suite("RandomStream")

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosSimulation
+import PharosTestSupport
 import PharosVenues
 import PharosWire
 import Testing
@@ -12,7 +13,7 @@ struct TransmitterTests {
       seconds: Double(milliseconds),
       transmitters: [Bench.transmitter(interval: .milliseconds(milliseconds))]
     )
-    let times = try Playback(scene).sightings.map(\.heard)
+    let times = Playback(scene).sightings.map(\.heard)
     let intervals = zip(times, times.dropFirst()).map { ($1 - $0) * 1_000 - Double(milliseconds) }
     #expect(intervals.count > 900)
     #expect(intervals.allSatisfy { $0 >= -0.001 && $0 <= 10.001 })
@@ -31,7 +32,7 @@ struct TransmitterTests {
     )
     tag.stillInterval = .seconds(10)
     tag.stillAfter = .seconds(3)
-    let times = try Playback(Bench.scene(seconds: 80, transmitters: [tag])).sightings.map(\.heard)
+    let times = Playback(Bench.scene(seconds: 80, transmitters: [tag])).sightings.map(\.heard)
     #expect((3...4).contains(times.count { $0 < 33 }))
     #expect(times.contains { $0 >= 33 && $0 <= 33.011 })
     let fast = times.filter { $0 > 33 && $0 < 40 }
@@ -43,7 +44,7 @@ struct TransmitterTests {
   func onAir() throws {
     var tag = Bench.transmitter()
     tag.onAir = TimeWindow(from: .seconds(10), until: .seconds(20))
-    let times = try Playback(Bench.scene(seconds: 30, transmitters: [tag])).sightings.map(\.heard)
+    let times = Playback(Bench.scene(seconds: 30, transmitters: [tag])).sightings.map(\.heard)
     #expect(times.count > 90)
     #expect(times.allSatisfy { $0 >= 10 && $0 < 20 })
   }
@@ -52,7 +53,7 @@ struct TransmitterTests {
   func payloads() throws {
     var tag = Bench.transmitter()
     tag.payloads = [[0x02, 0x01, 0x06], [0x02, 0x0A, 0xF4], [0x03, 0x03, 0xAA, 0xFE]]
-    let playback = try Playback(Bench.scene(seconds: 3, transmitters: [tag]))
+    let playback = Playback(Bench.scene(seconds: 3, transmitters: [tag]))
     let sent = playback.datagrams.map(\.reports.payloads)
     #expect(sent.count > 20)
     for (index, payload) in sent.enumerated() { #expect(payload == tag.payloads[index % 3]) }

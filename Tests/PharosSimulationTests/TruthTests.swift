@@ -10,7 +10,7 @@ struct TruthTests {
     arguments: [Scene.museumVisit, .demo]
   )
   func positions(scene: Scene) throws {
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     var told: [String: [Double]] = [:]
     for event in playback.truth {
       guard case .position(let point) = event.fact else { continue }
@@ -32,7 +32,7 @@ struct TruthTests {
   @Test("who enters an area was outside, and who leaves it was inside", arguments: Scene.builtIn)
   func areas(scene: Scene) throws {
     var inside: Set<String> = []
-    for event in try Playback(scene).truth {
+    for event in Playback(scene).truth {
       switch event.fact {
       case .entersArea(let area): #expect(inside.insert(event.name + "|" + area).inserted)
       case .leavesArea(let area): #expect(inside.remove(event.name + "|" + area) != nil)
@@ -48,7 +48,7 @@ struct TruthTests {
   func ranges(scene: Scene) throws {
     var inRange: Set<String> = []
     var changes = 0
-    for event in try Playback(scene).truth {
+    for event in Playback(scene).truth {
       let entered: (ObserverID, Bool)? =
         switch event.fact {
         case .entersRange(let observer): (observer, true)
@@ -72,7 +72,7 @@ struct TruthTests {
   func onAir() throws {
     var tag = Bench.transmitter()
     tag.onAir = TimeWindow(from: .seconds(2), until: .seconds(5))
-    let truth = try Playback(Bench.scene(seconds: 8, transmitters: [tag])).truth
+    let truth = Playback(Bench.scene(seconds: 8, transmitters: [tag])).truth
     let facts = truth.filter { if case .position = $0.fact { false } else { true } }
     #expect(
       facts.map(\.fact) == [

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosPipeline
+import PharosSimulatedWorlds
 import PharosSimulation
 import PharosWire
 

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// Compares what one rule says about the subjects of a drill with the truth.

@@ -1,5 +1,6 @@
 import PharosComparators
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// Plays one part of a scene of presence before Pharos and before the peers' rules, on the same adverts.

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// One scene of presence: a drill and what is asked of it.

@@ -1,5 +1,6 @@
 import PharosComparators
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// One scene of rooms.

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// The scenes of the table, in the length that a full run or a quick one gives them.

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 extension Targets {

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// The targets of the project for presence and rooms, held against a run.

@@ -1,5 +1,6 @@
 import Foundation
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// All parts of all scenes, played by one task a core, the longest first.

@@ -52,8 +52,7 @@ package struct SimulateRunner: Sendable {
     console: Console
   ) -> CommandStatus {
     console.run {
-      let simulation = try played()
-      let tally = try write(simulation, capture: capture, truth: truth, console: console)
+      let tally = try write(Simulation(scene, seed: seed), capture: capture, truth: truth, console: console)
       try capture.flush()
       try truth?.flush()
       console.say(
@@ -95,14 +94,6 @@ package struct SimulateRunner: Sendable {
     var datagrams = 0
     var reports = 0
     var facts = 0
-  }
-
-  private func played() throws(CommandFailure) -> Simulation {
-    do {
-      return try Simulation(scene, seed: seed)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
   }
 
   private func write(

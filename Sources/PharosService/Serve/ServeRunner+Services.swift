@@ -173,7 +173,7 @@ package struct DemoService: Service {
   package func run() async throws {
     guard var destination = try await server.addresses().first else { return }
     destination = destination.reachable
-    let simulation = try Simulation(scene, seed: DemoService.seed)
+    let simulation = Simulation(scene, seed: DemoService.seed)
     let endpoint = destination
     try await cancelWhenGracefulShutdown {
       await DemoService.play(simulation, scene: scene, with: try SocketSender(to: endpoint))

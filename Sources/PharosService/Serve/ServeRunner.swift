@@ -159,9 +159,7 @@ package struct ServeRunner: Sendable {
     try await group.run()
   }
 
-  private func settled(
-    _ console: Console
-  ) throws(CommandFailure) -> (ServeSettings, SiteConfiguration) {
+  private func settled(_ console: Console) throws -> (ServeSettings, SiteConfiguration) {
     var (settings, configuration) = try ServeSettings.settled(
       flags: options.flags,
       environment: options.environment
@@ -170,7 +168,7 @@ package struct ServeRunner: Sendable {
     }
     if options.isDemo {
       if settings.site == nil {
-        configuration.site = Scene.demo.site
+        configuration.site = try SiteFile.parse(Scene.demo.siteYAML, path: "demo").site
         configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]
       }
       if settings.http == nil { settings.http = FreePort.http(console) }

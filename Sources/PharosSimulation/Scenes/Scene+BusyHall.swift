@@ -17,7 +17,6 @@ extension Scene {
     transmitters: hallTags,
     observers: hallGateways,
     radio: Radio(pathLossExponent: 2.8, riceFactor: 3),
-    site: hallSite,
     siteYAML: hallYAML
   )
 
@@ -66,43 +65,6 @@ extension Scene {
 }
 
 extension Scene {
-  private static var hallSite: Site {
-    let gateways = (0..<10).map { SceneParts.gateway(UInt64(0x51 + $0)) }
-    let north = gateways.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
-    return Site(
-      applications: [
-        Application(
-          identifier: "logistics",
-          regions: [
-            Region(
-              identifier: "hall",
-              constraint: .proximity(SceneParts.tags),
-              subject: .beacon(observers: nil)
-            ),
-            Region(
-              identifier: "north-side",
-              constraint: .proximity(SceneParts.tags, major: 31),
-              subject: .beacon(observers: north),
-              presence: PresencePolicy(silence: .fixed(.seconds(8)))
-            ),
-          ]
-        )
-      ],
-      observers: gateways.enumerated().map { index, gateway in
-        let side = index.isMultiple(of: 2) ? "south" : "north"
-        return ObserverEntry(id: gateway, name: "bay \(index / 2 + 1) \(side)")
-      },
-      zones: (1...5).map { bay in
-        let neighbours = [bay - 1, bay + 1].filter { $0 >= 1 && $0 <= 5 }
-        return Zone(
-          identifier: "bay-\(bay)",
-          observers: [gateways[2 * bay - 2], gateways[2 * bay - 1]],
-          adjacent: neighbours.map { "bay-\($0)" }
-        )
-      }
-    )
-  }
-
   private static let hallYAML = """
     # A hall of five bays, two gateways in each, one to the south and one to the north.
     applications:

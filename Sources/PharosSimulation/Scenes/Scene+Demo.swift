@@ -21,7 +21,6 @@ extension Scene {
       riceFactor: 20,
       channelDeviation: 1
     ),
-    site: shopSite,
     siteYAML: shopYAML
   )
 
@@ -85,40 +84,6 @@ extension Scene {
 }
 
 extension Scene {
-  private static var shopSite: Site {
-    let places = SceneParts.places
-    let quick = PresencePolicy(silence: .fixed(.seconds(2)))
-    return Site(
-      applications: [
-        Application(
-          identifier: "shop",
-          regions: [
-            Region(identifier: "aisle", constraint: .proximity(places, major: 1), presence: quick),
-            Region(
-              identifier: "cold-room",
-              constraint: .proximity(places, major: 2, minor: 1),
-              presence: quick
-            ),
-            Region(
-              identifier: "basket",
-              constraint: .proximity(SceneParts.tags, major: 40),
-              subject: .beacon(observers: nil),
-              presence: quick
-            ),
-          ],
-          ranging: [RangingRequest(constraint: .proximity(places))]
-        )
-      ],
-      observers: [
-        ObserverEntry(id: .name("customer"), name: "handset of a customer"),
-        ObserverEntry(id: SceneParts.gateway(0x61), name: "till"),
-      ],
-      beacons: [
-        SceneParts.entry("shelf", places, 1, 1, measuredPower: -59, interval: .milliseconds(200))
-      ]
-    )
-  }
-
   private static let shopYAML = """
     # A shop with a cold room: a customer carries a handset, a basket carries a tag.
     applications:

@@ -25,7 +25,6 @@ extension Scene {
     transmitters: wardTags,
     observers: wardGateways,
     radio: Radio(pathLossExponent: 2.4, shadowing: Radio.Shadowing(deviation: 2)),
-    site: wardSite,
     siteYAML: wardYAML
   )
 
@@ -84,37 +83,6 @@ extension Scene {
 }
 
 extension Scene {
-  private static var wardSite: Site {
-    let tags = BeaconConstraint.proximity(SceneParts.tags, major: 10)
-    let rooms = ["room-a", "room-b", "room-c"]
-    let gateways = (1...3).map { SceneParts.gateway($0) }
-    let regions = zip(rooms, gateways).map { room, gateway in
-      Region(identifier: room, constraint: tags, subject: .beacon(observers: [gateway]))
-    }
-    let building = Region(
-      identifier: "building",
-      constraint: tags,
-      subject: .beacon(observers: nil),
-      presence: PresencePolicy(silence: .fixed(.seconds(30)))
-    )
-    return Site(
-      applications: [Application(identifier: "ward", regions: [building] + regions)],
-      observers: [
-        ObserverEntry(id: gateways[0], name: "room A"),
-        ObserverEntry(id: gateways[1], name: "room B"),
-        ObserverEntry(id: gateways[2], name: "room C", liveness: .heartbeat),
-      ],
-      beacons: [
-        SceneParts.entry("pump", SceneParts.tags, 10, 1, measuredPower: -62, interval: .seconds(1))
-      ],
-      zones: [
-        Zone(identifier: "zone-a", observers: [gateways[0]], adjacent: ["zone-b"]),
-        Zone(identifier: "zone-b", observers: [gateways[1]], adjacent: ["zone-a", "zone-c"]),
-        Zone(identifier: "zone-c", observers: [gateways[2]], adjacent: ["zone-b"]),
-      ]
-    )
-  }
-
   private static let wardYAML = """
     # A ward of three rooms, a gateway in each: which tags are where, and what an outage must not claim.
     applications:

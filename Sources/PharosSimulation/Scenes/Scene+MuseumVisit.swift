@@ -20,7 +20,6 @@ extension Scene {
     transmitters: museumBeacons,
     observers: [anna, ben, chloe],
     radio: Radio(passersby: Radio.Passersby(share: 0.08, duration: .seconds(2))),
-    site: museumSite,
     siteYAML: museumYAML
   )
 
@@ -149,55 +148,6 @@ extension Scene {
 }
 
 extension Scene {
-  private static var museumSite: Site {
-    let closeBy = PresencePolicy(
-      enterSamples: 2,
-      enterWithin: .seconds(3),
-      enterRSSI: -82,
-      exitRSSI: -88,
-      exitDwell: .seconds(3),
-      silence: .fixed(.seconds(10))
-    )
-    let places = SceneParts.places
-    return Site(
-      applications: [
-        Application(
-          identifier: "gallery",
-          regions: [
-            Region(identifier: "museum", constraint: .proximity(places)),
-            Region(
-              identifier: "entrance",
-              constraint: .proximity(places, major: 1, minor: 1),
-              notifyOnExit: false,
-              notifyEntryStateOnDisplay: true
-            ),
-            Region(identifier: "exhibits", constraint: .proximity(places, major: 2)),
-            Region(
-              identifier: "amber",
-              constraint: .proximity(places, major: 2, minor: 1),
-              presence: closeBy
-            ),
-            Region(
-              identifier: "fossils",
-              constraint: .proximity(places, major: 3, minor: 6),
-              presence: closeBy
-            ),
-          ],
-          ranging: [RangingRequest(constraint: .proximity(places, major: 2))]
-        )
-      ],
-      observers: [
-        ObserverEntry(id: anna.id, name: "Anna"),
-        ObserverEntry(id: ben.id, name: "Ben", rssiOffset: 3),
-        ObserverEntry(id: chloe.id, name: "Chloe"),
-      ],
-      beacons: [
-        SceneParts.entry("entrance", places, 1, 1, measuredPower: -59, interval: .milliseconds(350)),
-        SceneParts.entry("amber", places, 2, 1, measuredPower: -66, interval: .milliseconds(350)),
-      ]
-    )
-  }
-
   private static let museumYAML = """
     # A museum: visitors carry handsets, beacons stand at the entrance and at the exhibits.
     applications:

@@ -24,7 +24,6 @@ extension Scene {
       burstLoss: Radio.BurstLoss(share: 0.2, duration: .milliseconds(1_500)),
       passersby: Radio.Passersby(share: 0.15, duration: .seconds(3))
     ),
-    site: doorwaySite,
     siteYAML: doorwayYAML
   )
 
@@ -96,49 +95,6 @@ extension Scene {
 }
 
 extension Scene {
-  private static var doorwaySite: Site {
-    let tags = BeaconConstraint.proximity(SceneParts.tags, major: 20)
-    let hall = SceneParts.gateway(0x21)
-    let store = SceneParts.gateway(0x22)
-    let level = PresencePolicy(enterRSSI: -85, exitRSSI: -92, exitDwell: .seconds(8))
-    return Site(
-      applications: [
-        Application(
-          identifier: "store",
-          regions: [
-            Region(identifier: "heard", constraint: tags, subject: .beacon(observers: nil)),
-            Region(
-              identifier: "by-hall",
-              constraint: tags,
-              subject: .beacon(observers: [hall]),
-              presence: level
-            ),
-            Region(
-              identifier: "by-store",
-              constraint: tags,
-              subject: .beacon(observers: [store]),
-              presence: level
-            ),
-            Region(
-              identifier: "box",
-              constraint: .proximity(SceneParts.tags, major: 20, minor: 3),
-              subject: .beacon(observers: nil),
-              presence: PresencePolicy(enterSamples: 1, silence: .never)
-            ),
-          ]
-        )
-      ],
-      observers: [
-        ObserverEntry(id: hall, name: "hall"),
-        ObserverEntry(id: store, name: "store", rssiOffset: 2.5, lag: .milliseconds(800)),
-      ],
-      zones: [
-        Zone(identifier: "hall", observers: [hall], adjacent: ["store"]),
-        Zone(identifier: "store", observers: [store], adjacent: ["hall"]),
-      ]
-    )
-  }
-
   private static let doorwayYAML = """
     # A hall and a store with a door between them; the gateways hear the tags only just.
     applications:

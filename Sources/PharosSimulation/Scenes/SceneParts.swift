@@ -38,24 +38,7 @@ package enum SceneParts {
   }
 
   /// A gateway's identity: a Minew-like address with a number at its end.
-  static func gateway(_ number: UInt64) -> ObserverID { .eui48(0xAC23_3FA0_0000 | number) }
-
-  /// A directory entry for a fixed beacon or a tag.
-  static func entry(
-    _ name: String,
-    _ uuid: UUID128,
-    _ major: UInt16,
-    _ minor: UInt16,
-    measuredPower: Double,
-    interval: TimeSpan
-  ) -> BeaconEntry {
-    BeaconEntry(
-      constraint: .proximity(uuid, major: major, minor: minor),
-      name: name,
-      measuredPower: measuredPower,
-      interval: interval
-    )
-  }
+  package static func gateway(_ number: UInt64) -> ObserverID { .eui48(0xAC23_3FA0_0000 | number) }
 
   /// A stop on a way.
   static func stop(_ x: Double, _ y: Double, for seconds: Double = 0) -> Path.Stop {

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosPositioning
+import PharosSimulatedWorlds
 import PharosSimulation
 import PharosVenues
 import PharosWire

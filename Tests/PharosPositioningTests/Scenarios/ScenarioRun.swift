@@ -1,6 +1,7 @@
 import PharosModel
 import PharosPipeline
 import PharosPositioning
+import PharosSimulatedWorlds
 import PharosSimulation
 import PharosVenues
 

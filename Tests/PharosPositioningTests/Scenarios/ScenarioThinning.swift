@@ -1,5 +1,6 @@
 import Foundation
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 
 /// What a handset's platform lets through.

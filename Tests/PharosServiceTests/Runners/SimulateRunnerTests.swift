@@ -7,11 +7,26 @@ import Testing
 
 @Suite("Simulate")
 struct SimulateRunnerTests {
-  @Test("each scene's site file reads to the scene's own site", arguments: Scene.builtIn.map(\.name))
-  func siteFiles(name: String) throws {
-    let scene = try #require(Scene.builtIn(named: name))
-    let configuration = try SiteFile.parse(scene.siteYAML, path: "site.yaml")
-    #expect(configuration.site == scene.site)
+  @Test(
+    "every observer of a scene is in its site file, and every region can see something",
+    arguments: Scene.builtIn
+  )
+  func siteFiles(scene: Scene) throws {
+    #expect(scene.siteYAML.hasPrefix("# "))
+    let site = try SiteFile.parse(scene.siteYAML, path: "site.yaml").site
+    #expect(Set(site.observers.map(\.id)) == Set(scene.observers.map(\.id)))
+    #expect(!site.applications.isEmpty)
+    for application in site.applications {
+      #expect(application.regions.count <= application.regionLimit)
+      #expect(Set(application.regions.map(\.identifier)).count == application.regions.count)
+      for region in application.regions {
+        #expect(scene.transmitters.contains { region.constraint.matches($0.beacon) })
+      }
+    }
+    let zoned = site.zones.flatMap(\.observers)
+    #expect(Set(zoned).count == zoned.count)
+    let zones = Set(site.zones.map(\.identifier))
+    #expect(site.zones.allSatisfy { zones.isSuperset(of: $0.adjacent) })
   }
 
   @Test("a scene becomes a capture whose datagrams all decode", arguments: ["demo", "noisy-doorway"])

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 import PharosWire
 import Testing
@@ -28,43 +29,6 @@ struct BuiltInSceneTests {
     }
   }
 
-  @Test(
-    "every observer of a scene is in its site, and every region can see something",
-    arguments: Scene.builtIn
-  )
-  func sites(scene: Scene) {
-    #expect(Set(scene.site.observers.map(\.id)) == Set(scene.observers.map(\.id)))
-    for application in scene.site.applications {
-      #expect(application.regions.count <= application.regionLimit)
-      #expect(Set(application.regions.map(\.identifier)).count == application.regions.count)
-      for region in application.regions {
-        #expect(scene.transmitters.contains { region.constraint.matches($0.beacon) })
-      }
-    }
-    let zoned = scene.site.zones.flatMap(\.observers)
-    #expect(Set(zoned).count == zoned.count)
-    let zones = Set(scene.site.zones.map(\.identifier))
-    #expect(scene.site.zones.allSatisfy { zones.isSuperset(of: $0.adjacent) })
-  }
-
-  @Test("the site file names all that the site declares, addresses quoted", arguments: Scene.builtIn)
-  func siteFiles(scene: Scene) {
-    let lines = scene.siteYAML.split(separator: "\n")
-    #expect(lines.first?.hasPrefix("# ") == true)
-    for application in scene.site.applications {
-      #expect(lines.contains { $0.contains("- id: \(application.identifier)") })
-      for region in application.regions {
-        #expect(lines.contains { $0.contains("{ id: \(region.identifier),") })
-      }
-    }
-    for zone in scene.site.zones { #expect(lines.contains { $0.contains("{ id: \(zone.identifier),") }) }
-    for observer in scene.site.observers {
-      let id = observer.id.description
-      let isWord = !id.contains(":") && !id.contains("-")
-      #expect(lines.contains { $0.contains(isWord ? "{ id: \(id)," : "{ id: \"\(id)\",") })
-    }
-  }
-
   @Test("the busy hall has 200 tags and 10 gateways")
   func busyHall() {
     #expect(Scene.busyHall.transmitters.count == 200)
@@ -75,7 +39,7 @@ struct BuiltInSceneTests {
   func size(scene: Scene) throws {
     // A packet of a capture takes about 130 bytes besides its records, an advert's record 21 besides its payload.
     var bytes = 0
-    for datagram in try Playback(scene).datagrams {
+    for datagram in Playback(scene).datagrams {
       bytes += 130 + datagram.reports.payloads.count + 21 * datagram.reports.reports.count
     }
     #expect(bytes < 1_500_000)
@@ -85,7 +49,7 @@ struct BuiltInSceneTests {
   @Test("each visitor of the museum is heard from, and those who left hear the bus stop only")
   func museum() throws {
     let scene = Scene.museumVisit
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     let busStop = try #require(scene.transmitters.first { $0.name == "bus stop" })
     let anna = scene.observers[0].id
     let late = playback.sightings.filter { $0.observer == anna && $0.heard > 135 }
@@ -101,7 +65,7 @@ struct BuiltInSceneTests {
   @Test("in the outage the gateway of room B is silent for its minute, and only it heard the bed")
   func outage() throws {
     let scene = Scene.gatewayOutage
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     let gateway = scene.observers[1].id
     let silent = playback.datagrams.filter { $0.observer == gateway }
       .map { ($0.received - scene.start).seconds }.filter { $0 > 60.05 && $0 < 120 }
@@ -115,7 +79,7 @@ struct BuiltInSceneTests {
   @Test("at the noisy doorway tags are heard, but not well")
   func doorway() throws {
     let scene = Scene.noisyDoorway
-    let playback = try Playback(scene)
+    let playback = Playback(scene)
     let badge = try #require(scene.transmitters.first { $0.name == "badge" })
     for observer in scene.observers {
       let heard = playback.sightings.count { $0.address == badge.address && $0.observer == observer.id }
@@ -129,7 +93,7 @@ struct BuiltInSceneTests {
   )
   func demo(seed: UInt64) throws {
     let scene = Scene.demo
-    let playback = try Playback(scene, seed: seed)
+    let playback = Playback(scene, seed: seed)
     func times(_ name: String, _ observer: Int) -> [Double] {
       let address = scene.transmitters.first { $0.name == name }?.address
       return playback.sightings

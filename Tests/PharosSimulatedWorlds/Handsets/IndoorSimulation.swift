@@ -1,4 +1,5 @@
 package import PharosModel
+package import PharosSimulation
 package import PharosVenues
 
 /// A running indoor scene: the datagrams that the server receives and the true positions, in order of time.
@@ -24,8 +25,7 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   let house: IndoorHouse
   private var handsets: [HandsetState]
   private var observers: [StationState]
-  private var agenda = Agenda<Step>()
-  private var underway = Agenda<SimulatedDatagram>()
+  private var timetable = Timetable<Step>()
   private var truths: [IndoorTruth] = []
 
   /// Begins to play a scene, or throws all its mistakes.
@@ -38,10 +38,10 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
     self.house = house
     handsets = scene.handsets.map { HandsetState($0, in: house, seed: seed) }
     observers = house.observers.indices.map { StationState(number: $0, in: house, scene: scene, seed: seed) }
-    agenda.add(.truth, at: .zero)
-    for (index, handset) in scene.handsets.enumerated() { agenda.add(.handset(index), at: handset.period) }
+    timetable.add(.truth, at: .zero)
+    for (index, handset) in scene.handsets.enumerated() { timetable.add(.handset(index), at: handset.period) }
     if !scene.tags.isEmpty {
-      for index in observers.indices { agenda.add(.observer(index), at: StationState.period) }
+      for index in observers.indices { timetable.add(.observer(index), at: StationState.period) }
     }
   }
 
@@ -49,12 +49,12 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   package mutating func next() -> IndoorItem? {
     while true {
       if let truth = truths.popLast() { return .truth(truth) }
-      let upcoming = agenda.nextTime.flatMap { $0 <= scene.duration ? $0 : nil }
-      if let arrival = underway.nextTime, arrival <= upcoming ?? .forever {
-        return underway.removeNext().map { .datagram($0.entry) }
+      // What is due at the very end still happens.
+      switch timetable.next(until: scene.duration + TimeSpan(nanoseconds: 1)) {
+      case .arrival(let datagram): return .datagram(datagram)
+      case .step(let step, let time): perform(step, at: time)
+      case nil: return nil
       }
-      guard upcoming != nil, let (time, step) = agenda.removeNext() else { return nil }
-      perform(step, at: time)
     }
   }
 
@@ -62,19 +62,19 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
     switch step {
     case .truth:
       tellTruth(at: time)
-      agenda.add(.truth, at: time + IndoorSimulation.truthPeriod)
+      timetable.add(.truth, at: time + IndoorSimulation.truthPeriod)
     case .handset(let index):
       let period = scene.handsets[index].period
-      for datagram in handsets[index].datagrams(from: time - period, until: time, in: house) {
-        underway.add(datagram, at: datagram.received - scene.start)
+      for (arrival, datagram) in handsets[index].datagrams(from: time - period, until: time, in: house) {
+        timetable.send(datagram, arriving: arrival)
       }
-      agenda.add(.handset(index), at: time + period)
+      timetable.add(.handset(index), at: time + period)
     case .observer(let index):
       let period = StationState.period
-      for datagram in observers[index].datagrams(from: time - period, until: time, in: house) {
-        underway.add(datagram, at: datagram.received - scene.start)
+      for (arrival, datagram) in observers[index].datagrams(from: time - period, until: time, in: house) {
+        timetable.send(datagram, arriving: arrival)
       }
-      agenda.add(.observer(index), at: time + period)
+      timetable.add(.observer(index), at: time + period)
     }
   }
 
@@ -156,7 +156,7 @@ struct StationState: Sendable {
   private let number: Int
   private let tags: [(frame: AirFrame, rhythm: AdvertRhythm)]
   private var random: RandomStream
-  private var sender: IndoorSender
+  private var sender: DatagramSender
   private var periods: UInt64 = 0
 
   init(number: Int, in house: IndoorHouse, scene: IndoorScene, seed: UInt64) {
@@ -168,9 +168,11 @@ struct StationState: Sendable {
       )
     }
     random = RandomStream(seed: seed, 52, UInt64(number))
-    sender = IndoorSender(
+    sender = DatagramSender(
       observer: house.observers[number].id,
-      sourceAddress: "192.0.2.\(100 + number % 100)"
+      sourceAddress: "192.0.2.\(100 + number % 100)",
+      network: Network(),
+      keepsOrder: true
     )
   }
 
@@ -179,10 +181,10 @@ struct StationState: Sendable {
     from start: TimeSpan,
     until end: TimeSpan,
     in house: IndoorHouse
-  ) -> [SimulatedDatagram] {
+  ) -> [(arrival: TimeSpan, datagram: SimulatedDatagram)] {
     let observer = house.observers[number]
     var writer = DatagramWriter(observer: observer.id)
-    var heard: [(time: TimeSpan, tag: Int, level: Double)] = []
+    var heard = HeardAdverts()
     for (index, tag) in house.scene.tags.enumerated() {
       for time in tags[index].rhythm.times(from: start, until: end) {
         let level = house.level(
@@ -194,70 +196,12 @@ struct StationState: Sendable {
           bodyLoss: tag.bodyLoss
         )
         guard let level, let read = house.air.reading(of: level, &random) else { continue }
-        heard.append((time, index, max(-126, min(-1, read.rounded()))))
+        heard.add(read, of: index, at: time)
       }
     }
-    heard.sort { ($0.time, $0.tag) < ($1.time, $1.tag) }
-    for entry in heard {
-      let frame = tags[entry.tag].frame
-      let advert = Advert(
-        address: frame.address,
-        rssi: RSSI(dBm: Int8(entry.level)),
-        pdu: .nonConnectable,
-        payload: 0..<0
-      )
-      writer.append(advert, payload: frame.payload, age: end - entry.time)
-    }
+    heard.write(to: &writer, at: end) { tags[$0].frame }
     if periods % StationState.heartbeatEvery == 0 { writer.append(.heartbeat(Heartbeat()), age: .zero) }
     periods += 1
-    return sender.send(writer, at: end, of: house.scene, &random)
-  }
-}
-
-/// The sender of one handset or one observer, whose datagrams reach the server through a network.
-struct IndoorSender: Sendable {
-  /// The UDP port that all of them send from.
-  private static let port: UInt16 = 50_001
-
-  private let observer: ObserverID
-  private let sourceAddress: String
-  private let network: Network
-  private var sequence: UInt32 = 0
-
-  init(observer: ObserverID, sourceAddress: String, network: Network = Network()) {
-    self.observer = observer
-    self.sourceAddress = sourceAddress
-    self.network = network
-  }
-
-  /// Returns the datagrams that arrive from the reports sent at a time of a scene.
-  mutating func send(
-    _ writer: DatagramWriter,
-    at time: TimeSpan,
-    of scene: IndoorScene,
-    _ random: inout RandomStream
-  ) -> [SimulatedDatagram] {
-    var sent: [SimulatedDatagram] = []
-    var last = TimeSpan.zero
-    for reports in writer.batches {
-      let head = Transmission(bootID: 1, sequence: sequence, uptime: time.counted(drift: 0))
-      sequence &+= 1
-      for arrival in network.arrivals(sentAt: time, random: &random) {
-        // What is sent together queues up together; only a detour lets one overtake another.
-        last = network.reordering > 0 ? arrival : max(last, arrival)
-        let received = scene.start + last
-        sent.append(
-          SimulatedDatagram(
-            received: received,
-            sourceAddress: sourceAddress,
-            sourcePort: IndoorSender.port,
-            observer: observer,
-            head: head,
-            reports: reports.received(at: received)
-          )
-        )
-      }
-    }
-    return sent
+    return sender.send(writer, at: end, since: house.scene.start, random: &random)
   }
 }

@@ -1,4 +1,5 @@
 package import PharosModel
+import PharosSimulation
 import PharosVenues
 
 /// The readings of the sensors of one handset on its way.

@@ -1,5 +1,7 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
+import PharosTestSupport
 import PharosVenues
 import Testing
 

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulation
 
 /// A drill as it is played: its items in order of time.
 package struct DrillPlay: IteratorProtocol, Sendable {

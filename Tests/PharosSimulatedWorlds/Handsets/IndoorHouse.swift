@@ -1,4 +1,5 @@
 package import PharosModel
+import PharosSimulation
 package import PharosVenues
 import PharosWire
 
@@ -95,6 +96,8 @@ package struct IndoorAir: Sendable {
 
   /// The radio propagation model.
   package let radio: IndoorRadio
+  /// The same model without what differs from place to place and by chance.
+  private let propagation: Radio
   private let seed: UInt64
   private let storey: Double
   private let spaces: [FloorID: FloorSpace]
@@ -108,6 +111,13 @@ package struct IndoorAir: Sendable {
   ///   - seed: the seed of the shadowing.
   package init(in venue: Venue, radio: IndoorRadio, storey: Double = 4.5, seed: UInt64) {
     self.radio = radio
+    propagation = Radio(
+      pathLossExponent: radio.pathLossExponent,
+      shadowing: nil,
+      riceFactor: nil,
+      channelDeviation: 0,
+      softness: radio.softness
+    )
     self.storey = storey
     self.seed = seed
     spaces = Dictionary(uniqueKeysWithValues: venue.floors.map { ($0.id, FloorSpace($0.floor)) })
@@ -127,8 +137,8 @@ package struct IndoorAir: Sendable {
     guard station.floor.building == place.floor.building else { return nil }
     let across = station.point.distance(to: place.point)
     let up = Double(station.floor.level) * storey - place.height + IndoorAir.overhead
-    let distance = max(Radio.nearestDistance, (across * across + up * up).squareRoot())
-    var loss = 10 * radio.pathLossExponent * RadioMath.decadicLog(distance)
+    let distance = (across * across + up * up).squareRoot()
+    var loss = propagation.pathLoss(distance: distance)
     let floors = (station.floor.level - place.floor.level).magnitude
     if floors == 0 {
       loss += spaces[place.floor]?.attenuation(between: station.point, and: place.point) ?? 0
@@ -144,7 +154,7 @@ package struct IndoorAir: Sendable {
   func reading(of level: Double, _ random: inout RandomStream) -> Double? {
     let read = level + (radio.fading > 0 ? radio.fading * random.normal() : 0)
     guard radio.softness > 0 else { return read >= radio.sensitivity ? read : nil }
-    let chance = 1 / (1 + RadioMath.exponential((radio.sensitivity - read) / radio.softness))
+    let chance = propagation.receptionChance(level: read, sensitivity: radio.sensitivity)
     return random.chance(chance) ? read : nil
   }
 }

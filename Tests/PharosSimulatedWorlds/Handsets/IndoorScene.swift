@@ -1,4 +1,5 @@
 package import PharosModel
+import PharosSimulation
 package import PharosVenues
 
 /// A house of several floors with people in it: handsets that hear what hangs there, and tags that observers there hear.

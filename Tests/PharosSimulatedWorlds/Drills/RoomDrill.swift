@@ -104,8 +104,6 @@ package struct RoomDrill: Hashable, Sendable {
 
   /// The level at one metre, in dBm.
   package static let measuredPower = -59.0
-  /// The path-loss exponent: that of ESPresense's default absorption.
-  package static let exponent = 2.7
 
   /// Makes a drill; the defaults are those of the house.
   package init(

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulation
 
 /// A running room drill: its items in order of time.
 package struct RoomDrillPlay: IteratorProtocol, Sendable {
@@ -95,9 +96,9 @@ package struct RoomDrillPlay: IteratorProtocol, Sendable {
     let (x, y) = (place.x - station.x, place.y - station.y)
     let floors = abs(place.floor - Double(drill.rooms[station.room].floor))
     // Three metres from floor to floor.
-    let distance = max(0.1, (x * x + y * y + 9 * floors * floors).squareRoot())
+    let distance = (x * x + y * y + 9 * floors * floors).squareRoot()
     var level = RoomDrill.measuredPower + station.gain - drill.ceiling * floors
-    level -= 10 * RoomDrill.exponent * RadioMath.decadicLog(distance)
+    level -= DrillAir.radio.pathLoss(distance: distance)
     level += scatter(number, at: observer, time: time)
     guard !randoms[number].chance(drill.loss) else { return nil }
     return DrillAir.isReceived(level, random: &randoms[number]) ? level : nil

@@ -1,4 +1,5 @@
 import PharosModel
+package import PharosSimulation
 import PharosVenues
 
 /// One thing that is wrong with a scene.

@@ -1,4 +1,5 @@
 package import PharosModel
+import PharosSimulation
 package import PharosVenues
 
 /// The state of a handset.
@@ -10,7 +11,7 @@ struct HandsetState: Sendable {
   private var random: RandomStream
   /// The time at which the first scan ends, drawn randomly, since handsets are switched on at any time.
   private let scanPhase: TimeSpan
-  private var sender: IndoorSender
+  private var sender: DatagramSender
 
   init(_ handset: Handset, in house: IndoorHouse, seed: UInt64) {
     self.handset = handset
@@ -21,10 +22,12 @@ struct HandsetState: Sendable {
     // A handset that begins to report has a scan within the first seconds even where later ones are throttled.
     scanPhase = min(handset.wiFi?.period ?? .zero, .seconds(2)) * random.uniform()
     self.random = random
-    sender = IndoorSender(
+    // What is sent together queues up together; only a detour lets one overtake another.
+    sender = DatagramSender(
       observer: handset.id,
       sourceAddress: handset.sourceAddress,
-      network: handset.network
+      network: handset.network,
+      keepsOrder: handset.network.reordering == 0
     )
   }
 
@@ -33,13 +36,13 @@ struct HandsetState: Sendable {
     from start: TimeSpan,
     until end: TimeSpan,
     in house: IndoorHouse
-  ) -> [SimulatedDatagram] {
+  ) -> [(arrival: TimeSpan, datagram: SimulatedDatagram)] {
     var writer = DatagramWriter(observer: handset.id)
     writer.append(motion: motion.samples(from: start, until: end), age: .zero)
     scan(from: start, until: end, in: house, to: &writer)
     hearBeacons(from: start, until: end, in: house, to: &writer)
     lookUp(from: start, until: end, to: &writer)
-    return sender.send(writer, at: end, of: house.scene, &random)
+    return sender.send(writer, at: end, since: house.scene.start, random: &random)
   }
 
   private mutating func scan(
@@ -82,7 +85,7 @@ struct HandsetState: Sendable {
     to writer: inout DatagramWriter
   ) {
     guard handset.beacons != .none else { return }
-    var heard: [(time: TimeSpan, beacon: Int, level: Double)] = []
+    var heard = HeardAdverts()
     for (number, beacon) in house.beacons.enumerated() {
       for time in beacon.rhythm.times(from: start, until: end) {
         let level = house.level(
@@ -94,48 +97,15 @@ struct HandsetState: Sendable {
           bodyLoss: handset.bodyLoss
         )
         guard let level, let read = house.air.reading(of: level, &random) else { continue }
-        heard.append((time, number, max(-126, min(-1, read.rounded()))))
+        heard.add(read, of: number, at: time)
       }
     }
-    heard.sort { ($0.time, $0.beacon) < ($1.time, $1.beacon) }
-    if handset.beacons == .ranged { return range(heard, in: house, to: &writer) }
-    for entry in heard {
-      let frame = house.beacons[entry.beacon].frame
-      let advert = Advert(
-        address: frame.address,
-        rssi: RSSI(dBm: Int8(entry.level)),
-        pdu: .nonConnectable,
-        payload: 0..<0
-      )
-      writer.append(advert, payload: frame.payload, age: end - entry.time)
+    guard handset.beacons == .ranged else {
+      return heard.write(to: &writer, at: end) { house.beacons[$0].frame }
     }
-  }
-
-  /// The beacons of a period with the mean of their levels, in the order first heard.
-  private func range(
-    _ heard: [(time: TimeSpan, beacon: Int, level: Double)],
-    in house: IndoorHouse,
-    to writer: inout DatagramWriter
-  ) {
-    var means: [(beacon: Int, sum: Double, count: Double)] = []
-    for entry in heard {
-      if let known = means.firstIndex(where: { $0.beacon == entry.beacon }) {
-        means[known].sum += entry.level
-        means[known].count += 1
-      } else {
-        means.append((entry.beacon, entry.level, 1))
-      }
-    }
-    for entry in means {
-      let mean = entry.sum / entry.count
-      let distance = Radio.ideal.distance(pathLoss: house.scene.emission.beaconPower - mean)
-      let ranged = RangedBeacon(
-        beacon: house.beacons[entry.beacon].frame.beacon,
-        rssi: RSSI(dBm: Int8(mean.rounded())),
-        accuracy: Meters(Double(Float(distance)))
-      )
-      writer.append(.rangedBeacon(ranged), age: .zero)
-    }
+    var period = RangingPeriod()
+    for entry in heard.inOrder { period.add(entry.level, of: entry.number) }
+    period.write(to: &writer) { (house.beacons[$0].frame.beacon, house.scene.emission.beaconPower) }
   }
 
   /// Writes the satellite fixes, one a second.

@@ -1,5 +1,7 @@
 import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
+import PharosTestSupport
 import Testing
 
 /// All that came out of a drill, for tests to look at.

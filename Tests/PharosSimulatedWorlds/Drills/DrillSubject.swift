@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSimulation
 
 /// One subject of a drill: it comes, advertises, leaves and comes again.
 struct DrillSubject: Sendable {
@@ -307,10 +308,14 @@ struct DrillAir: Sendable {
   ///
   /// - Units: dBm. Common gateways stop receiving at −92 to −97.
   static let sensitivity = -94.0
-  /// The softness of the edge of reception: the chance is 0.73 one softness above the sensitivity.
-  ///
-  /// - Units: dB.
-  static let softness = 1.5
+  /// The radio without anything by chance but reception, with the exponent of ESPresense's default absorption.
+  static let radio = Radio(
+    pathLossExponent: 2.7,
+    shadowing: nil,
+    riceFactor: nil,
+    channelDeviation: 0,
+    softness: 1.5
+  )
   /// The distance from the sensitivity beyond which reception is certain or impossible.
   ///
   /// - Units: dB. Six softnesses: one advert in 400.
@@ -381,7 +386,7 @@ struct DrillAir: Sendable {
     let above = level - sensitivity
     if above >= edge { return true }
     if above <= -edge { return false }
-    return random.chance(1 / (1 + RadioMath.exponential(-above / softness)))
+    return random.chance(radio.receptionChance(level: level, sensitivity: sensitivity))
   }
 
   private mutating func remember(_ interval: Int64) {
