@@ -1,6 +1,5 @@
 package import PharosModel
 package import PharosVenues
-package import PharosWire
 
 /// The description of a simulated place: its transmitters, observers, walls, radio and faults.
 ///
@@ -23,51 +22,26 @@ package struct Scene: Hashable, Sendable {
   /// A name of one word, as on a command line.
   package var name: String
   /// A description of the scene, in one sentence.
-  package var summary: String
+  package var summary = ""
   /// The start time.
-  package var start: Timestamp
+  package var start = Scene.defaultStart
   /// The duration, which may be `.forever`, since memory does not grow with time.
   package var duration: TimeSpan
   /// The walls that attenuate radio.
-  package var walls: Walls
+  package var walls: Walls = []
   /// The areas whose entries and exits the truth contains.
-  package var areas: [Area]
+  package var areas: [Area] = []
   /// The transmitters, each name once.
   package var transmitters: [Transmitter]
   /// The observers, each identity once.
   package var observers: [Observer]
   /// The radio propagation model.
-  package var radio: Radio
+  package var radio = Radio()
   /// The site configuration that fits the scene, as a commented `site.yaml`; empty if there is none.
-  package var siteYAML: String
+  package var siteYAML = ""
 
   /// The default start time of scenes: 2026-01-01 09:00:00 UTC.
   package static let defaultStart = Timestamp(seconds: 1_767_258_000)
-
-  /// Makes a scene.
-  package init(
-    name: String,
-    summary: String = "",
-    start: Timestamp = Scene.defaultStart,
-    duration: TimeSpan,
-    walls: Walls = [],
-    areas: [Area] = [],
-    transmitters: [Transmitter],
-    observers: [Observer],
-    radio: Radio = Radio(),
-    siteYAML: String = ""
-  ) {
-    self.name = name
-    self.summary = summary
-    self.start = start
-    self.duration = duration
-    self.walls = walls
-    self.areas = areas
-    self.transmitters = transmitters
-    self.observers = observers
-    self.radio = radio
-    self.siteYAML = siteYAML
-  }
 
   /// The built-in scenes.
   package static var builtIn: [Scene] { [.museumVisit, .gatewayOutage, .noisyDoorway, .busyHall, .demo] }
@@ -83,6 +57,53 @@ package struct Scene: Hashable, Sendable {
     let to = observer.path.position(at: time)
     return transmitter.power + observer.gain - radio.pathLoss(distance: from.distance(to: to))
       - walls.attenuation(between: from, and: to)
+  }
+}
+
+extension Scene {
+  /// Makes a scene without walls, areas and a site.
+  package init(
+    name: String,
+    duration: TimeSpan,
+    transmitters: [Transmitter],
+    observers: [Observer],
+    radio: Radio
+  ) {
+    self.init(
+      name: name,
+      duration: duration,
+      transmitters: transmitters,
+      observers: observers,
+      radio: radio,
+      siteYAML: ""
+    )
+  }
+}
+
+extension Scene.Observer {
+  /// Makes an observer of the usual kind.
+  package init(id: ObserverID, sourceAddress: String, path: Path) {
+    self.init(id: id, sourceAddress: sourceAddress, path: path, faults: [])
+  }
+}
+
+extension Scene.Transmitter {
+  /// Makes a transmitter of the usual kind.
+  package init(
+    name: String,
+    address: DeviceAddress,
+    payloads: [[UInt8]],
+    path: Path,
+    interval: TimeSpan
+  ) {
+    self.init(
+      name: name,
+      beacon: .address(address),
+      payloads: payloads,
+      address: address,
+      path: path,
+      interval: interval
+    )
   }
 }
 
@@ -153,88 +174,47 @@ extension Scene {
     /// The host that its datagrams come from, as text.
     package var sourceAddress: String
     /// The UDP port that its datagrams come from.
-    package var sourcePort: UInt16
+    package var sourcePort: UInt16 = 50_001
     /// Its position over time.
     package var path: Path
     /// The kind of data that it reports.
-    package var reporting: Reporting
+    package var reporting = Reporting.adverts
     /// The period at which it sends received adverts, with their ages; zero means at once.
-    package var batchPeriod: TimeSpan
+    package var batchPeriod = TimeSpan.milliseconds(200)
     /// Its heartbeats, or nil for none.
-    package var heartbeats: Heartbeats?
+    package var heartbeats: Heartbeats? = Heartbeats(period: .seconds(5))
     /// Its scan pattern.
-    package var scan: Scan
+    package var scan = Scan()
     /// The scan state that it reports whenever it starts, or nil for none.
     package var scanState: ScanState?
     /// The gain of its antenna.
     ///
     /// - Units: dB.
-    package var gain: Double
+    package var gain = 0.0
     /// The error of each level that it reports.
     ///
     /// - Units: dB, one standard deviation.
-    package var noise: Double
+    package var noise = 0.5
     /// The level at which it receives every second advert.
     ///
     /// - Units: dBm.
-    package var sensitivity: Double
+    package var sensitivity = -92.0
     /// The drift of its clock against true time; ages and up-time are counted with this clock.
     ///
     /// - Units: parts per million; crystals lie within ±50.
-    package var clockDrift: Double
+    package var clockDrift = 0.0
     /// The boot id of its first start; each restart uses the next one.
-    package var bootID: UInt32
+    package var bootID: UInt32 = 1
     /// The attenuation by its carrier's body straight behind the carrier.
     ///
     /// - Units: dB.
-    package var bodyLoss: Double
+    package var bodyLoss = 0.0
     /// The times at which its display is turned on.
-    package var displayOn: [TimeSpan]
+    package var displayOn: [TimeSpan] = []
     /// The network between it and the server.
-    package var network: Network
+    package var network = Network()
     /// Its faults.
-    package var faults: [Fault]
-
-    /// Makes an observer.
-    package init(
-      id: ObserverID,
-      sourceAddress: String,
-      sourcePort: UInt16 = 50_001,
-      path: Path,
-      reporting: Reporting = .adverts,
-      batchPeriod: TimeSpan = .milliseconds(200),
-      heartbeats: Heartbeats? = Heartbeats(period: .seconds(5)),
-      scan: Scan = Scan(),
-      scanState: ScanState? = nil,
-      gain: Double = 0,
-      noise: Double = 0.5,
-      sensitivity: Double = -92,
-      clockDrift: Double = 0,
-      bootID: UInt32 = 1,
-      bodyLoss: Double = 0,
-      displayOn: [TimeSpan] = [],
-      network: Network = Network(),
-      faults: [Fault] = []
-    ) {
-      self.id = id
-      self.sourceAddress = sourceAddress
-      self.sourcePort = sourcePort
-      self.path = path
-      self.reporting = reporting
-      self.batchPeriod = batchPeriod
-      self.heartbeats = heartbeats
-      self.scan = scan
-      self.scanState = scanState
-      self.gain = gain
-      self.noise = noise
-      self.sensitivity = sensitivity
-      self.clockDrift = clockDrift
-      self.bootID = bootID
-      self.bodyLoss = bodyLoss
-      self.displayOn = displayOn
-      self.network = network
-      self.faults = faults
-    }
+    package var faults: [Fault] = []
 
     /// Returns whether a fault of a kind is active at a time.
     package func has(_ kind: Fault.Kind, at time: TimeSpan) -> Bool {
@@ -259,62 +239,29 @@ extension Scene {
     /// The address that it advertises with.
     package var address: DeviceAddress
     /// The PDU that it advertises with.
-    package var pdu: Advert.PDU
+    package var pdu = Advert.PDU.nonConnectable
     /// Its position over time.
     package var path: Path
     /// The level that it really has at one metre.
     ///
     /// - Units: dBm.
-    package var power: Double
+    package var power = -59.0
     /// The time from one advert to the next, before the random delay.
     package var interval: TimeSpan
     /// The maximum of the random delay that is drawn for each interval and added to it.
     ///
     /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.2.1: 0 to 10 ms.
-    package var advertDelay: TimeSpan
+    package var advertDelay = TimeSpan.milliseconds(10)
     /// The interval at rest of a tag that advertises fast only when moved; nil if rest changes nothing.
     package var stillInterval: TimeSpan?
     /// The time that it must rest before it counts as still.
-    package var stillAfter: TimeSpan
+    package var stillAfter = TimeSpan.seconds(5)
     /// The attenuation by its carrier's body straight behind the carrier; in front there is none.
     ///
     /// - Units: dB.
-    package var bodyLoss: Double
+    package var bodyLoss = 0.0
     /// The window during which it advertises.
-    package var onAir: TimeWindow
-
-    /// Makes a transmitter from the bytes of its adverts.
-    package init(
-      name: String,
-      beacon: BeaconID,
-      payloads: [[UInt8]],
-      measuredPower: Int8?,
-      address: DeviceAddress,
-      pdu: Advert.PDU = .nonConnectable,
-      path: Path,
-      power: Double = -59,
-      interval: TimeSpan,
-      advertDelay: TimeSpan = .milliseconds(10),
-      stillInterval: TimeSpan? = nil,
-      stillAfter: TimeSpan = .seconds(5),
-      bodyLoss: Double = 0,
-      onAir: TimeWindow = .always
-    ) {
-      self.name = name
-      self.beacon = beacon
-      self.payloads = payloads
-      self.measuredPower = measuredPower
-      self.address = address
-      self.pdu = pdu
-      self.path = path
-      self.power = power
-      self.interval = interval
-      self.advertDelay = advertDelay
-      self.stillInterval = stillInterval
-      self.stillAfter = stillAfter
-      self.bodyLoss = bodyLoss
-      self.onAir = onAir
-    }
+    package var onAir = TimeWindow.always
 
     /// Returns the time of the next advert after the one at a time, before the random delay.
     ///
@@ -330,39 +277,6 @@ extension Scene {
       guard let stillness = path.stillness(at: time) else { return true }
       return stillness >= stillAfter
     }
-  }
-}
-
-extension Scene.Transmitter {
-  /// Makes a transmitter from the frames that it advertises in turn.
-  ///
-  /// Its identity is that of the first frame that has one, otherwise its address.
-  package init(
-    name: String,
-    frames: [Frame],
-    address: DeviceAddress,
-    path: Path,
-    power: Double = -59,
-    interval: TimeSpan,
-    stillInterval: TimeSpan? = nil,
-    stillAfter: TimeSpan = .seconds(5),
-    bodyLoss: Double = 0,
-    onAir: TimeWindow = .always
-  ) {
-    self.init(
-      name: name,
-      beacon: frames.lazy.compactMap(\.beacon).first ?? .address(address),
-      payloads: frames.map(\.legacyPayload),
-      measuredPower: frames.lazy.compactMap(\.measuredPower).first,
-      address: address,
-      path: path,
-      power: power,
-      interval: interval,
-      stillInterval: stillInterval,
-      stillAfter: stillAfter,
-      bodyLoss: bodyLoss,
-      onAir: onAir
-    )
   }
 }
 

@@ -67,10 +67,8 @@ enum Bench {
     let address = DeviceAddress(bits: 0xC000_0000_0000 | number, kind: .random)
     return Scene.Transmitter(
       name: "t\(number)",
-      beacon: .address(address),
-      payloads: [[0x03, 0xFF, UInt8(truncatingIfNeeded: number), 0x00]],
-      measuredPower: nil,
       address: address,
+      payloads: [[0x03, 0xFF, UInt8(truncatingIfNeeded: number), 0x00]],
       path: path,
       interval: interval
     )
@@ -78,15 +76,12 @@ enum Bench {
 
   /// An exact observer at the origin that sends at once over a network without chance.
   static func observer(_ id: ObserverID = observerID) -> Scene.Observer {
-    Scene.Observer(
-      id: id,
-      sourceAddress: "192.0.2.1",
-      path: Path(at: .origin),
-      batchPeriod: .zero,
-      heartbeats: nil,
-      noise: 0,
-      network: Network(delay: .zero, jitter: .zero)
-    )
+    var observer = Scene.Observer(id: id, sourceAddress: "192.0.2.1", path: Path(at: .origin))
+    observer.batchPeriod = .zero
+    observer.heartbeats = nil
+    observer.noise = 0
+    observer.network = Network(delay: .zero, jitter: .zero)
+    return observer
   }
 
   static func scene(

@@ -109,7 +109,7 @@ struct SimulationTests {
 
   @Test("a scene without anybody is refused")
   func empty() {
-    let scene = Scene(name: "", duration: .seconds(1), transmitters: [], observers: [])
+    let scene = Scene(name: "", duration: .seconds(1), transmitters: [], observers: [], radio: .ideal)
     #expect(scene.mistakes.map(\.place) == ["name", "transmitters", "observers"])
   }
 }

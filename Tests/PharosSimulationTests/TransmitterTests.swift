@@ -2,7 +2,6 @@ import PharosModel
 import PharosSimulation
 import PharosTestSupport
 import PharosVenues
-import PharosWire
 import Testing
 
 @Suite("Transmitter")
@@ -57,32 +56,5 @@ struct TransmitterTests {
     let sent = playback.datagrams.map(\.reports.payloads)
     #expect(sent.count > 20)
     for (index, payload) in sent.enumerated() { #expect(payload == tag.payloads[index % 3]) }
-  }
-
-  @Test("made from frames it is who its frames say, and its payloads decode to them")
-  func frames() throws {
-    let uuid = try #require(UUID128("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
-    let frame = Frame.iBeacon(IBeacon(uuid: uuid, major: 1, minor: 7, measuredPower: -59))
-    let address = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .random)
-    let tag = Scene.Transmitter(
-      name: "door",
-      frames: [frame],
-      address: address,
-      path: Path(at: .origin),
-      interval: .seconds(1)
-    )
-    #expect(tag.beacon == .proximity(uuid, major: 1, minor: 7))
-    #expect(tag.measuredPower == -59)
-    #expect(tag.payloads.map { FrameDecoder().frames(in: $0.span.bytes) } == [[frame]])
-    let telemetry = Frame.eddystoneEID(EddystoneEID(identifier: 7, transmitPower: -18))
-    let nameless = Scene.Transmitter(
-      name: "eid",
-      frames: [telemetry],
-      address: address,
-      path: Path(at: .origin),
-      interval: .seconds(1)
-    )
-    #expect(nameless.beacon == .address(address))
-    #expect(nameless.measuredPower == -59)
   }
 }

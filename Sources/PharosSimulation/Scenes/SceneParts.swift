@@ -21,9 +21,12 @@ package enum SceneParts {
     power: Int8,
     interval: TimeSpan
   ) -> Scene.Transmitter {
-    Scene.Transmitter(
+    let frame = IBeacon(uuid: uuid, major: major, minor: minor, measuredPower: power)
+    return Scene.Transmitter(
       name: name,
-      frames: [.iBeacon(IBeacon(uuid: uuid, major: major, minor: minor, measuredPower: power))],
+      beacon: .proximity(uuid, major: major, minor: minor),
+      payloads: [Frame.iBeacon(frame).legacyPayload],
+      measuredPower: power,
       address: address(uuid, major, minor),
       path: path,
       power: Double(power),
