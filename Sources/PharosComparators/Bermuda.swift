@@ -14,10 +14,6 @@ package import PharosModel
 package struct Bermuda: Comparator {
   /// The name that tables show.
   package let name: String
-  /// True: the rule decides home and not home, for the whole site.
-  package var decidesPresence: Bool { true }
-  /// Indicates whether the rule has observers.
-  package var decidesRooms: Bool { observers != nil }
 
   /// The period of the rule's looks.
   package static let loop = TimeSpan.milliseconds(1_050)

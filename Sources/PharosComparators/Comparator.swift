@@ -63,12 +63,6 @@ package protocol Comparator: Sendable {
   /// The name that tables show, with the rule's characteristic constant: `AltBeacon 30 s`.
   var name: String { get }
 
-  /// Indicates whether the rule decides enter and exit.
-  var decidesPresence: Bool { get }
-
-  /// Indicates whether the rule decides rooms.
-  var decidesRooms: Bool { get }
-
   /// Takes an advert; times never go back.
   mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict])
 
@@ -77,7 +71,7 @@ package protocol Comparator: Sendable {
 }
 
 /// The position of an observer, for the rules that compare observers.
-package struct ComparatorObserver: Hashable, Sendable {
+package struct ComparatorObserver: Sendable {
   /// The room it stands in, or nil if it is in none.
   package var room: Int32?
   /// Its floor, counted from the ground floor, 0.
@@ -85,23 +79,13 @@ package struct ComparatorObserver: Hashable, Sendable {
   /// Its place on the floor, or nil if that is not known.
   ///
   /// - Units: metres, x east and y north.
-  package var place: (x: Double, y: Double)? {
-    get { x.isNaN ? nil : (x, y) }
-    set {
-      x = newValue?.x ?? .nan
-      y = newValue?.y ?? .nan
-    }
-  }
-
-  private var x: Double
-  private var y: Double
+  package var place: (x: Double, y: Double)?
 
   /// Makes an observer.
   package init(room: Int32?, floor: Int = 0, place: (x: Double, y: Double)? = nil) {
     self.room = room
     self.floor = floor
-    x = place?.x ?? .nan
-    y = place?.y ?? .nan
+    self.place = place
   }
 }
 
@@ -113,19 +97,19 @@ package enum ComparatorCatalog {
   /// compare observers.
   package static func presence() -> [any Comparator] {
     [
-      AltBeacon.thirtySeconds(), AltBeacon.tenSeconds(), CoreLocationLike(), ReelyActive(), RoomAssistant(),
-      Bermuda(), ESPresense(),
+      SilenceRule.altBeacon(seconds: 30), SilenceRule.altBeacon(seconds: 10), SilenceRule.coreLocationLike,
+      ReelyActive(), RoomAssistant(), Bermuda(), ESPresense<NearestNode>(),
     ]
   }
 
   /// Returns the rules that decide rooms, for these observers.
   ///
   /// - Parameter observers: the observers, by number; a sighting by any other observer decides no room.
-  /// - Returns: the rules; the companion falls back to the nearest node if a place is unknown, which its name states.
+  /// - Returns: the rules.
   package static func rooms(observers: [ComparatorObserver]) -> [any Comparator] {
     [
       ReelyActive(observers: observers), RoomAssistant(observers: observers), Bermuda(observers: observers),
-      ESPresense(observers: observers),
+      ESPresense<NearestNode>(observers: observers),
     ]
   }
 }

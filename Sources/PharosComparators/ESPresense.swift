@@ -1,73 +1,60 @@
 package import PharosModel
 
-/// ESPresense and its companion: locators compete floor by floor, a Kalman filter and a smoothed vote choose.
+/// ESPresense: nodes send smoothed distances, and a locator decides the room of a tag from them.
 ///
-/// Nodes send smoothed distances. For every floor a multilateration and the nearest node are *scenarios*; the most
-/// confident one feeds a constant-velocity filter, every scenario is weighed by how near it lies to where the filter
-/// expects the tag, and the vote, seven tenths old and three tenths new, says which scenario is believed. The room is
-/// the one where its place lies.
-///
-/// Rooms need places of nodes: if an observer has none, the rule falls back to the nearest node, which its name states.
-///
-/// - Source: companion `config.example.yaml` (time-out 30 s, away 120 s, nearest node within 10 m, process 0.01,
-///   measurement 0.1, 0.5 m/s, smoothing weight 0.7, motion sigma 2 m), `MultiScenarioLocator`,
-///   `NelderMeadMultilateralizer`, `NearestNode`; firmware `defaults.h`.
-/// - Simplified: one multilateration a floor (the four of the companion minimise the same error); the nearest node of
-///   the floor that stands in a room decides the room, in place of drawn polygons; floors have no heights; a
-///   tag that no node has in view keeps its room until it is away.
-package struct ESPresense: Comparator {
+/// - Source: companion `config.example.yaml` (time-out 30 s, away 120 s).
+/// - Simplified: a tag that no node has in view keeps its room until it is away.
+package struct ESPresense<Locator: ESPresenseLocator>: Comparator {
+  private struct Tag: Sendable {
+    /// The room of the last verdict.
+    var room: Int32?
+    var nodes: [ESPresenseNode]
+    var locator: Locator
+
+    init(observers: [ComparatorObserver]) {
+      nodes = Array(repeating: ESPresenseNode(), count: observers.count)
+      locator = Locator(observers: observers)
+    }
+  }
+
   /// The name that tables show.
   package let name: String
-  /// True: the rule decides home and not home, for the whole site.
-  package var decidesPresence: Bool { true }
-  /// Indicates whether the rule has observers.
-  package var decidesRooms: Bool { plan != nil }
 
-  /// The silence after which a node's distance no longer counts.
-  package static let timeout = TimeSpan.seconds(30)
-  /// The silence that is being away.
-  package static let away = TimeSpan.seconds(120)
-
-  private let plan: ESPresensePlan?
-  private var presence = SilenceTimeout(span: ESPresense.away, scope: .site)
-  private var tags: [ESPresenseTag] = []
+  private let observers: [ComparatorObserver]?
+  // The silence that is being away.
+  private var presence = SilenceTimeout(span: .seconds(120), scope: .site)
+  private var tags: [Tag] = []
 
   /// Makes the rule; with observers it decides rooms as well.
   package init(observers: [ComparatorObserver]? = nil) {
-    plan = observers.map(ESPresensePlan.init(observers:))
-    name =
-      switch plan?.hasPlaces {
-      case nil: "ESPresense 120 s"
-      case true?: "ESPresense companion"
-      case false?: "ESPresense nearest node"
-      }
+    self.observers = observers
+    name = "ESPresense \(observers == nil ? "120 s" : Locator.name)"
   }
 
   /// Takes an advert that a node heard.
   package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
     advance(to: sighting.time - .oneNanosecond, into: &verdicts)
     presence.heard(sighting, into: &verdicts)
-    guard let plan, plan.observers.indices.contains(Int(sighting.observer)) else { return }
+    guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
     let beacon = Int(sighting.beacon)
-    while tags.count <= beacon { tags.append(ESPresenseTag(plan: plan)) }
+    while tags.count <= beacon { tags.append(Tag(observers: observers)) }
     guard tags[beacon].nodes[Int(sighting.observer)].hear(sighting) else { return }
-    let room = tags[beacon].locate(on: plan, at: sighting.time)
-    tell(room, about: beacon, at: sighting.time, into: &verdicts)
+    let (nodes, room) = (tags[beacon].nodes, tags[beacon].room)
+    let next = tags[beacon].locator.locate(nodes, from: room, at: sighting.time)
+    tell(next, about: beacon, at: sighting.time, into: &verdicts)
   }
 
   /// Lets time pass.
   package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     let start = verdicts.count
     presence.advance(to: time, into: &verdicts)
-    guard let plan else { return }
+    guard let observers else { return }
     for index in start..<verdicts.count {
       guard case .exit = verdicts[index].change else { continue }
       let beacon = Int(verdicts[index].beacon)
       guard tags.indices.contains(beacon) else { continue }
-      let room = tags[beacon].room
-      tags[beacon] = ESPresenseTag(plan: plan)
-      tags[beacon].room = room
       tell(nil, about: beacon, at: verdicts[index].time, into: &verdicts)
+      tags[beacon] = Tag(observers: observers)
     }
     verdicts.sortByTime(from: start)
   }
@@ -84,161 +71,44 @@ package struct ESPresense: Comparator {
   }
 }
 
-/// The nodes and their positions, floor by floor.
-struct ESPresensePlan: Sendable {
-  let observers: [ComparatorObserver]
-  /// The observers of each floor that has any.
-  let floors: [[Int]]
-  /// Indicates whether every observer has a place.
-  let hasPlaces: Bool
+/// The part of ``ESPresense`` that decides the room of one tag.
+package protocol ESPresenseLocator: Sendable {
+  /// The name that tables show.
+  static var name: String { get }
 
-  init(observers: [ComparatorObserver]) {
-    self.observers = observers
-    hasPlaces = !observers.isEmpty && observers.allSatisfy { $0.place != nil }
-    let levels = Set(observers.map(\.floor)).sorted()
-    floors = levels.map { level in observers.indices.filter { observers[$0].floor == level } }
-  }
+  /// Begins with a tag that no node has heard.
+  init(observers: [ComparatorObserver])
 
-  /// The room of a point on a floor: that of the nearest node which stands in one.
-  func room(at point: FloorPoint, on floor: Int) -> Int32? {
-    var nearest: (room: Int32, distance: Double)?
-    for node in floors[floor] {
-      guard let room = observers[node].room, let place = observers[node].place else { continue }
-      let distance = point.distance(to: FloorPoint(place))
-      if distance < nearest?.distance ?? .infinity { nearest = (room, distance) }
-    }
-    return nearest?.room
-  }
+  /// Returns the room of the tag after a new report.
+  ///
+  /// - Parameters:
+  ///   - nodes: What each observer reports.
+  ///   - room: The room that the tag was in.
+  ///   - time: The time of the report.
+  /// - Returns: The room, or nil for none.
+  mutating func locate(_ nodes: [ESPresenseNode], from room: Int32?, at time: Timestamp) -> Int32?
 }
 
-/// The companion's state of one tag: the nodes' reports, the filter, and the belief in each scenario.
-///
-/// - Source: companion `MultiScenarioLocator` and `Scenario`: confidence 50 × heard ÷ possible + 50 × (0.6 × error + 0.4 ×
-///   correlation), at least 5, 10 for the nearest node; weight exp(−δ² ÷ 2σ²); 0.7 old and 0.3 new.
-struct ESPresenseTag: Sendable {
-  /// The room of the last verdict.
-  var room: Int32?
-  /// The tag's state at each node.
-  var nodes: [ESPresenseNode]
+/// The room of the node that reports the shortest distance: all that ESPresense can say without places of nodes.
+package struct NearestNode: ESPresenseLocator {
+  /// The name that tables show.
+  package static let name = "nearest node"
 
-  private static let nearestNodeConfidence = 10.0
-  private static let lowestConfidence = 5.0
-  private static let nearestNodeReach = 10.0
-  private static let (oldWeight, newWeight) = (0.7, 0.3)
-  /// Metres.
-  private static let motionSigma = 2.0
-  private static let smallestMove = 0.1
+  private let observers: [ComparatorObserver]
 
-  private var filter = ConstantVelocityFilter()
-  /// The share of belief of each scenario: for each floor the multilateration, then the nearest node.
-  private var beliefs: [Double]
-  private var told: (point: FloorPoint, floor: Int)?
+  /// Begins with a tag that no node has heard.
+  package init(observers: [ComparatorObserver]) { self.observers = observers }
 
-  init(plan: ESPresensePlan) {
-    nodes = Array(repeating: ESPresenseNode(), count: plan.observers.count)
-    beliefs = Array(repeating: 0, count: plan.floors.count * 2)
-  }
-
-  /// The room after a new report.
-  mutating func locate(on plan: ESPresensePlan, at time: Timestamp) -> Int32? {
-    guard plan.hasPlaces else { return nearestRoom(of: plan, at: time) }
-    let scenarios = scenarios(on: plan, at: time)
-    guard let best = mostConfident(of: scenarios), let bestScenario = scenarios[best] else { return room }
-    let expected = filter.predict(to: time)
-    vote(scenarios, around: expected ?? bestScenario.point)
-    filter.correct(with: bestScenario.point, at: time)
-    var winner = best
-    for index in scenarios.indices where scenarios[index] != nil {
-      if beliefs[index] > beliefs[winner] { winner = index }
-    }
-    guard let scenario = scenarios[winner] else { return room }
-    let floor = winner / 2
-    if let told, told.floor == floor, told.point.distance(to: scenario.point) < ESPresenseTag.smallestMove {
-      return room
-    }
-    told = (scenario.point, floor)
-    return plan.room(at: scenario.point, on: floor)
-  }
-
-  private func nearestRoom(of plan: ESPresensePlan, at time: Timestamp) -> Int32? {
+  /// Returns the room of the nearest node.
+  package func locate(_ nodes: [ESPresenseNode], from room: Int32?, at time: Timestamp) -> Int32? {
     var nearest: (node: Int, distance: Double)?
     for node in nodes.indices {
-      guard let distance = distance(of: node, at: time), distance < nearest?.distance ?? .infinity else {
+      guard let distance = nodes[node].distance(at: time), distance < nearest?.distance ?? .infinity else {
         continue
       }
       nearest = (node, distance)
     }
-    return nearest.flatMap { plan.observers[$0.node].room }
-  }
-
-  /// Returns the distance that a node reports, or nil if it has no report or the report is too old.
-  private func distance(of node: Int, at time: Timestamp) -> Double? {
-    guard let report = nodes[node].report, time - report.time <= ESPresense.timeout else { return nil }
-    return report.distance
-  }
-
-  // MARK: Scenarios
-
-  private struct Scenario: Sendable {
-    var point: FloorPoint
-    var confidence: Double
-  }
-
-  private func scenarios(on plan: ESPresensePlan, at time: Timestamp) -> [Scenario?] {
-    var scenarios = [Scenario?](repeating: nil, count: plan.floors.count * 2)
-    for (floor, members) in plan.floors.enumerated() {
-      var ranges: [NodeRange] = []
-      for node in members {
-        guard let distance = distance(of: node, at: time) else { continue }
-        guard let place = plan.observers[node].place else { continue }
-        ranges.append(NodeRange(place: FloorPoint(place), distance: distance))
-      }
-      ranges.sort { $0.distance < $1.distance }
-      guard let nearest = ranges.first else { continue }
-      if ranges.count >= 2 {
-        let solution = Multilateration.solve(ranges)
-        let heard = Double(ranges.count) / Double(members.count)
-        let confidence = 50 * heard + 50 * (0.6 * solution.fit + 0.4 * solution.correlation)
-        scenarios[floor * 2] = Scenario(
-          point: solution.point,
-          confidence: max(ESPresenseTag.lowestConfidence, confidence)
-        )
-      }
-      if nearest.distance <= ESPresenseTag.nearestNodeReach {
-        scenarios[floor * 2 + 1] = Scenario(
-          point: nearest.place,
-          confidence: ESPresenseTag.nearestNodeConfidence
-        )
-      }
-    }
-    return scenarios
-  }
-
-  private func mostConfident(of scenarios: [Scenario?]) -> Int? {
-    var best: (index: Int, confidence: Double)?
-    for index in scenarios.indices {
-      guard let scenario = scenarios[index], scenario.confidence > best?.confidence ?? 0 else { continue }
-      best = (index, scenario.confidence)
-    }
-    return best?.index
-  }
-
-  private mutating func vote(_ scenarios: [Scenario?], around expected: FloorPoint) {
-    var weights = [Double](repeating: 0, count: scenarios.count)
-    var sum = 0.0
-    for index in scenarios.indices {
-      guard let scenario = scenarios[index] else { continue }
-      let off = scenario.point.distance(to: expected) / ESPresenseTag.motionSigma
-      weights[index] = scenario.confidence * RadioMath.exponential(-off * off / 2)
-      sum += weights[index]
-    }
-    guard sum > 0 else { return }
-    let isFirst = beliefs.allSatisfy { $0 == 0 }
-    for index in beliefs.indices {
-      let new = weights[index] / sum
-      beliefs[index] =
-        isFirst ? new : ESPresenseTag.oldWeight * beliefs[index] + ESPresenseTag.newWeight * new
-    }
+    return nearest.flatMap { observers[$0.node].room }
   }
 }
 
@@ -247,21 +117,29 @@ struct ESPresenseTag: Sendable {
 /// - Source: firmware `AdaptivePercentileRSSI` (15 s, 10 to 200 samples, Tukey's fences of 1.5 interquartile ranges, mean
 ///   of what lies within), `defaults.h` (absorption 2.7, at most 16 m; reported after 0.5 m or 5 s).
 /// - Simplified: ten samples are kept however old they are; until there are four, all count.
-struct ESPresenseNode: Sendable {
+package struct ESPresenseNode: Sendable {
+  /// The silence after which the distance no longer counts.
+  private static let timeout = TimeSpan.seconds(30)
   /// The path-loss exponent.
-  static let absorption = 2.7
+  private static let absorption = 2.7
   /// Metres beyond which nothing is reported.
-  static let farthest = 16.0
+  private static let farthest = 16.0
 
   private static let window = TimeSpan.seconds(15)
   private static let (fewest, most) = (10, 200)
   private static let (step, pause) = (0.5, TimeSpan.seconds(5))
 
   /// The distance last reported in metres, and when.
-  private(set) var report: (distance: Double, time: Timestamp)?
+  private var report: (distance: Double, time: Timestamp)?
 
   private var samples: [(level: Double, time: Timestamp)] = []
   private var sorted: [Double] = []
+
+  /// Returns the distance that the node reports in metres, or nil if it has no report or the report is too old.
+  package func distance(at time: Timestamp) -> Double? {
+    guard let report, time - report.time <= ESPresenseNode.timeout else { return nil }
+    return report.distance
+  }
 
   /// Takes an advert.
   ///

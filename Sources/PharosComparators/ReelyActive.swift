@@ -14,10 +14,6 @@ package import PharosModel
 package struct ReelyActive: Comparator {
   /// The name that tables show.
   package let name: String
-  /// True: the rule decides appearance and disappearance, for the whole site.
-  package var decidesPresence: Bool { true }
-  /// Indicates whether the rule has observers.
-  package var decidesRooms: Bool { observers != nil }
 
   /// The time for which decodings are compiled before the rule gives a verdict.
   package static let delay = TimeSpan.seconds(1)

@@ -13,10 +13,6 @@ package import PharosModel
 package struct RoomAssistant: Comparator {
   /// The name that tables show.
   package let name: String
-  /// True: the rule decides home and not home, for the whole site.
-  package var decidesPresence: Bool { true }
-  /// Indicates whether the rule has observers.
-  package var decidesRooms: Bool { observers != nil }
 
   /// The silence after which an instance's distance no longer counts.
   package static let timeout = TimeSpan.seconds(60)

@@ -101,109 +101,47 @@ struct SilenceTimeout: Sendable {
   }
 }
 
-/// The simplest rule: enter on the first advert, exit a fixed time after the last one.
-///
-/// It looks at every instant, so that it is the best that its span can do: a peer with the same span is later by up to
-/// its scan period, never earlier.
-package struct FixedTimeout: Comparator {
-  /// The name that tables show: `fixed 30 s`.
+/// A peer's rule that is nothing but a time-out, for each observer separately.
+package struct SilenceRule: Comparator {
+  /// The name that tables show, as in `fixed 30 s`.
   package let name: String
-  /// True: the rule decides enter and exit, for each observer separately.
-  package var decidesPresence: Bool { true }
-  /// False: the rule decides no rooms.
-  package var decidesRooms: Bool { false }
-
   private var timeout: SilenceTimeout
 
-  /// Makes a rule; an advert that comes when the span is just over still counts.
-  package init(_ span: TimeSpan) {
-    name = "fixed \(FixedTimeout.text(span))"
-    timeout = SilenceTimeout(span: span)
-  }
-
-  /// Takes an advert.
-  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
-    timeout.heard(sighting, into: &verdicts)
-  }
-
-  /// Lets time pass.
-  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
-    timeout.advance(to: time, into: &verdicts)
-  }
-
-  private static func text(_ span: TimeSpan) -> String {
+  /// The simplest rule: enter on the first advert, exit a fixed time after the last one.
+  ///
+  /// It looks at every instant, so that it is the best that its span can do: a peer with the same span is later by up to
+  /// its scan period, never earlier. An advert that comes when the span is just over still counts.
+  package static func fixed(_ span: TimeSpan) -> SilenceRule {
     let milliseconds = span.nanoseconds / 1_000_000
-    return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    let text = milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000) s" : "\(milliseconds) ms"
+    return SilenceRule(name: "fixed \(text)", timeout: SilenceTimeout(span: span))
   }
-}
 
-/// The AltBeacon library for Android: enter on the first packet, exit when a scan cycle ends and the last packet is too
-/// old.
-///
-/// - Source: `Settings.kt` (exit period 30,000 ms, foreground scan cycle 1,100 ms), `BeaconManager.DEFAULT_EXIT_PERIOD`
-///   (10,000 ms, what older releases used and much code still sets), `RegionMonitoringState` (the packet must be older
-///   than the exit period, asked at the end of a scan cycle only).
-/// - Simplified: scan cycles follow one another without a pause, as in the foreground; in the background the library
-///   scans every five minutes and is later by as much. They are counted from the first packet.
-package struct AltBeacon: Comparator {
-  /// The name that tables show: `AltBeacon 30 s`.
-  package let name: String
-  /// True: the rule decides enter and exit, for each observer separately, since it runs on a telephone.
-  package var decidesPresence: Bool { true }
-  /// False: the rule decides no rooms.
-  package var decidesRooms: Bool { false }
-
-  /// The length of a scan cycle.
-  package static let scanCycle = TimeSpan.milliseconds(1_100)
-
-  private var timeout: SilenceTimeout
-
-  private init(seconds: Int64) {
-    name = "AltBeacon \(seconds) s"
+  /// The AltBeacon library for Android: enter on the first packet, exit when a scan cycle ends and the last packet is too
+  /// old.
+  ///
+  /// - Source: `Settings.kt` (exit period 30,000 ms, foreground scan cycle 1,100 ms), `BeaconManager.DEFAULT_EXIT_PERIOD`
+  ///   (10,000 ms, what older releases used and much code still sets), `RegionMonitoringState` (the packet must be older
+  ///   than the exit period, asked at the end of a scan cycle only).
+  /// - Simplified: scan cycles follow one another without a pause, as in the foreground; in the background the library
+  ///   scans every five minutes and is later by as much. They are counted from the first packet.
+  package static func altBeacon(seconds: Int64) -> SilenceRule {
     // Older than the period, not as old: so a nanosecond more.
-    let period = TimeSpan.milliseconds(seconds * 1_000) + .oneNanosecond
-    timeout = SilenceTimeout(span: period, period: AltBeacon.scanCycle)
+    let span = TimeSpan.milliseconds(seconds * 1_000) + .oneNanosecond
+    let timeout = SilenceTimeout(span: span, period: .milliseconds(1_100))
+    return SilenceRule(name: "AltBeacon \(seconds) s", timeout: timeout)
   }
 
-  /// The default of the settings.
-  package static func thirtySeconds() -> AltBeacon { AltBeacon(seconds: 30) }
-
-  /// The default of older releases.
-  package static func tenSeconds() -> AltBeacon { AltBeacon(seconds: 10) }
-
-  /// Takes a packet.
-  package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {
-    timeout.heard(sighting, into: &verdicts)
+  /// A telephone's region monitoring as its users describe it: looked at once a second, gone after half a minute.
+  ///
+  /// - Source: users' reports, for no document gives the figure: exits after "up to 30 s", "at least 30 s in the
+  ///   foreground", and one spike of level that enters. Apple publishes neither the span nor the filter, so that this is
+  ///   no rule of Apple's.
+  /// - Simplified: the foreground only; seconds are counted from the first advert.
+  package static var coreLocationLike: SilenceRule {
+    let timeout = SilenceTimeout(span: .seconds(30), period: .seconds(1), enterDelay: .nextLook)
+    return SilenceRule(name: "Core Location-like 30 s", timeout: timeout)
   }
-
-  /// Lets time pass.
-  package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
-    timeout.advance(to: time, into: &verdicts)
-  }
-}
-
-/// A telephone's region monitoring as its users describe it: looked at once a second, gone after half a minute.
-///
-/// - Source: users' reports, for no document gives the figure: exits after "up to 30 s", "at least 30 s in the
-///   foreground", and one spike of level that enters. Apple publishes neither the span nor the filter, so that this is
-///   no rule of Apple's.
-/// - Simplified: the foreground only; seconds are counted from the first advert.
-package struct CoreLocationLike: Comparator {
-  /// The name that tables show.
-  package let name = "Core Location-like 30 s"
-  /// True: the rule decides enter and exit, for each observer separately, since it runs on a telephone.
-  package var decidesPresence: Bool { true }
-  /// False: the rule decides no rooms.
-  package var decidesRooms: Bool { false }
-
-  private var timeout = SilenceTimeout(
-    span: .seconds(30),
-    period: .seconds(1),
-    enterDelay: .nextLook
-  )
-
-  /// Makes the rule.
-  package init() {}
 
   /// Takes an advert.
   package mutating func heard(_ sighting: Sighting, into verdicts: inout [Verdict]) {

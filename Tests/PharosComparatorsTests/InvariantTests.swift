@@ -1,13 +1,17 @@
 import PharosComparators
 import PharosModel
+import PharosSimulatedWorlds
 import PharosTestSupport
 import Testing
 
 @Suite("What holds for every rule")
 struct InvariantTests {
   static var rules: [any Comparator] {
-    ComparatorCatalog.presence() + ComparatorCatalog.rooms(observers: RoomRuleTests.house)
-      + [FixedTimeout(.seconds(2)), FixedTimeout(.milliseconds(1_500))]
+    ComparatorCatalog.presence() + ComparatorCatalog.rooms(placed: RoomRuleTests.house)
+      + [
+        SilenceRule.fixed(.seconds(2)), SilenceRule.fixed(.milliseconds(1_500)),
+        ESPresense<NearestNode>(observers: RoomRuleTests.house),
+      ]
   }
 
   private static func sightings(seed: UInt64) -> [Sighting] {

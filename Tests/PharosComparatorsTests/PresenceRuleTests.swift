@@ -7,23 +7,21 @@ struct PresenceRuleTests {
   @Test(
     "one spike of level enters, and silence ends the visit when the rule looks next",
     arguments: [
-      ("fixed 10 s", FixedTimeout(.seconds(10)) as any Comparator, ["enter 0.0", "exit 10.0"]),
+      ("fixed 10 s", SilenceRule.fixed(.seconds(10)) as any Comparator, ["enter 0.0", "exit 10.0"]),
       // 10 s lie within the tenth cycle of 1.1 s, which ends at 11.0 s; 30 s within the 28th, at 30.8 s.
-      ("AltBeacon 10 s", AltBeacon.tenSeconds(), ["enter 0.0", "exit 11.0"]),
-      ("AltBeacon 30 s", AltBeacon.thirtySeconds(), ["enter 0.0", "exit 30.8"]),
-      ("Core Location-like 30 s", CoreLocationLike(), ["enter 0.0", "exit 30.0"]),
+      ("AltBeacon 10 s", SilenceRule.altBeacon(seconds: 10), ["enter 0.0", "exit 11.0"]),
+      ("AltBeacon 30 s", SilenceRule.altBeacon(seconds: 30), ["enter 0.0", "exit 30.8"]),
+      ("Core Location-like 30 s", SilenceRule.coreLocationLike, ["enter 0.0", "exit 30.0"]),
       ("reelyActive 15 s", ReelyActive(), ["enter 1.0", "exit 15.0"]),
       ("room-assistant 60 s", RoomAssistant(), ["enter 0.0", "exit 60.0"]),
       // The 29th look of 1.05 s is the first after 30 s.
       ("Bermuda 30 s", Bermuda(), ["enter 0.0", "exit 30.5"]),
-      ("ESPresense 120 s", ESPresense(), ["enter 0.0", "exit 120.0"]),
+      ("ESPresense 120 s", ESPresense<NearestNode>(), ["enter 0.0", "exit 120.0"]),
     ]
   )
   func spike(name: String, rule: any Comparator, expected: [String]) {
     var playback = Playback(any: rule)
     #expect(playback.rule.name == name)
-    #expect(playback.rule.decidesPresence)
-    #expect(!playback.rule.decidesRooms)
     playback.hear(at: 0, level: -95)
     playback.advance(to: 300)
     #expect(playback.lines() == expected)
@@ -38,22 +36,22 @@ struct PresenceRuleTests {
     ]
   )
   func flapping(picture: String, exits: Int, what: String) {
-    var playback = Playback(AltBeacon.tenSeconds())
+    var playback = Playback(SilenceRule.altBeacon(seconds: 10))
     playback.play(picture, step: 5)
     #expect(playback.exits == exits, "\(what): \(playback.lines())")
-    var patient = Playback(AltBeacon.thirtySeconds())
+    var patient = Playback(SilenceRule.altBeacon(seconds: 30))
     patient.play(picture, step: 5)
     #expect(patient.exits == 0)
   }
 
   @Test("an advert at the deadline still counts, one after it begins a new visit")
   func boundary() {
-    var onTime = Playback(FixedTimeout(.seconds(10)))
+    var onTime = Playback(SilenceRule.fixed(.seconds(10)))
     onTime.hear(at: 0)
     onTime.hear(at: 10)
     onTime.advance(to: 19)
     #expect(onTime.lines() == ["enter 0.0"])
-    var late = Playback(FixedTimeout(.seconds(10)))
+    var late = Playback(SilenceRule.fixed(.seconds(10)))
     late.hear(at: 0)
     late.hear(at: 10.5)
     late.advance(to: 20.5)
@@ -62,7 +60,7 @@ struct PresenceRuleTests {
 
   @Test("AltBeacon looks at the ends of scan cycles only, a packet as old as the period being young enough")
   func scanCycle() {
-    var playback = Playback(AltBeacon.tenSeconds())
+    var playback = Playback(SilenceRule.altBeacon(seconds: 10))
     playback.hear(at: 0)
     // 1.0 + 10 s is 11.0 s, the end of the tenth cycle: not older than the period, so the eleventh's end, 12.1 s.
     playback.hear(at: 1)
@@ -74,7 +72,7 @@ struct PresenceRuleTests {
 
   @Test("a telephone's rule says both enter and exit at whole seconds")
   func seconds() {
-    var playback = Playback(CoreLocationLike())
+    var playback = Playback(SilenceRule.coreLocationLike)
     playback.hear(observer: 0, beacon: 1, at: 0)
     playback.hear(at: 0.35)
     playback.hear(at: 0.7)
@@ -84,7 +82,7 @@ struct PresenceRuleTests {
 
   @Test("telephones decide each for itself, sites together")
   func scopes() {
-    var phones = Playback(AltBeacon.tenSeconds())
+    var phones = Playback(SilenceRule.altBeacon(seconds: 10))
     var site = Playback(RoomAssistant())
     for step in 0..<40 {
       phones.hear(observer: Int32(step / 20), at: Double(step))
@@ -97,7 +95,7 @@ struct PresenceRuleTests {
 
   @Test("the longest silent is told first, however adverts of several beacons mix")
   func order() {
-    var playback = Playback(FixedTimeout(.seconds(5)))
+    var playback = Playback(SilenceRule.fixed(.seconds(5)))
     for (beacon, time) in [(2, 0.0), (0, 1), (1, 1.5), (2, 3), (0, 3.5)] {
       playback.hear(beacon: Int32(beacon), at: time)
     }

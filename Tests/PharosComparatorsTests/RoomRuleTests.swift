@@ -1,5 +1,6 @@
 import PharosComparators
 import PharosModel
+import PharosSimulatedWorlds
 import PharosTestSupport
 import Testing
 
@@ -19,14 +20,10 @@ struct RoomRuleTests {
   func names() {
     let placeless = [ComparatorObserver(room: 1), ComparatorObserver(room: 2)]
     #expect(
-      ComparatorCatalog.rooms(observers: Self.pair).map(\.name)
+      ComparatorCatalog.rooms(placed: Self.pair).map(\.name)
         == ["reelyActive strongest", "room-assistant nearest", "Bermuda areas", "ESPresense companion"]
     )
     #expect(ComparatorCatalog.rooms(observers: placeless).last?.name == "ESPresense nearest node")
-    for rule in ComparatorCatalog.rooms(observers: Self.pair) {
-      #expect(rule.decidesRooms)
-      #expect(rule.decidesPresence)
-    }
   }
 
   @Test("the strongest mean of a second has the tag, and fifteen seconds of silence end it")
@@ -118,7 +115,7 @@ struct RoomRuleTests {
   @Test("the companion finds the room of a still tag that all corners hear", arguments: 0..<4)
   func companion(corner: Int) {
     let places = [(1.0, 1.0), (5.0, 1.0), (1.0, 3.0), (5.0, 3.0)]
-    var playback = Playback(ESPresense(observers: Self.house))
+    var playback = Playback(ESPresense<ESPresenseCompanion>(observers: Self.house))
     for step in 0..<200 {
       for (index, node) in Self.house.enumerated() {
         guard let place = node.place else { continue }
@@ -133,7 +130,7 @@ struct RoomRuleTests {
   @Test("without places the companion's rule takes the nearest node")
   func nearestNode() {
     let placeless = [ComparatorObserver(room: 1), ComparatorObserver(room: 2)]
-    var playback = Playback(ESPresense(observers: placeless))
+    var playback = Playback(ESPresense<NearestNode>(observers: placeless))
     playback.hear(observer: 0, at: 0, level: -70)
     playback.hear(observer: 1, at: 1, level: -65)
     playback.advance(to: 200)
@@ -144,7 +141,7 @@ struct RoomRuleTests {
 
   @Test("an observer that nobody declared decides no room and disturbs nothing")
   func strangers() {
-    for rule in ComparatorCatalog.rooms(observers: Self.pair) {
+    for rule in ComparatorCatalog.rooms(placed: Self.pair) {
       var playback = Playback(any: rule)
       playback.hear(observer: 7, at: 0)
       playback.advance(to: 500)

@@ -33,7 +33,7 @@ struct PresenceRun {
       subjects: drill.subjects + drill.strangers,
       registered: drill.subjects
     )
-    comparators = scene.hasComparators ? ComparatorCatalog.presence().filter(\.decidesPresence) : []
+    comparators = scene.hasComparators ? ComparatorCatalog.presence() : []
     ours = policies.map { _ in PresenceJudge(subjects: drill.subjects) }
     theirs = comparators.map { _ in PresenceJudge(subjects: drill.subjects) }
     logs = Array(repeating: VisitLog(), count: drill.subjects)

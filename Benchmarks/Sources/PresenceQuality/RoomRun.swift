@@ -62,14 +62,14 @@ struct RoomRun {
       zones: { RoomRun.zones(of: drill, observers: $0) }
     )
     comparators = ComparatorCatalog.rooms(
-      observers: drill.observers.map { station in
+      placed: drill.observers.map { station in
         ComparatorObserver(
           room: Int32(station.room),
           floor: drill.rooms[station.room].floor,
           place: (station.x, station.y)
         )
       }
-    ).filter(\.decidesRooms)
+    )
     let none = Array(repeating: RoomTrace(), count: drill.subjects)
     truth = none
     ours = none

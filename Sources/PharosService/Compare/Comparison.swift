@@ -60,7 +60,7 @@ struct Comparison {
     self.compared = compared
     engines = [try Engine(compared.site)]
     if let configured = compared.configured { engines.append(try Engine(configured)) }
-    presenceRules = [FixedTimeout(timeout)] + ComparatorCatalog.presence()
+    presenceRules = [SilenceRule.fixed(timeout)] + ComparatorCatalog.presence()
     let observers = compared.roomObservers
     roomRules = observers.isEmpty ? [] : ComparatorCatalog.rooms(observers: observers)
     let names = ["your \(timeout.spaced)"] + presenceRules.dropFirst().map(\.name)

@@ -5,13 +5,6 @@ struct FloorPoint: Hashable, Sendable {
   var x: Double
   var y: Double
 
-  init(x: Double, y: Double) {
-    self.x = x
-    self.y = y
-  }
-
-  init(_ place: (x: Double, y: Double)) { self.init(x: place.x, y: place.y) }
-
   func distance(to other: FloorPoint) -> Double {
     ((x - other.x) * (x - other.x) + (y - other.y) * (y - other.y)).squareRoot()
   }
