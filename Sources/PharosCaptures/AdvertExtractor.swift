@@ -32,6 +32,8 @@ package struct AdvertExtractor: Sendable {
     return counters
   }
 
+  /// The reports that the present packet has brought so far.
+  private var found: [AdvertisingReport] = []
   var tally = CaptureCounters()
   var latest = Timestamp(nanoseconds: 0)
   /// Data that controllers deliver in parts, one behind the other.
@@ -47,37 +49,43 @@ package struct AdvertExtractor: Sendable {
   /// The reports that a packet brings or completes, for tools; the loop of a program takes
   /// ``forEachReport(in:_:)``.
   package mutating func reports(in packet: Packet) -> [AdvertisingReport] {
-    var reports: [AdvertisingReport] = []
-    forEachReport(in: packet) { reports.append($0) }
-    return reports
+    defer { found = [] }
+    read(packet)
+    return found
   }
 
   /// Hands over each report that a packet brings or completes.
   package mutating func forEachReport(in packet: Packet, _ body: (AdvertisingReport) -> Void) {
+    read(packet)
+    for report in found { body(report) }
+    found.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func read(_ packet: Packet) {
     tally.packets += 1
     if let time = packet.time { latest = time }
     let view = ByteView(packet.bytes)
     switch packet.linkType {
-    case .btsnoopH4, .bluetoothH4: typed(view, of: packet, body)
+    case .btsnoopH4, .bluetoothH4: typed(view, of: packet)
     case .bluetoothH4WithDirection:
       guard view.count > 4 else { return count(cut: packet) }
-      typed(view.dropping(4), of: packet, body)
+      typed(view.dropping(4), of: packet)
     case .btsnoopHCI:
       // Bit 0: from the controller; bit 1: a command or event, not data.
       guard packet.flags & 3 == 3 else { return tally.unrelated += 1 }
-      event(view, of: packet, body)
+      event(view, of: packet)
     case .btsnoopMonitor:
       guard packet.flags & 0xFFFF == AdvertExtractor.monitorEvent else { return tally.unrelated += 1 }
-      event(view, of: packet, body)
+      event(view, of: packet)
     case .linuxMonitor:
       guard view.count >= 4 else { return count(cut: packet) }
       guard view.u16(2, .big) == AdvertExtractor.monitorEvent else { return tally.unrelated += 1 }
-      event(view.dropping(4), of: packet, body)
+      event(view.dropping(4), of: packet)
     case .bluetoothLE:
-      linkLayer(AirPacket(view), of: packet, body)
-    case .bluetoothLEWithHeader: withHeader(view, of: packet, body)
-    case .nordicBLE: nordic(view, of: packet, body)
-    case .ppi: perPacketInformation(view, of: packet, body)
+      linkLayer(AirPacket(view), of: packet)
+    case .bluetoothLEWithHeader: withHeader(view, of: packet)
+    case .nordicBLE: nordic(view, of: packet)
+    case .ppi: perPacketInformation(view, of: packet)
     default: tally.unsupportedLinkType += 1
     }
   }
@@ -86,10 +94,10 @@ package struct AdvertExtractor: Sendable {
   private static let monitorEvent = 3
 
   /// An HCI packet behind its H4 type byte.
-  private mutating func typed(_ view: ByteView, of packet: Packet, _ body: (AdvertisingReport) -> Void) {
+  private mutating func typed(_ view: ByteView, of packet: Packet) {
     guard view.count > 0 else { return count(cut: packet) }
     guard view[0] == 4 else { return tally.unrelated += 1 }
-    event(view.dropping(1), of: packet, body)
+    event(view.dropping(1), of: packet)
   }
 
   /// Counts a packet that ends too early: cut by the capture, or malformed.
@@ -97,10 +105,10 @@ package struct AdvertExtractor: Sendable {
     if packet.isSnapped { tally.snapped += 1 } else { tally.malformed += 1 }
   }
 
-  /// Counts a report and hands it over.
-  mutating func give(_ report: AdvertisingReport, _ body: (AdvertisingReport) -> Void) {
+  /// Counts a report and keeps it for the caller.
+  mutating func give(_ report: AdvertisingReport) {
     tally.reports += 1
-    body(report)
+    found.append(report)
   }
 }
 
@@ -119,7 +127,7 @@ extension AdvertExtractor {
   }
 
   /// Reads an HCI event.
-  mutating func event(_ view: ByteView, of packet: Packet, _ body: (AdvertisingReport) -> Void) {
+  mutating func event(_ view: ByteView, of packet: Packet) {
     guard view.count >= 2 else { return count(cut: packet) }
     guard view[0] == Event.leMeta else { return tally.unrelated += 1 }
     guard view.count >= 3 else { return count(cut: packet) }
@@ -135,8 +143,8 @@ extension AdvertExtractor {
     for index in 0..<Int(view[3]) {
       let length =
         subevent == Event.advertisingReport
-        ? legacyReport(parameters, at: at, index, of: packet, body)
-        : extendedReport(parameters, at: at, index, of: packet, body)
+        ? legacyReport(parameters, at: at, index, of: packet)
+        : extendedReport(parameters, at: at, index, of: packet)
       // Where a report does not fit, nothing is known of where the next would begin.
       guard let length else { return count(cut: packet) }
       at += length
@@ -150,8 +158,7 @@ extension AdvertExtractor {
     _ view: ByteView,
     at start: Int,
     _ index: Int,
-    of packet: Packet,
-    _ body: (AdvertisingReport) -> Void
+    of packet: Packet
   ) -> Int? {
     guard view.count >= start + 10 else { return nil }
     let length = Int(view[start + 8])
@@ -170,8 +177,7 @@ extension AdvertExtractor {
         level: Int8(bitPattern: view[start + 9 + length]),
         data: view.slice(start + 9, length),
         primaryPHY: .oneMegabit
-      ),
-      body
+      )
     )
     return 10 + length
   }
@@ -185,8 +191,7 @@ extension AdvertExtractor {
     _ view: ByteView,
     at start: Int,
     _ index: Int,
-    of packet: Packet,
-    _ body: (AdvertisingReport) -> Void
+    of packet: Packet
   ) -> Int? {
     guard view.count >= start + 24 else { return nil }
     let length = Int(view[start + 23])
@@ -204,7 +209,7 @@ extension AdvertExtractor {
       primaryPHY: AdvertisingReport.PHY(rawValue: view[start + 9]),
       transmitPower: Int8(bitPattern: view[start + 12])
     )
-    join(report, status: type >> 5 & 3, body)
+    join(report, status: type >> 5 & 3)
     return 24 + length
   }
 
@@ -212,16 +217,12 @@ extension AdvertExtractor {
   ///
   /// As on the air, the first part is given at once and marked, since the others may never come; the last one
   /// brings the whole.
-  private mutating func join(
-    _ report: AdvertisingReport,
-    status: UInt16,
-    _ body: (AdvertisingReport) -> Void
-  ) {
+  private mutating func join(_ report: AdvertisingReport, status: UInt16) {
     let key = SetKey(address: report.address, advertisingSet: report.advertisingSet)
     let time = report.time ?? latest
     let isLegacy = report.pdu != .advExtInd && report.pdu != .auxScanRsp
     // Legacy reports are never in parts, and one of another set in between does not end a chain.
-    guard !isLegacy else { return give(report, body) }
+    guard !isLegacy else { return give(report) }
     let earlier = controllerChains.take(key, at: time)
     var whole = report
     if let earlier {
@@ -236,10 +237,10 @@ extension AdvertExtractor {
       controllerChains.put(chain, for: key, at: time)
       guard earlier == nil else { return }
       whole.isComplete = false
-      give(whole, body)
+      give(whole)
     } else {
       whole.isComplete = status == 0
-      give(whole, body)
+      give(whole)
     }
   }
 
@@ -261,7 +262,7 @@ extension AdvertExtractor {
   /// - Shape: 0 RF channel, 1 signal i8, 2 noise i8, 3 access-address errors, 4 reference access address u32,
   ///   8 flags u16 little-endian: 0x0001 dewhitened, 0x0002 signal valid, 0x0380 PDU type, 0x0400 CRC
   ///   checked, 0x0800 CRC right, 0x3000 kind of an auxiliary PDU, 0xC000 PHY; 10 the packet.
-  mutating func withHeader(_ view: ByteView, of packet: Packet, _ body: (AdvertisingReport) -> Void) {
+  mutating func withHeader(_ view: ByteView, of packet: Packet) {
     guard view.count >= 10 else { return count(cut: packet) }
     let flags = view.u16(8, .little)
     let type = flags >> 7 & 7
@@ -275,7 +276,7 @@ extension AdvertExtractor {
     if flags & 0x0401 == 0x0401 { air.verdict = flags & 0x0800 != 0 ? .passed : .failed }
     air.phy = AdvertisingReport.PHY(rawValue: UInt8(flags >> 14) + 1)
     if type == 1 { air.role = AirPacket.Role(auxiliaryBits: flags >> 12) }
-    linkLayer(air, of: packet, body)
+    linkLayer(air, of: packet)
   }
 
   /// Nordic's sniffer, versions 1 to 3; version 0, which begins with `beef`, is counted as unsupported.
@@ -283,7 +284,7 @@ extension AdvertExtractor {
   /// - Shape: version 1: 0 board, 1 header length, 2 payload length, 3 version; versions 2 and 3: 1 payload
   ///   length u16; then 4 counter u16, 6 packet type, 7 inner length, 8 flags, 9 channel index, 10 RSSI
   ///   without its sign, 11 event counter u16, 13 time u32, and the packet at 7 + inner length.
-  mutating func nordic(_ view: ByteView, of packet: Packet, _ body: (AdvertisingReport) -> Void) {
+  mutating func nordic(_ view: ByteView, of packet: Packet) {
     guard view.count >= 7 else { return count(cut: packet) }
     let version = view.u16(0, .big) == 0xBEEF ? 0 : view[3]
     // Types: 6 a packet (in version 3: of a connection), 2 in version 3 an advertising packet.
@@ -310,25 +311,21 @@ extension AdvertExtractor {
         air.role = channel < 37 ? AirPacket.Role(auxiliaryBits: UInt16(flags >> 1)) : .primary
       }
     }
-    linkLayer(air, of: packet, body)
+    linkLayer(air, of: packet)
   }
 
   /// Per-packet information; in Ubertooth's captures around the link layer.
   ///
   /// - Shape: 0 version, 1 flags, 2 header length u16, 4 link type u32, all little-endian; the packet behind
   ///   the header.
-  mutating func perPacketInformation(
-    _ view: ByteView,
-    of packet: Packet,
-    _ body: (AdvertisingReport) -> Void
-  ) {
+  mutating func perPacketInformation(_ view: ByteView, of packet: Packet) {
     guard view.count >= 8 else { return count(cut: packet) }
     let inner = view.u32(4, .little)
     // 147 is the first of the numbers free for own use; with it Ubertooth means the LE link layer.
     guard inner == 147 || inner == 251 else { return tally.unsupportedLinkType += 1 }
     let length = Int(view.u16(2, .little))
     guard length >= 8, view.count >= length else { return count(cut: packet) }
-    linkLayer(AirPacket(view.dropping(length)), of: packet, body)
+    linkLayer(AirPacket(view.dropping(length)), of: packet)
   }
 }
 
@@ -343,7 +340,7 @@ extension AdvertExtractor {
   private static let extendedType: UInt8 = 7
 
   /// Reads a link-layer packet.
-  mutating func linkLayer(_ air: AirPacket, of packet: Packet, _ body: (AdvertisingReport) -> Void) {
+  mutating func linkLayer(_ air: AirPacket, of packet: Packet) {
     guard air.bytes.count >= 4 else { return count(short: packet) }
     guard air.bytes.u32(0, .little) == AdvertExtractor.advertising else { return tally.unrelated += 1 }
     let start = air.phy == .coded ? 5 : 4
@@ -374,7 +371,7 @@ extension AdvertExtractor {
     )
     let kind = header & 0x40 != 0 ? DeviceAddress.Kind.random : .public
     if type == AdvertExtractor.extendedType {
-      extended(payload, addressKind: kind, role: air.role, &report, body)
+      extended(payload, addressKind: kind, role: air.role, &report)
     } else if let pdu = AdvertisingPDU(linkLayerType: type) {
       // An advertiser's address and up to 31 bytes of data, or in directed ones a second address.
       let isDirected = pdu == .advDirectInd
@@ -383,7 +380,7 @@ extension AdvertExtractor {
       report.channel = AirPacket.legacyChannel(air.channel)
       report.address = DeviceAddress(bits: payload.address(0), kind: kind)
       report.data = isDirected ? payload.slice(6, 0) : payload.dropping(6).bytes
-      give(report, body)
+      give(report)
     } else if isRight {
       tally.unrelated += 1
     }
@@ -410,8 +407,7 @@ extension AdvertExtractor {
     _ payload: ByteView,
     addressKind: DeviceAddress.Kind,
     role: AirPacket.Role?,
-    _ report: inout AdvertisingReport,
-    _ body: (AdvertisingReport) -> Void
+    _ report: inout AdvertisingReport
   ) {
     guard let header = ExtendedHeader(payload) else { return tally.malformed += 1 }
     let time = report.time ?? latest
@@ -420,10 +416,10 @@ extension AdvertExtractor {
     report.transmitPower = header.transmitPower == 127 ? nil : header.transmitPower
     report.address = header.address.map { DeviceAddress(bits: $0, kind: addressKind) }
     switch role ?? guess(header, at: time) {
-    case .primary: primary(header, report, at: time, body)
-    case .auxAdv: auxiliary(header, .auxAdvInd, &report, at: time, body)
-    case .auxScanRsp: auxiliary(header, .auxScanRsp, &report, at: time, body)
-    case .auxChain: chained(header, &report, at: time, body)
+    case .primary: primary(header, report, at: time)
+    case .auxAdv: auxiliary(header, .auxAdvInd, &report, at: time)
+    case .auxScanRsp: auxiliary(header, .auxScanRsp, &report, at: time)
+    case .auxChain: chained(header, &report, at: time)
     case .auxSync: tally.unrelated += 1
     }
   }
@@ -438,15 +434,10 @@ extension AdvertExtractor {
   }
 
   /// ADV_EXT_IND: a sighting where it names its advertiser, otherwise only a pointer to one.
-  private mutating func primary(
-    _ header: ExtendedHeader,
-    _ report: AdvertisingReport,
-    at time: Timestamp,
-    _ body: (AdvertisingReport) -> Void
-  ) {
+  private mutating func primary(_ header: ExtendedHeader, _ report: AdvertisingReport, at time: Timestamp) {
     guard let address = report.address else { return tally.pointers += 1 }
     if let info = header.dataInfo, report.isCRCRight == true { advertisers.put(address, for: info, at: time) }
-    give(report, body)
+    give(report)
   }
 
   /// AUX_ADV_IND or AUX_SCAN_RSP: given at once, marked if more data follows; that then comes with the whole.
@@ -454,8 +445,7 @@ extension AdvertExtractor {
     _ header: ExtendedHeader,
     _ pdu: AdvertisingPDU,
     _ report: inout AdvertisingReport,
-    at time: Timestamp,
-    _ body: (AdvertisingReport) -> Void
+    at time: Timestamp
   ) {
     report.pdu = pdu
     if report.address == nil, let info = header.dataInfo {
@@ -465,15 +455,14 @@ extension AdvertExtractor {
     if header.hasPointer, let info = header.dataInfo, report.isCRCRight == true {
       airChains.put(Chain(address: report.address, data: Array(header.data)), for: info, at: time)
     }
-    give(report, body)
+    give(report)
   }
 
   /// AUX_CHAIN_IND: the last one gives a report with all data from the first on.
   private mutating func chained(
     _ header: ExtendedHeader,
     _ report: inout AdvertisingReport,
-    at time: Timestamp,
-    _ body: (AdvertisingReport) -> Void
+    at time: Timestamp
   ) {
     guard let info = header.dataInfo, report.isCRCRight == true else { return tally.pointers += 1 }
     guard var chain = airChains.take(info, at: time) else { return tally.pointers += 1 }
@@ -485,7 +474,7 @@ extension AdvertExtractor {
     report.pdu = .auxChainInd
     report.address = chain.address
     report.data = chain.data[...]
-    give(report, body)
+    give(report)
   }
 }
 

@@ -24,17 +24,7 @@ package struct IndoorTrace: Equatable, Sendable {
   var latest = Timestamp.distantPast
 
   /// Reads a whole trace from the bytes of its file, unpacked.
-  package init(parsing bytes: RawSpan) {
-    var fields = TraceFields()
-    var start = 0
-    while start < bytes.byteCount {
-      let end = TraceFields.endOfLine(in: bytes, from: start)
-      fields.split(bytes, start..<end)
-      take(fields, of: bytes, isWhole: end < bytes.byteCount)
-      start = end + 1
-    }
-    sort()
-  }
+  package init(parsing bytes: RawSpan) { self.init(bytes, truthOnly: false) }
 
   /// Reads a whole trace from the bytes of its file, unpacked.
   package init(parsing bytes: [UInt8]) { unsafe self.init(parsing: bytes.span.bytes) }
@@ -42,13 +32,14 @@ package struct IndoorTrace: Equatable, Sendable {
   /// Reads the header and the waypoints alone: the truth that fixes are scored by.
   ///
   /// Lines of all other types are passed over unread, and counted as lines.
-  package init(truthIn bytes: [UInt8]) {
+  package init(truthIn bytes: [UInt8]) { unsafe self.init(bytes.span.bytes, truthOnly: true) }
+
+  private init(_ bytes: RawSpan, truthOnly: Bool) {
     var fields = TraceFields()
     var start = 0
-    let bytes = unsafe bytes.span.bytes
     while start < bytes.byteCount {
       let end = TraceFields.endOfLine(in: bytes, from: start)
-      if TraceFields.mayHoldTruth(bytes, start..<end) {
+      if !truthOnly || TraceFields.mayHoldTruth(bytes, start..<end) {
         fields.split(bytes, start..<end)
         take(fields, of: bytes, isWhole: end < bytes.byteCount)
       } else if end > start {
@@ -130,13 +121,6 @@ extension IndoorTrace {
     package var x: Double
     /// Metres north of it.
     package var y: Double
-
-    /// Makes a waypoint.
-    package init(time: Timestamp, x: Double, y: Double) {
-      self.time = time
-      self.x = x
-      self.y = y
-    }
   }
 
   /// An iBeacon that the phone heard.
@@ -155,23 +139,6 @@ extension IndoorTrace {
     package var txPower: Int8
     /// The distance that the phone's own formula made of both.
     package var distance: Meters
-
-    /// Makes a record.
-    package init(
-      time: Timestamp,
-      beacon: BeaconID,
-      address: DeviceAddress,
-      rssi: RSSI?,
-      txPower: Int8,
-      distance: Meters
-    ) {
-      self.time = time
-      self.beacon = beacon
-      self.address = address
-      self.rssi = rssi
-      self.txPower = txPower
-      self.distance = distance
-    }
   }
 
   /// An access point in a Wi-Fi scan.
@@ -188,16 +155,6 @@ extension IndoorTrace {
     package var frequency: UInt16
     /// The time at which it was really heard.
     package var lastHeard: Timestamp
-
-    /// Makes a record.
-    package init(time: Timestamp, bssid: DeviceAddress, rssi: RSSI?, frequency: UInt16, lastHeard: Timestamp)
-    {
-      self.time = time
-      self.bssid = bssid
-      self.rssi = rssi
-      self.frequency = frequency
-      self.lastHeard = lastHeard
-    }
   }
 
   /// One reading of one motion sensor, in the axes of the phone.
@@ -214,16 +171,6 @@ extension IndoorTrace {
     package var z: Float
     /// The calibration of the sensor, from 0 (not calibrated) to 3 (well calibrated).
     package var accuracy: UInt8
-
-    /// Makes a record.
-    package init(time: Timestamp, kind: MotionSample.Kind, x: Float, y: Float, z: Float, accuracy: UInt8) {
-      self.time = time
-      self.kind = kind
-      self.x = x
-      self.y = y
-      self.z = z
-      self.accuracy = accuracy
-    }
   }
 }
 
