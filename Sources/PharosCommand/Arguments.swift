@@ -38,6 +38,20 @@ extension LogLevel: ExpressibleByArgument {}
 
 extension LogFormat: ExpressibleByArgument {}
 
+/// The help of options that several commands have.
+extension ArgumentHelp {
+  static let captureObserver = ArgumentHelp(
+    "Who heard what a Bluetooth capture holds. (default: the file's name)",
+    valueName: "id"
+  )
+  static let tail = ArgumentHelp("Let time run on behind the last packet, such as 60s.", valueName: "time")
+  static let traces = ArgumentHelp("Traces, or folders of them.", valueName: "trace")
+  static let udp = ArgumentHelp(
+    "Where to listen; may be repeated. (default: 127.0.0.1:50001)",
+    valueName: "host:port"
+  )
+}
+
 /// The level and the format of the log.
 struct LogOptions: ParsableArguments {
   @Option(

@@ -27,12 +27,7 @@ struct ProcessCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The site file; a recording brings its own.", valueName: "file"))
   var site: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Who heard what a Bluetooth capture holds. (default: the file's name)",
-      valueName: "id"
-    )
-  )
+  @Option(help: .captureObserver)
   var observer: ObserverID?
 
   @Option(help: ArgumentHelp(KindSelection.help, valueName: "kinds"))
@@ -41,7 +36,7 @@ struct ProcessCommand: ParsableCommand {
   @Option(help: "How events are written.")
   var format: EventFormat = .jsonl
 
-  @Option(help: ArgumentHelp("Let time run on behind the last packet, such as 60s.", valueName: "time"))
+  @Option(help: .tail)
   var tail: TimeSpan?
 
   @Option(help: ArgumentHelp("Among how many shards to spread observers; changes no event.", valueName: "n"))
@@ -152,15 +147,10 @@ struct ExplainCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How many decisions to print at most.", valueName: "n"))
   var limit = ExplainRunner.Options.usualLimit
 
-  @Option(
-    help: ArgumentHelp(
-      "Who heard what a Bluetooth capture holds. (default: the file's name)",
-      valueName: "id"
-    )
-  )
+  @Option(help: .captureObserver)
   var heardBy: ObserverID?
 
-  @Option(help: ArgumentHelp("Let time run on behind the last packet, such as 60s.", valueName: "time"))
+  @Option(help: .tail)
   var tail: TimeSpan?
 
   func validate() throws {
@@ -214,12 +204,7 @@ struct CompareCommand: ParsableCommand {
   )
   var site: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Who heard what a Bluetooth capture holds. (default: the file's name)",
-      valueName: "id"
-    )
-  )
+  @Option(help: .captureObserver)
   var observer: ObserverID?
 
   @Option(help: ArgumentHelp("The time-out of the rule that you use today.", valueName: "time"))

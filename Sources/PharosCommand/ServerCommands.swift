@@ -115,9 +115,7 @@ struct ListenCommand: AsyncParsableCommand {
       """
   )
 
-  @Option(
-    help: ArgumentHelp("Where to listen; may be repeated. (default: 127.0.0.1:50001)", valueName: "host:port")
-  )
+  @Option(help: .udp)
   var udp: [HostPort] = []
 
   @Option(help: ArgumentHelp("A site file, for the names in it.", valueName: "file"))

@@ -21,9 +21,7 @@ struct InitCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Listen so long first, such as 30s.", valueName: "time"))
   var listen: TimeSpan?
 
-  @Option(
-    help: ArgumentHelp("Where to listen; may be repeated. (default: 127.0.0.1:50001)", valueName: "host:port")
-  )
+  @Option(help: .udp)
   var udp: [HostPort] = []
 
   @OptionGroup var log: LogOptions

@@ -67,7 +67,7 @@ struct SurveyLearnCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Traces, or folders of them.", valueName: "trace"))
+  @Argument(help: .traces)
   var traces: [String]
 
   @Option(name: .shortAndLong, help: ArgumentHelp("The venue's folder.", valueName: "venue/"))
@@ -94,7 +94,7 @@ struct SurveyLocateCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Traces, or folders of them.", valueName: "trace"))
+  @Argument(help: .traces)
   var traces: [String]
 
   @Option(help: ArgumentHelp("The venue's folder.", valueName: "venue/"))
@@ -241,7 +241,7 @@ struct SurveyImportCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: ArgumentHelp("Traces, or folders of them.", valueName: "trace"))
+  @Argument(help: .traces)
   var traces: [String]
 
   @Option(

@@ -94,12 +94,7 @@ struct ReplayCommand: ParsableCommand {
   )
   var clones = 1
 
-  @Option(
-    help: ArgumentHelp(
-      "Who heard what a Bluetooth capture holds. (default: the file's name)",
-      valueName: "id"
-    )
-  )
+  @Option(help: .captureObserver)
   var observer: ObserverID?
 
   @Option(help: "How the summary is written.")
