@@ -70,39 +70,6 @@ package struct ProcessUsage: Hashable, Sendable {
   }
 }
 
-extension MetricFamily {
-  static let cpuSeconds = counter(
-    "process_cpu_seconds_total",
-    "User and system processor time spent in seconds"
-  )
-  static let residentBytes = gauge("process_resident_memory_bytes", "Resident memory in bytes")
-  static let openDescriptors = gauge("process_open_fds", "Open file descriptors")
-  static let mostDescriptors = gauge("process_max_fds", "File descriptors that may be open")
-  static let threads = gauge("process_threads", "Threads of the process")
-  static let startTime = gauge(
-    "process_start_time_seconds",
-    "When the server started, in seconds since 1970"
-  )
-  static let build = gauge("pharos_build_info", "Always 1; the label tells the version", by: "version")
-
-  static let process = [
-    cpuSeconds, residentBytes, openDescriptors, mostDescriptors, threads, startTime, build,
-  ]
-}
-
-extension PrometheusText {
-  /// Writes what the process takes.
-  package mutating func write(_ usage: ProcessUsage, startedAt: Double, version: String) {
-    write(.build, [([version], 1)])
-    write(.startTime, startedAt)
-    write(.cpuSeconds, usage.cpuSeconds)
-    write(.residentBytes, usage.residentBytes.map(Double.init))
-    write(.openDescriptors, usage.openDescriptors.map(Double.init))
-    write(.mostDescriptors, usage.mostDescriptors.map(Double.init))
-    write(.threads, usage.threads.map(Double.init))
-  }
-}
-
 /// The limit on the number of open descriptors of the process.
 enum DescriptorLimit {
   /// Raises the soft limit to the hard one, as far as the system lets it.

@@ -194,25 +194,25 @@ package struct LimitWatch {
   }
 
   /// The watched limits: a name, the metric that counts it, and its meaning.
-  private static let watched: [(limit: String, metric: MetricFamily, explanation: String)] = [
+  private static let watched: [(limit: String, metric: String, explanation: String)] = [
     (
-      "tracks", .evictions,
+      "tracks", "pharos_monitoring_evictions_total",
       "an observer hears more beacons that somebody asks about than are kept; its stalest give way, those of others stay"
     ),
     (
-      "observers", .evictions,
+      "observers", "pharos_monitoring_evictions_total",
       "more observers report than are kept; the stalest give way. Accept only known ones: ingest: { policy: allowlist }"
     ),
     (
-      "tables of what is heard and of who is refused", .tableEvictions,
+      "tables of what is heard and of who is refused", "pharos_ingest_table_evictions_total",
       "more devices or senders than are shown; the stalest are forgotten, decisions are not touched"
     ),
     (
-      "beacons compared", .tagEvictions,
+      "beacons compared", "pharos_positioning_evictions_total",
       "more beacons than are kept to compare observers; the stalest are forgotten"
     ),
     (
-      "events waiting in live streams", .feedsDropped,
+      "events waiting in live streams", "pharos_feeds_events_dropped_total",
       "slow live streams missed readings; each stream reports to its client how many"
     ),
   ]
@@ -247,7 +247,7 @@ package struct LimitWatch {
         findings.append(
           Finding(
             limit: watched.limit,
-            metric: watched.metric.name,
+            metric: watched.metric,
             count: grown,
             explanation: watched.explanation
           )

@@ -26,26 +26,36 @@ struct PrometheusTextTests {
     return text.text
   }
 
-  @Test("every family is written once, with its help and its kind, before its samples")
-  func families() throws {
-    let lines = try PrometheusTextTests.whole().split(separator: "\n").map(String.init)
-    for family in MetricFamily.all {
-      let help = try #require(lines.firstIndex(of: "# HELP \(family.name) \(family.help)"))
-      #expect(lines[help + 1] == "# TYPE \(family.name) \(family.kind.rawValue)")
-      #expect(lines.count { $0.hasPrefix("# HELP \(family.name) ") } == 1)
-      #expect(lines[help + 2].hasPrefix(family.name + (family.labels.isEmpty ? " " : "{")))
-    }
-    let told = lines.filter { $0.hasPrefix("# TYPE") }.count
-    #expect(told == MetricFamily.all.count)
+  /// A family as a table says it: its kind, its labels and its help.
+  private struct Family: Equatable {
+    var kind: String
+    var labels: Set<String>
+    var help: String
   }
 
-  @Test("names say their unit, counters end in _total, and no two families share a name")
-  func names() {
-    let names = MetricFamily.all.map(\.name)
-    #expect(Set(names).count == names.count)
-    for family in MetricFamily.all {
-      #expect(family.name.hasSuffix("_total") == (family.kind == .counter), "\(family.name)")
-      #expect(family.name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") })
+  /// The families of a text by name; a family is written once, with its help and its kind, before its samples.
+  private func families() throws -> [String: Family] {
+    var families: [String: Family] = [:]
+    var lines = try PrometheusTextTests.whole().split(separator: "\n")[...]
+    while let help = lines.popFirst()?.wholeMatch(of: /# HELP (\w+) (.+)/) {
+      let name = String(help.1)
+      let kind = try #require(lines.popFirst()?.wholeMatch(of: /# TYPE (\w+) (counter|gauge)/))
+      #expect(kind.1 == name && families[name] == nil)
+      let samples = lines.prefix { !$0.hasPrefix("#") }
+      lines = lines.dropFirst(samples.count)
+      #expect(!samples.isEmpty && samples.allSatisfy { $0.hasPrefix(name + " ") || $0.hasPrefix(name + "{") })
+      let labels = samples.first.map { Set($0.matches(of: /(\w+)="/).map { String($0.1) }) } ?? []
+      families[name] = Family(kind: String(kind.2), labels: labels, help: String(help.2))
+    }
+    #expect(lines.isEmpty)
+    return families
+  }
+
+  @Test("names say their unit, and counters end in _total")
+  func names() throws {
+    for (name, family) in try families() {
+      #expect(name.hasSuffix("_total") == (family.kind == "counter"), "\(name)")
+      #expect(name.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") })
       #expect(!family.help.hasSuffix("."))
     }
   }
@@ -74,15 +84,22 @@ struct PrometheusTextTests {
     #expect(series[0].count > 100)
   }
 
-  @Test("the guide names every family")
+  @Test("the table of the guide has the families of the text, with their kinds, labels and help")
   func documented() throws {
     let page = SharedData.repository.appending(
       path: "Sources/PharosService/PharosService.docc/Operations.md"
     )
-    let text = try String(contentsOf: page, encoding: .utf8)
-    for family in MetricFamily.all {
-      #expect(text.contains("`\(family.name)`"), "\(family.name) is missing")
+    var table: [String: Family] = [:]
+    for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") {
+      guard let row = line.wholeMatch(of: /\| `(\w+)` \| (counter|gauge) \| (.*?) \| (.*) \|/) else {
+        continue
+      }
+      let labels = row.3.matches(of: /`(\w+)`/).map { String($0.1) }
+      table[String(row.1)] = Family(kind: String(row.2), labels: Set(labels), help: String(row.4))
     }
+    let families = try families()
+    #expect(Set(families.keys) == Set(table.keys))
+    for (name, family) in families { #expect(family == table[name], "\(name)") }
   }
 
   @Test("promtool finds nothing to say", .enabled(if: PrometheusTextTests.checker != nil))
