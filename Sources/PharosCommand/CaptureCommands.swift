@@ -49,15 +49,12 @@ struct ProcessCommand: ParsableCommand {
   }
 
   func run() throws {
-    let options = ProcessRunner.Options(
-      captures: captures,
-      site: site,
-      observer: observer,
-      selection: kinds,
-      format: format,
-      tail: tail,
-      shards: shards
-    )
+    var options = ProcessRunner.Options(captures: captures, site: site)
+    options.observer = observer
+    options.selection = kinds
+    options.format = format
+    options.tail = tail
+    options.shards = shards
     try ProcessRunner(options).run(on: .standard()).leave()
   }
 }
@@ -159,18 +156,15 @@ struct ExplainCommand: ParsableCommand {
   }
 
   func run() throws {
-    let options = ExplainRunner.Options(
-      captures: captures,
-      site: site,
-      heardBy: heardBy,
-      observerFilter: observer,
-      beacon: beacon,
-      region: region,
-      picture: svg,
-      format: format,
-      limit: limit,
-      tail: tail
-    )
+    var options = ExplainRunner.Options(captures: captures, site: site)
+    options.heardBy = heardBy
+    options.observerFilter = observer
+    options.beacon = beacon
+    options.region = region
+    options.picture = svg
+    options.format = format
+    options.limit = limit
+    options.tail = tail
     try ExplainRunner(options).run(on: .standard()).leave()
   }
 }
@@ -223,14 +217,11 @@ struct CompareCommand: ParsableCommand {
   }
 
   func run() throws {
-    let options = CompareRunner.Options(
-      captures: captures,
-      site: site,
-      observer: observer,
-      timeout: timeout,
-      format: format,
-      picture: svg
-    )
+    var options = CompareRunner.Options(captures: captures, site: site)
+    options.observer = observer
+    options.timeout = timeout
+    options.format = format
+    options.picture = svg
     try CompareRunner(options).run(on: .standard()).leave()
   }
 }

@@ -149,15 +149,11 @@ struct SurveyLocateCommand: AsyncParsableCommand {
       hearsBeacons: !noBeacons,
       sensesMotion: !noMotion
     )
-    let options = SurveyLocateRunner.Options(
-      traces: traces,
-      venue: venue,
-      output: output,
-      interval: interval,
-      particles: particles,
-      thinning: thinning,
-      jobs: jobs
-    )
+    var options = SurveyLocateRunner.Options(traces: traces, venue: venue, output: output)
+    options.interval = interval
+    options.particles = particles
+    options.thinning = thinning
+    options.jobs = jobs
     try await SurveyLocateRunner(options).run(on: .standard()).leave()
   }
 }
@@ -216,15 +212,12 @@ struct SurveyScoreCommand: ParsableCommand {
   var format: SurveyScoreRunner.Format = .table
 
   func run() throws {
-    let options = SurveyScoreRunner.Options(
-      fixes: fixes,
-      traces: traces,
-      coverage: coverage,
-      venue: venue,
-      tracks: tracks,
-      byFloor: byFloor,
-      format: format
-    )
+    var options = SurveyScoreRunner.Options(fixes: fixes, traces: traces)
+    options.coverage = coverage
+    options.venue = venue
+    options.tracks = tracks
+    options.byFloor = byFloor
+    options.format = format
     try SurveyScoreRunner(options).run(on: .standard()).leave()
   }
 }

@@ -121,14 +121,11 @@ struct ReplayCommand: ParsableCommand {
 
   func run() throws {
     let console = Console.standard()
-    let options = ReplayRunner.Options(
-      capture: capture,
-      pace: pace,
-      loops: loops,
-      clones: clones,
-      observer: observer,
-      format: format
-    )
+    var options = ReplayRunner.Options(capture: capture, pace: pace)
+    options.loops = loops
+    options.clones = clones
+    options.observer = observer
+    options.format = format
     try ReplayRunner(options).run(to: to, console: console).leave()
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import PharosModel
+import PharosService
 
 /// Memory and delay over time, as SVG.
 struct SoakPicture {
@@ -53,136 +55,76 @@ struct SoakPicture {
   ]
 
   private static let width = 960.0
-  private static let height = 170.0
   private static let left = 70.0
-  private static let right = 20.0
+  private static let right = 940.0
   private static let top = 92.0
+  private static let height = 170.0
   private static let gap = 60.0
-  /// What lies between two marks of the time: whole minutes that are read at a glance, ten marks at most.
-  private static let steps = [1.0, 2, 5, 10, 15, 30, 60, 120, 240]
+  /// The background of what a verdict allows.
+  private static let allowed = "#c3e6da"
 
   private let record: SoakRecord
+  private let time: TimeAxis
 
-  init(_ record: SoakRecord) { self.record = record }
+  init(_ record: SoakRecord) {
+    self.record = record
+    let start = Timestamp(seconds: 0)
+    let end = start + .seconds(record.duration)
+    time = TimeAxis(from: start, to: end, left: SoakPicture.left, right: SoakPicture.right, isElapsed: true)
+  }
 
   /// The picture as it is written to a file.
   var text: String {
-    let count = Double(SoakPicture.panels.count)
-    let whole = SoakPicture.top + count * (SoakPicture.height + SoakPicture.gap)
-    var body = rect(0, 0, SoakPicture.width, whole, fill: "#ffffff")
-    body += write(headline, x: SoakPicture.left, y: 28, size: 17, bold: true)
-    body += write(
-      "100 gateways send, 64 markers a second enter and are timed; grey is warm-up and is not judged.",
-      x: SoakPicture.left,
-      y: 50,
-      size: 12,
-      color: "#5a5f66"
+    let pitch = SoakPicture.height + SoakPicture.gap
+    let headline =
+      "pharos serve, \(SoakPicture.short(record.duration / 60)) minutes at \(record.rate) adverts a second"
+    let note =
+      "100 gateways send, 64 markers a second enter and are timed; grey is warm-up and is not judged."
+    var picture = SVGDocument(
+      width: SoakPicture.width,
+      height: SoakPicture.top + Double(SoakPicture.panels.count) * pitch,
+      title: headline,
+      summary: note
     )
+    picture.heading(headline, note, at: SVGPoint(SoakPicture.left, 28))
     for (place, panel) in SoakPicture.panels.enumerated() {
-      body += draw(panel, top: SoakPicture.top + Double(place) * (SoakPicture.height + SoakPicture.gap))
+      draw(panel, top: SoakPicture.top + Double(place) * pitch, on: &picture)
     }
-    return """
-      <?xml version="1.0" encoding="UTF-8"?>
-      <svg xmlns="http://www.w3.org/2000/svg" width="\(SoakPicture.width)" height="\(whole)" role="img" \
-      viewBox="0 0 \(SoakPicture.width) \(whole)" font-family="sans-serif">
-      <title>\(headline)</title>
-      \(body)</svg>
-
-      """
+    return picture.text
   }
 
-  private var headline: String {
-    "pharos serve, \(SoakPicture.short(record.duration / 60)) minutes at \(record.rate) adverts a second"
-  }
-
-  private func draw(_ panel: Panel, top: Double) -> String {
+  private func draw(_ panel: Panel, top: Double, on picture: inout SVGDocument) {
     let bottom = top + SoakPicture.height
-    let end = SoakPicture.width - SoakPicture.right
     let values = record.samples.flatMap { sample in panel.lines.map { $0.value(sample) } }
-    let most = SoakPicture.round(max(values.max() ?? 1, 1e-3))
-    func y(_ value: Double) -> Double { bottom - (bottom - top) * value / most }
-    var body = write(panel.title, x: SoakPicture.left, y: top - 12, size: 14, bold: true)
+    let most = max(values.max() ?? 1, 1e-3)
+    let step = pow(10, floor(log10(most))) / 5
+    let axis = ValueAxis(from: 0, to: most, top: top, bottom: bottom, step: step)
+    picture.text(panel.title, at: SVGPoint(time.left, top - 12), TextStyle(14, isBold: true))
+    let legend = panel.lines.map { (SVGDocument.LegendMark.line(Stroke($0.color, width: 1.5)), $0.name) }
+    let legendLeft = time.right - 120 * Double(legend.count)
+    picture.legend(legend, at: SVGPoint(legendLeft, top - 16), right: SoakPicture.width)
     let warm = x(of: record.warmUp)
-    body += rect(SoakPicture.left, top, warm - SoakPicture.left, SoakPicture.height, fill: "#eceff1")
-    body += write("warm-up", x: SoakPicture.left + 6, y: top + 16, size: 11, color: "#5a5f66")
-    for step in 0...4 {
-      let value = most * Double(step) / 4
-      body += line(SoakPicture.left, y(value), end, y(value), "#dfe2e6")
-      let label = panel.unit.isEmpty ? SoakPicture.short(value) : "\(SoakPicture.short(value)) \(panel.unit)"
-      body += write(label, x: SoakPicture.left - 8, y: y(value) + 4, size: 11, anchor: "end")
-    }
-    for time in times {
-      body += line(x(of: time), bottom, x(of: time), bottom + 4, "#5a5f66")
-      let label = "\(SoakPicture.short(time / 60)) min"
-      body += write(label, x: x(of: time), y: bottom + 18, size: 11, anchor: "middle")
-    }
+    let warmUp = SVGRect(x: time.left, y: top, width: warm - time.left, height: SoakPicture.height)
+    picture.rect(warmUp, fill: Palette.outside)
+    picture.note("warm-up", right: time.left, middle: top + 12)
     if let share = panel.band, let line = panel.lines.first {
       let middle = SoakVerdict.median(record.firstThird.map(line.value))
-      let (low, high) = (y(middle * (1 - share)), y(middle * (1 + share)))
-      body += rect(warm, high, end - warm, low - high, fill: "#c3e6da")
-      let label = "±\(SoakPicture.short(share * 100)) % of \(String(format: "%.1f", middle)) \(panel.unit)"
-      body += write(label, x: end - 6, y: low + 16, size: 11, anchor: "end", color: "#00684c")
+      let (low, high) = (axis.y(of: middle * (1 - share)), axis.y(of: middle * (1 + share)))
+      let band = SVGRect(x: warm, y: high, width: time.right - warm, height: low - high)
+      picture.rect(band, fill: SoakPicture.allowed)
+      let words = "±\(SoakPicture.short(share * 100)) % of \(String(format: "%.1f", middle)) \(panel.unit)"
+      let style = TextStyle(11, color: Palette.enter, anchor: .end)
+      picture.text(words, at: SVGPoint(time.right - 6, low + 16), style)
     }
-    for (place, drawn) in panel.lines.enumerated() {
-      let points = record.samples.map { "\(number(x(of: $0.time))),\(number(y(drawn.value($0))))" }
-      body += "<polyline fill=\"none\" stroke=\"\(drawn.color)\" stroke-width=\"1.5\" "
-      body += "points=\"\(points.joined(separator: " "))\"/>\n"
-      let legend = end - 90 * Double(panel.lines.count - 1 - place)
-      body += write(
-        drawn.name,
-        x: legend,
-        y: top - 12,
-        size: 12,
-        anchor: "end",
-        color: drawn.color,
-        bold: true
-      )
+    picture.grid(axis, across: time)
+    picture.grid(time, top: top, bottom: bottom)
+    for line in panel.lines {
+      let points = record.samples.map { SVGPoint(x(of: $0.time), axis.y(of: line.value($0))) }
+      picture.polyline(points, Stroke(line.color, width: 1.5))
     }
-    return body
   }
 
-  /// The marked times, in seconds.
-  private var times: [Double] {
-    let step = 60 * (SoakPicture.steps.first { record.duration / 60 / $0 <= 10 } ?? 480)
-    return Array(stride(from: 0, through: record.duration, by: step))
-  }
-
-  private func x(of time: Double) -> Double {
-    SoakPicture.left + (SoakPicture.width - SoakPicture.left - SoakPicture.right) * time / record.duration
-  }
-
-  private func number(_ value: Double) -> String { String(format: "%.1f", value) }
-
-  private func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, _ color: String) -> String {
-    "<line x1=\"\(number(x1))\" y1=\"\(number(y1))\" x2=\"\(number(x2))\" y2=\"\(number(y2))\" stroke=\"\(color)\"/>\n"
-  }
-
-  private func rect(_ x: Double, _ y: Double, _ width: Double, _ height: Double, fill: String) -> String {
-    "<rect x=\"\(number(x))\" y=\"\(number(y))\" width=\"\(number(width))\" height=\"\(number(height))\" "
-      + "fill=\"\(fill)\"/>\n"
-  }
-
-  private func write(
-    _ text: String,
-    x: Double,
-    y: Double,
-    size: Int,
-    anchor: String = "start",
-    color: String = "#1c1c1c",
-    bold: Bool = false
-  ) -> String {
-    "<text x=\"\(number(x))\" y=\"\(number(y))\" font-size=\"\(size)\" text-anchor=\"\(anchor)\" fill=\"\(color)\""
-      + (bold ? " font-weight=\"bold\"" : "") + ">\(text)</text>\n"
-  }
-
-  /// The ends that an axis may have, but for a power of ten: a quarter of each is read at a glance.
-  private static let ends = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8]
-
-  /// The least of the ends that is no less.
-  private static func round(_ value: Double) -> Double {
-    let power = pow(10, floor(log10(value)))
-    return power * (ends.first { $0 * power >= value } ?? 10)
-  }
+  private func x(of seconds: Double) -> Double { time.x(of: time.start + .seconds(seconds)) }
 
   private static func short(_ value: Double) -> String {
     value == value.rounded() ? String(format: "%.0f", value) : String(format: "%.3g", value)

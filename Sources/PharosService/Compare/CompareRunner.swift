@@ -22,30 +22,18 @@ package struct CompareRunner: Sendable {
     /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
     /// The time-out of the rule in use today.
-    package var timeout: TimeSpan
+    package var timeout = Options.defaultTimeout
     /// The format of the figures.
-    package var format: Format
+    package var format: Format = .table
     /// The path of the picture to draw, or nil for none.
     package var picture: String?
 
     /// Half a minute: what telephones' users report, and AltBeacon's default.
     package static let defaultTimeout = TimeSpan.seconds(30)
 
-    /// Makes options with the defaults of the command.
-    package init(
-      captures: [String],
-      site: String? = nil,
-      observer: ObserverID? = nil,
-      timeout: TimeSpan = Options.defaultTimeout,
-      format: Format = .table,
-      picture: String? = nil
-    ) {
-      self.captures = captures
-      self.site = site
-      self.observer = observer
-      self.timeout = timeout
-      self.format = format
-      self.picture = picture
+    /// Makes options with the defaults of the command for all else.
+    package init(captures: [String], site: String? = nil) {
+      (self.captures, self.site) = (captures, site)
     }
   }
 
@@ -99,9 +87,7 @@ package struct CompareRunner: Sendable {
     case .table: for line in report.lines(style: console.outputStyle) { try console.print(line) }
     }
     guard let path = options.picture else { return }
-    let file = try FileOutput(path: path)
-    try file.write(Array(ComparisonPicture(report).svg.utf8))
-    try file.close()
+    try FileOutput.write(ComparisonPicture(report).svg.utf8, to: path)
     if path != "-" { console.say("\(path): the picture, for a browser or a printer.") }
   }
 }

@@ -123,23 +123,12 @@ struct RowFinder {
   /// The most rows.
   static let mostRows = 20_000
 
-  private struct Pair: Hashable {
-    let observer: ObserverID
-    let beacon: BeaconID
-  }
-
-  private struct Key: Hashable {
-    let application: String
-    let region: String
-    let subject: SubjectID
-  }
-
   private let compared: ComparedSite
   private let rules: Int
   private let hasKeys: Bool
-  private var places: [Pair: Int] = [:]
+  private var places: [TrackKey: Int] = [:]
   private var matches: [Match] = []
-  private var numbers: [Key: Int] = [:]
+  private var numbers: [RowKey: Int] = [:]
 
   /// Makes a finder for a site, with a standing for each of so many rules in every row.
   init(compared: ComparedSite, rules: Int) {
@@ -161,7 +150,7 @@ struct RowFinder {
   mutating func match(_ beacon: BeaconID, address: DeviceAddress?, observer: ObserverID) -> Match {
     let isKeyable = hasKeys && beacon.kind != .address
     let keyed = isKeyable ? address.map { beacon.keyed(by: $0) } : nil
-    let pair = Pair(observer: observer, beacon: keyed ?? beacon)
+    let pair = TrackKey(observer: observer, beacon: keyed ?? beacon)
     if let place = places[pair] { return matches[place] }
     let match = makeMatch(plain: beacon, keyed: keyed, observer: observer)
     places[pair] = matches.count
@@ -170,9 +159,7 @@ struct RowFinder {
   }
 
   /// The row of a decision of the engine, if it is compared.
-  func row(application: String, region: String, subject: SubjectID) -> Int? {
-    numbers[Key(application: application, region: region, subject: subject)]
-  }
+  func row(_ key: RowKey) -> Int? { numbers[key] }
 
   /// Changes a row in its place.
   mutating func withRow<Result>(_ row: Int, _ change: (inout ComparedRow) -> Result) -> Result {
@@ -214,20 +201,14 @@ struct RowFinder {
     _ subject: SubjectID,
     to match: inout Match
   ) {
-    let key = Key(application: application.identifier, region: region.identifier, subject: subject)
+    let name = RegionKey(application: application.identifier, region: region.identifier)
+    let key = RowKey(region: name, subject: subject)
     if let row = numbers[key] {
       match.rows.append(row)
     } else if rows.count < RowFinder.mostRows {
       numbers[key] = rows.count
       match.rows.append(rows.count)
-      rows.append(
-        ComparedRow(
-          application: application.identifier,
-          region: region.identifier,
-          subject: subject,
-          rules: rules
-        )
-      )
+      rows.append(ComparedRow(key, rules: rules))
     } else {
       overflow += 1
     }
@@ -236,22 +217,12 @@ struct RowFinder {
 
 /// One thing that every rule decides about: a region and a subject.
 struct ComparedRow {
-  /// The state that a rule reports for a row.
-  enum State: UInt8 {
-    /// It is not here.
-    case outside
-    /// It is here.
-    case inside
-    /// Unmonitored: no observer can tell whether the subject is inside.
-    case unmonitored
-  }
-
   /// A rule's change of mind.
   struct Change {
     /// The time at which the rule reported the change.
     var time: Timestamp
     /// The state from that time on.
-    var state: State
+    var state: RegionState
     /// For an exit that the rule took back within ten minutes, how soon.
     var cameBackAfter: TimeSpan?
   }
@@ -272,12 +243,8 @@ struct ComparedRow {
     var isCut = false
   }
 
-  /// The application whose region it is.
-  let application: String
-  /// The region's identifier.
-  let region: String
-  /// The subject that the row is about.
-  let subject: SubjectID
+  /// The region and the subject.
+  let key: RowKey
   /// The number of adverts.
   var adverts = 0
   /// The R of the last one.
@@ -291,10 +258,8 @@ struct ComparedRow {
   static let mostChanges = 2_000
 
   /// Makes a row of which nothing was heard yet.
-  init(application: String, region: String, subject: SubjectID, rules: Int) {
-    self.application = application
-    self.region = region
-    self.subject = subject
+  init(_ key: RowKey, rules: Int) {
+    self.key = key
     standings = Array(repeating: Standing(), count: rules)
     columns = ColumnSet()
   }

@@ -177,7 +177,7 @@ struct Comparison {
 
   private mutating func settlePresence(_ rule: Int) {
     for verdict in verdicts {
-      let state: ComparedRow.State
+      let state: RegionState
       switch verdict.change {
       case .enter: state = .inside
       case .exit: state = .outside
@@ -227,14 +227,9 @@ struct Comparison {
   private mutating func note(_ event: Event, of engine: Int) {
     switch event.detail {
     case .region(let transition) where event.kind == .regionState && !transition.isAnswer:
-      let row = finder.row(application: event.application, region: event.region, subject: event.subject)
-      guard let row else { return }
-      switch transition.to {
-      case .inside: note(.inside, at: event.decidedAt, row: row, rule: engine)
-      case .outside: note(.outside, at: event.decidedAt, row: row, rule: engine)
-      case .unmonitored: note(.unmonitored, at: event.decidedAt, row: row, rule: engine)
-      case .unknown: return
-      }
+      let region = RegionKey(application: event.application, region: event.region)
+      guard let row = finder.row(RowKey(region: region, subject: event.subject)) else { return }
+      note(transition.to, at: event.decidedAt, row: row, rule: engine)
     case .zone where event.kind == .zoneEnter && engine == 0:
       guard case .beacon(let beacon) = event.subject, let number = finder.roomBeacons[beacon] else { return }
       guard !rooms.isEmpty, let room = zones[event.region] else { return }
@@ -243,7 +238,7 @@ struct Comparison {
     }
   }
 
-  private mutating func note(_ state: ComparedRow.State, at time: Timestamp, row: Int, rule: Int) {
+  private mutating func note(_ state: RegionState, at time: Timestamp, row: Int, rule: Int) {
     finder.withRow(row) { presence[rule].note(state, at: time, of: &$0, rule: rule) }
   }
 }
@@ -292,7 +287,7 @@ struct PresenceTally {
   ///   - time: The time at which the rule reported it.
   ///   - row: The row, which holds the region and the subject.
   ///   - rule: The index of the rule among the row's standings.
-  mutating func note(_ state: ComparedRow.State, at time: Timestamp, of row: inout ComparedRow, rule: Int) {
+  mutating func note(_ state: RegionState, at time: Timestamp, of row: inout ComparedRow, rule: Int) {
     switch state {
     case .inside:
       if !row.standings[rule].isInside { enter(at: time, &row.standings[rule]) }
@@ -303,8 +298,8 @@ struct PresenceTally {
       row.standings[rule].isInside = false
       row.standings[rule].leftAt = time
       row.standings[rule].exits += 1
-    case .unmonitored:
-      unmonitored += 1
+    case .unmonitored: unmonitored += 1
+    case .unknown: return
     }
     guard kept < PresenceTally.mostKept, row.standings[rule].changes.count < ComparedRow.mostChanges else {
       row.standings[rule].isCut = true

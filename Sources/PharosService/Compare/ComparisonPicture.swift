@@ -6,46 +6,36 @@ import PharosModel
 /// Flapping is visible at arm's length: a rule that flaps is a bar with stripes, one that does not is a plain bar.
 struct ComparisonPicture {
   private static let width = 1_280.0
-  private static let (left, right) = (214.0, 1_106.0)
   private static let margin = 24.0
   private static let headTop = 34.0
   private static let lineHeight = 19.0
-  private static let legendHeight = 30.0
   private static let barPitch = 14.0
   private static let tickHeight = 12.0
   private static let laneTitle = 22.0
   private static let laneGap = 20.0
-  private static let axisHeight = 44.0
   /// An exit that was taken back late: the colour of a mistake, paler, since it may have been none.
   private static let absence = "#dfa6c3"
 
   private let report: ComparisonReport
   private let axis: TimeAxis
   private let headline: [String]
-  private let names: EventTable
+  private let names: SiteNames
 
   /// Prepares a picture.
   init(_ report: ComparisonReport) {
     self.report = report
-    names = EventTable(site: report.compared.site)
+    names = SiteNames(report.compared.site)
     let start = report.survey.first ?? Timestamp(nanoseconds: 0)
-    axis = TimeAxis(
-      from: start,
-      to: report.survey.last ?? start,
-      left: ComparisonPicture.left,
-      right: ComparisonPicture.right
-    )
-    headline = ComparisonPicture.wrapped(
-      report.headline,
-      TextStyle(15, isBold: true),
-      to: ComparisonPicture.width - 2 * ComparisonPicture.margin
-    )
+    axis = TimeAxis(from: start, to: report.survey.last ?? start, left: 214, right: 1_106)
+    let style = TextStyle(15, isBold: true)
+    let room = ComparisonPicture.width - 2 * ComparisonPicture.margin
+    headline = Paragraph.lines(ComparisonReport.glued(report.headline)) { style.width(of: $0) <= room }
   }
 
-  private var lanesTop: Double {
-    ComparisonPicture.headTop + Double(headline.count + 1) * ComparisonPicture.lineHeight
-      + ComparisonPicture.legendHeight + 20
+  private var basisTop: Double {
+    ComparisonPicture.headTop + Double(headline.count) * ComparisonPicture.lineHeight
   }
+  private var lanesTop: Double { basisTop + 69 }
 
   private var laneHeight: Double {
     ComparisonPicture.laneTitle + ComparisonPicture.tickHeight + 5
@@ -58,7 +48,7 @@ struct ComparisonPicture {
   var svg: String {
     var picture = SVGDocument(
       width: ComparisonPicture.width,
-      height: lanesBottom + ComparisonPicture.axisHeight,
+      height: lanesBottom + 44,
       title: "Who was inside, by whose rule",
       summary: "\(report.headline) \(report.basis)."
     )
@@ -68,74 +58,44 @@ struct ComparisonPicture {
       picture.text("No rule said that anybody came or went.", at: place, TextStyle(13))
       return picture.text
     }
-    drawAxis(on: &picture)
+    picture.grid(axis, top: lanesTop - 4, bottom: lanesBottom)
+    picture.note("UTC", right: axis.right, middle: lanesBottom + 10)
     for (index, row) in report.worst.enumerated() {
       draw(row, top: lanesTop + Double(index) * laneHeight, on: &picture)
     }
     return picture.text
   }
 
-  // MARK: Head and axis
-
   private func drawHead(on picture: inout SVGDocument) {
-    var y = ComparisonPicture.headTop
-    for line in headline {
+    for (index, line) in headline.enumerated() {
+      let y = ComparisonPicture.headTop + Double(index) * ComparisonPicture.lineHeight
       picture.text(line, at: SVGPoint(ComparisonPicture.margin, y), TextStyle(15, isBold: true))
-      y += ComparisonPicture.lineHeight
     }
     let basis = TextStyle(12, color: Palette.faint)
-    let room = ComparisonPicture.width - 2 * ComparisonPicture.margin
-    picture.text(basis.fitted(report.basis, to: room), at: SVGPoint(ComparisonPicture.margin, y), basis)
-    drawLegend(at: y + ComparisonPicture.legendHeight, on: &picture)
-  }
-
-  private func drawLegend(at y: Double, on picture: inout SVGDocument) {
-    var entries = [
-      (Palette.inside, "inside, says Pharos"), (Palette.insideElsewhere, "inside, says another rule"),
-      (Palette.outside, "outside"), (Palette.mistake, "an exit taken back within a minute"),
-      (ComparisonPicture.absence, "within ten"),
+    let right = ComparisonPicture.width - ComparisonPicture.margin
+    let text = basis.fitted(report.basis, to: right - ComparisonPicture.margin)
+    picture.text(text, at: SVGPoint(ComparisonPicture.margin, basisTop), basis)
+    var legend: [(mark: SVGDocument.LegendMark, words: String)] = [
+      (.area(Palette.inside), "inside, says Pharos"),
+      (.area(Palette.insideElsewhere), "inside, says another rule"),
+      (.area(Palette.outside), "outside"), (.area(Palette.mistake), "an exit taken back within a minute"),
+      (.area(ComparisonPicture.absence), "within ten"), (.ticks(Palette.advert), "adverts"),
     ]
-    if report.presence[0].unmonitored > 0 { entries.append((Palette.outage, "unmonitored")) }
-    let style = TextStyle(12)
-    var x = ComparisonPicture.margin
-    for (color, label) in entries {
-      let frame = color == Palette.outside ? Stroke(Palette.frame, width: 0.5) : nil
-      picture.rect(x: x, y: y - 10, width: 22, height: 11, fill: color, stroke: frame)
-      picture.text(label, at: SVGPoint(x + 28, y), style)
-      x += 28 + style.width(of: label) + 14
-    }
-    picture.ticks(at: [x, x + 4, x + 8, x + 12], top: y - 10, bottom: y + 1, Stroke(Palette.advert))
-    picture.text("adverts", at: SVGPoint(x + 20, y), style)
+    if report.presence[0].unmonitored > 0 { legend.append((.area(Palette.outage), "unmonitored")) }
+    picture.legend(legend, at: SVGPoint(ComparisonPicture.margin, basisTop + 25), right: right)
   }
-
-  private func drawAxis(on picture: inout SVGDocument) {
-    let ticks = axis.ticks()
-    picture.ticks(
-      at: ticks.map(\.x),
-      top: lanesTop - 4,
-      bottom: lanesBottom,
-      Stroke(Palette.grid)
-    )
-    let style = TextStyle(11, color: Palette.faint, anchor: .middle)
-    for tick in ticks { picture.text(tick.label, at: SVGPoint(tick.x, lanesBottom + 16), style) }
-    let unit = TextStyle(11, color: Palette.faint)
-    picture.text("UTC", at: SVGPoint(ComparisonPicture.right + 14, lanesBottom + 16), unit)
-  }
-
-  // MARK: Lanes
 
   private func draw(_ row: ComparedRow, top: Double, on picture: inout SVGDocument) {
-    let name = names.name(of: row.subject)
-    let title = report.compared.hasOwnRegions ? "\(name) in \(row.region)" : name
+    let name = names.name(of: row.key.subject)
+    let title = report.compared.hasOwnRegions ? "\(name) in \(row.key.region.region)" : name
     picture.group("\(title): \(row.adverts) adverts") { picture in
       let bold = TextStyle(13, isBold: true)
       let shown = bold.fitted(title, to: 700)
       picture.text(shown, at: SVGPoint(ComparisonPicture.margin, top + 13), bold)
-      let beside = ComparisonPicture.margin + bold.width(of: shown) + 12
-      picture.text(
-        CheckRunner.count(row.adverts, "advert"),
-        at: SVGPoint(beside, top + 13),
-        TextStyle(12, color: Palette.faint)
+      picture.note(
+        Wording.count(row.adverts, "advert"),
+        right: ComparisonPicture.margin + bold.width(of: shown),
+        middle: top + 9
       )
       let ticksTop = top + ComparisonPicture.laneTitle
       let pitch = (axis.right - axis.left) / Double(ColumnSet.count)
@@ -145,26 +105,21 @@ struct ComparisonPicture {
         bottom: ticksTop + ComparisonPicture.tickHeight,
         Stroke(Palette.advert, width: 0.8)
       )
-      for index in row.standings.indices {
+      for (index, standing) in row.standings.enumerated() {
         let y = ticksTop + ComparisonPicture.tickHeight + 5 + Double(index) * ComparisonPicture.barPitch
-        drawBar(row.standings[index], rule: index, y: y, on: &picture)
+        drawBar(standing, of: report.presence[index].name, y: y, on: &picture)
       }
     }
   }
 
   private func drawBar(
     _ standing: ComparedRow.Standing,
-    rule: Int,
+    of rule: String,
     y: Double,
     on picture: inout SVGDocument
   ) {
-    let isOurs = report.presence[rule].name == Comparison.pharos
-    let height = isOurs ? 11.0 : 9.0
-    let baseline = y + 9
-    let label = TextStyle(11, color: isOurs ? Palette.ink : Palette.faint, isBold: isOurs, anchor: .end)
-    picture.text(report.presence[rule].name, at: SVGPoint(ComparisonPicture.left - 10, baseline), label)
-    picture.rect(x: axis.left, y: y, width: axis.right - axis.left, height: height, fill: Palette.outside)
-    for run in BarColumns(standing, axis: axis, end: axis.end).runs {
+    let isOurs = rule == Comparison.pharos
+    let segments = BarColumns(standing, axis: axis, end: axis.end).runs.map { run in
       let color =
         switch run.mark {
         case .inside: isOurs ? Palette.inside : Palette.insideElsewhere
@@ -173,30 +128,13 @@ struct ComparisonPicture {
         case .unmonitored: Palette.outage
         case .unknown: Palette.unknown
         }
-      picture.rect(x: run.left, y: y, width: run.right - run.left, height: height, fill: color)
+      return SVGDocument.Segment(left: run.left, right: run.right, fill: color)
     }
-    let isFlapping = standing.returns > 0
-    let exits = CheckRunner.count(standing.exits, "exit")
-    picture.text(
-      isFlapping ? "\(exits), \(standing.returns) back" : exits,
-      at: SVGPoint(ComparisonPicture.right + 10, baseline),
-      TextStyle(11, color: isFlapping ? Palette.mistake : Palette.faint, isBold: isFlapping)
-    )
-  }
-
-  private static func wrapped(_ text: String, _ style: TextStyle, to width: Double) -> [String] {
-    var lines: [String] = []
-    var line = ""
-    for word in ComparisonReport.words(of: text) {
-      let longer = line.isEmpty ? word : "\(line) \(word)"
-      if !line.isEmpty, style.width(of: longer) > width {
-        lines.append(line)
-        line = word
-      } else {
-        line = longer
-      }
-    }
-    return lines + [line]
+    picture.caption(rule, left: axis.left, middle: y + 5, isBold: isOurs)
+    picture.bar(segments, across: axis, top: y, height: isOurs ? 11 : 9)
+    let exits = Wording.count(standing.exits, "exit")
+    let words = standing.returns > 0 ? "\(exits), \(standing.returns) back" : exits
+    picture.note(words, right: axis.right, middle: y + 5, isMistake: standing.returns > 0)
   }
 }
 
@@ -275,6 +213,7 @@ struct BarColumns {
       guard let after = change.cameBackAfter else { return nil }
       return after <= PresenceTally.minute ? .mistake : .absence
     case .unmonitored: return .unmonitored
+    case .unknown: return nil
     }
   }
 }

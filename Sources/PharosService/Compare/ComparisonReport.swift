@@ -2,14 +2,8 @@ import PharosModel
 
 /// The result of a comparison: the figures, the rows that flap most, and the notes beside them.
 struct ComparisonReport {
-  /// The captures, as they were named.
-  let captures: [String]
-  /// The site file, as it was named.
-  let sitePath: String?
-  /// Indicates whether a picture is drawn as well.
-  let hasPicture: Bool
-  /// The user's own time-out.
-  let timeout: TimeSpan
+  /// What was asked for.
+  let options: CompareRunner.Options
   /// The survey of the captures.
   let survey: CaptureSurvey
   /// The regions and rooms that were compared.
@@ -43,10 +37,7 @@ struct ComparisonReport {
     compared: ComparedSite,
     comparison: Comparison
   ) {
-    captures = options.captures
-    sitePath = options.site
-    hasPicture = options.picture != nil
-    timeout = options.timeout
+    self.options = options
     self.survey = survey
     self.compared = compared
     presence = comparison.presence
@@ -55,7 +46,7 @@ struct ComparisonReport {
     rowCount = rows.count
     unentered = rows.count { $0.standings[0].changes.isEmpty }
     rowOverflow = comparison.finder.overflow
-    yourIndex = comparison.presence.count - comparison.otherRules
+    yourIndex = presence.count - comparison.otherRules
     worst = ComparisonReport.worst(of: rows)
   }
 
@@ -63,7 +54,7 @@ struct ComparisonReport {
   var hasExits: Bool { presence.contains { $0.exits > 0 } }
 
   /// Indicates whether the captures last long enough for the figures to mean something.
-  var isLongEnough: Bool { survey.length / timeout >= ComparisonReport.fewestTimeouts }
+  var isLongEnough: Bool { survey.length / options.timeout >= ComparisonReport.fewestTimeouts }
 
   /// The rows that flap most, one for each subject while there are as many.
   private static func worst(of rows: [ComparedRow]) -> [ComparedRow] {
@@ -71,7 +62,7 @@ struct ComparisonReport {
     var seen: Set<SubjectID> = []
     var (first, second): ([ComparedRow], [ComparedRow]) = ([], [])
     for row in told {
-      if seen.insert(row.subject).inserted { first.append(row) } else { second.append(row) }
+      if seen.insert(row.key.subject).inserted { first.append(row) } else { second.append(row) }
       if first.count == mostListed { break }
     }
     return Array((first + second).prefix(mostListed)).sorted(by: flapsMore)
@@ -81,8 +72,10 @@ struct ComparisonReport {
     if left.flaps != right.flaps { return left.flaps > right.flaps }
     if left.exits != right.exits { return left.exits > right.exits }
     if left.adverts != right.adverts { return left.adverts > right.adverts }
-    if left.region != right.region { return left.region.utf8.lexicographicallyPrecedes(right.region.utf8) }
-    return left.subject < right.subject
+    if left.key.region.region != right.key.region.region {
+      return left.key.region.region.utf8.lexicographicallyPrecedes(right.key.region.region.utf8)
+    }
+    return left.key.subject < right.key.subject
   }
 
   // MARK: Sentences
@@ -92,11 +85,11 @@ struct ComparisonReport {
     guard rowCount > 0 else { return "Nothing to compare: \(nothingBecause)" }
     guard isLongEnough else {
       return
-        "The capture lasts \(duration): no rule that waits \(timeout.spaced) can be judged by it. Capture half an hour "
+        "The capture lasts \(duration): no rule that waits \(options.timeout.spaced) can be judged by it. Capture half an hour "
         + "at least; a day shows everything."
     }
     let (ours, yours) = (presence[0], presence[yourIndex])
-    var text = "\(sentence(of: yours, named: "Your \(timeout.spaced) rule")) "
+    var text = "\(sentence(of: yours, named: "Your \(options.timeout.spaced) rule")) "
     text += sentence(of: ours, named: ours.name)
     guard ours.exits > 0, yours.exits > 0 else { return text }
     // Half of two or three exits is no figure to boast of, nor to fear.
@@ -109,7 +102,7 @@ struct ComparisonReport {
 
   private func sentence(of rule: PresenceTally, named name: String) -> String {
     guard rule.exits > 0 else { return "\(name): no exit." }
-    let exits = CheckRunner.count(rule.exits, "exit")
+    let exits = Wording.count(rule.exits, "exit")
     guard rule.returns > 0 else { return "\(name): \(exits), none taken back." }
     return "\(name): \(exits), \(rule.returns) taken back within ten minutes."
   }
@@ -124,11 +117,11 @@ struct ComparisonReport {
 
   /// The amount of data that the figures are based on.
   var basis: String {
-    let beacons = CheckRunner.count(survey.beacons.count, "beacon")
-    let observers = CheckRunner.count(survey.observers.count, "observer")
+    let beacons = Wording.count(survey.beacons.count, "beacon")
+    let observers = Wording.count(survey.observers.count, "observer")
     return
-      "\(duration), \(CheckRunner.count(survey.adverts, "advert")) of \(beacons) heard by \(observers); "
-      + "\(CheckRunner.count(rowCount, compared.hasOwnRegions ? "pair" : "beacon"))"
+      "\(duration), \(Wording.count(survey.adverts, "advert")) of \(beacons) heard by \(observers); "
+      + "\(Wording.count(rowCount, compared.hasOwnRegions ? "pair" : "beacon"))"
       + "\(compared.hasOwnRegions ? " of a region and a subject" : "") compared"
   }
 
@@ -139,12 +132,12 @@ struct ComparisonReport {
       notes.append("No regions were given, so that every beacon heard is one. With --site they are yours.")
     }
     if compared.leftOut > 0 {
-      notes.append("\(CheckRunner.count(compared.leftOut, "beacon")) with fewer adverts are left out.")
+      notes.append("\(Wording.count(compared.leftOut, "beacon")) with fewer adverts are left out.")
     }
     if survey.overflow > 0 {
       let most = CaptureSurvey.mostIdentities
       notes.append(
-        "Beyond \(most) beacons, \(CheckRunner.count(survey.overflow, "advert")) were not told apart."
+        "Beyond \(most) beacons, \(Wording.count(survey.overflow, "advert")) were not told apart."
       )
     }
     if rowOverflow > 0 {
@@ -184,17 +177,17 @@ struct ComparisonReport {
   /// The suggested next commands, each with its reason.
   var hints: [(reason: String, command: String)] {
     guard rowCount > 0 else { return [] }
-    let capture = captures.joined(separator: " ")
+    let capture = options.captures.joined(separator: " ")
     var hints: [(reason: String, command: String)] = []
-    if let sitePath {
+    if let site = options.site {
       hints.append(
-        ("why Pharos said so, decision by decision", "pharos explain \(capture) --site \(sitePath)")
+        ("why Pharos said so, decision by decision", "pharos explain \(capture) --site \(site)")
       )
     } else {
       hints.append(("your own regions in place of single beacons", "pharos init"))
     }
-    if !hasPicture {
-      let site = sitePath.map { " --site \($0)" } ?? ""
+    if options.picture == nil {
+      let site = options.site.map { " --site \($0)" } ?? ""
       hints.append(("the same as a picture", "pharos compare \(capture)\(site) --svg picture.svg"))
     }
     return hints
@@ -253,7 +246,7 @@ extension ComparisonReport {
     if !flapping.isEmpty { lines += [""] + worstLines(flapping) }
     if !notes.isEmpty {
       lines.append("")
-      for note in notes { lines += ComparisonReport.wrapped(note, indent: "  ", first: "- ") }
+      for note in notes { lines += ComparisonReport.wrapped(note, behind: "- ") }
     }
     if !hints.isEmpty {
       lines += ["", "Next:"]
@@ -291,14 +284,14 @@ extension ComparisonReport {
   }
 
   private func worstLines(_ rows: [ComparedRow]) -> [String] {
-    let names = EventTable(site: compared.site)
+    let names = SiteNames(compared.site)
     var lines = [ComparisonReport.worstTable.header]
     for row in rows {
       let most = row.standings.map(\.returns).max() ?? 0
       let worst = row.standings.firstIndex { $0.returns == most } ?? 0
       lines.append(
         ComparisonReport.worstTable.line([
-          names.name(of: row.subject), compared.hasOwnRegions ? row.region : "",
+          names.name(of: row.key.subject), compared.hasOwnRegions ? row.key.region.region : "",
           ComparisonReport.share(row.standings[0]), ComparisonReport.share(row.standings[yourIndex]),
           ComparisonReport.share(row.standings[worst]), presence[worst].name,
         ])
@@ -313,34 +306,13 @@ extension ComparisonReport {
   }
 
   /// Prose in lines of at most 80 columns.
-  static func wrapped(_ text: String, indent: String = "", first: String = "") -> [String] {
-    var lines: [String] = []
-    var line = first
-    for word in words(of: text) {
-      let isEmpty = line.isEmpty || line == indent || line == first
-      if !isEmpty, line.count + 1 + word.count > TextTable.widest {
-        lines.append(line)
-        line = indent + word
-      } else {
-        line += isEmpty ? word : " \(word)"
-      }
-    }
-    return lines + [line]
+  private static func wrapped(_ text: String, behind head: String = "") -> [String] {
+    Paragraph.lines(ComparisonReport.glued(text), behind: head, width: TextTable.widest)
   }
 
-  /// Splits a text into words for wrapping; a number and its unit stay together.
-  static func words(of text: String) -> [String] {
-    let units: Set<Substring> = ["s", "ms", "min", "h", "days"]
-    var words: [String] = []
-    for word in text.split(separator: " ") {
-      let bare = word.prefix { $0.isLetter }
-      if units.contains(bare), let last = words.indices.last, words[last].last?.isNumber == true {
-        words[last] += " \(word)"
-      } else {
-        words.append(String(word))
-      }
-    }
-    return words
+  /// A text in which no line breaks between a number and its unit.
+  static func glued(_ text: String) -> String {
+    text.replacing(/(\d) (s|ms|min|h|days)\b/) { "\($0.1)\u{A0}\($0.2)" }
   }
 }
 
@@ -349,96 +321,49 @@ extension ComparisonReport {
   ///
   /// Times are seconds; a delay that nothing was measured of is null.
   var json: String {
-    var json = JSONText()
-    json.openObject()
-    json.member("headline", headline)
-    json.openArray("captures")
-    for capture in captures { json.element(capture) }
-    json.closeArray()
-    json.member("site", ifPresent: sitePath)
-    json.member("first", ifPresent: survey.first?.rfc3339)
-    json.member("last", ifPresent: survey.last?.rfc3339)
-    json.member("seconds", survey.length.seconds, decimals: 3)
-    json.member("isLongEnough", isLongEnough)
-    json.member("adverts", survey.adverts)
-    json.member("beacons", survey.beacons.count)
-    json.member("beaconsLeftOut", compared.leftOut)
-    json.member("observers", survey.observers.count)
-    json.member("subjects", rowCount)
-    writePresence(to: &json)
-    writeRooms(to: &json)
-    writeWorst(to: &json)
-    json.openArray("notes")
-    for note in notes { json.element(note) }
-    json.closeArray()
-    json.closeObject()
-    return json.text
-  }
-
-  private func writePresence(to json: inout JSONText) {
-    json.openArray("presence")
-    for rule in presence {
-      json.openObject()
-      json.member("rule", rule.name)
-      json.member("enters", rule.enters)
-      json.member("exits", rule.exits)
-      json.member("backWithinMinute", rule.returnsWithinMinute)
-      json.member("backWithinTenMinutes", rule.returns)
-      json.member("unmonitored", rule.unmonitored)
-      if rule.exits > 0 {
-        json.member("delayP50", rule.delays.percentile(50).seconds, decimals: 3)
-        json.member("delayP95", rule.delays.percentile(95).seconds, decimals: 3)
-      } else {
-        json.null("delayP50")
-        json.null("delayP95")
-      }
-      json.closeObject()
-    }
-    json.closeArray()
-  }
-
-  private func writeRooms(to json: inout JSONText) {
-    json.openArray("rooms")
-    for rule in rooms {
-      json.openObject()
-      json.member("rule", rule.name)
-      json.member("changes", rule.changes)
-      json.member("backWithinMinute", rule.returns)
-      json.closeObject()
-    }
-    json.closeArray()
-  }
-
-  private func writeWorst(to json: inout JSONText) {
-    json.openArray("worst")
-    for row in worst {
-      json.openObject()
-      json.member("application", row.application)
-      json.member("region", row.region)
-      json.member("subject", row.subject.text)
-      json.member("adverts", row.adverts)
-      json.openArray("rules")
-      for (rule, standing) in zip(presence, row.standings) {
-        json.openObject()
+    JSONText.object { json in
+      json.member("headline", headline)
+      json.member("captures", options.captures)
+      json.member("site", ifPresent: options.site)
+      json.member("first", ifPresent: survey.first?.rfc3339)
+      json.member("last", ifPresent: survey.last?.rfc3339)
+      json.member("seconds", survey.length.seconds, decimals: 3)
+      json.member("isLongEnough", isLongEnough)
+      json.member("adverts", survey.adverts)
+      json.member("beacons", survey.beacons.count)
+      json.member("beaconsLeftOut", compared.leftOut)
+      json.member("observers", survey.observers.count)
+      json.member("subjects", rowCount)
+      json.member("presence", objects: presence) { rule, json in
         json.member("rule", rule.name)
-        json.member("exits", standing.exits)
-        json.member("backWithinTenMinutes", standing.returns)
-        json.closeObject()
+        json.member("enters", rule.enters)
+        json.member("exits", rule.exits)
+        json.member("backWithinMinute", rule.returnsWithinMinute)
+        json.member("backWithinTenMinutes", rule.returns)
+        json.member("unmonitored", rule.unmonitored)
+        let hasDelays = rule.exits > 0
+        json.member("delayP50", hasDelays ? rule.delays.percentile(50).seconds : .nan, decimals: 3)
+        json.member("delayP95", hasDelays ? rule.delays.percentile(95).seconds : .nan, decimals: 3)
       }
-      json.closeArray()
-      json.closeObject()
+      json.member("rooms", objects: rooms) { rule, json in
+        json.member("rule", rule.name)
+        json.member("changes", rule.changes)
+        json.member("backWithinMinute", rule.returns)
+      }
+      json.member("worst", objects: worst, write)
+      json.member("notes", notes)
     }
-    json.closeArray()
   }
-}
 
-extension SubjectID {
-  /// The identity as text.
-  fileprivate var text: String {
-    switch self {
-    case .none: ""
-    case .observer(let observer): observer.description
-    case .beacon(let beacon): beacon.description
+  private func write(_ row: ComparedRow, to json: inout JSONText) {
+    json.member("application", row.key.region.application)
+    json.member("region", row.key.region.region)
+    json.member("subject", row.key.subject.description)
+    json.member("adverts", row.adverts)
+    json.member("rules", objects: zip(presence, row.standings)) { rule, json in
+      json.member("rule", rule.0.name)
+      json.member("exits", rule.1.exits)
+      json.member("backWithinTenMinutes", rule.1.returns)
     }
   }
 }

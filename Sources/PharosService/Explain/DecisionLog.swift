@@ -46,12 +46,17 @@ struct DecisionLog {
   private mutating func take(_ event: Event) {
     switch event.detail {
     case .region(let transition): take(event, transition)
-    case .zone(let transition): take(event, transition)
-    case .observer(let transition): append(event, DecisionLog.kind(event, transition))
-    case .regionLimit: append(event, .refused)
-    case .clockStep: append(event, .clock)
+    case .zone where isToldAlready(event): break
+    case .zone, .observer, .regionLimit, .clockStep: append(event)
     case .ranging, .battery, .authorisation, .notification, .fix: break
     }
+  }
+
+  /// A beacon leaves one zone and comes into the next: two events with one reason.
+  private func isToldAlready(_ event: Event) -> Bool {
+    guard let last = decisions.last else { return false }
+    return last.kind == .zone && last.subject == event.subject && last.decidedAt == event.decidedAt
+      && last.detail == event.detail
   }
 
   private mutating func take(_ event: Event, _ transition: RegionTransition) {
@@ -61,7 +66,7 @@ struct DecisionLog {
     case .regionEnter: announce(event, as: .enter)
     case .regionExit: announce(event, as: .exit)
     case .regionUnmonitored: announce(event, as: .unmonitored)
-    case .regionHoldExceeded: append(event, .holdExceeded)
+    case .regionHoldExceeded: append(event)
     default: break
     }
   }
@@ -82,7 +87,7 @@ struct DecisionLog {
     case .unmonitored: kind = .unmonitored
     case .unknown: kind = .state
     }
-    append(event, kind, rules: rows[row]?.rules)
+    append(event, as: kind, rules: rows[row]?.rules)
   }
 
   /// The event that tells a change of state outright; it comes right behind the change.
@@ -97,51 +102,15 @@ struct DecisionLog {
     decisions[index].isAnnounced = true
   }
 
-  /// A beacon leaves one zone and comes into the next: two events with one reason.
-  private mutating func take(_ event: Event, _ transition: ZoneTransition) {
-    if let last = decisions.last, last.kind == .zone, last.subject == event.subject,
-      last.decidedAt == event.decidedAt, last.detail == event.detail
-    {
-      return
-    }
-    append(event, .zone)
-  }
-
-  private static func kind(_ event: Event, _ transition: ObserverTransition) -> Decision.Kind {
-    switch event.kind {
-    case .observerOffline: .offline
-    case .observerRestarted: .restarted
-    case .observerQuarantined: .quarantined
-    default: .online
-    }
-  }
-
-  private mutating func append(_ event: Event, _ kind: Decision.Kind, rules: PresencePolicy? = nil) {
+  private mutating func append(_ event: Event, as kind: Decision.Kind? = nil, rules: PresencePolicy? = nil) {
     guard decisions.count < DecisionLog.most else {
       omitted += 1
       return
     }
-    var decision = Decision(
-      kind: kind,
-      time: event.time,
-      decidedAt: event.decidedAt,
-      application: event.application,
-      regions: event.region.isEmpty ? [] : [event.region],
-      subject: event.subject,
-      isAnnounced: event.kind != .regionState,
-      detail: event.detail,
-      rules: rules
-    )
-    if case .observer(let observer) = event.subject { decision.observer = observer }
-    if case .beacon(let beacon) = event.subject { decision.beacon = beacon }
-    switch event.detail {
-    case .region(let transition):
-      decision.observer = decision.observer ?? transition.observer
-      decision.beacon = decision.beacon ?? transition.refinement
-    case .zone(let transition):
-      decision.regions = [transition.from, transition.to].compactMap { $0 }
-    default: break
-    }
+    var decision = Decision(event)
+    if let kind { decision.kind = kind }
+    decision.isAnnounced = event.kind != .regionState
+    decision.rules = rules
     decisions.append(decision)
   }
 }
@@ -174,6 +143,26 @@ struct Decision {
     case refused
     /// The server's clock was set.
     case clock = "clock set"
+
+    /// The kind of the decision that an event tells.
+    init(_ kind: EventKind) {
+      switch kind {
+      case .regionEnter: self = .enter
+      case .regionExit: self = .exit
+      case .regionUnmonitored: self = .unmonitored
+      case .regionHoldExceeded: self = .holdExceeded
+      case .regionLimitExceeded: self = .refused
+      case .zoneEnter, .zoneExit: self = .zone
+      case .observerOffline: self = .offline
+      case .observerRestarted: self = .restarted
+      case .observerQuarantined: self = .quarantined
+      case .observerOnline: self = .online
+      case .clockStepped: self = .clock
+      case .regionState, .ranging, .beaconBattery, .fix, .visitArrive, .visitDepart, .authorisationChanged,
+        .notification:
+        self = .state
+      }
+    }
   }
 
   var kind: Kind
@@ -197,6 +186,27 @@ struct Decision {
   var detail: EventDetail
   /// The rules of the region.
   var rules: PresencePolicy?
+
+  /// The decision that one event tells by itself.
+  init(_ event: Event) {
+    kind = Kind(event.kind)
+    time = event.time
+    decidedAt = event.decidedAt
+    application = event.application
+    regions = event.region.isEmpty ? [] : [event.region]
+    subject = event.subject
+    isAnnounced = true
+    detail = event.detail
+    if case .observer(let own) = event.subject { observer = own }
+    if case .beacon(let own) = event.subject { beacon = own }
+    switch event.detail {
+    case .region(let transition):
+      observer = observer ?? transition.observer
+      beacon = beacon ?? transition.refinement
+    case .zone(let transition): regions = [transition.from, transition.to].compactMap { $0 }
+    case .ranging, .observer, .regionLimit, .battery, .clockStep, .authorisation, .notification, .fix: break
+    }
+  }
 
   /// The track that settled it, if one did.
   var track: TrackKey? {
@@ -280,6 +290,12 @@ package struct RowStory {
   /// One minute, because a person who leaves a house stays away for longer.
   static let returnSpan = TimeSpan.minutes(1)
 
+  /// The number of exits that Pharos told.
+  var exits: Int { visits.count { $0.left != nil } }
+
+  /// The exits of a fixed rule that were taken back while Pharos had the subject inside.
+  func falseExits(of rule: FixedRule) -> [Timestamp] { rule.falseExits(isStay) }
+
   /// The number of Pharos's own exits that an enter took back within `returnSpan`.
   package var returns: Int {
     let visits = visits
@@ -335,6 +351,12 @@ package struct FixedRule {
   package private(set) var visits: [Visit] = []
 
   package init(timeout: TimeSpan) { self.timeout = timeout }
+
+  /// The number of its exits.
+  var exits: Int { visits.count { $0.left != nil } }
+
+  /// The first exit after an instant; nil if there was none.
+  func exit(after time: Timestamp) -> Timestamp? { visits.lazy.compactMap(\.left).first { $0 > time } }
 
   /// An advert was heard; one that is older than the last changes nothing.
   package mutating func hear(at time: Timestamp) {

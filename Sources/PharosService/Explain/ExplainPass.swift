@@ -2,7 +2,6 @@ import PharosModel
 import PharosMonitoring
 import PharosPipeline
 import PharosSecurity
-import PharosWire
 
 /// One run over captures through the real pipeline, one report at a time, so that what each advert changed can be seen.
 ///
@@ -18,7 +17,7 @@ struct ExplainPass {
   private var pipeline: Pipeline?
   /// Finds out whose changing addresses are.
   private var resolver: Resolver?
-  private var decoder = FrameDecoder()
+  private var heard = HeardBeacons(takesAddresses: true)
   private var offsets: [ObserverID: Double] = [:]
   private var single = ReportBatch()
 
@@ -79,7 +78,7 @@ struct ExplainPass {
     }
     findings.site = site
     resolver = Resolver(site: site)
-    decoder = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
+    heard = HeardBeacons(companies: site.iBeaconCompanies, takesAddresses: true)
     offsets = Dictionary(site.observers.map { ($0.id, $0.rssiOffset) }) { first, _ in first }
   }
 
@@ -87,24 +86,18 @@ struct ExplainPass {
     guard batch.observers.indices.contains(Int(report.observer)) else { return }
     let observer = batch.observers[Int(report.observer)]
     let received = report.received
-    findings.span =
-      min(
-        findings.span?.lowerBound ?? received,
-        received
-      )...max(
-        findings.span?.upperBound ?? received,
-        received
-      )
-    let heard = identities(of: report.body, in: batch)
-    if heard.level != nil || !heard.beacons.isEmpty { findings.adverts += 1 }
+    let span = findings.span ?? received...received
+    findings.span = min(span.lowerBound, received)...max(span.upperBound, received)
+    let beacons = identities(of: report, in: batch)
+    if report.level != nil || !beacons.isEmpty { findings.adverts += 1 }
     // What is due is decided first, so that what is known before the report is what it met.
     findings.log.take(pipeline?.advance(to: received - .oneNanosecond) ?? [])
-    let before = heard.beacons.map { pipeline?.insight(observer: observer, beacon: $0) }
+    let before = beacons.map { pipeline?.insight(observer: observer, beacon: $0) }
     single.removeAll()
     single.append(report, from: batch)
     findings.log.take(pipeline?.ingest(single) ?? [])
-    let level = heard.level.map { $0 + (offsets[observer] ?? 0) }
-    for (beacon, old) in zip(heard.beacons, before) {
+    let level = report.level.map { $0 + (offsets[observer] ?? 0) }
+    for (beacon, old) in zip(beacons, before) {
       guard let new = pipeline?.insight(observer: observer, beacon: beacon) else { continue }
       guard old == nil || new.samples != old?.samples || new.lastHeard != old?.lastHeard else { continue }
       note(old, new, level: level)
@@ -131,30 +124,12 @@ struct ExplainPass {
     }
   }
 
-  /// Every identity that a report may be a track of, and how loud it was.
-  private func identities(
-    of body: ReportBody,
-    in batch: borrowing ReportBatch
-  ) -> (beacons: [BeaconID], level: Double?) {
-    switch body {
-    case .advert(let advert):
-      var beacons: [BeaconID] = []
-      let range = Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)
-      if range.upperBound <= batch.payloads.count {
-        decoder.forEachFrame(in: batch.payloads.span.bytes.extracting(range)) { frame in
-          guard let beacon = frame.beacon, !beacons.contains(beacon) else { return }
-          beacons.append(beacon)
-        }
-      }
-      if let address = advert.address, !address.isPrivate {
-        beacons += beacons.map { $0.keyed(by: address) } + [.address(address)]
-      }
-      return (beacons, advert.rssi.map { Double($0.dBm) })
-    case .rangedBeacon(let ranged):
-      return ([ranged.beacon], ranged.rssi.map { Double($0.dBm) })
-    case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission:
-      return ([], nil)
-    }
+  /// Every identity that a report may be a track of: the beacons, the same with the address, and the address.
+  private mutating func identities(of report: Report, in batch: borrowing ReportBatch) -> [BeaconID] {
+    heard.find(in: report, of: batch)
+    let found = heard.found.map(\.beacon)
+    guard case .advert = report.body, let address = report.lastingAddress else { return found }
+    return found + found.dropLast().map { $0.keyed(by: address) }
   }
 }
 

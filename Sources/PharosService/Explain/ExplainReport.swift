@@ -220,11 +220,11 @@ extension ExplainReport {
       return more == less ? left.key < right.key : more > less
     }
     for row in ranked.prefix(ExplainReport.mostCompared) {
-      let exits = row.story.visits.count { $0.left != nil }
+      let exits = row.story.exits
       let own = row.story.returns == 0 ? "\(exits)" : "\(exits) (\(row.story.returns))"
       let fixed = row.story.fixed.reversed().map { rule in
-        let all = rule.visits.count { $0.left != nil }
-        let mistakes = rule.falseExits(row.story.isStay).count
+        let all = rule.exits
+        let mistakes = row.story.falseExits(of: rule).count
         return mistakes == 0 ? "\(all)" : "\(all) (\(mistakes))"
       }
       lines.append(
@@ -240,47 +240,34 @@ extension ExplainReport {
   }
 
   private static func mistakes(_ story: RowStory) -> Int {
-    story.fixed.reduce(0) { $0 + $1.falseExits(story.isStay).count }
+    story.fixed.reduce(0) { $0 + story.falseExits(of: $1).count }
   }
 }
 
 extension ExplainReport {
   /// The report as one JSON object: the same figures, and the same sentences.
   var json: String {
-    var json = JSONText()
-    json.openObject()
-    json.openArray("captures")
-    for path in options.captures { json.element(path) }
-    json.closeArray()
-    if let span = findings.span {
-      json.member("from", span.lowerBound.rfc3339)
-      json.member("until", span.upperBound.rfc3339)
+    JSONText.object { json in
+      json.member("captures", options.captures)
+      if let span = findings.span {
+        json.member("from", span.lowerBound.rfc3339)
+        json.member("until", span.upperBound.rfc3339)
+      }
+      json.member("adverts", findings.adverts)
+      json.member("decisionsFound", decisions.count)
+      json.member("decisionsLeftOut", untold)
+      json.member("decisions", objects: told, write)
+      json.member("tracks", objects: weighed, write)
+      json.member("fixedRules", objects: compared) { row, json in write(row.key, row.story, to: &json) }
     }
-    json.member("adverts", findings.adverts)
-    json.member("decisionsFound", decisions.count)
-    json.member("decisionsLeftOut", untold)
-    json.openArray("decisions")
-    for decision in told { write(decision, to: &json) }
-    json.closeArray()
-    json.openArray("tracks")
-    for track in weighed { write(track, to: &json) }
-    json.closeArray()
-    json.openArray("fixedRules")
-    for row in compared { write(row.key, row.story, to: &json) }
-    json.closeArray()
-    json.closeObject()
-    return json.text
   }
 
   private func write(_ decision: Decision, to json: inout JSONText) {
-    json.openObject()
     json.member("time", decision.time.rfc3339)
     json.member("decidedAt", decision.decidedAt.rfc3339)
     json.member("decision", decision.kind.rawValue)
     if !decision.application.isEmpty { json.member("application", decision.application) }
-    json.openArray(decision.kind == .zone ? "zones" : "regions")
-    for region in decision.regions { json.element(region) }
-    json.closeArray()
+    json.member(decision.kind == .zone ? "zones" : "regions", decision.regions)
     if decision.subject != .none { json.member("subject", decision.subject.description) }
     json.member("observer", ifPresent: decision.observer?.description)
     json.member("beacon", ifPresent: decision.beacon?.description)
@@ -294,13 +281,8 @@ extension ExplainReport {
       write(rules: decision, transition.evidence, to: &json)
     }
     let telling = narrator.telling(decision).plain
-    json.openArray("why")
-    for sentence in telling.why { json.element(sentence) }
-    json.closeArray()
-    json.openArray("compared")
-    for sentence in telling.compared { json.element(sentence) }
-    json.closeArray()
-    json.closeObject()
+    json.member("why", telling.why)
+    json.member("compared", telling.compared)
   }
 
   /// Writes the decisions of fixed rules about the same silence.
@@ -309,25 +291,17 @@ extension ExplainReport {
       let lastHeard = evidence.lastHeard
     else { return }
     let began = decision.transition?.enteredAt ?? .distantPast
-    json.openArray("fixedRules")
-    for rule in story.fixed {
-      json.openObject()
+    json.member("fixedRules", objects: story.fixed) { rule, json in
       json.member("timeout", rule.timeout.seconds, decimals: 3)
-      let left = rule.visits.lazy.compactMap(\.left).first { $0 > lastHeard }
+      let left = rule.exit(after: lastHeard)
       json.member("exit", ifPresent: left?.rfc3339)
       if let left { json.member("later", (left - decision.time).seconds, decimals: 3) }
-      json.openArray("falseExits")
-      for mistake in rule.falseExits(story.isStay) where began <= mistake && mistake < decision.time {
-        json.element(mistake.rfc3339)
-      }
-      json.closeArray()
-      json.closeObject()
+      let mistakes = story.falseExits(of: rule).filter { began <= $0 && $0 < decision.time }
+      json.member("falseExits", mistakes.map(\.rfc3339))
     }
-    json.closeArray()
   }
 
   private func write(_ track: TrackKey, to json: inout JSONText) {
-    json.openObject()
     json.member("observer", track.observer.description)
     json.member("beacon", track.beacon.description)
     if let story = findings.tracks[track] {
@@ -336,37 +310,22 @@ extension ExplainReport {
       if let share = story.last?.receptionShare { json.member("receptionShare", share, decimals: 3) }
       if let run = story.last?.lossRun { json.member("lossRun", run, decimals: 2) }
     }
-    json.openArray("considered")
-    for group in narrator.considered(track) {
-      json.openObject()
-      json.openArray("regions")
-      for region in group.regions { json.element(region.region) }
-      json.closeArray()
-      json.openArray("why")
-      for sentence in group.sentences { json.element(Telling.plain(sentence)) }
-      json.closeArray()
-      json.closeObject()
+    json.member("considered", objects: narrator.considered(track)) { group, json in
+      json.member("regions", group.regions.map(\.region))
+      json.member("why", group.sentences.map(Telling.plain))
     }
-    json.closeArray()
-    json.closeObject()
   }
 
   private func write(_ key: RowKey, _ story: RowStory, to json: inout JSONText) {
-    json.openObject()
     json.member("application", key.region.application)
     json.member("region", key.region.region)
     json.member("subject", key.subject.description)
-    json.member("exits", story.visits.count { $0.left != nil })
+    json.member("exits", story.exits)
     json.member("returnsWithinMinute", story.returns)
-    json.openArray("rules")
-    for rule in story.fixed {
-      json.openObject()
+    json.member("rules", objects: story.fixed) { rule, json in
       json.member("timeout", rule.timeout.seconds, decimals: 3)
-      json.member("exits", rule.visits.count { $0.left != nil })
-      json.member("falseExits", rule.falseExits(story.isStay).count)
-      json.closeObject()
+      json.member("exits", rule.exits)
+      json.member("falseExits", story.falseExits(of: rule).count)
     }
-    json.closeArray()
-    json.closeObject()
   }
 }

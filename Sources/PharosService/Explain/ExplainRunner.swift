@@ -29,9 +29,9 @@ package struct ExplainRunner: Sendable {
     /// The path of the picture, or nil for none.
     package var picture: String?
     /// The format of the explanation.
-    package var format: Format
+    package var format: Format = .text
     /// The maximum number of decisions that are explained.
-    package var limit: Int
+    package var limit = Options.usualLimit
     /// The time that runs on after the last packet; nil to stop there.
     package var tail: TimeSpan?
 
@@ -40,29 +40,9 @@ package struct ExplainRunner: Sendable {
     /// Sixty decisions fill some six screens, which is as much as a reader takes in.
     package static let usualLimit = 60
 
-    /// Makes options with the defaults of the command.
-    package init(
-      captures: [String],
-      site: String? = nil,
-      heardBy: ObserverID? = nil,
-      observerFilter: String? = nil,
-      beacon: String? = nil,
-      region: String? = nil,
-      picture: String? = nil,
-      format: Format = .text,
-      limit: Int = Options.usualLimit,
-      tail: TimeSpan? = nil
-    ) {
-      self.captures = captures
-      self.site = site
-      self.heardBy = heardBy
-      self.observerFilter = observerFilter
-      self.beacon = beacon
-      self.region = region
-      self.picture = picture
-      self.format = format
-      self.limit = limit
-      self.tail = tail
+    /// Makes options with the defaults of the command for all else.
+    package init(captures: [String], site: String? = nil) {
+      (self.captures, self.site) = (captures, site)
     }
   }
 
@@ -124,9 +104,7 @@ package struct ExplainRunner: Sendable {
     let quiet = Console(output: console.output, errors: MemorySink())
     let (findings, _) = try read(site: site, drawing: panels, on: quiet)
     let picture = TimelinePicture(findings: findings, panels: panels)
-    let file = try FileOutput(path: path)
-    try file.write(Array(picture.document.text.utf8))
-    try file.close()
+    try FileOutput.write(picture.document.text.utf8, to: path)
     let left = report.tracksNotDrawn
     let more =
       left > 0

@@ -99,12 +99,12 @@ extension Narrator {
     let clauses = story.fixed.reversed().map { rule in
       let subject = "a fixed \(Wording.span(rule.timeout)) rule"
       var clause: String
-      if let left = rule.visits.lazy.compactMap(\.left).first(where: { $0 > lastHeard }) {
+      if let left = rule.exit(after: lastHeard) {
         clause = "\(subject) would have said so \(Narrator.difference(left - decision.time))"
       } else {
         clause = "\(subject) had not said so by the end of the capture"
       }
-      let mistakes = rule.falseExits(story.isStay).filter { began <= $0 && $0 < decision.time }
+      let mistakes = story.falseExits(of: rule).filter { began <= $0 && $0 < decision.time }
       if !mistakes.isEmpty {
         clause += ", but would have left falsely \(Wording.times(mistakes.count)) in this visit"
         clause += " (at \(Wording.clocks(mistakes)))"
@@ -211,7 +211,7 @@ extension Narrator {
     return (findings.outages[key.observer] ?? []).compactMap { outage in
       guard let until = outage.until, story.state(at: outage.from) != .outside else { return nil }
       let exits = story.fixed.compactMap { rule -> String? in
-        let left = rule.falseExits(story.isStay).first { outage.from - rule.timeout < $0 && $0 < until }
+        let left = story.falseExits(of: rule).first { outage.from - rule.timeout < $0 && $0 < until }
         return left.map { "\(Wording.span(rule.timeout)) at \(Wording.clock($0))" }
       }
       guard !exits.isEmpty else { return nil }

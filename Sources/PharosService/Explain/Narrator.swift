@@ -6,20 +6,15 @@ import PharosModel
 /// fixed rules that received the same adverts.
 struct Narrator {
   let findings: Findings
-  private let names: EventTable
-  private let observerNames: [ObserverID: String]
+  private let names: SiteNames
 
   init(_ findings: Findings) {
     self.findings = findings
-    names = EventTable(site: findings.site)
-    observerNames = Dictionary(
-      findings.site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
-      uniquingKeysWith: { first, _ in first }
-    )
+    names = SiteNames(findings.site)
   }
 
   /// The name of an observer, or its identity.
-  func name(_ observer: ObserverID) -> String { observerNames[observer] ?? observer.description }
+  func name(_ observer: ObserverID) -> String { names.name(of: .observer(observer)) }
 
   /// The name of a beacon, or its identity cut short in the middle.
   func name(_ beacon: BeaconID) -> String { names.name(of: .beacon(beacon)) }
@@ -197,7 +192,7 @@ extension Narrator {
     let until = story.turns.first { $0.time > decision.time }
     let from = transition.evidence.lastHeard ?? decision.time
     return story.fixed.reversed().compactMap { rule in
-      guard let left = rule.visits.lazy.compactMap(\.left).first(where: { $0 > from }) else { return nil }
+      guard let left = rule.exit(after: from) else { return nil }
       guard left <= until?.time ?? .distantFuture else { return nil }
       let back = rule.visits.first { $0.entered > left }
       let end = back.map { " and taken it back at \(Wording.clock($0.entered))" } ?? ""
@@ -266,7 +261,7 @@ extension Narrator {
       let from = transition.lastHeard ?? decision.time
       let exits = held.filter { story in
         let end = story.turns.first { $0.time > decision.time }?.time ?? .distantFuture
-        return story.fixed[index].falseExits(story.isStay).contains { from < $0 && $0 < end }
+        return story.falseExits(of: story.fixed[index]).contains { from < $0 && $0 < end }
       }
       let rule = "a fixed \(Wording.span(FixedRule.timeouts[index])) rule \(exits.count)"
       return exits.isEmpty ? nil : rule

@@ -4,7 +4,7 @@ import PharosMonitoring
 /// The history of one track apart from its decisions: silences that came near the deadline, dips, lone adverts.
 struct TrackStory {
   /// A silence that ended in time.
-  struct CloseCall: Hashable {
+  struct CloseCall {
     /// The start of the silence.
     var from: Timestamp
     /// The time at which the beacon was heard again.
@@ -21,7 +21,7 @@ struct TrackStory {
   }
 
   /// A time during which the filtered level lay below the exit level, and which was no exit.
-  struct Dip: Hashable {
+  struct Dip {
     var from: Timestamp
     var until: Timestamp
     /// The lowest filtered level in dBm.
@@ -31,7 +31,7 @@ struct TrackStory {
   }
 
   /// The samples of a beacon outside that caused no enter.
-  struct Lone: Hashable {
+  struct Lone {
     /// The number of samples that counted for nothing.
     var count = 0
     /// The number of those samples that were below the enter level.
@@ -43,7 +43,7 @@ struct TrackStory {
   }
 
   /// The history of the track in one region.
-  struct Waiting: Hashable {
+  struct Waiting {
     /// The closest calls, the closest first.
     var closeCalls: [CloseCall] = []
     /// The longest dips, the longest first, and how many there were.
@@ -53,16 +53,6 @@ struct TrackStory {
     var lone = Lone()
     fileprivate var openDip: Dip?
     fileprivate var heardOutside: [(time: Timestamp, isWeak: Bool)] = []
-
-    static func == (left: Waiting, right: Waiting) -> Bool {
-      left.closeCalls == right.closeCalls && left.dips == right.dips && left.dipCount == right.dipCount
-        && left.lone == right.lone
-    }
-
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(closeCalls)
-      hasher.combine(dips)
-    }
   }
 
   /// The maximum number of entries of each kind that the report lists.

@@ -40,9 +40,9 @@ package struct ProcessUsage: Hashable, Sendable {
   }
 
   #if canImport(Glibc)
-  private static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+  fileprivate static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
   #else
-  private static let descriptorLimit = RLIMIT_NOFILE
+  fileprivate static let descriptorLimit = RLIMIT_NOFILE
   #endif
 
   /// The numbers of `/proc/self/status`, by their names; empty where there is no such file.
@@ -79,15 +79,12 @@ enum DescriptorLimit {
   ///
   /// - Source: the notes of systemd, "File Descriptor Limits".
   static func raise() {
-    #if canImport(Glibc)
-    let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-    let kind = RLIMIT_NOFILE
-    #endif
     var limit = rlimit()
-    guard getrlimit(kind, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
+    guard getrlimit(ProcessUsage.descriptorLimit, &limit) == 0, limit.rlim_cur < limit.rlim_max else {
+      return
+    }
     limit.rlim_cur = limit.rlim_max
     // Where it is refused, what there is stays, and the HTTP interface fits itself in.
-    _ = setrlimit(kind, &limit)
+    _ = setrlimit(ProcessUsage.descriptorLimit, &limit)
   }
 }

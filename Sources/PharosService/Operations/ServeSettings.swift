@@ -1,14 +1,7 @@
 import Configuration
+import Foundation
 import PharosModel
 package import PharosSite
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The settings of `serve`: flags take precedence over the environment, and the environment over the site file.
 ///
@@ -65,104 +58,73 @@ package struct ServeSettings: Hashable, Sendable {
     environment: [String: String],
     load: (String?) throws(CommandFailure) -> SiteConfiguration
   ) throws(CommandFailure) -> (settings: ServeSettings, configuration: SiteConfiguration) {
-    let given = environment.filter { !$0.value.isEmpty }
-    let variables = EnvironmentVariablesProvider(environmentVariables: given)
-    let upper = SettingReader(providers: [flags.provider(named: "command line"), variables])
-    let site = upper.text("site")
+    let variables = VariableReader(environment)
+    let site = flags.site ?? variables.text("site")
     let configuration = try load(site)
-    var file = ServeSettings()
-    file.http = configuration.http
-    file.data = configuration.data
-    file.tls = configuration.tls
-    file.retention = configuration.retention
-    let reader = SettingReader(
-      providers: [
-        flags.provider(named: "command line"), variables, file.provider(named: "site file"),
-      ]
-    )
-    var settings = ServeSettings()
+    var settings = flags
     settings.site = site
-    settings.udp = try reader.addresses("udp")
-    settings.http = try reader.value("http", expected: "HOST:PORT, as in 127.0.0.1:8080") { HostPort($0) }
-    settings.data = reader.text("data")
-    settings.output = reader.text("output")
-    settings.record = reader.text("record")
-    settings.loops = try reader.value("loops", expected: "a number from 1 to 16") { text in
-      Int(text).flatMap { (1...16).contains($0) ? $0 : nil }
+    settings.udp = flags.udp.isEmpty ? try variables.addresses("udp") : flags.udp
+    settings.http = try variables.value(
+      "http",
+      between: flags.http,
+      and: configuration.http,
+      expected: "HOST:PORT, as in 127.0.0.1:8080"
+    ) { HostPort($0) }
+    settings.data = flags.data ?? variables.text("data") ?? configuration.data
+    settings.output = flags.output ?? variables.text("output")
+    settings.record = flags.record ?? variables.text("record")
+    settings.loops = try variables.value("loops", between: flags.loops, expected: "a number from 1 to 16") {
+      Int($0).flatMap { (1...16).contains($0) ? $0 : nil }
     }
-    settings.tls = try reader.tls()
-    settings.connections = try reader.count("http.connections")
-    settings.streams = try reader.count("http.streams")
-    let times = "a time with a unit, as in 30d or 12h"
-    settings.retention.age = try reader.value("retention.age", expected: times) { text in
-      TimeSpan(written: text).flatMap { $0 > .zero ? $0 : nil }
-    }
-    let sizes = "a size, as in 500MB or 10GB"
-    settings.retention.size = try reader.value("retention.size", expected: sizes) { text in
-      ByteCount.read(text).flatMap { $0 > 0 ? $0 : nil }
-    }
+    settings.tls = try variables.tls(or: configuration.tls)
+    settings.connections = try variables.count("http.connections")
+    settings.streams = try variables.count("http.streams")
+    settings.retention.age = try variables.value(
+      "retention.age",
+      and: configuration.retention.age,
+      expected: "a time with a unit, as in 30d or 12h"
+    ) { TimeSpan(written: $0).flatMap { $0 > .zero ? $0 : nil } }
+    settings.retention.size = try variables.value(
+      "retention.size",
+      and: configuration.retention.size,
+      expected: "a size, as in 500MB or 10GB"
+    ) { ByteCount.read($0).flatMap { $0 > 0 ? $0 : nil } }
     return (settings, configuration)
-  }
-
-  /// The settings as a layer of configuration: a text for each that is given.
-  private func provider(named name: String) -> InMemoryProvider {
-    var values: [AbsoluteConfigKey: ConfigValue] = [:]
-    func set(_ key: String, _ text: String?) {
-      guard let text else { return }
-      values[SettingReader.key(key)] = ConfigValue(.string(text), isSecret: false)
-    }
-    set("site", site)
-    set("udp", udp.isEmpty ? nil : udp.map(\.description).joined(separator: ","))
-    set("http", http?.description)
-    set("data", data)
-    set("output", output)
-    set("record", record)
-    set("loops", loops.map(String.init))
-    set("tls.certificate", tls?.certificate)
-    set("tls.key", tls?.key)
-    set("retention.age", retention.age?.exactlyWritten)
-    set("retention.size", retention.size.map { "\($0)B" })
-    return InMemoryProvider(name: name, values: values)
   }
 }
 
-/// Reads settings from layers; one that is set to nothing counts as not set.
-private struct SettingReader {
+/// Reads settings from the environment; a variable that is set to nothing counts as not set.
+private struct VariableReader {
   private let reader: ConfigReader
 
   /// The prefix of every key; the variable of a key is called `PHAROS_…`.
   private static let prefix = "pharos"
 
-  init(providers: [any ConfigProvider]) { reader = ConfigReader(providers: providers) }
-
-  static func key(_ name: String) -> AbsoluteConfigKey {
-    AbsoluteConfigKey([prefix] + name.split(separator: ".").map(String.init))
-  }
-
-  /// The variable that gives a setting.
-  private static func variable(_ name: String) -> String {
-    "\(prefix)_\(name.replacing(".", with: "_"))".uppercased()
+  init(_ environment: [String: String]) {
+    reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: environment))
   }
 
   func text(_ name: String) -> String? {
-    let key = ConfigKey([SettingReader.prefix] + name.split(separator: ".").map(String.init))
-    guard let text = reader.string(forKey: key), !text.isEmpty else { return nil }
-    return text
+    let key = ConfigKey([VariableReader.prefix] + name.split(separator: ".").map(String.init))
+    return reader.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// A setting that a closure makes of its text.
-  ///
-  /// Flags and site file are checked where they are read, so that only a variable can be wrong here.
+  /// A setting that takes precedence over its variable, else what a closure makes of the variable, else what the site
+  /// file says.
   func value<Value>(
     _ name: String,
+    between flag: Value? = nil,
+    and file: Value? = nil,
     expected: String,
     _ parse: (String) -> Value?
   ) throws(CommandFailure) -> Value? {
-    guard let text = text(name) else { return nil }
+    if let flag { return flag }
+    guard let text = text(name) else { return file }
     guard let value = parse(text) else {
+      let variable = "\(VariableReader.prefix)_\(name.replacing(".", with: "_"))".uppercased()
       throw CommandFailure(
-        "\(SettingReader.variable(name)) is \"\(PlainText.cut(PlainText.clean(text), to: 60))\" "
-          + "(expected \(expected)). Set it right, or unset it.",
+        "\(variable) is \"\(PlainText.cut(PlainText.clean(text), to: 60))\" (expected \(expected)). Set it right, or "
+          + "unset it.",
         status: .configuration
       )
     }
@@ -183,8 +145,8 @@ private struct SettingReader {
     }
   }
 
-  func tls() throws(CommandFailure) -> TLSFiles? {
-    switch (text("tls.certificate"), text("tls.key")) {
+  func tls(or file: TLSFiles?) throws(CommandFailure) -> TLSFiles? {
+    switch (text("tls.certificate") ?? file?.certificate, text("tls.key") ?? file?.key) {
     case (nil, nil): return nil
     case (let certificate?, let key?): return TLSFiles(certificate: certificate, key: key)
     case (nil, _), (_, nil):
@@ -201,17 +163,5 @@ package enum ProcessEnvironment {
   /// The variables by name.
   ///
   /// To be read at the start, before there are threads that might change them.
-  package static func variables() -> [String: String] {
-    var variables: [String: String] = [:]
-    for name in names { if let value = getenv(name) { variables[name] = String(cString: value) } }
-    return variables
-  }
-
-  /// The variables that Pharos looks at, and no others.
-  static let names = [
-    "PHAROS_SITE", "PHAROS_UDP", "PHAROS_HTTP", "PHAROS_DATA", "PHAROS_OUTPUT", "PHAROS_RECORD",
-    "PHAROS_LOOPS", "PHAROS_TLS_CERTIFICATE", "PHAROS_TLS_KEY", "PHAROS_RETENTION_AGE",
-    "PHAROS_RETENTION_SIZE", "PHAROS_LOG_LEVEL", "PHAROS_LOG_FORMAT", "PHAROS_TOKEN", "NOTIFY_SOCKET",
-    "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS",
-  ]
+  package static func variables() -> [String: String] { ProcessInfo.processInfo.environment }
 }

@@ -135,7 +135,7 @@ struct NotifyService: Service {
       notifier.tell(
         .watchdog,
         .status(
-          "\(up) of \(CheckRunner.count(now.observers.count, "observer")) up, \(now.datagrams) datagrams"
+          "\(up) of \(Wording.count(now.observers.count, "observer")) up, \(now.datagrams) datagrams"
         )
       )
     }

@@ -10,6 +10,8 @@ package struct TimeAxis: Hashable, Sendable {
   package let left: Double
   /// The right end.
   package let right: Double
+  /// Indicates whether labels tell the time since the start rather than the time of day.
+  private let isElapsed: Bool
 
   /// The steps between ticks that people read at a glance, in seconds.
   private static let steps: [Int64] = [
@@ -18,7 +20,14 @@ package struct TimeAxis: Hashable, Sendable {
   ]
 
   /// Makes an axis; one of no length is made a second long.
-  package init(from start: Timestamp, to end: Timestamp, left: Double, right: Double) {
+  package init(
+    from start: Timestamp,
+    to end: Timestamp,
+    left: Double,
+    right: Double,
+    isElapsed: Bool = false
+  ) {
+    self.isElapsed = isElapsed
     self.start = start
     self.end = max(end, start + .seconds(1))
     self.left = left
@@ -56,13 +65,17 @@ package struct TimeAxis: Hashable, Sendable {
     var ticks: [Tick] = []
     var time = Timestamp(nanoseconds: start.nanoseconds + offset)
     while time <= end {
-      ticks.append(Tick(x: x(of: time), label: TimeAxis.label(time, step: step)))
+      ticks.append(Tick(x: x(of: time), label: label(time, step: step)))
       time = time + TimeSpan(nanoseconds: length)
     }
     return ticks
   }
 
-  private static func label(_ time: Timestamp, step: Int64) -> String {
+  private func label(_ time: Timestamp, step: Int64) -> String {
+    if isElapsed {
+      let seconds = Int((time - start).seconds.rounded())
+      return step < 60 ? "\(seconds) s" : "\(seconds / 60) min"
+    }
     let text = time.rfc3339
     let isMidnight = time.nanoseconds % 86_400_000_000_000 == 0
     if isMidnight || step >= 86_400 { return String(text.prefix(10)) }

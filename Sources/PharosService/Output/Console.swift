@@ -54,6 +54,11 @@ package struct Console: Sendable {
     try output.write(Array((line + "\n").utf8))
   }
 
+  /// Writes one line of results about a mistake or a warning, in its colour.
+  package func print(_ line: String, isMistake: Bool) throws(OutputError) {
+    try print(outputStyle.paint(line, isMistake ? .red : .yellow))
+  }
+
   /// Writes a message to ``errors``, and ignores a failure to write.
   package func say(_ text: String) {
     try? errors.write(Array((text + "\n").utf8))

@@ -104,17 +104,12 @@ package struct EventTable: Sendable {
   ])
 
   private let style: TerminalStyle
-  private let observerNames: [ObserverID: String]
-  private let beacons: [BeaconEntry]
+  private let names: SiteNames
 
   /// Makes a table for a site's events.
   package init(site: Site, style: TerminalStyle = .plain) {
     self.style = style
-    beacons = site.beacons.filter { $0.name != nil }
-    observerNames = Dictionary(
-      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
-      uniquingKeysWith: { first, _ in first }
-    )
+    names = SiteNames(site)
   }
 
   /// The line with the titles.
@@ -125,7 +120,7 @@ package struct EventTable: Sendable {
     switch event.detail {
     case .ranging(_, let beacons):
       beacons.map { reading in
-        row(event, place: name(of: reading.beacon), why: EventTable.distance(reading))
+        row(event, place: names.name(of: .beacon(reading.beacon)), why: EventTable.distance(reading))
       }
     default: [row(event, place: event.region, why: why(event))]
     }
@@ -133,13 +128,10 @@ package struct EventTable: Sendable {
 
   private func row(_ event: Event, place: String, why: String) -> String {
     let cells = [
-      EventTable.clock(event.time), EventTable.word(event), place, name(of: event.subject), why,
+      Wording.clock(event.time), EventTable.word(event), place, names.name(of: event.subject), why,
     ]
     return style.paint(EventTable.table.line(cells), EventTable.color(of: event.kind))
   }
-
-  /// The time of day with milliseconds.
-  static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
 
   private static func word(_ event: Event) -> String {
     switch event.kind {
@@ -227,19 +219,4 @@ package struct EventTable: Sendable {
     }
   }
 
-  /// A subject's name, or its identity cut short in the middle.
-  package func name(of subject: SubjectID) -> String {
-    switch subject {
-    case .none: ""
-    case .observer(let observer): observerNames[observer] ?? observer.description
-    case .beacon(let beacon): name(of: beacon)
-    }
-  }
-
-  private func name(of beacon: BeaconID) -> String {
-    if let name = beacons.first(where: { $0.constraint.matches(beacon) })?.name { return name }
-    guard let uuid = beacon.uuid?.description else { return beacon.description }
-    let address = beacon.address.map { "@\($0)" } ?? ""
-    return "\(uuid.prefix(4))…\(beacon.description.dropFirst(uuid.count).prefix { $0 != "@" })\(address)"
-  }
 }

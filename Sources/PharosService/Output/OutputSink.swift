@@ -177,6 +177,17 @@ extension OutputError {
   }
 }
 
+extension FileChunks {
+  /// Opens a file that a user has named.
+  init(named path: String) throws(CommandFailure) {
+    do {
+      try self.init(path: path)
+    } catch {
+      throw CommandFailure("\(error)")
+    }
+  }
+}
+
 /// Small files that are read as a whole.
 enum WholeFile {
   /// The bytes of a file of at most `limit` bytes.
@@ -202,6 +213,16 @@ enum WholeFile {
 }
 
 extension FileOutput {
+  /// Writes a whole file.
+  static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
+    let file = try FileOutput(path: path)
+    try file.write(Array(bytes))
+    try file.close()
+  }
+
+  /// Returns whether there is a file that can be read.
+  static func exists(_ path: String) -> Bool { (try? FileChunks(path: path)) != nil }
+
   /// Makes a folder, and those above it, unless they are there.
   static func makeFolder(_ folder: String) throws(CommandFailure) {
     var path = folder.hasPrefix("/") ? "/" : ""

@@ -1,4 +1,4 @@
-/// A picture as SVG text, element by element: what `explain` and `compare` draw.
+/// A picture as SVG text, element by element.
 ///
 /// Drawing is appending: what comes later lies on top. Whatever text comes from outside is escaped here and nowhere
 /// else. The same calls give the same bytes: coordinates are written with at most two decimals, and nothing depends on a
@@ -31,7 +31,7 @@ package struct SVGDocument: Sendable {
     self.height = height
     self.title = title
     self.summary = summary
-    rect(x: 0, y: 0, width: width, height: height, fill: Palette.paper)
+    rect(SVGRect(x: 0, y: 0, width: width, height: height), fill: Palette.paper)
   }
 
   /// The picture as it is written to a file.
@@ -49,70 +49,72 @@ package struct SVGDocument: Sendable {
       """
   }
 
-  /// One attribute of an element; its value is escaped as it is written.
-  package typealias Attribute = (name: StaticString, value: String)
+  /// The attributes of an element; values are escaped as they are written.
+  private typealias Attributes = KeyValuePairs<StaticString, String>
 
-  /// Appends an element without content, or with a tooltip.
-  package mutating func element(_ name: StaticString, _ attributes: [Attribute], tooltip: String? = nil) {
-    indent()
-    open(name, attributes)
-    if let tooltip {
-      body += "><title>\(SVGDocument.escaped(tooltip))</title></\(name)>\n"
-    } else {
-      body += "/>\n"
-    }
+  /// Draws a group: its label is what a screen reader and a browser's tooltip say of all that is in it.
+  package mutating func group(_ label: String, _ draw: (inout SVGDocument) -> Void) {
+    contain("g", [:], label: label, draw)
   }
 
-  /// Appends an element that holds text alone.
-  package mutating func element(_ name: StaticString, _ attributes: [Attribute], text: String) {
-    indent()
+  /// Draws a group of which nothing is seen outside a rectangle.
+  package mutating func clipped(to rect: SVGRect, _ draw: (inout SVGDocument) -> Void) {
+    clips += 1
+    let name = "clip\(clips)"
+    contain("clipPath", ["id": name]) { $0.rect(rect, fill: Palette.ink) }
+    contain("g", ["clip-path": "url(#\(name))"], draw)
+  }
+
+  private mutating func contain(
+    _ name: StaticString,
+    _ attributes: Attributes,
+    label: String? = nil,
+    _ draw: (inout SVGDocument) -> Void
+  ) {
+    open(name, attributes)
+    body += ">\n"
+    depth += 1
+    if let label { element("title", [:], text: label) }
+    draw(&self)
+    depth -= 1
+    body += "\(String(repeating: "  ", count: depth))</\(name)>\n"
+  }
+
+  private mutating func element(_ name: StaticString, _ attributes: Attributes, text: String) {
     open(name, attributes)
     body += ">\(SVGDocument.escaped(text))</\(name)>\n"
   }
 
-  /// Draws a group: its label is what a screen reader and a browser's tooltip say of all that is in it.
-  package mutating func group(_ label: String? = nil, _ draw: (inout SVGDocument) -> Void) {
-    contain([], label: label, draw)
-  }
-
-  /// Draws a group of which nothing is seen outside a rectangle.
-  package mutating func clipped(
-    x: Double,
-    y: Double,
-    width: Double,
-    height: Double,
-    _ draw: (inout SVGDocument) -> Void
+  /// Draws a shape: its geometry, then its fill and its stroke.
+  private mutating func shape(
+    _ name: StaticString,
+    _ geometry: Attributes,
+    fill: String? = nil,
+    stroke: Stroke? = nil,
+    opacity: Double = 1,
+    tooltip: String? = nil
   ) {
-    clips += 1
-    let name = "clip\(clips)"
-    contain([("id", name)], element: "clipPath") { picture in
-      picture.rect(x: x, y: y, width: width, height: height, fill: Palette.ink)
+    open(name, geometry)
+    write(["fill": fill ?? "none"])
+    if opacity < 1 { write([fill == nil ? "stroke-opacity" : "fill-opacity": SVGDocument.number(opacity)]) }
+    if let stroke {
+      write(["stroke": stroke.color, "stroke-width": SVGDocument.number(stroke.width)])
+      if fill == nil {
+        write(["stroke-linejoin": "round", "stroke-linecap": stroke.dashes.isEmpty ? "round" : "butt"])
+      }
+      let dashes = stroke.dashes.map(SVGDocument.number).joined(separator: " ")
+      if !dashes.isEmpty { write(["stroke-dasharray": dashes]) }
     }
-    contain([("clip-path", "url(#\(name))")], draw)
+    body += tooltip.map { "><title>\(SVGDocument.escaped($0))</title></\(name)>\n" } ?? "/>\n"
   }
 
-  private mutating func contain(
-    _ attributes: [Attribute],
-    element: StaticString = "g",
-    label: String? = nil,
-    _ draw: (inout SVGDocument) -> Void
-  ) {
-    indent()
-    open(element, attributes)
-    body += ">\n"
-    depth += 1
-    if let label { self.element("title", [], text: label) }
-    draw(&self)
-    depth -= 1
-    indent()
-    body += "</\(element)>\n"
+  private mutating func open(_ name: StaticString, _ attributes: Attributes) {
+    body += "\(String(repeating: "  ", count: depth))<\(name)"
+    write(attributes)
   }
 
-  private mutating func indent() { body += String(repeating: "  ", count: depth) }
-
-  private mutating func open(_ name: StaticString, _ attributes: [Attribute]) {
-    body += "<\(name)"
-    for attribute in attributes { body += " \(attribute.name)=\"\(SVGDocument.escaped(attribute.value))\"" }
+  private mutating func write(_ attributes: Attributes) {
+    for (name, value) in attributes { body += " \(name)=\"\(SVGDocument.escaped(value))\"" }
   }
 
   /// A coordinate with at most two decimals and no trailing zero; what is no number is drawn at 0.
@@ -172,104 +174,118 @@ package struct Stroke: Hashable, Sendable {
     self.width = width
     self.dashes = dashes
   }
+}
 
-  fileprivate var attributes: [SVGDocument.Attribute] {
-    let line: [SVGDocument.Attribute] = [("stroke", color), ("stroke-width", SVGDocument.number(width))]
-    guard !dashes.isEmpty else { return line }
-    return line + [("stroke-dasharray", dashes.map(SVGDocument.number).joined(separator: " "))]
+/// A rectangle of a picture.
+package struct SVGRect: Hashable, Sendable {
+  /// The left end.
+  package var x: Double
+  /// The upper end.
+  package var y: Double
+  /// The width.
+  package var width: Double
+  /// The height.
+  package var height: Double
+
+  /// Makes a rectangle.
+  package init(x: Double, y: Double, width: Double, height: Double) {
+    (self.x, self.y, self.width, self.height) = (x, y, width, height)
   }
+
+  /// The right end.
+  package var right: Double { x + width }
+  /// The lower end.
+  package var bottom: Double { y + height }
 }
 
 extension SVGDocument {
   /// Draws a straight line.
   package mutating func line(from start: SVGPoint, to end: SVGPoint, _ stroke: Stroke) {
-    let ends: [Attribute] = [
-      ("x1", SVGDocument.number(start.x)), ("y1", SVGDocument.number(start.y)),
-      ("x2", SVGDocument.number(end.x)), ("y2", SVGDocument.number(end.y)),
-    ]
-    element("line", ends + stroke.attributes)
+    path("M\(SVGDocument.place(start))L\(SVGDocument.place(end))", stroke: stroke)
   }
 
   /// Draws a line through points whose x does not fall; of many in one pixel only what is seen is written.
   package mutating func polyline(_ points: [SVGPoint], _ stroke: Stroke) {
     let thinned = Decimation.line(points)
     guard thinned.count > 1 else { return }
-    let fixed: [Attribute] = [
-      ("points", SVGDocument.list(thinned)), ("fill", "none"), ("stroke-linejoin", "round"),
-    ]
-    element("polyline", fixed + stroke.attributes)
+    shape("polyline", ["points": SVGDocument.list(thinned)], stroke: stroke)
   }
 
   /// Fills what lies between an upper and a lower line whose x do not fall.
   package mutating func band(upper: [SVGPoint], lower: [SVGPoint], fill: String, opacity: Double = 1) {
     let points = Decimation.line(upper) + Decimation.line(lower).reversed()
     guard points.count > 2 else { return }
-    element(
-      "polygon",
-      [
-        ("points", SVGDocument.list(points)), ("fill", fill), ("fill-opacity", SVGDocument.number(opacity)),
-      ]
-    )
-  }
-
-  /// Fills a polygon: a marker such as a triangle.
-  package mutating func polygon(_ points: [SVGPoint], fill: String, tooltip: String? = nil) {
-    element("polygon", [("points", SVGDocument.list(points)), ("fill", fill)], tooltip: tooltip)
+    shape("polygon", ["points": SVGDocument.list(points)], fill: fill, opacity: opacity)
   }
 
   /// Draws a rectangle; one without width or height is not drawn.
   package mutating func rect(
-    x: Double,
-    y: Double,
-    width: Double,
-    height: Double,
+    _ rect: SVGRect,
     fill: String,
     stroke: Stroke? = nil,
     opacity: Double = 1,
-    radius: Double = 0,
     tooltip: String? = nil
   ) {
-    guard width > 0, height > 0 else { return }
-    var attributes: [Attribute] = [
-      ("x", SVGDocument.number(x)), ("y", SVGDocument.number(y)), ("width", SVGDocument.number(width)),
-      ("height", SVGDocument.number(height)), ("fill", fill),
-    ]
-    if opacity < 1 { attributes.append(("fill-opacity", SVGDocument.number(opacity))) }
-    if radius > 0 { attributes.append(("rx", SVGDocument.number(radius))) }
-    element("rect", attributes + (stroke?.attributes ?? []), tooltip: tooltip)
+    guard rect.width > 0, rect.height > 0 else { return }
+    let (x, y) = (SVGDocument.number(rect.x), SVGDocument.number(rect.y))
+    let (width, height) = (SVGDocument.number(rect.width), SVGDocument.number(rect.height))
+    let geometry: Attributes = ["x": x, "y": y, "width": width, "height": height]
+    shape("rect", geometry, fill: fill, stroke: stroke, opacity: opacity, tooltip: tooltip)
+  }
+
+  /// Draws a ring.
+  package mutating func circle(_ middle: SVGPoint, radius: Double, _ stroke: Stroke) {
+    let (x, y) = (SVGDocument.number(middle.x), SVGDocument.number(middle.y))
+    shape("circle", ["cx": x, "cy": y, "r": SVGDocument.number(radius)], stroke: stroke)
+  }
+
+  /// Draws what the commands of a path say; nothing for none.
+  package mutating func path(
+    _ commands: String,
+    fill: String? = nil,
+    stroke: Stroke? = nil,
+    opacity: Double = 1
+  ) {
+    guard !commands.isEmpty else { return }
+    // Where rings lie in one another, every second one is a hole.
+    let geometry: Attributes = fill == nil ? ["d": commands] : ["d": commands, "fill-rule": "evenodd"]
+    shape("path", geometry, fill: fill, stroke: stroke, opacity: opacity)
   }
 
   /// Draws many dots as one element; those that would lie on one another are drawn once.
   package mutating func dots(_ points: [SVGPoint], radius: Double, fill: String, opacity: Double = 1) {
-    let thinned = Decimation.dots(points)
-    guard !thinned.isEmpty else { return }
-    let path = thinned.map { "M\(SVGDocument.number($0.x)) \(SVGDocument.number($0.y))h0" }.joined()
-    let attributes: [Attribute] = [
-      ("d", path), ("fill", "none"), ("stroke-linecap", "round"),
-      ("stroke-opacity", SVGDocument.number(opacity)),
-    ]
-    element("path", attributes + Stroke(fill, width: radius * 2).attributes)
+    let commands = Decimation.dots(points).map { "M\(SVGDocument.place($0))h0" }.joined()
+    path(commands, stroke: Stroke(fill, width: radius * 2), opacity: opacity)
   }
 
   /// Draws many upright ticks as one element; those that would lie on one another are drawn once.
   package mutating func ticks(at positions: [Double], top: Double, bottom: Double, _ stroke: Stroke) {
     let thinned = Decimation.dots(positions.map { SVGPoint($0, top) })
-    guard !thinned.isEmpty else { return }
     let length = SVGDocument.number(bottom - top)
-    let path = thinned.map { "M\(SVGDocument.number($0.x)) \(SVGDocument.number(top))v\(length)" }.joined()
-    element("path", [("d", path), ("fill", "none")] + stroke.attributes)
+    path(thinned.map { "M\(SVGDocument.place($0))v\(length)" }.joined(), stroke: stroke)
+  }
+
+  /// Draws a small cross: something that should not have happened.
+  package mutating func cross(at point: SVGPoint) {
+    let (x, y) = (point.x, point.y)
+    let falling = "M\(SVGDocument.place(SVGPoint(x - 4, y - 4)))l8 8"
+    path(
+      falling + "M\(SVGDocument.place(SVGPoint(x - 4, y + 4)))l8 -8",
+      stroke: Stroke(Palette.mistake, width: 2.4)
+    )
   }
 
   /// Writes one line of text; `at` is where its anchor lies on the baseline.
   package mutating func text(_ text: String, at point: SVGPoint, _ style: TextStyle) {
-    var attributes: [Attribute] = [
-      ("x", SVGDocument.number(point.x)), ("y", SVGDocument.number(point.y)),
-      ("font-size", SVGDocument.number(style.size)), ("fill", style.color),
-    ]
-    if style.isBold { attributes.append(("font-weight", "bold")) }
-    if style.anchor != .start { attributes.append(("text-anchor", style.anchor.rawValue)) }
-    element("text", attributes, text: text)
+    open("text", ["x": SVGDocument.number(point.x), "y": SVGDocument.number(point.y)])
+    write(["font-size": SVGDocument.number(style.size), "fill": style.color])
+    if style.isBold { write(["font-weight": "bold"]) }
+    if style.anchor != .start { write(["text-anchor": style.anchor.rawValue]) }
+    body += ">\(SVGDocument.escaped(text))</text>\n"
   }
+
+  /// A point as paths write it.
+  package static func place(_ point: SVGPoint) -> String { "\(number(point.x)) \(number(point.y))" }
 
   private static func list(_ points: [SVGPoint]) -> String {
     points.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")

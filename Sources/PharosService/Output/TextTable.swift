@@ -56,19 +56,24 @@ package struct TextTable: Sendable {
   }
 }
 
-/// Text broken into lines of a terminal.
+/// Text broken into lines.
 package enum Paragraph {
-  /// The lines of a text that is at most so wide, the first behind `head`, the others behind as many spaces.
+  /// The lines of a text that is at most so many columns wide, the first behind `head`, the others behind as many spaces.
+  package static func lines(_ text: String, behind head: String = "", width: Int) -> [String] {
+    lines(text, behind: head) { $0.count <= width }
+  }
+
+  /// The lines of a text, each of which fits; the first stands behind `head`, the others behind as many spaces.
   ///
   /// Control characters, which names from the radio may bring, are taken out. A word that is longer than a line
   /// stands alone. A no-break space keeps a number and its unit on one line and is written as a space.
-  package static func lines(_ text: String, behind head: String = "", width: Int) -> [String] {
+  static func lines(_ text: String, behind head: String = "", where fits: (String) -> Bool) -> [String] {
     let indent = String(repeating: " ", count: head.count)
     var lines: [String] = []
     var line = head
     var isEmpty = true
     for word in PlainText.clean(text).split(separator: " ") {
-      if !isEmpty, line.count + 1 + word.count > width {
+      if !isEmpty, !fits("\(line) \(word)") {
         lines.append(line)
         line = indent
         isEmpty = true

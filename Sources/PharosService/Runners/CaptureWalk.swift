@@ -32,12 +32,7 @@ struct CaptureWalk {
   ///
   /// - Throws: what `take` throws, and a ``CommandFailure`` if the capture cannot be opened.
   mutating func read(_ path: String, _ take: (PipelineInput) throws -> Void) throws {
-    var chunks: FileChunks
-    do {
-      chunks = try FileChunks(path: path)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
+    var chunks = try FileChunks(named: path)
     var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))
     var bar = ProgressBar(path, on: console)
     do {
@@ -70,7 +65,7 @@ struct CaptureWalk {
     let refused = counters.datagrams.totalRefusals
     guard refused > 0 else { return }
     say(
-      "\(path): \(CheckRunner.count(Int(clamping: refused), "datagram")) of "
+      "\(path): \(Wording.count(Int(clamping: refused), "datagram")) of "
         + "\(refused + counters.datagrams.totalDatagrams) did not decode. `pharos inspect \(path)` says why."
     )
   }

@@ -28,16 +28,20 @@ package struct CheckRunner: Sendable {
     console.run {
       do {
         let configuration = try SiteFile.parse(bytes: bytes, path: path)
-        for warning in configuration.warnings { try print(warning, on: console) }
+        for warning in configuration.warnings {
+          try console.print(warning.text(in: path), isMistake: false)
+        }
         if let warning = KeyExposure.warning(path, configuration) {
-          try console.print(console.outputStyle.paint(warning, .yellow))
+          try console.print(warning, isMistake: false)
         }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
         return checkVenues(of: configuration, on: console)
       } catch let error as SiteFileError {
-        for problem in error.problems { try print(problem, on: console) }
+        for problem in error.problems {
+          try console.print(problem.text(in: path), isMistake: problem.severity == .mistake)
+        }
         let count = error.problems.count { $0.severity == .mistake }
-        console.say("\(path): \(CheckRunner.count(count, "mistake")). Nothing was started.")
+        console.say("\(path): \(Wording.count(count, "mistake")). Nothing was started.")
         return .configuration
       }
     }
@@ -66,26 +70,18 @@ package struct CheckRunner: Sendable {
     }
   }
 
-  private func print(_ problem: SiteProblem, on console: Console) throws(OutputError) {
-    let color = problem.severity == .mistake ? TerminalStyle.Color.red : .yellow
-    try console.print(console.outputStyle.paint(problem.text(in: path), color))
-  }
-
   private func summary(of configuration: SiteConfiguration) -> String {
     let site = configuration.site
     let regions = site.applications.reduce(0) { $0 + $1.regions.count }
     let parts = [
-      CheckRunner.count(site.applications.count, "application"),
-      CheckRunner.count(regions, "region"),
-      CheckRunner.count(site.observers.count, "observer"),
-      CheckRunner.count(site.beacons.count, "beacon"),
-      CheckRunner.count(site.zones.count, "zone"),
+      Wording.count(site.applications.count, "application"),
+      Wording.count(regions, "region"),
+      Wording.count(site.observers.count, "observer"),
+      Wording.count(site.beacons.count, "beacon"),
+      Wording.count(site.zones.count, "zone"),
     ]
     return parts.joined(separator: ", ")
   }
-
-  /// A count with its noun: `1 mistake`, `2 mistakes`.
-  static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
 /// `pharos check` of a venue's folder: every mistake at once, then what the venue holds and what looks wrong in it.
@@ -113,32 +109,28 @@ package struct VenueCheckRunner: Sendable {
         let radio = try VenueContents.radioMap(of: venue, in: folder, files(folder))
         for line in VenueReport(venue, folder: folder).lines { try console.print(PlainText.clean(line)) }
         if let radio {
-          let emitters = CheckRunner.count(radio.emitters.count, "emitter")
-          let floors = CheckRunner.count(radio.floors.count, "floor")
+          let emitters = Wording.count(radio.emitters.count, "emitter")
+          let floors = Wording.count(radio.floors.count, "floor")
           try console.print("  radio map: \(emitters) on \(floors)")
         }
-        for warning in warnings { try print(warning, on: console) }
+        for warning in warnings { try console.print(warning.text(in: folder), isMistake: false) }
         let findings = VenueCheck(venue).findings
         for finding in findings {
-          let line = "\(folder): warning: \(finding)"
-          try console.print(console.outputStyle.paint(PlainText.clean(line), .yellow))
+          try console.print(PlainText.clean("\(folder): warning: \(finding)"), isMistake: false)
         }
         let count = warnings.count + findings.count
-        let warned = count > 0 ? ", \(CheckRunner.count(count, "warning"))" : ""
+        let warned = count > 0 ? ", \(Wording.count(count, "warning"))" : ""
         try console.print("\(folder): No mistakes\(warned).")
         return .success
       } catch let error as VenueFolderError {
-        for problem in error.problems { try print(problem, on: console) }
+        for problem in error.problems {
+          try console.print(problem.text(in: folder), isMistake: problem.severity == .mistake)
+        }
         let count = error.problems.count { $0.severity == .mistake }
-        console.say("\(folder): \(CheckRunner.count(count, "mistake")).")
+        console.say("\(folder): \(Wording.count(count, "mistake")).")
         return .configuration
       }
     }
-  }
-
-  private func print(_ problem: VenueProblem, on console: Console) throws(OutputError) {
-    let color = problem.severity == .mistake ? TerminalStyle.Color.red : .yellow
-    try console.print(console.outputStyle.paint(problem.text(in: folder), color))
   }
 }
 
@@ -157,13 +149,13 @@ struct VenueReport {
     let floors = venue.floors
     let name = venue.name == venue.identifier ? "" : " (\(venue.name))"
     let parts = [
-      CheckRunner.count(venue.buildings.count, "building"),
-      CheckRunner.count(floors.count, "floor"),
-      CheckRunner.count(venue.connectors.count, "connector"),
-      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.entrances.count }, "entrance"),
-      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.beacons.count }, "beacon"),
-      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.observers.count }, "observer"),
-      CheckRunner.count(floors.reduce(0) { $0 + $1.floor.accessPoints.count }, "access point"),
+      Wording.count(venue.buildings.count, "building"),
+      Wording.count(floors.count, "floor"),
+      Wording.count(venue.connectors.count, "connector"),
+      Wording.count(floors.reduce(0) { $0 + $1.floor.entrances.count }, "entrance"),
+      Wording.count(floors.reduce(0) { $0 + $1.floor.beacons.count }, "beacon"),
+      Wording.count(floors.reduce(0) { $0 + $1.floor.observers.count }, "observer"),
+      Wording.count(floors.reduce(0) { $0 + $1.floor.accessPoints.count }, "access point"),
     ]
     return ["\(folder): venue \"\(venue.identifier)\"\(name): \(parts.joined(separator: ", "))"]
       + floors.flatMap { self.lines(of: $0.floor, $0.id) } + venue.connectors.map(line)
@@ -176,9 +168,9 @@ struct VenueReport {
     let walls = floor.walls.all.reduce(0) { $0 + $1.segment.length }
     let parts = [
       size,
-      "\(CheckRunner.count(floor.walkable.count, "walkable area")) (\(Self.text(walkable)) m²)",
-      CheckRunner.count(floor.obstacles.count, "obstacle"),
-      "\(CheckRunner.count(floor.walls.all.count, "wall")) (\(Self.text(walls)) m)",
+      "\(Wording.count(floor.walkable.count, "walkable area")) (\(Self.text(walkable)) m²)",
+      Wording.count(floor.obstacles.count, "obstacle"),
+      "\(Wording.count(floor.walls.all.count, "wall")) (\(Self.text(walls)) m)",
     ]
     return ["  floor \(id)\(names): \(parts.joined(separator: ", "))"]
       + (floor.plan.map { [line(of: $0)] } ?? [])
@@ -191,7 +183,7 @@ struct VenueReport {
       "\(plan.width) × \(plan.height) pixels",
       "\(Self.text(alignment.metersPerPixel, decimals: 4)) m a pixel",
       "upper edge faces \(bearing == "360" ? "0" : bearing)°",
-      CheckRunner.count(alignment.anchors.count, "anchor"),
+      Wording.count(alignment.anchors.count, "anchor"),
     ]
     if alignment.anchors.count > PlanAlignment.fewestAnchors {
       let residuals = alignment.residuals.map { Self.text($0, decimals: 2) }.joined(separator: ", ")

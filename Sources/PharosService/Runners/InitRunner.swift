@@ -1,6 +1,5 @@
 package import Logging
 import Pharos
-import PharosFiles
 package import PharosIngest
 package import PharosModel
 import PharosSite
@@ -29,7 +28,7 @@ package struct InitRunner: Sendable {
   package func run(on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       let path = folder.hasSuffix("/") ? "\(folder)site.yaml" : "\(folder)/site.yaml"
-      guard (try? FileChunks(path: path)) == nil else {
+      guard !FileOutput.exists(path) else {
         throw CommandFailure(
           "\(path) is there already, and is left as it is. Name another folder, or move it away."
         )
@@ -37,9 +36,7 @@ package struct InitRunner: Sendable {
       // Before listening, so that what is heard is not lost because the folder cannot be made.
       if !folder.isEmpty { try FileOutput.makeFolder(folder) }
       let heard = try await self.heard(console: console, logger: logger)
-      let file = try FileOutput(path: path)
-      try file.write(Array((StarterSite.text + StarterSite.appendix(heard)).utf8))
-      try file.close()
+      try FileOutput.write((StarterSite.text + StarterSite.appendix(heard)).utf8, to: path)
       try console.print("Wrote \(path). Read it, change it, then: pharos check \(path)")
       return .success
     }

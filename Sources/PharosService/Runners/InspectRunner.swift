@@ -45,12 +45,7 @@ package struct InspectRunner: Sendable {
 
   /// Shows one capture and gives what is wrong with it, by its path, if anything is.
   private func inspect(_ path: String, on console: Console) throws -> String? {
-    var chunks: FileChunks
-    do {
-      chunks = try FileChunks(path: path)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
+    var chunks = try FileChunks(named: path)
     var inspection = Inspection(view: view, format: format)
     if view != .summary, format == .table { try console.print(inspection.header) }
     var reader = CaptureReader()
@@ -179,7 +174,7 @@ struct Inspection {
     let level = if case .dBm(let level) = line.level { "\(level)" } else { "" }
     append(
       Inspection.adverts.line([
-        "\(line.frame)", line.time.map { EventTable.clock($0) } ?? "",
+        "\(line.frame)", line.time.map { Wording.clock($0) } ?? "",
         line.address?.description ?? "anonymous",
         level, Inspection.content(of: line.data),
       ])
@@ -216,12 +211,12 @@ struct Inspection {
     let content =
       switch outcome {
       case .success(let format):
-        "\(format), \(CheckRunner.count(batch.reports.count, "report"))"
+        "\(format), \(Wording.count(batch.reports.count, "report"))"
       case .failure(let reason): "refused: \(reason.name)"
       }
     append(
       Inspection.datagrams.line([
-        "\(datagram.frame)", datagram.time.map { EventTable.clock($0) } ?? "", datagram.source.description,
+        "\(datagram.frame)", datagram.time.map { Wording.clock($0) } ?? "", datagram.source.description,
         "\(datagram.originalLength)", content,
       ])
     )
@@ -288,10 +283,11 @@ struct CaptureSummary {
     lines.append(row("packets", "\(packets)\(blocks > 0 ? ", and \(blocks) other blocks" : "")"))
     lines.append(row("time", span))
     if udp.packets > 0 { lines += datagramLines }
-    lines.append(row("adverts", "\(adverts) of \(CheckRunner.count(addresses.count, "device"))"))
-    let damaged = bluetooth.badCRC + bluetooth.malformed + bluetooth.cutShort
-    if damaged > 0 {
-      lines.append(row("damaged", "\(damaged) Bluetooth packets (\(bluetooth.badCRC) by their checksum)"))
+    lines.append(row("adverts", "\(adverts) of \(Wording.count(addresses.count, "device"))"))
+    if damagedAdverts > 0 {
+      lines.append(
+        row("damaged", "\(damagedAdverts) Bluetooth packets (\(bluetooth.badCRC) by their checksum)")
+      )
     }
     lines += ranking("observers", observers) { "\($0)" }
     lines += ranking("beacons", beacons) { "\($0)" }
@@ -303,7 +299,7 @@ struct CaptureSummary {
       row("datagrams", "\(udp.datagrams)\(udp.fragments > 0 ? ", \(udp.fragments) fragments" : "")")
     ]
     for format in WireFormat.allCases where datagrams.datagrams(format) > 0 {
-      let reports = CheckRunner.count(Int(clamping: datagrams.reports(format)), "report")
+      let reports = Wording.count(Int(clamping: datagrams.reports(format)), "report")
       lines.append(row("  \(format)", "\(datagrams.datagrams(format)) with \(reports)"))
     }
     for (format, reason, count) in refusals {
@@ -361,27 +357,23 @@ struct CaptureSummary {
 
   /// The summary for machines.
   var json: String {
-    var json = JSONText()
-    json.openObject()
-    json.member("capture", path)
-    json.member("format", formatName)
-    json.member("packets", packets)
-    json.member("first", ifPresent: first?.epochText)
-    json.member("last", ifPresent: last?.epochText)
-    json.member("datagrams", udp.datagrams)
-    json.member("decoded", datagrams.totalDatagrams)
-    json.member("refused", datagrams.totalRefusals)
-    json.member("reports", datagrams.totalReports)
-    json.member("adverts", adverts)
-    json.member("devices", addresses.count)
-    json.member("damagedAdverts", bluetooth.badCRC + bluetooth.malformed + bluetooth.cutShort)
-    json.openArray("observers")
-    for observer in observers.keys.sorted() { json.element(observer.description) }
-    json.closeArray()
-    json.openArray("beacons")
-    for beacon in beacons.keys.sorted() { json.element(beacon.description) }
-    json.closeArray()
-    json.closeObject()
-    return json.text
+    JSONText.object { json in
+      json.member("capture", path)
+      json.member("format", formatName)
+      json.member("packets", packets)
+      json.member("first", ifPresent: first?.epochText)
+      json.member("last", ifPresent: last?.epochText)
+      json.member("datagrams", udp.datagrams)
+      json.member("decoded", datagrams.totalDatagrams)
+      json.member("refused", datagrams.totalRefusals)
+      json.member("reports", datagrams.totalReports)
+      json.member("adverts", adverts)
+      json.member("devices", addresses.count)
+      json.member("damagedAdverts", damagedAdverts)
+      json.member("observers", observers.keys.sorted().map(\.description))
+      json.member("beacons", beacons.keys.sorted().map(\.description))
+    }
   }
+
+  private var damagedAdverts: Int { bluetooth.badCRC + bluetooth.malformed + bluetooth.cutShort }
 }

@@ -76,28 +76,26 @@ package struct ListenRunner: Sendable {
   package static func news(_ heard: Heard, known: inout Set<String>) -> [String] {
     var lines: [String] = []
     for observer in heard.observers where known.insert("\(observer.id)").inserted {
-      var json = JSONText()
-      json.openObject()
-      json.member("time", observer.firstHeard.rfc3339)
-      json.member("observer", observer.id.description)
-      json.member("from", observer.source.description)
-      json.member("format", observer.format.name)
-      json.closeObject()
-      lines.append(json.text)
+      let line = JSONText.object { json in
+        json.member("time", observer.firstHeard.rfc3339)
+        json.member("observer", observer.id.description)
+        json.member("from", observer.source.description)
+        json.member("format", observer.format.name)
+      }
+      lines.append(line)
     }
     for beacon in heard.beacons {
       let identity = beacon.identities.first?.description ?? beacon.address?.description ?? "anonymous"
       guard known.insert("\(beacon.observer) \(identity)").inserted else { continue }
-      var json = JSONText()
-      json.openObject()
-      json.member("time", beacon.firstHeard.rfc3339)
-      json.member("observer", beacon.observer.description)
-      json.member("beacon", ifPresent: beacon.identities.first?.description)
-      json.member("address", ifPresent: beacon.address?.description)
-      json.member("name", ifPresent: beacon.name)
-      if let rssi = beacon.rssi { json.member("rssi", Int(rssi.dBm)) }
-      json.closeObject()
-      lines.append(json.text)
+      let line = JSONText.object { json in
+        json.member("time", beacon.firstHeard.rfc3339)
+        json.member("observer", beacon.observer.description)
+        json.member("beacon", ifPresent: beacon.identities.first?.description)
+        json.member("address", ifPresent: beacon.address?.description)
+        json.member("name", ifPresent: beacon.name)
+        if let rssi = beacon.rssi { json.member("rssi", Int(rssi.dBm)) }
+      }
+      lines.append(line)
     }
     return lines
   }
@@ -149,8 +147,7 @@ enum Listening {
 
 /// The live table of `pharos listen`: observers, and what they hear.
 package struct HeardScreen {
-  private let observerNames: [ObserverID: String]
-  private let beacons: [BeaconEntry]
+  private let names: SiteNames
   private let style: TerminalStyle
 
   /// The maximum number of lines of each sort on a screen; a pipe gets all.
@@ -170,11 +167,7 @@ package struct HeardScreen {
   ])
 
   package init(site: Site, style: TerminalStyle) {
-    observerNames = Dictionary(
-      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
-      uniquingKeysWith: { first, _ in first }
-    )
-    beacons = site.beacons.filter { $0.name != nil }
+    names = SiteNames(site)
     self.style = style
   }
 
@@ -205,25 +198,25 @@ package struct HeardScreen {
 
   private func line(_ observer: HeardObserver, at now: Timestamp) -> String {
     HeardScreen.observerTable.line([
-      name(of: observer.id), observer.source.description, observer.format.name, age(observer.lastHeard, now),
+      names.name(of: .observer(observer.id)), observer.source.description, observer.format.name,
+      age(observer.lastHeard, now),
       rate(observer.reportsPerSecond),
     ])
   }
 
   private func line(_ beacon: HeardBeacon, at now: Timestamp) -> String {
     let identity = beacon.identities.first
-    let known = identity.flatMap { id in beacons.first { $0.constraint.matches(id) }?.name }
+    let known = identity.flatMap { names.given(to: .beacon($0)) }
     let label =
       known ?? identity.map { Inspection.shortened($0, to: 41) } ?? beacon.name.map { "\"\($0)\"" }
       ?? beacon.address?.description ?? "anonymous"
     let text = HeardScreen.beaconTable.line([
-      name(of: beacon.observer), label, beacon.rssi.map { "\($0.dBm)" } ?? "", age(beacon.lastHeard, now),
+      names.name(of: .observer(beacon.observer)), label, beacon.rssi.map { "\($0.dBm)" } ?? "",
+      age(beacon.lastHeard, now),
       rate(beacon.advertsPerSecond),
     ])
     return now - beacon.lastHeard > HeardScreen.fresh ? style.paint(text, .gray) : text
   }
-
-  private func name(of observer: ObserverID) -> String { observerNames[observer] ?? observer.description }
 
   private func age(_ time: Timestamp, _ now: Timestamp) -> String {
     let age = max(.zero, now - time)

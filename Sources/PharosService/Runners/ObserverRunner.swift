@@ -159,16 +159,11 @@ package struct ObserverRunner: Sendable {
   }
 
   private static func document(radios: [ObserverID], overlap: TimeSpan) -> [UInt8] {
-    var json = JSONText()
-    json.openObject()
-    json.member("overlap", overlap.exactlyWritten)
-    if !radios.isEmpty {
-      json.openArray("radios")
-      for radio in radios { json.element(radio.description) }
-      json.closeArray()
+    let text = JSONText.object { json in
+      json.member("overlap", overlap.exactlyWritten)
+      if !radios.isEmpty { json.member("radios", radios.map(\.description)) }
     }
-    json.closeObject()
-    return json.utf8
+    return Array(text.utf8)
   }
 }
 

@@ -13,31 +13,17 @@ package struct ProcessRunner: Sendable {
     /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
     /// The kinds of events that are written.
-    package var selection: KindSelection
+    package var selection: KindSelection = .usual
     /// The format of the events.
-    package var format: EventFormat
+    package var format: EventFormat = .jsonl
     /// The time that runs on after the last packet; nil to stop there.
     package var tail: TimeSpan?
     /// The number of shards that observers are spread over; it changes nothing but the speed.
-    package var shards: Int
+    package var shards = 1
 
-    /// Makes options with the defaults of the command.
-    package init(
-      captures: [String],
-      site: String? = nil,
-      observer: ObserverID? = nil,
-      selection: KindSelection = .usual,
-      format: EventFormat = .jsonl,
-      tail: TimeSpan? = nil,
-      shards: Int = 1
-    ) {
-      self.captures = captures
-      self.site = site
-      self.observer = observer
-      self.selection = selection
-      self.format = format
-      self.tail = tail
-      self.shards = shards
+    /// Makes options with the defaults of the command for all else.
+    package init(captures: [String], site: String? = nil) {
+      (self.captures, self.site) = (captures, site)
     }
   }
 
@@ -127,7 +113,7 @@ private struct ProcessWork {
     self.site = site
     if site.withheldKeys > 0 {
       console.say(
-        "The site of this recording has \(CheckRunner.count(site.withheldKeys, "tag")) that change their addresses, and no "
+        "The site of this recording has \(Wording.count(site.withheldKeys, "tag")) that change their addresses, and no "
           + "recording holds their keys: they are strangers here. Give the server's site file with --site to know them."
       )
     }
@@ -159,14 +145,14 @@ private struct ProcessWork {
     let end = latest + (options.tail ?? .zero)
     let standings = pipeline.insideNow()
     guard !standings.isEmpty else {
-      return console.say("No subject is inside a region at the end (\(EventTable.clock(end)) UTC).")
+      return console.say("No subject is inside a region at the end (\(Wording.clock(end)) UTC).")
     }
-    console.say("Still inside at the end (\(EventTable.clock(end)) UTC):")
-    let names = EventTable(site: site)
+    console.say("Still inside at the end (\(Wording.clock(end)) UTC):")
+    let names = SiteNames(site)
     // A screen holds so many; a pipe takes them all.
     let shown = console.errorStyle.isTerminal ? standings.prefix(ProcessWork.mostOnScreen) : standings[...]
     for standing in shown {
-      let since = "since \(EventTable.clock(standing.since))"
+      let since = "since \(Wording.clock(standing.since))"
       console.say(
         ProcessWork.table.line([
           "", standing.application, standing.region, names.name(of: standing.subject), since,

@@ -216,9 +216,6 @@ package struct LatenessHistogram: Sendable {
     numberOfSignificantValueDigits: .three
   )
 
-  /// The percentiles that a summary shows.
-  package static let percentiles = [50.0, 90.0, 99.0, 99.9, 100.0]
-
   /// Starts empty.
   package init() {}
 
@@ -254,8 +251,8 @@ extension ReplaySummary {
     if notCloned > 0 { lines.append(row("not copied", "\(notCloned) that do not decode")) }
     lines.append(row("errors", errors == 0 ? "0" : "\(errors), the last: \(lastError ?? "")"))
     guard lateness.count > 0 else { return lines }
-    let percentiles = LatenessHistogram.percentiles.map { percent in
-      "\(label(percent)) \(lateness.percentile(percent).written)"
+    let percentiles = ReplaySummary.percentiles.map { label, percent in
+      "\(label) \(lateness.percentile(percent).written)"
     }
     lines.append(row("lateness", percentiles.joined(separator: ", ")))
     return lines.map { PlainText.cut($0, to: TextTable.widest) }
@@ -268,37 +265,30 @@ extension ReplaySummary {
 
   private func row(_ name: String, _ value: String) -> String { name.padded(to: 11) + value }
 
-  private func label(_ percent: Double) -> String {
-    switch percent {
-    case 100: "max"
-    case percent.rounded(): "p\(Int(percent))"
-    default: "p\(percent)"
-    }
-  }
+  /// The percentiles of the lateness that a summary shows.
+  private static let percentiles: KeyValuePairs<StaticString, Double> = [
+    "p50": 50, "p90": 90, "p99": 99, "p99.9": 99.9, "max": 100,
+  ]
 
   private func json(clones: Int) -> String {
-    var json = JSONText()
-    json.openObject()
-    json.member("sent", sent)
-    json.member("bytes", bytes)
-    json.member("errors", errors)
-    json.member("lastError", ifPresent: lastError)
-    json.member("notCloned", notCloned)
-    json.member("clones", clones)
-    json.member("loops", loops)
-    json.member("interrupted", isInterrupted)
-    json.member("seconds", elapsed.seconds, decimals: 6)
-    if lateness.count > 0 {
-      json.openObject("latenessMilliseconds")
-      json.member("p50", lateness.percentile(50).milliseconds, decimals: 3)
-      json.member("p90", lateness.percentile(90).milliseconds, decimals: 3)
-      json.member("p99", lateness.percentile(99).milliseconds, decimals: 3)
-      json.member("p99.9", lateness.percentile(99.9).milliseconds, decimals: 3)
-      json.member("max", lateness.percentile(100).milliseconds, decimals: 3)
-      json.closeObject()
+    JSONText.object { json in
+      json.member("sent", sent)
+      json.member("bytes", bytes)
+      json.member("errors", errors)
+      json.member("lastError", ifPresent: lastError)
+      json.member("notCloned", notCloned)
+      json.member("clones", clones)
+      json.member("loops", loops)
+      json.member("interrupted", isInterrupted)
+      json.member("seconds", elapsed.seconds, decimals: 6)
+      if lateness.count > 0 {
+        json.openObject("latenessMilliseconds")
+        for (label, percent) in ReplaySummary.percentiles {
+          json.member(label, lateness.percentile(percent).milliseconds, decimals: 3)
+        }
+        json.closeObject()
+      }
     }
-    json.closeObject()
-    return json.text
   }
 }
 

@@ -20,29 +20,17 @@ package struct ReplayRunner: Sendable {
     /// The pace of the replay.
     package var pace: ReplayPace
     /// The number of times that the capture is played, one after the other.
-    package var loops: Int
+    package var loops = 1
     /// The number of observers that each observer of the capture becomes.
-    package var clones: Int
+    package var clones = 1
     /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
     /// The format of the summary.
-    package var format: Format
+    package var format: Format = .table
 
-    /// Makes options with the defaults of the command.
-    package init(
-      capture: String,
-      pace: ReplayPace = .captured(speed: 1),
-      loops: Int = 1,
-      clones: Int = 1,
-      observer: ObserverID? = nil,
-      format: Format = .table
-    ) {
-      self.capture = capture
-      self.pace = pace
-      self.loops = loops
-      self.clones = clones
-      self.observer = observer
-      self.format = format
+    /// Makes options with the defaults of the command for all else.
+    package init(capture: String, pace: ReplayPace = .captured(speed: 1)) {
+      (self.capture, self.pace) = (capture, pace)
     }
   }
 
@@ -126,12 +114,7 @@ package struct ReplayRunner: Sendable {
     on player: inout ReplayPlayer<Sender>,
     console: Console
   ) throws -> Pass {
-    var chunks: FileChunks
-    do {
-      chunks = try FileChunks(path: options.capture)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
+    var chunks = try FileChunks(named: options.capture)
     var reader = CaptureReader()
     var source = ReplaySource(observer: options.observer ?? ObserverID.ofCapture(at: options.capture))
     var count = 0

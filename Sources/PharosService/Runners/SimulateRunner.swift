@@ -81,11 +81,7 @@ package struct SimulateRunner: Sendable {
       let status = runner.run(capture: capture, truth: facts, console: console)
       try capture.close()
       try facts?.close()
-      if let site {
-        let file = try FileOutput(path: site)
-        try file.write(Array(runner.scene.siteYAML.utf8))
-        try file.close()
-      }
+      if let site { try FileOutput.write(runner.scene.siteYAML.utf8, to: site) }
       return status
     }
   }

@@ -35,7 +35,7 @@ enum KeyExposure {
   static func warning(_ path: String, _ configuration: SiteConfiguration) -> String? {
     let keys = configuration.site.beacons.count { $0.identityKey != nil }
     guard keys > 0, let mode = mode(of: path), mode & readableByAll != 0 else { return nil }
-    let count = CheckRunner.count(keys, "irk")
+    let count = Wording.count(keys, "irk")
     return "\(path): it holds \(count) and every user of this machine may read it. Anyone who has the irk of "
       + "a tag can track the tag for ever. Restrict the file: chmod 640 \(path)"
   }

@@ -58,7 +58,7 @@ package struct VenueContents: Equatable, Sendable {
       for problem in error.problems { console.say(problem.text(in: folder)) }
       let count = error.problems.count { $0.severity == .mistake }
       throw CommandFailure(
-        "\(folder): \(CheckRunner.count(count, "mistake")). `pharos check \(folder)` tells them, too.",
+        "\(folder): \(Wording.count(count, "mistake")). `pharos check \(folder)` tells them, too.",
         status: .configuration
       )
     }

@@ -110,7 +110,7 @@ package struct ServeRunner: Sendable {
       }
       guard tally.lost == 0 else {
         throw CommandFailure(
-          "\(CheckRunner.count(tally.lost, "event")) could not be written to \(settings.output ?? "-"). "
+          "\(Wording.count(tally.lost, "event")) could not be written to \(settings.output ?? "-"). "
             + "Free some space; `pharos process` gives them again from what --record kept."
         )
       }

@@ -82,11 +82,11 @@ package struct StatusService: Service {
     let rate = Int((Double(datagrams) / max(0.001, seconds)).rounded())
     let up = now.observers.count { $0.isUp }
     var parts = [
-      "\(up) of \(CheckRunner.count(now.observers.count, "observer")) up",
-      "\(CheckRunner.count(now.heard.beacons.count, "device")) heard",
+      "\(up) of \(Wording.count(now.observers.count, "observer")) up",
+      "\(Wording.count(now.heard.beacons.count, "device")) heard",
       "\(rate) datagrams/s",
     ]
-    if tally.written > 0 { parts.append("\(CheckRunner.count(tally.written, "event")) written") }
+    if tally.written > 0 { parts.append("\(Wording.count(tally.written, "event")) written") }
     for (count, what) in [
       (now.decoding.totalRefusals, "refused"), (now.kernelDrops, "dropped by the kernel"),
       (now.monitoring.sequenceGaps, "missing"), (now.monitoring.late, "late"),
@@ -94,7 +94,7 @@ package struct StatusService: Service {
     ] where count > 0 {
       parts.append("\(count) \(what)")
     }
-    return "\(EventTable.clock(now.time).prefix(8))  \(parts.joined(separator: ", "))"
+    return "\(Wording.clock(now.time).prefix(8))  \(parts.joined(separator: ", "))"
   }
 }
 
@@ -136,8 +136,8 @@ package struct Banner {
     let regions = site.applications.reduce(0) { $0 + $1.regions.count }
     let name = settings.site ?? (isDemo ? "the demo's own" : "none")
     let parts = [
-      CheckRunner.count(regions, "region"), CheckRunner.count(site.zones.count, "zone"),
-      CheckRunner.count(site.observers.count, "observer"),
+      Wording.count(regions, "region"), Wording.count(site.zones.count, "zone"),
+      Wording.count(site.observers.count, "observer"),
     ]
     return "\(name): \(parts.joined(separator: ", "))"
   }

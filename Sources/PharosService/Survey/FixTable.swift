@@ -1,4 +1,5 @@
 import PharosModel
+import PharosVenues
 
 /// Fixes by trace, as a file of comma-separated values holds them.
 ///
@@ -17,6 +18,9 @@ package struct FixTable: Sendable {
     package var level: Int
     /// The radius meant to hold 68 % of truths in metres, if the table tells it.
     package var accuracy: Double?
+
+    /// The place on the floor's plane.
+    var point: Point { Point(x: x, y: y) }
 
     package init(time: Timestamp, x: Double, y: Double, level: Int, accuracy: Double? = nil) {
       self.time = time

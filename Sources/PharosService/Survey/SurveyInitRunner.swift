@@ -1,5 +1,4 @@
 import PharosCaptures
-import PharosFiles
 import PharosSite
 import PharosVenues
 
@@ -39,7 +38,7 @@ package struct SurveyInitRunner: Sendable {
   package func run(on console: Console) -> CommandStatus {
     console.run {
       let main = SurveyPictures.path(VenueFolder.mainFile, in: output)
-      guard (try? FileChunks(path: main)) == nil else {
+      guard !FileOutput.exists(main) else {
         throw CommandFailure(
           "\(main) is there already, and is left as it is. Name another folder, or move it away."
         )
@@ -47,9 +46,7 @@ package struct SurveyInitRunner: Sendable {
       let found = try found()
       let names = try names(of: found)
       for building in found { try copy(building) }
-      let file = try FileOutput(path: main)
-      try file.write(Array(yaml(found, names: names).utf8))
-      try file.close()
+      try FileOutput.write(yaml(found, names: names).utf8, to: main)
       let venue = try VenueContents.venue(in: output, console: console)
       let many = Wording.count(venue.floors.count, "floor")
       try console.print("Wrote \(main): \(Wording.count(found.count, "building")), \(many).")
@@ -111,9 +108,7 @@ package struct SurveyInitRunner: Sendable {
       try FileOutput.makeFolder(folder)
       for name in SurveyInitRunner.files {
         let bytes = try WholeFile.read("\(floor.folder)/\(name)", limit: VenueFiles.largest)
-        let file = try FileOutput(path: "\(folder)/\(name)")
-        try file.write(bytes)
-        try file.close()
+        try FileOutput.write(bytes, to: "\(folder)/\(name)")
       }
     }
   }

@@ -89,9 +89,7 @@ package struct SurveyLearnRunner: Sendable {
   }
 
   private func write(_ bytes: [UInt8], to name: String) throws {
-    let file = try FileOutput(path: SurveyPictures.path(name, in: venue))
-    try file.write(bytes)
-    try file.close()
+    try FileOutput.write(bytes, to: SurveyPictures.path(name, in: venue))
   }
 }
 
@@ -175,7 +173,6 @@ struct SurveyLearnReport {
 /// The coverage of a floor by a survey, drawn over its plan: the walks and their number, and elsewhere how far the map
 /// can be trusted.
 struct CoveragePicture {
-  private static let margin = 24.0, top = 84.0, bottom = 40.0
   /// The classes of passes, from the fewest: up to so many.
   private static let passes: [(most: UInt8, color: String, label: String)] = [
     (1, "#9ecae1", "walked once"), (3, "#4292c6", "2 or 3 times"), (255, "#08519c", "more often"),
@@ -198,46 +195,21 @@ struct CoveragePicture {
     self.coverage = coverage
     title = "What the survey covered of floor \(coverage.floor)"
     let grid = coverage.grid
-    let corner = grid.corner
     let size = Point(x: Double(grid.cell) * Double(grid.columns), y: Double(grid.cell) * Double(grid.rows))
-    let extent = floor.extent ?? Extent(around: [corner, corner + size]) ?? TrackPicture.nowhere
-    drawing = FloorDrawing(
-      floor,
-      showing: extent,
-      at: SVGPoint(CoveragePicture.margin, CoveragePicture.top)
-    )
+    drawing = FloorDrawing(floor, around: [grid.corner, grid.corner + size])
   }
 
   /// The picture as SVG text.
   var svg: String {
     let share = coverage.surveyedShare.map { ", \(Wording.percent($0)) of what is walkable" } ?? ""
     let walked = "\(Wording.count(coverage.walks, "walk")), \(Wording.decimal(coverage.meters, places: 0)) m"
-    let figures = "\(walked)\(share), \(Wording.count(coverage.emitters, "emitter")) heard"
-    var picture = SVGDocument(
-      width: max(760, drawing.width + 2 * CoveragePicture.margin),
-      height: CoveragePicture.top + drawing.height + CoveragePicture.bottom,
-      title: title,
-      summary: "\(title): \(figures)."
-    )
-    picture.text(title, at: SVGPoint(CoveragePicture.margin, 28), TextStyle(15, isBold: true))
-    picture.text(figures, at: SVGPoint(CoveragePicture.margin, 48), TextStyle(12, color: Palette.faint))
-    drawLegend(on: &picture)
-    drawing.drawGround(on: &picture)
-    drawing.clipped(on: &picture) { picture in drawCells(on: &picture) }
-    drawing.drawShapes(on: &picture)
-    drawing.drawScale(on: &picture)
-    return picture.text
-  }
-
-  private func drawLegend(on picture: inout SVGDocument) {
-    let style = TextStyle(12)
-    var x = CoveragePicture.margin
     let classes = CoveragePicture.passes + CoveragePicture.doubts
-    for (_, color, label) in classes {
-      picture.rect(x: x, y: 58, width: 14, height: 12, fill: color)
-      picture.text(label, at: SVGPoint(x + 19, 68), style)
-      x += 19 + style.width(of: label) + 12
-    }
+    return drawing.svg(
+      title: title,
+      figures: "\(walked)\(share), \(Wording.count(coverage.emitters, "emitter")) heard",
+      legend: classes.map { (.area($0.color), $0.label) },
+      drawGround: drawCells
+    )
   }
 
   /// The colour of a cell; nil where it stays as the ground is.
@@ -263,16 +235,14 @@ struct CoveragePicture {
         let color = color(row * grid.columns + column)
         while column < grid.columns, self.color(row * grid.columns + column) == color { column += 1 }
         guard let color else { continue }
-        let corner = drawing.place(
-          grid.corner + Point(x: Double(start) * side, y: Double(row + 1) * side)
-        )
+        let corner = drawing.place(grid.corner + Point(x: Double(start) * side, y: Double(row + 1) * side))
         let width = SVGDocument.number(Double(column - start) * side * drawing.scale)
         let height = SVGDocument.number(side * drawing.scale)
-        shapes[color, default: ""] += "M\(FloorDrawing.text(corner))h\(width)v\(height)h-\(width)Z"
+        shapes[color, default: ""] += "M\(SVGDocument.place(corner))h\(width)v\(height)h-\(width)Z"
       }
     }
     for (color, shape) in shapes.sorted(by: { $0.key < $1.key }) {
-      drawing.path(shape, fill: color, stroke: nil, on: &picture)
+      picture.path(shape, fill: color)
     }
   }
 }

@@ -24,13 +24,13 @@ package struct SurveyLocateRunner: Sendable {
     /// The table of fixes to write; `-` is standard output.
     package var output: String
     /// The minimum interval between fixes.
-    package var interval: TimeSpan
+    package var interval = Options.defaultInterval
     /// The time that a fix waits for late data; nil for the default.
     package var lag: TimeSpan?
     /// The maximum number of places that are weighed against each other; nil for the default.
     package var particles: Int?
     /// The data of the traces that are left out.
-    package var thinning: TraceThinning
+    package var thinning = TraceThinning()
     /// The number of traces that are located at once; nil for one per core.
     package var jobs: Int?
 
@@ -41,25 +41,9 @@ package struct SurveyLocateRunner: Sendable {
     /// The valid numbers of places.
     package static let particleCounts = PositioningSettings.particleCounts
 
-    /// Makes options with the defaults of the command.
-    package init(
-      traces: [String],
-      venue: String,
-      output: String,
-      interval: TimeSpan = Options.defaultInterval,
-      lag: TimeSpan? = nil,
-      particles: Int? = nil,
-      thinning: TraceThinning = TraceThinning(),
-      jobs: Int? = nil
-    ) {
-      self.traces = traces
-      self.venue = venue
-      self.output = output
-      self.interval = interval
-      self.lag = lag
-      self.particles = particles
-      self.thinning = thinning
-      self.jobs = jobs
+    /// Makes options with the defaults of the command for all else.
+    package init(traces: [String], venue: String, output: String) {
+      (self.traces, self.venue, self.output) = (traces, venue, output)
     }
   }
 

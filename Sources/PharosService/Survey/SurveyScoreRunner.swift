@@ -20,33 +20,19 @@ package struct SurveyScoreRunner: Sendable {
     /// Files and folders of traces, all of which are scored.
     package var traces: [String]
     /// Files and folders of the survey, to judge apart where it never was; empty not to.
-    package var coverage: [String]
+    package var coverage: [String] = []
     /// The venue's folder, for drawing; nil without pictures.
     package var venue: String?
     /// The folder for the pictures of tracks; nil to draw none.
     package var tracks: String?
     /// True to score each site and each floor separately as well.
-    package var byFloor: Bool
+    package var byFloor = false
     /// The format of the figures.
-    package var format: Format
+    package var format: Format = .table
 
-    /// Makes options with the defaults of the command.
-    package init(
-      fixes: String,
-      traces: [String],
-      coverage: [String] = [],
-      venue: String? = nil,
-      tracks: String? = nil,
-      byFloor: Bool = false,
-      format: Format = .table
-    ) {
-      self.fixes = fixes
-      self.traces = traces
-      self.coverage = coverage
-      self.venue = venue
-      self.tracks = tracks
-      self.byFloor = byFloor
-      self.format = format
+    /// Makes options with the defaults of the command for all else.
+    package init(fixes: String, traces: [String]) {
+      (self.fixes, self.traces) = (fixes, traces)
     }
   }
 
@@ -139,7 +125,7 @@ struct ScoredWaypoint: Sendable {
   var isCovered: Bool?
 
   /// The distance from the fix to the truth in metres, whatever its floor.
-  var error: Double? { fix.map { truth.distance(to: Point(x: $0.x, y: $0.y)) } }
+  var error: Double? { fix.map { truth.distance(to: $0.point) } }
 }
 
 /// A scorer of fixes at the waypoints of traces, by the rule of the data set.
@@ -314,31 +300,23 @@ struct SurveyScore: Sendable {
 
   /// One JSON object: an object of figures for each group.
   func json(byFloor: Bool) -> String {
-    var json = JSONText()
-    json.openObject()
-    json.member("traces", traces)
-    json.openArray("groups")
-    for (name, summary) in groups(byFloor: byFloor) {
-      json.openObject()
-      json.member("name", FloorWord.trimmed(name))
-      json.member("waypoints", summary.waypoints)
-      json.member("scored", summary.scored)
-      json.member("missedFirst", summary.missedFirst)
-      // What there is no number for is null.
-      json.member("missed", summary.missed ?? .nan, decimals: 6)
-      json.member("mean", summary.mean ?? .nan, decimals: 6)
-      json.member("median", summary.median ?? .nan, decimals: 6)
-      json.member("p75", summary.p75 ?? .nan, decimals: 6)
-      json.member("p90", summary.p90 ?? .nan, decimals: 6)
-      json.member("floor", summary.floors ?? .nan, decimals: 6)
-      json.member("withinAccuracy", summary.within ?? .nan, decimals: 6)
-      json.member("withinTwiceAccuracy", summary.withinTwice ?? .nan, decimals: 6)
-      json.member("accuracy", summary.claimed ?? .nan, decimals: 6)
-      json.closeObject()
+    JSONText.object { json in
+      json.member("traces", traces)
+      json.member("groups", objects: groups(byFloor: byFloor)) { group, json in
+        let summary = group.summary
+        json.member("name", FloorWord.trimmed(group.name))
+        json.member("waypoints", summary.waypoints)
+        json.member("scored", summary.scored)
+        json.member("missedFirst", summary.missedFirst)
+        let figures: KeyValuePairs<StaticString, Double?> = [
+          "missed": summary.missed, "mean": summary.mean, "median": summary.median, "p75": summary.p75,
+          "p90": summary.p90, "floor": summary.floors, "withinAccuracy": summary.within,
+          "withinTwiceAccuracy": summary.withinTwice, "accuracy": summary.claimed,
+        ]
+        // What there is no number for is null.
+        for (name, figure) in figures { json.member(name, figure ?? .nan, decimals: 6) }
+      }
     }
-    json.closeArray()
-    json.closeObject()
-    return json.text
   }
 
   private static func meters(_ value: Double?) -> String {

@@ -1,16 +1,9 @@
+import Foundation
 package import PharosCaptures
 import PharosFiles
 import PharosModel
 import PharosPositioning
 import PharosVenues
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A trace on the disk: one walk of a surveyor.
 package struct TraceFile: Hashable, Sendable {
@@ -78,16 +71,7 @@ package struct TraceFile: Hashable, Sendable {
 
   /// Returns the sorted names of the entries of a folder; nil if the path is no folder.
   static func entries(of path: String) -> [String]? {
-    guard let folder = opendir(path) else { return nil }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names.sorted()
+    try? FileManager.default.contentsOfDirectory(atPath: path).sorted()
   }
 
   /// Its bytes, unpacked.
@@ -127,11 +111,7 @@ package final class TraceStream {
   package init(_ file: TraceFile) throws(CommandFailure) {
     self.file = file
     feed = TraceFeed(observer: ObserverID.ofCapture(at: file.path))
-    do throws(FileError) {
-      chunks = try FileChunks(path: file.path)
-    } catch {
-      throw CommandFailure("\(error)")
-    }
+    chunks = try FileChunks(named: file.path)
   }
 
   /// The counters of the lines that were read and passed over.

@@ -58,7 +58,8 @@ struct CompareRunnerTests {
   private func processed(_ capture: String, _ site: String) -> Int {
     let kept = KeptConsole()
     let selection = KindSelection([.regionExit])
-    let options = ProcessRunner.Options(captures: [capture], site: site, selection: selection)
+    var options = ProcessRunner.Options(captures: [capture], site: site)
+    options.selection = selection
     #expect(ProcessRunner(options).run(on: kept.console) == .success)
     return kept.output.text.split(separator: "\n").count
   }

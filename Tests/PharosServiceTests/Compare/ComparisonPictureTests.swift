@@ -13,7 +13,8 @@ struct ComparisonPictureTests {
     let path = folder.path("hall.pcapng")
     try Data(capture.bytes()).write(to: URL(filePath: path))
     let site = try site.map { try folder.write($0, to: "site.yaml") }
-    let options = CompareRunner.Options(captures: [path], site: site, picture: folder.path("hall.svg"))
+    var options = CompareRunner.Options(captures: [path], site: site)
+    options.picture = folder.path("hall.svg")
     let kept = KeptConsole()
     #expect(CompareRunner(options).run(on: kept.console) == .success, "\(kept.errors.text)")
     #expect(kept.errors.text.contains("hall.svg: the picture"))

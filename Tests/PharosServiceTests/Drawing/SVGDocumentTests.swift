@@ -62,7 +62,7 @@ struct SVGDocumentTests {
     let hostile = #"<b onload="x">'&amp;' ]]> é 漢 🚪</b>"#
     let picture = Self.picture(title: hostile) { picture in
       picture.text(hostile, at: SVGPoint(1, 2), TextStyle())
-      picture.rect(x: 0, y: 0, width: 5, height: 5, fill: hostile, tooltip: hostile)
+      picture.rect(SVGRect(x: 0, y: 0, width: 5, height: 5), fill: hostile, tooltip: hostile)
     }
     let reader = try #require(PictureReader(picture.text))
     #expect(reader.texts.filter { $0 == hostile }.count == 3)
@@ -105,7 +105,7 @@ struct SVGDocumentTests {
       picture.group("a group") { picture in
         picture.line(from: SVGPoint(0, 0), to: SVGPoint(9, 9), Stroke(Palette.exit, dashes: [4, 2]))
       }
-      picture.clipped(x: 0, y: 0, width: 10, height: 10) { picture in
+      picture.clipped(to: SVGRect(x: 0, y: 0, width: 10, height: 10)) { picture in
         picture.polyline([SVGPoint(0, 0), SVGPoint(50, 50)], Stroke(Palette.level))
         picture.band(
           upper: [SVGPoint(0, 1), SVGPoint(5, 1)],
@@ -115,14 +115,17 @@ struct SVGDocumentTests {
       }
       picture.dots([SVGPoint(1, 1), SVGPoint(7, 7)], radius: 1.5, fill: Palette.advert)
       picture.ticks(at: [1, 5], top: 0, bottom: 4, Stroke(Palette.advert))
-      picture.polygon([SVGPoint(0, 0), SVGPoint(1, 1), SVGPoint(0, 1)], fill: Palette.exit, tooltip: "here")
+      picture.circle(SVGPoint(3, 3), radius: 2, Stroke(Palette.exit))
+      picture.cross(at: SVGPoint(5, 5))
+      picture.rect(SVGRect(x: 0, y: 0, width: 5, height: 5), fill: Palette.exit, tooltip: "here")
     }
     let reader = try #require(PictureReader(picture.text))
     #expect(reader.elements["g"] == 2)
     #expect(reader.elements["clipPath"] == 1)
     #expect(reader.elements["polyline"] == 1)
-    #expect(reader.elements["polygon"] == 2)
-    #expect(reader.elements["path"] == 2)
+    #expect(reader.elements["polygon"] == 1)
+    #expect(reader.elements["path"] == 4)
+    #expect(reader.elements["circle"] == 1)
     #expect(reader.attributes.contains { $0["stroke-dasharray"] == "4 2" })
     #expect(reader.attributes.contains { $0["clip-path"] == "url(#clip1)" })
     #expect(reader.attributes.contains { $0["d"] == "M1 1h0M7 7h0" })
@@ -134,8 +137,8 @@ struct SVGDocumentTests {
   @Test("draws nothing for what has no extent")
   func nothing() throws {
     let picture = Self.picture { picture in
-      picture.rect(x: 1, y: 1, width: 0, height: 5, fill: Palette.ink)
-      picture.rect(x: 1, y: 1, width: 5, height: -1, fill: Palette.ink)
+      picture.rect(SVGRect(x: 1, y: 1, width: 0, height: 5), fill: Palette.ink)
+      picture.rect(SVGRect(x: 1, y: 1, width: 5, height: -1), fill: Palette.ink)
       picture.polyline([SVGPoint(1, 1)], Stroke(Palette.ink))
       picture.dots([], radius: 1, fill: Palette.ink)
       picture.ticks(at: [], top: 0, bottom: 1, Stroke(Palette.ink))

@@ -15,7 +15,8 @@ struct ExplainPictureTests {
     to name: String = "a.svg",
     _ change: (inout ExplainRunner.Options) -> Void = { _ in }
   ) throws -> (picture: String, errors: String) {
-    var options = ExplainRunner.Options(captures: [capture], site: site, picture: folder.path(name))
+    var options = ExplainRunner.Options(captures: [capture], site: site)
+    options.picture = folder.path(name)
     change(&options)
     let kept = KeptConsole()
     #expect(ExplainRunner(options).run(on: kept.console) == .success)

@@ -54,7 +54,8 @@ struct ExplainScenesTests {
   private static func explained(_ name: String) throws -> [Told] {
     let (capture, site) = files(name)
     let kept = KeptConsole()
-    var options = ExplainRunner.Options(captures: [capture], site: site, format: .json)
+    var options = ExplainRunner.Options(captures: [capture], site: site)
+    options.format = .json
     options.limit = .max
     #expect(ExplainRunner(options).run(on: kept.console) == .success)
     let decisions = try object(kept.output.text)["decisions"] as? [[String: Any]] ?? []

@@ -1,3 +1,4 @@
+import Foundation
 import PharosModel
 import PharosService
 import PharosSite
@@ -45,7 +46,7 @@ struct SettingsTests {
       "PHAROS_SITE": "site.yaml", "PHAROS_UDP": "0.0.0.0:1, [::1]:2", "PHAROS_HTTP": "[::1]:4",
       "PHAROS_DATA": "variable", "PHAROS_OUTPUT": "-", "PHAROS_RECORD": "r", "PHAROS_LOOPS": "3",
       "PHAROS_TLS_CERTIFICATE": "a", "PHAROS_TLS_KEY": "b", "PHAROS_RETENTION_AGE": "12h",
-      "PHAROS_RETENTION_SIZE": "2GiB",
+      "PHAROS_RETENTION_SIZE": "2GiB", "PHAROS_HTTP_CONNECTIONS": "300", "PHAROS_HTTP_STREAMS": "40",
     ]
     let (settings, asked) = try settled({ _ in }, variables)
     #expect(asked == "site.yaml")
@@ -58,6 +59,15 @@ struct SettingsTests {
     #expect(settings.loops == 3)
     #expect(settings.tls == TLSFiles(certificate: "a", key: "b"))
     #expect(settings.retention == Retention(age: .seconds(43_200), size: 2 << 30))
+    #expect(settings.connections == 300)
+    #expect(settings.streams == 40)
+  }
+
+  @Test("every variable of the process is seen, those for the limits of the HTTP interface too")
+  func process() {
+    setenv("PHAROS_HTTP_STREAMS", "40", 1)
+    defer { unsetenv("PHAROS_HTTP_STREAMS") }
+    #expect(ProcessEnvironment.variables()["PHAROS_HTTP_STREAMS"] == "40")
   }
 
   @Test("flags go before both, and a variable set to nothing says nothing")

@@ -83,7 +83,9 @@ struct ReplayRunnerTests {
     try withCapture(at: (0..<100).map { .milliseconds($0 * 10) }) { path in
       let clock = VirtualClock(oversleep: .milliseconds(3))
       let sender = RecordingSender(clock: clock)
-      let outcome = play(.init(capture: path, format: .jsonl), to: sender, on: clock)
+      var options = ReplayRunner.Options(capture: path)
+      options.format = .jsonl
+      let outcome = play(options, to: sender, on: clock)
       #expect(sender.sent.last.map { $0.at } == .milliseconds(993))
       #expect(outcome.output.contains("\"latenessMilliseconds\":{\"p50\":3"))
     }
@@ -105,7 +107,9 @@ struct ReplayRunnerTests {
     try withCapture(at: times) { path in
       let clock = VirtualClock()
       let sender = RecordingSender(clock: clock)
-      let outcome = play(.init(capture: path, loops: 3, clones: 5), to: sender, on: clock)
+      var options = ReplayRunner.Options(capture: path)
+      (options.loops, options.clones) = (3, 5)
+      let outcome = play(options, to: sender, on: clock)
       #expect(sender.sent.count == 4 * 3 * 5)
       let observers = try sender.sent.map { try DatagramVariantTests.decoded($0.payload).observers.first }
       #expect(Set(observers).count == 5)
@@ -168,7 +172,9 @@ struct ReplayRunnerTests {
     try withCapture(at: times) { path in
       let clock = VirtualClock(interruptAfter: .milliseconds(200))
       let sender = RecordingSender(clock: clock)
-      let outcome = play(.init(capture: path, loops: 9), to: sender, on: clock)
+      var options = ReplayRunner.Options(capture: path)
+      options.loops = 9
+      let outcome = play(options, to: sender, on: clock)
       #expect(sender.sent.count == 3)
       #expect(outcome.output.contains("interrupted"))
     }

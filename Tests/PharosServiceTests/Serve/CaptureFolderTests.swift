@@ -33,10 +33,10 @@ struct CaptureFolderTests {
     let folder = CaptureFolderTests.folder(scene)
     let capture = try #require(CaptureFolderTests.capture(in: scene))
     let kept = KeptConsole()
-    let runner = ProcessRunner(
-      .init(captures: [capture], site: folder.appending(path: "site.yaml").path, shards: 2)
-    )
-    #expect(runner.run(on: kept.console) == .success)
+    let site = folder.appending(path: "site.yaml").path
+    var options = ProcessRunner.Options(captures: [capture], site: site)
+    options.shards = 2
+    #expect(ProcessRunner(options).run(on: kept.console) == .success)
     let expected = Array(try Data(contentsOf: folder.appending(path: "expected.jsonl")))
     #expect(!expected.isEmpty)
     if kept.output.bytes != expected {

@@ -108,8 +108,9 @@ struct ServeTests {
     #expect(!events.isEmpty)
     for shards in [1, 2] {
       let processed = KeptConsole()
-      let runner = ProcessRunner(.init(captures: [recording], shards: shards))
-      #expect(runner.run(on: processed.console) == .success)
+      var options = ProcessRunner.Options(captures: [recording])
+      options.shards = shards
+      #expect(ProcessRunner(options).run(on: processed.console) == .success)
       #expect(processed.output.bytes == events)
     }
   }
@@ -199,8 +200,9 @@ struct ServeTests {
     let capture = demoCapture(in: folder, seed: DemoService.seed)
     try cut(capture, after: .seconds(5))
     let processed = KeptConsole()
-    let runner = ProcessRunner(.init(captures: [capture], site: site, format: .table))
-    #expect(runner.run(on: processed.console) == .success)
+    var options = ProcessRunner.Options(captures: [capture], site: site)
+    options.format = .table
+    #expect(ProcessRunner(options).run(on: processed.console) == .success)
     let words = [" enter ", " exit ", " ranging "]
     #expect(words.allSatisfy(processed.output.text.contains))
     let served = KeptConsole()

@@ -38,13 +38,10 @@ struct SurveyLocateTests {
     )
     let status = await SurveyLocateRunner(options).run(on: kept.console)
     #expect(status == .success, "\(kept.errors.text)")
-    let score = SurveyScoreRunner.Options(
-      fixes: folder.path("fixes.csv"),
-      traces: [folder.path("test")],
-      venue: house.venue,
-      tracks: folder.path("tracks"),
-      format: .json
-    )
+    var score = SurveyScoreRunner.Options(fixes: folder.path("fixes.csv"), traces: [folder.path("test")])
+    score.venue = house.venue
+    score.tracks = folder.path("tracks")
+    score.format = .json
     #expect(SurveyScoreRunner(score).run(on: kept.console) == .success)
     let read = try JSONSerialization.jsonObject(with: Data(kept.output.text.utf8)) as? [String: Any]
     let all = try #require((read?["groups"] as? [[String: Any]])?.first)

@@ -28,13 +28,13 @@ struct SurveyScoreTests {
     for (name, text) in traces { try SurveyFixtures.write(text.utf8, to: "test/\(name).txt", in: folder) }
     for (name, text) in survey { try SurveyFixtures.write(text.utf8, to: "survey/\(name).txt", in: folder) }
     let kept = KeptConsole()
-    let options = SurveyScoreRunner.Options(
+    var options = SurveyScoreRunner.Options(
       fixes: try folder.write(fixes, to: "fixes.csv"),
-      traces: [folder.path("test")],
-      coverage: survey.isEmpty ? [] : [folder.path("survey")],
-      byFloor: byFloor,
-      format: format
+      traces: [folder.path("test")]
     )
+    options.coverage = survey.isEmpty ? [] : [folder.path("survey")]
+    options.byFloor = byFloor
+    options.format = format
     let status = SurveyScoreRunner(options).run(on: kept.console)
     return (status, kept.output.text, kept.errors.text)
   }
@@ -110,7 +110,9 @@ struct SurveyScoreTests {
     let kept = KeptConsole()
     let folder = try TemporaryFolder()
     func run(_ fixes: String, _ traces: [String], tracks: String? = nil) -> CommandStatus {
-      SurveyScoreRunner(.init(fixes: fixes, traces: traces, tracks: tracks)).run(on: kept.console)
+      var options = SurveyScoreRunner.Options(fixes: fixes, traces: traces)
+      options.tracks = tracks
+      return SurveyScoreRunner(options).run(on: kept.console)
     }
     #expect(run("nowhere.csv", [folder.path("")], tracks: "t") == .usage)
     #expect(run("nowhere.csv", [folder.path("")]) == .failure)
@@ -182,12 +184,9 @@ struct SurveyScoreTests {
     let reference = try #require(read as? [String: [String: Any]])
 
     let kept = KeptConsole()
-    let options = SurveyScoreRunner.Options(
-      fixes: table,
-      traces: [folder.path("test")],
-      coverage: [folder.path("survey")],
-      format: .json
-    )
+    var options = SurveyScoreRunner.Options(fixes: table, traces: [folder.path("test")])
+    options.coverage = [folder.path("survey")]
+    options.format = .json
     #expect(SurveyScoreRunner(options).run(on: kept.console) == .success)
     let ours = try Self.groups(kept.output.text)
     let names = [
