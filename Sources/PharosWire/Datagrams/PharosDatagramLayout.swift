@@ -19,6 +19,8 @@ public enum PharosDatagramLayout {
 
   /// The offset of the total length.
   static let lengthOffset = 6
+  /// The offset of the boot id.
+  static let bootOffset = 12
   /// The offset of the sequence number.
   static let sequenceOffset = 16
   /// The offset of the sender's uptime.

@@ -132,6 +132,8 @@ struct RaddecLayout {
   let receivers: Range<Int>
   /// The time at which the transmitter was heard, by the sender's clock; milliseconds since the epoch.
   private(set) var timestamp: Int64?
+  /// The offset of that time.
+  private(set) var timestampOffset: Int?
   private(set) var packetCount = 0
   /// The range of the packets, each preceded by a byte with its length.
   private(set) var packets: Range<Int>
@@ -163,6 +165,7 @@ struct RaddecLayout {
     while cursor.remaining > 0 {
       switch try cursor.u8(bytes) {
       case RaddecLayout.timestampFlag:
+        timestampOffset = cursor.offset
         let milliseconds = Int64(try cursor.u48(bytes))
         guard milliseconds <= WireLimits.mostMilliseconds else { throw .badField }
         timestamp = milliseconds
