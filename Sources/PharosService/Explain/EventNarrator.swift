@@ -32,10 +32,7 @@ package struct EventNarrator: Sendable {
     case .notification(let detail): return ["Sent because of rule \(detail.rule): \(detail.text)"]
     case .fix(let fix): return EventNarrator.sentences(fix)
     case .region, .zone, .observer, .regionLimit, .clockStep, .authorisation:
-      var findings = Findings()
-      findings.site = site
-      let narrator = Narrator(findings)
-      return narrator.telling(Decision(event)).why
+      return Narrator(site).telling(Decision(event)).why
     }
   }
 

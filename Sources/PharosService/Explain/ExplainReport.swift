@@ -180,7 +180,7 @@ extension ExplainReport {
   private func considered(style: TerminalStyle, width: Int) -> [String] {
     var lines: [String] = []
     for track in weighed {
-      let groups = narrator.considered(track).filter { group in
+      let groups = narrator.considered(track, in: findings).filter { group in
         filter.region.map { wanted in group.regions.contains { $0.region == wanted } } ?? true
       }
       for group in groups {
@@ -310,7 +310,7 @@ extension ExplainReport {
       if let share = story.last?.receptionShare { json.member("receptionShare", share, decimals: 3) }
       if let run = story.last?.lossRun { json.member("lossRun", run, decimals: 2) }
     }
-    json.member("considered", objects: narrator.considered(track)) { group, json in
+    json.member("considered", objects: narrator.considered(track, in: findings)) { group, json in
       json.member("regions", group.regions.map(\.region))
       json.member("why", group.sentences.map(Telling.plain))
     }

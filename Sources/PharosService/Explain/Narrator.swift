@@ -5,12 +5,14 @@ import PharosModel
 /// It makes no decision itself: every number comes from the decision's evidence, from the story of its track, or from
 /// fixed rules that received the same adverts.
 struct Narrator {
-  let findings: Findings
+  /// The states and the fixed rules of each row, for comparisons; empty where only the event is known.
+  let rows: [RowKey: RowStory]
   private let names: SiteNames
 
-  init(_ findings: Findings) {
-    self.findings = findings
-    names = SiteNames(findings.site)
+  /// Makes a narrator that knows a site's names, and what fixed rules would have decided.
+  init(_ site: Site, rows: [RowKey: RowStory] = [:]) {
+    self.rows = rows
+    names = SiteNames(site)
   }
 
   /// The name of an observer, or its identity.
@@ -152,7 +154,7 @@ extension Narrator {
 
   /// Reports when a rule that enters on the first advert would have entered.
   private func firstAdvert(_ decision: Decision, _ evidence: Evidence) -> [String] {
-    guard let row = decision.rows.first, let rule = findings.log.rows[row]?.fixed.last else { return [] }
+    guard let row = decision.rows.first, let rule = rows[row]?.fixed.last else { return [] }
     guard let visit = rule.visit(at: decision.time) else { return [] }
     let ahead = decision.time - visit.entered
     guard ahead > .milliseconds(50) else { return [] }
@@ -188,7 +190,7 @@ extension Narrator {
 
   /// Returns the exits that fixed rules would have sent while the region was unmonitored.
   private func exits(in decision: Decision, _ transition: RegionTransition) -> [String] {
-    guard let row = decision.rows.first, let story = findings.log.rows[row] else { return [] }
+    guard let row = decision.rows.first, let story = rows[row] else { return [] }
     let until = story.turns.first { $0.time > decision.time }
     let from = transition.evidence.lastHeard ?? decision.time
     return story.fixed.reversed().compactMap { rule in
@@ -253,7 +255,7 @@ extension Narrator {
     if let lastHeard = transition.lastHeard { text += " since \(Wording.clock(lastHeard))" }
     if let allowed = transition.allowedGap { text += "; its learned gaps allow \(Wording.span(allowed))" }
     text += ". Its silence is no evidence from here on: nothing is taken for gone because of it."
-    let held = findings.log.rows.values.filter { story in
+    let held = rows.values.filter { story in
       story.turns.contains { $0.time == decision.time && $0.state == .unmonitored }
     }
     guard !held.isEmpty else { return Telling([text]) }

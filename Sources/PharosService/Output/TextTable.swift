@@ -56,6 +56,11 @@ package struct TextTable: Sendable {
   }
 }
 
+extension String {
+  /// The text with spaces behind it, up to a width.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}
+
 /// Text broken into lines.
 package enum Paragraph {
   /// The lines of a text that is at most so many columns wide, the first behind `head`, the others behind as many spaces.

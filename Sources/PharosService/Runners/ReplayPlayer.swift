@@ -21,6 +21,8 @@ package protocol ReplaySender {
   func waitUntilWritable()
 }
 
+extension SocketSender: ReplaySender {}
+
 /// Sends what a replay plays, each datagram when it is due.
 ///
 /// Deadlines are absolute, so that no lateness adds up. Datagrams that are due together go to the system in one

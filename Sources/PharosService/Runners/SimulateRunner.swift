@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosModel
-package import PharosSimulation
+import PharosSimulation
 import PharosSite
 import PharosWire
 
@@ -135,32 +135,5 @@ package struct SimulateRunner: Sendable {
     try capture.write(writer.takeBytes())
     bar.clear()
     return tally
-  }
-}
-
-extension String {
-  /// The text with spaces behind it, up to a width.
-  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
-}
-
-/// Encodes what a simulated gateway sends as the Pharos datagrams that a real one would send.
-package struct SceneEncoder: Sendable {
-  /// Makes an encoder.
-  package init() {}
-
-  /// The datagram's bytes.
-  ///
-  /// The simulator fills its batches so that each fits one datagram; the numbers are its own, so that losses and
-  /// restarts show.
-  package func bytes(of datagram: SimulatedDatagram) -> [UInt8] {
-    var encoder = PharosDatagramEncoder(
-      observer: datagram.observer,
-      bootID: datagram.head.bootID,
-      sequence: datagram.head.sequence
-    )
-    for report in datagram.reports.reports {
-      guard encoder.append(report, from: datagram.reports) else { break }
-    }
-    return encoder.finish(uptime: datagram.head.uptime)
   }
 }

@@ -11,7 +11,7 @@ import Darwin
 #endif
 
 /// A UDP socket towards one address.
-package final class SocketSender: ReplaySender {
+package final class SocketSender {
   private let sender: DatagramSender
 
   /// The time to wait for room in the socket's buffer before checking again for a request to stop.
