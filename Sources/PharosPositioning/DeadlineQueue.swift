@@ -1,13 +1,15 @@
+import HeapModule
 package import PharosModel
 
 /// The instants at which beacons must be evaluated, the earliest first.
 ///
-/// A binary heap without removal. If a beacon gets an earlier deadline, the old entry remains. If it gets a later one,
-/// it is queued again when the old entry comes up. The beacon's own `wake` shows whether a popped entry is still
-/// valid.
+/// A heap without removal. If a beacon gets an earlier deadline, the old entry remains. If it gets a later one, it is
+/// queued again when the old entry comes up. The beacon's own `wake` shows whether a popped entry is still valid.
 package struct DeadlineQueue: Sendable {
   /// The deadline of one beacon.
-  package struct Entry: Sendable {
+  ///
+  /// Of equal deadlines the one with the lower slot and generation comes first, whatever the order of insertion.
+  package struct Entry: Comparable, Sendable {
     /// The deadline.
     package var due: Timestamp
     /// The beacon's place in the table.
@@ -20,51 +22,22 @@ package struct DeadlineQueue: Sendable {
       self.slot = slot
       self.generation = generation
     }
+
+    package static func < (left: Entry, right: Entry) -> Bool {
+      (left.due, left.slot, left.generation) < (right.due, right.slot, right.generation)
+    }
   }
 
-  private var heap: [Entry] = []
+  private var heap = Heap<Entry>()
 
   package init() {}
 
   /// Adds a deadline.
-  package mutating func insert(_ entry: Entry) {
-    heap.append(entry)
-    var child = heap.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard DeadlineQueue.isBefore(entry, heap[parent]) else { break }
-      heap[child] = heap[parent]
-      child = parent
-    }
-    heap[child] = entry
-  }
+  package mutating func insert(_ entry: Entry) { heap.insert(entry) }
 
   /// Removes and returns the earliest deadline at or before an instant.
   package mutating func pop(through instant: Timestamp) -> Entry? {
-    guard let first = heap.first, first.due <= instant, let last = heap.popLast() else { return nil }
-    guard !heap.isEmpty else { return first }
-    var entries = heap.mutableSpan
-    DeadlineQueue.sink(last, in: &entries)
-    return first
-  }
-
-  /// Moves an entry down from the free top to where no entry below it is earlier.
-  private static func sink(_ entry: Entry, in heap: inout MutableSpan<Entry>) {
-    let count = heap.count
-    var parent = 0
-    while true {
-      var least = parent * 2 + 1
-      guard least < count else { break }
-      if least + 1 < count, isBefore(heap[least + 1], heap[least]) { least += 1 }
-      guard isBefore(heap[least], entry) else { break }
-      heap[parent] = heap[least]
-      parent = least
-    }
-    heap[parent] = entry
-  }
-
-  private static func isBefore(_ left: Entry, _ right: Entry) -> Bool {
-    if left.due != right.due { return left.due < right.due }
-    return (left.slot, left.generation) < (right.slot, right.generation)
+    guard let first = heap.min, first.due <= instant else { return nil }
+    return heap.popMin()
   }
 }

@@ -104,9 +104,9 @@ struct LocatedSubject: Sendable {
   }
 
   /// Returns the counters of its locator, with those of the motion tracker added.
-  mutating func counters() -> Locator.Counters {
+  mutating func counters() -> LocatingCounters {
     guard var sum = locator?.counters, let motion = locator?.tracker.counters else {
-      return Locator.Counters()
+      return LocatingCounters()
     }
     sum.late &+= motion.late &+ motion.unordered
     sum.senseless &+= motion.senseless

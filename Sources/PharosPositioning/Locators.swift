@@ -323,10 +323,8 @@ struct GroundReach {
 extension LocatableVenue {
   /// Returns whether a place is within a distance of the drawn extent of any floor with known coordinates.
   fileprivate func isNear(_ place: Coordinate, within meters: Double) -> Bool {
-    venue.floors.contains { _, floor in
-      guard let point = floor.plane.point(of: place), let extent = floor.extent else { return false }
-      return point.x >= extent.southWest.x - meters && point.x <= extent.northEast.x + meters
-        && point.y >= extent.southWest.y - meters && point.y <= extent.northEast.y + meters
+    content.floors.contains { floor in
+      floor.plane.point(of: place).map { floor.holds($0, margin: meters) } ?? false
     }
   }
 }
@@ -350,6 +348,8 @@ package struct LocatingCounters: Hashable, Sendable {
   package var crowded: UInt64 = 0
   /// Locations from outside, and motion samples, that are not valid.
   package var senseless: UInt64 = 0
+  /// Fixes that were dropped because they were not fetched in time.
+  package var unfetched: UInt64 = 0
   /// Times that another place explained a subject's readings much better than the belief, and part of the belief moved
   /// there.
   package var recoveries: UInt64 = 0
@@ -358,12 +358,13 @@ package struct LocatingCounters: Hashable, Sendable {
   package init() {}
 
   /// Adds what one locator has counted.
-  mutating func add(_ counters: Locator.Counters) {
+  mutating func add(_ counters: LocatingCounters) {
     late &+= counters.late
     unknown &+= counters.unknown
     repeated &+= counters.repeated
     crowded &+= counters.crowded
     senseless &+= counters.senseless
+    unfetched &+= counters.unfetched
     recoveries &+= counters.recoveries
   }
 }

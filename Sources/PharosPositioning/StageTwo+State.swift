@@ -55,7 +55,7 @@ extension StageTwo {
     let plan = ZonePlan(site: Site(zones: zones))
     var proofs: [Timestamp] = []
     for _ in plan.observers { proofs.append(try Timestamp(from: &reader)) }
-    let offsets = try OffsetTable(restoring: &reader, observers: plan.observers.count, around.rules)
+    let offsets = try OffsetTable(restoring: &reader, observers: plan.observers.count)
     gaps = try LevelGaps(restoring: &reader, observers: plan.observers.count)
     for _ in 0..<(try reader.count(ofAtLeast: 9)) {
       let observer = try ObserverID(from: &reader)
@@ -70,10 +70,9 @@ extension StageTwo {
       dirty.append(place)
     }
     let present = around.plan
-    around = ZoneTrack.Surroundings(plan: plan, rules: around.rules, proofs: proofs, offsets: offsets)
+    around = ZoneTrack.Surroundings(plan: plan, proofs: proofs, offsets: offsets)
     if zones != site.zones { replan(to: present) }
     counted.tags = tags.count
-    expected = []
     rebuildDeadlines()
   }
 
@@ -150,11 +149,9 @@ extension StageTwo {
     gaps = gaps.translated(by: translation, observers: plan.observers.count)
     around = ZoneTrack.Surroundings(
       plan: plan,
-      rules: around.rules,
       proofs: proofs,
-      offsets: around.offsets.translated(by: translation, observers: plan.observers.count, around.rules)
+      offsets: around.offsets.translated(by: translation, observers: plan.observers.count)
     )
-    expected = []
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].zone.translate(by: translation)
       tags.store[place].zone.placing = plan.placing(
@@ -189,7 +186,7 @@ extension StageTwo {
     now = max(now, instant)
     live.removeAll()
     for place in tags.slots where tags.isTaken(place) {
-      tags.store[place].zone.resume(at: now, after: downtime, around.rules)
+      tags.store[place].zone.resume(at: now, after: downtime)
       for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
     }
     take(publishedState.regions, into: &events)
@@ -249,8 +246,7 @@ extension StageTwo {
         zone,
         since: word.time,
         at: now,
-        isHeardInTheDark: tags.store[place].zone.levels.contains { down.contains($0.observer) },
-        around.rules
+        isHeardInTheDark: tags.store[place].zone.levels.contains { down.contains($0.observer) }
       )
       guard tags.store[place].zone.placing.isEmpty else { continue }
       tags.store[place].zone.placing = around.plan.placing(

@@ -35,10 +35,6 @@ package struct StageTwo: Sendable {
   var around: ZoneTrack.Surroundings
   /// The lessons from tags whose zone is certain.
   var gaps: LevelGaps
-  /// The places at which each observer's beacons were found in its last second, by the observer's place in the plan.
-  ///
-  /// A hint that saves the lookup: an observer reports its beacons in the same order from second to second.
-  var expected: [[Int32]] = []
   /// The last computed set of zones that place a beacon.
   var lastPlacing: [Bool] = []
   /// The places of the beacons that need evaluation at the present instant.
@@ -53,14 +49,8 @@ package struct StageTwo: Sendable {
   /// - Parameters:
   ///   - site: The site.
   ///   - limits: The bounds on what the stage keeps.
-  ///   - rules: The constants of the zone decision.
   ///   - grounds: The venues in which handsets and tags are located. If it is empty, no subject is located.
-  package init(
-    site: Site,
-    limits: PositioningLimits = PositioningLimits(),
-    rules: ZoneRules = ZoneRules(),
-    grounds: [LocatableVenue] = []
-  ) {
+  package init(site: Site, limits: PositioningLimits = PositioningLimits(), grounds: [LocatableVenue] = []) {
     self.site = site
     self.stream = site.stream
     self.limits = limits
@@ -68,9 +58,8 @@ package struct StageTwo: Sendable {
     let plan = ZonePlan(site: site)
     around = ZoneTrack.Surroundings(
       plan: plan,
-      rules: rules,
       proofs: Array(repeating: .distantFuture, count: plan.observers.count),
-      offsets: OffsetTable(observers: plan.observers.count, rules)
+      offsets: OffsetTable(observers: plan.observers.count)
     )
     gaps = LevelGaps(observers: plan.observers.count)
     if !grounds.isEmpty { locators = Locators(grounds: grounds, site: site, limit: limits.subjects) }
@@ -90,7 +79,6 @@ package struct StageTwo: Sendable {
       counted.presenceChanges &+= 1
       note(change, into: &events)
     case .observer(let change):
-      counted.observerChanges &+= 1
       if change.isUp { recover(change) } else { goDark(change) }
     case .sensing(let sensing):
       counted.sensings &+= 1
@@ -237,7 +225,7 @@ package struct StageTwo: Sendable {
     tags.store[place].zone.look(at: now, around, gaps, &weighing)
     let move = tags.store[place].zone.decide(at: now, around, weighing)
     if tags.store[place].zone.teach(&gaps, at: now, around, weighing) {
-      around.offsets.refresh(gaps, around.rules)
+      around.offsets.refresh(gaps)
     }
     guard let move else { return }
     tags.store[place].zone.counter += 1
@@ -269,28 +257,12 @@ extension StageTwo {
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
     guard let observer = around.plan.place(of: second.observer) else { return }
     if live[second.observer] == nil { live[second.observer] = now }
-    var order = KnownOrder(expected, of: observer)
     for index in second.beacons.indices {
-      let beacon = second.beacons[index].beacon
-      let place: Int
-      if let next = order.next, tags.isTaken(next), tags.store[next].beacon == beacon {
-        place = next
-        tags.store[place].touched = now
-      } else {
-        place = self.place(of: beacon, into: &events)
-      }
-      order.append(place)
+      let place = place(of: second.beacons[index].beacon, into: &events)
       if tags.store[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
-      tags.store[place].zone.add(
-        second.beacons[index],
-        of: observer,
-        until: second.until,
-        at: now,
-        around.ground
-      )
+      tags.store[place].zone.add(second.beacons[index], of: observer, until: second.until, at: now)
       if tags.store[place].zone.nextLook <= now { touch(place) }
     }
-    order.keep(in: &expected, of: observer)
   }
 
   /// Determines the zones that place a beacon.
@@ -356,9 +328,9 @@ extension StageTwo {
   mutating func prove(_ observer: Int, through time: Timestamp) {
     let before = around.proofs[observer]
     around.proofs[observer] = time
-    guard (time - before).seconds * around.rules.silentPause > around.rules.period.seconds else { return }
+    guard (time - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else { return }
     for place in tags.slots where tags.isTaken(place) {
-      if tags.store[place].zone.comeUp(for: observer, at: now, around.rules) { touch(place) }
+      if tags.store[place].zone.comeUp(for: observer, at: now) { touch(place) }
     }
   }
 
@@ -416,48 +388,6 @@ extension StageTwo {
   }
 }
 
-/// The places in the tag table at which an observer's beacons were found in its last second, in report order.
-///
-/// An observer reports its beacons in nearly the same order from second to second, so the place of the next beacon is
-/// usually known without a lookup. It is only a hint: the caller must check that the beacon is at that place.
-package struct KnownOrder {
-  /// The number of places that are searched ahead for a beacon that comes out of order.
-  private static let reach = 16
-
-  private let last: [Int32]
-  private var present: [Int32] = []
-  private var cursor = 0
-
-  /// Begins a second of an observer.
-  package init(_ orders: [[Int32]], of observer: Int) {
-    last = observer < orders.count ? orders[observer] : []
-    present.reserveCapacity(last.count + 1)
-  }
-
-  /// The place of the next beacon in the last second.
-  package var next: Int? { cursor < last.count ? Int(last[cursor]) : nil }
-
-  /// Records the place of the next beacon, and continues after it.
-  package mutating func append(_ place: Int) {
-    present.append(Int32(place))
-    let end = min(cursor + KnownOrder.reach, last.count)
-    var index = cursor
-    while index < end {
-      if last[index] == Int32(place) {
-        cursor = index + 1
-        return
-      }
-      index += 1
-    }
-  }
-
-  /// Ends the second, whose order becomes the hint for the next one.
-  package func keep(in orders: inout [[Int32]], of observer: Int) {
-    while orders.count <= observer { orders.append([]) }
-    if present != last { orders[observer] = present }
-  }
-}
-
 /// The limits on the state of stage two.
 package struct PositioningLimits: Hashable, Sendable {
   /// The maximum number of beacons with state; beyond that, beacons at no known location are evicted first, then the
@@ -487,8 +417,6 @@ package struct PositioningCounters: Hashable, Sendable {
   package var summaries: UInt64 = 0
   /// Presence changes taken.
   package var presenceChanges: UInt64 = 0
-  /// Observers gone down or come back.
-  package var observerChanges: UInt64 = 0
   /// Presence changes for a region that is not, or no longer, monitored.
   package var strayChanges: UInt64 = 0
   /// Times that an observer heard a beacon but was not recorded, because ``PositioningLimits/observersPerRow`` was

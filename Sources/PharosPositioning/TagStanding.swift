@@ -20,15 +20,6 @@ package struct TagStanding: Hashable, Sendable {
     package var lastHeard: Timestamp
     /// Indicates whether the observer is down, so that its silence is no evidence.
     package var isDown: Bool
-
-    /// Makes a hearing.
-    package init(observer: ObserverID, level: Double, offset: Double, lastHeard: Timestamp, isDown: Bool) {
-      self.observer = observer
-      self.level = level
-      self.offset = offset
-      self.lastHeard = lastHeard
-      self.isDown = isDown
-    }
   }
 
   /// The beacon.
@@ -41,21 +32,6 @@ package struct TagStanding: Hashable, Sendable {
   package var probability: Double?
   /// The observers that hear the beacon, the loudest first.
   package var hearings: [Hearing]
-
-  /// Makes a standing.
-  package init(
-    beacon: BeaconID,
-    zone: String?,
-    since: Timestamp?,
-    probability: Double?,
-    hearings: [Hearing]
-  ) {
-    self.beacon = beacon
-    self.zone = zone
-    self.since = since
-    self.probability = probability
-    self.hearings = hearings
-  }
 }
 
 /// The state of one beacon towards one region about beacons.
@@ -72,23 +48,6 @@ package struct BeaconStanding: Hashable, Sendable {
   package var enteredAt: Timestamp?
   /// The observers that have the beacon inside, in their order, without those that are down.
   package var observers: [ObserverID]
-
-  /// Makes a standing.
-  package init(
-    application: String,
-    region: String,
-    beacon: BeaconID,
-    state: RegionState,
-    enteredAt: Timestamp?,
-    observers: [ObserverID]
-  ) {
-    self.application = application
-    self.region = region
-    self.beacon = beacon
-    self.state = state
-    self.enteredAt = enteredAt
-    self.observers = observers
-  }
 }
 
 extension StageTwo {

@@ -6,7 +6,7 @@ import Testing
 struct GapModelTests {
   private static func model(_ gaps: [Double]) -> GapModel {
     var model = GapModel()
-    for gap in gaps { model.learn(gap, longest: ZoneRules().longestInterval) }
+    for gap in gaps { model.learn(gap) }
     return model
   }
 
@@ -40,7 +40,7 @@ struct GapModelTests {
   func lesson() {
     var other = Self.model(Self.bursty).lesson
     #expect(other.surprise(after: 6) < 4)
-    for _ in 0..<96 { other.learn(1, longest: ZoneRules().longestInterval) }
+    for _ in 0..<96 { other.learn(1) }
     #expect(other.surprise(after: 6) > 5)
   }
 }

@@ -69,28 +69,6 @@ struct SecondTests {
     #expect(events == Self.events(single))
   }
 
-  @Test("the order of the last second is found again behind what was left out, and never invents a place")
-  func knownOrder() {
-    var orders: [[Int32]] = []
-    func walk(_ places: [Int], of observer: Int) -> Int {
-      var order = KnownOrder(orders, of: observer)
-      var hits = 0
-      for place in places {
-        if order.next == place { hits += 1 }
-        order.append(place)
-      }
-      order.keep(in: &orders, of: observer)
-      return hits
-    }
-    #expect(walk([5, 6, 7, 8, 9], of: 1) == 0)
-    #expect(orders == [[], [5, 6, 7, 8, 9]])
-    #expect(walk([5, 6, 7, 8, 9], of: 1) == 5)
-    #expect(walk([5, 7, 8, 9], of: 1) == 3, "one look-up where one is missing")
-    #expect(walk([5, 6, 7, 8, 9], of: 1) == 4)
-    #expect(walk([], of: 0) == 0)
-    #expect(orders == [[], [5, 6, 7, 8, 9]])
-  }
-
   @Test("deadlines come up in their order", arguments: [1, 2, 3, 4] as [UInt64])
   func deadlines(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -27,22 +27,21 @@ struct ZoneBeliefTests {
     doors: Double,
     scores: [Double],
     evidence: Double,
-    _ plan: ZonePlan,
-    _ rules: ZoneRules
+    _ plan: ZonePlan
   ) -> [Double] {
     let count = before.count
     var matrix = Array(repeating: Array(repeating: 0.0, count: count), count: count)
     for from in 0..<count {
       for to in 0..<count where to != from {
         if from == count - 1 || to == count - 1 {
-          matrix[from][to] = doors * rules.leavingShare
+          matrix[from][to] = doors * ZoneRules.leavingShare
           continue
         }
         switch plan.step(from: from, to: to) {
         case .stay: break
         case .walk: matrix[from][to] = doors
-        case .stray: matrix[from][to] = doors * rules.strayShare
-        case .climb: matrix[from][to] = doors * rules.climbShare
+        case .stray: matrix[from][to] = doors * ZoneRules.strayShare
+        case .climb: matrix[from][to] = doors * ZoneRules.climbShare
         }
       }
       let leaving = matrix[from].reduce(0, +)
@@ -58,25 +57,24 @@ struct ZoneBeliefTests {
   @Test("they are those of the forward algorithm", arguments: [1, 2, 3, 4] as [UInt64])
   func forward(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    let (plan, rules) = (Self.plan(), ZoneRules())
-    let ground = ZoneGround(plan: plan, rules: rules)
+    let plan = Self.plan()
     var belief = ZoneBelief()
     var weighing = ZoneWeighing()
     var expected: [Double] = []
     for step in 0..<300 {
       weighing.removeAll()
       for zone in 0..<5 {
-        weighing.add(zone, probability: belief.probability(of: zone), ground)
+        weighing.add(zone, probability: belief.probability(of: zone), plan)
       }
-      belief.recallElsewhere(into: &weighing, ground)
+      belief.recallElsewhere(into: &weighing, plan)
       let scores = (0..<6).map { _ in Double.random(in: -2...0, using: &random) }
       for index in 0..<6 { weighing.candidates[index].score = scores[index] }
       let elapsed = Double.random(in: 0...5, using: &random)
       let evidence = Bool.random(using: &random) ? Double.random(in: 0...1, using: &random) : 0
-      belief.step(elapsed: elapsed, rate: 0.1, evidence: evidence, &weighing, ground)
+      belief.step(elapsed: elapsed, rate: 0.1, evidence: evidence, &weighing, plan)
       let before = step == 0 ? Array(repeating: 0.19, count: 5) + [0.05] : expected
       let doors = step == 0 ? 0 : elapsed * 0.1
-      expected = Self.reference(before, doors: doors, scores: scores, evidence: evidence, plan, rules)
+      expected = Self.reference(before, doors: doors, scores: scores, evidence: evidence, plan)
       for zone in 0..<5 { #expect(abs(belief.probability(of: zone) - expected[zone]) < 1e-9) }
       let sum = belief.shares.reduce(0) { $0 + $1.probability }
       #expect(abs(sum - 1) < 1e-9)

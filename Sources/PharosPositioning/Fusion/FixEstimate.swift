@@ -29,31 +29,6 @@ package struct FixEstimate: Hashable, Sendable {
   package var age: TimeSpan
   /// The advice on whether the handset should keep its satellite receiver on.
   package var satellites: SatelliteAdvice
-
-  /// Makes an estimate.
-  package init(
-    time: Timestamp,
-    floor: FloorID?,
-    point: Point,
-    coordinate: Coordinate?,
-    horizontalAccuracy: Double,
-    speed: Double? = nil,
-    course: Double? = nil,
-    sources: FixSources,
-    age: TimeSpan,
-    satellites: SatelliteAdvice
-  ) {
-    self.time = time
-    self.floor = floor
-    self.point = point
-    self.coordinate = coordinate
-    self.horizontalAccuracy = horizontalAccuracy
-    self.speed = speed
-    self.course = course
-    self.sources = sources
-    self.age = age
-    self.satellites = satellites
-  }
 }
 
 extension Locator {

@@ -196,41 +196,39 @@ extension GroundFloor {
 
 /// The mapping of places of one floor to the plane of another.
 ///
-/// - Shape: x' = xx · x + xy · y + x0, and the same for y'; planes of one building differ by shift, turn and scale.
-struct PlaneChange: Sendable {
-  let xx, xy, x0, yx, yy, y0: Float
+/// Planes of one building differ by shift, turn and scale, so three places determine it.
+package struct PlaneChange: Sendable {
+  /// The place of the origin on the other plane.
+  private let origin: Point
+  /// The ways on the other plane of a metre along each axis.
+  private let alongX, alongY: Point
 
-  /// No change.
-  static let same = PlaneChange(xx: 1, xy: 0, x0: 0, yx: 0, yy: 1, y0: 0)
-
-  private init(xx: Float, xy: Float, x0: Float, yx: Float, yy: Float, y0: Float) {
-    (self.xx, self.xy, self.x0, self.yx, self.yy, self.y0) = (xx, xy, x0, yx, yy, y0)
-  }
+  /// The distance over which the change is measured: about a floor.
+  ///
+  /// - Units: metres.
+  private static let reach = 100.0
 
   /// The change from one plane to another; nil where they do not reach each other.
-  init?(from: FloorPlane, to: FloorPlane) {
-    let reach = 100.0
-    guard let origin = PlaneChange.change(.origin, from, to),
-      let east = PlaneChange.change(Point(x: reach, y: 0), from, to),
-      let north = PlaneChange.change(Point(x: 0, y: reach), from, to)
+  package init?(from: FloorPlane, to: FloorPlane) {
+    func moved(_ point: Point) -> Point? { from.coordinate(of: point).flatMap { to.point(of: $0) } }
+    let reach = PlaneChange.reach
+    guard let origin = moved(.origin), let east = moved(Point(x: reach, y: 0)),
+      let north = moved(Point(x: 0, y: reach))
     else { return nil }
-    self.init(
-      xx: Float((east.x - origin.x) / reach),
-      xy: Float((north.x - origin.x) / reach),
-      x0: Float(origin.x),
-      yx: Float((east.y - origin.y) / reach),
-      yy: Float((north.y - origin.y) / reach),
-      y0: Float(origin.y)
-    )
-  }
-
-  private static func change(_ point: Point, _ from: FloorPlane, _ to: FloorPlane) -> Point? {
-    from.coordinate(of: point).flatMap { to.point(of: $0) }
+    self.origin = origin
+    alongX = Point(x: (east.x - origin.x) / reach, y: (east.y - origin.y) / reach)
+    alongY = Point(x: (north.x - origin.x) / reach, y: (north.y - origin.y) / reach)
   }
 
   /// Returns the mapped place.
+  package func callAsFunction(_ point: Point) -> Point { origin + alongX * point.x + alongY * point.y }
+
+  /// Returns the mapped place of a particle.
   func callAsFunction(_ east: Float, _ north: Float) -> (east: Float, north: Float) {
-    (xx * east + xy * north + x0, yx * east + yy * north + y0)
+    (
+      Float(alongX.x) * east + Float(alongY.x) * north + Float(origin.x),
+      Float(alongX.y) * east + Float(alongY.y) * north + Float(origin.y)
+    )
   }
 }
 

@@ -1,3 +1,4 @@
+import DequeModule
 import PharosModel
 import PharosVenues
 
@@ -140,8 +141,7 @@ struct WalkedTrail: Sendable, Hashable {
   /// The number of steps that are remembered: about 30 s of walking.
   static let capacity = 64
 
-  private var marks: [Mark] = []
-  private var next = 0
+  private var marks: Deque<Mark> = []
   /// The whole way so far, in metres.
   private(set) var east: Float = 0
   private(set) var north: Float = 0
@@ -150,9 +150,8 @@ struct WalkedTrail: Sendable, Hashable {
 
   /// Adds a step.
   mutating func walk(east: Float, north: Float, at time: Timestamp) {
-    let mark = Mark(time: time, east: self.east, north: self.north)
-    if marks.count < WalkedTrail.capacity { marks.append(mark) } else { marks[next] = mark }
-    next = (next + 1) % WalkedTrail.capacity
+    if marks.count == WalkedTrail.capacity { marks.removeFirst() }
+    marks.append(Mark(time: time, east: self.east, north: self.north))
     self.east += east
     self.north += north
   }
@@ -160,18 +159,15 @@ struct WalkedTrail: Sendable, Hashable {
   /// Removes the way, because directions have another reference.
   mutating func removeAll() {
     marks.removeAll(keepingCapacity: true)
-    next = 0
     (east, north) = (0, 0)
   }
 
   /// Returns the way since a time: all steps that ended after it.
   func way(since time: Timestamp) -> (east: Float, north: Float) {
     var found: (east: Float, north: Float) = (0, 0)
-    var place = next
-    for _ in 0..<marks.count {
-      place = place == 0 ? marks.count - 1 : place - 1
-      guard marks[place].time > time else { break }
-      found = (east - marks[place].east, north - marks[place].north)
+    for mark in marks.reversed() {
+      guard mark.time > time else { break }
+      found = (east - mark.east, north - mark.north)
     }
     return found
   }

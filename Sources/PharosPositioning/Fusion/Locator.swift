@@ -1,3 +1,4 @@
+import DequeModule
 package import PharosModel
 import PharosVenues
 
@@ -36,7 +37,7 @@ package struct Locator: Sendable {
   var newestInput = Timestamp.distantPast
   private var made: [FixEstimate] = []
   /// The counters of dropped input and of recoveries.
-  package internal(set) var counters = Counters()
+  package internal(set) var counters = LocatingCounters()
 
   /// The maximum number of fixes that wait to be fetched.
   ///
@@ -56,27 +57,6 @@ package struct Locator: Sendable {
     // Samples wait for the lag, and some more until their batch is complete.
     tracker = MotionTracker(horizon: self.rules.lag + .milliseconds(600))
     offset = LevelOffset(deviation: self.rules.receiverDeviation)
-  }
-
-  /// The counters of dropped input and of recoveries.
-  package struct Counters: Hashable, Sendable {
-    /// Readings that came later than the lag allows.
-    package var late: UInt64 = 0
-    /// Readings of emitters that the map does not know.
-    package var unknown: UInt64 = 0
-    /// Entries of scans that repeat an entry that was used already, or that are too old.
-    package var repeated: UInt64 = 0
-    /// Readings and locations that were dropped because the inbox was full.
-    package var crowded: UInt64 = 0
-    /// Locations from outside that are not valid.
-    package var senseless: UInt64 = 0
-    /// Fixes that were dropped because the caller did not fetch them in time.
-    package var unfetched: UInt64 = 0
-    /// Times that another place explained the readings much better than the belief, and part of the belief moved there.
-    package var recoveries: UInt64 = 0
-
-    /// Starts at zero.
-    package init() {}
   }
 
   /// The receive time at which the next fix can be made, or the distant future while nothing is known.
@@ -221,9 +201,8 @@ struct LocatorInbox: Sendable {
   /// The maximum number of waiting readings: two scans of a mall, where phones hear 250 to 560 access points.
   static let most = 1_024
 
-  private var readings: [Entry] = []
-  private var first = 0
-  private var outside: [(time: Timestamp, fix: OutsideFix)] = []
+  private var readings: Deque<Entry> = []
+  private var outside: Deque<(time: Timestamp, fix: OutsideFix)> = []
 
   /// The maximum number of waiting locations from outside; one a second is usual.
   private static let mostOutside = 16
@@ -233,7 +212,7 @@ struct LocatorInbox: Sendable {
 
   /// The time of the next input.
   var nextTime: Timestamp? {
-    switch (first < readings.count ? readings[first].time : nil, outside.first?.time) {
+    switch (readings.first?.time, outside.first?.time) {
     case (let reading?, let fix?): min(reading, fix)
     case (let reading?, nil): reading
     case (nil, let fix): fix
@@ -244,9 +223,9 @@ struct LocatorInbox: Sendable {
   ///
   /// - Returns: `true` if there was room.
   mutating func add(_ reading: RadioReading, told time: Timestamp) -> Bool {
-    guard readings.count - first < LocatorInbox.most else { return false }
+    guard readings.count < LocatorInbox.most else { return false }
     var place = readings.count
-    while place > first, readings[place - 1].time > time { place -= 1 }
+    while place > 0, readings[place - 1].time > time { place -= 1 }
     readings.insert(Entry(time: time, reading: reading), at: place)
     return true
   }
@@ -263,18 +242,11 @@ struct LocatorInbox: Sendable {
 
   /// Takes the next reading of exactly a time.
   mutating func reading(at time: Timestamp) -> RadioReading? {
-    guard first < readings.count, readings[first].time == time else { return nil }
-    defer {
-      first += 1
-      if first == readings.count {
-        readings = []
-        first = 0
-      } else if first >= 512 {
-        readings.removeFirst(first)
-        first = 0
-      }
-    }
-    return readings[first].reading
+    guard let next = readings.first, next.time == time else { return nil }
+    readings.removeFirst()
+    // A scan is large and rare: nothing is kept for the next one.
+    if readings.isEmpty { readings = [] }
+    return next.reading
   }
 
   /// Takes the next location from outside of exactly a time.

@@ -148,11 +148,6 @@ package struct DrivingGate: Hashable, Sendable {
     }
   }
 
-  /// Ends driving, because the subject walks.
-  ///
-  /// A single step proves no walk: one jolt of a car may look like a step.
-  package mutating func takeWalk() { fastAt = nil }
-
   /// Returns whether the subject drives.
   package func isDriving(at time: Timestamp) -> Bool {
     guard let fastAt else { return false }

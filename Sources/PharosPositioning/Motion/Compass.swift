@@ -32,97 +32,97 @@ struct Compass: Hashable, Sendable {
   ///
   /// Its tilt is better than that from gravity alone. Its heading follows the field, and therefore its distortions,
   /// within seconds. So where there is a turn rate, the rotation vector only pulls the heading.
-  mutating func take(rotationVector: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
+  mutating func take(rotationVector: SIMD3<Float>, at time: Timestamp) {
     let told = Orientation(rotationVector: rotationVector)
-    let passed = isAlive(rotationAt, at: time, rules) ? Float((time - rotationAt).seconds) : 0
+    let passed = isAlive(rotationAt, at: time) ? Float((time - rotationAt).seconds) : 0
     rotationAt = time
-    if isAlive(turnAt, at: time, rules), reference == .north {
-      let white = rules.rotationNoise * rules.rotationNoise
-      let noise = white * max(1, rules.rotationMemory / max(0.02, passed))
+    if isAlive(turnAt, at: time), reference == .north {
+      let white = MotionRules.rotationNoise * MotionRules.rotationNoise
+      let noise = white * max(1, MotionRules.rotationMemory / max(0.02, passed))
       // The own heading over the told tilt.
       let error = Bearing.wrapped(told.bearing - orientation.bearing)
       orientation = told
-      doubt(error, white: white, over: passed, rules: rules)
+      doubt(error, white: white, over: passed)
       orientation.veer(by: -error * (1 - pull(by: noise)))
     } else {
       orientation = told
       reference = .north
-      variance = rules.headingBias * rules.headingBias
+      variance = MotionRules.headingBias * MotionRules.headingBias
     }
-    pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+    pointing.add(orientation.pointing, at: time, window: MotionRules.headingWindow)
   }
 
   /// Takes a turn rate.
   ///
   /// - Units: rad/s about the handset's axes.
-  mutating func take(turnRate: SIMD3<Float>, at time: Timestamp, isResting: Bool, rules: MotionRules) {
-    let isContinued = isAlive(turnAt, at: time, rules)
+  mutating func take(turnRate: SIMD3<Float>, at time: Timestamp, isResting: Bool) {
+    let isContinued = isAlive(turnAt, at: time)
     let passed = Float((time - turnAt).seconds)
     turnAt = time
     // No sensor has recorded how the handset turned meanwhile.
-    if !isContinued, !isAlive(rotationAt, at: time, rules) { reference = nil }
-    guard isAlive(gravityAt, at: time, rules) else { return }
+    if !isContinued, !isAlive(rotationAt, at: time) { reference = nil }
+    guard isAlive(gravityAt, at: time) else { return }
     if reference == nil {
       // Gravity is known; which way north lies is not.
       orientation = Orientation(up: gravity, field: orientation.north) ?? orientation
       lose()
     } else if isContinued {
-      if isResting { learn(zeroRate: turnRate, over: passed, rules: rules) }
+      if isResting { learn(zeroRate: turnRate, over: passed) }
       orientation.turn(by: (turnRate - zeroRate) * passed)
-      variance += rules.turnDrift * rules.turnDrift * passed
+      variance += MotionRules.turnDrift * MotionRules.turnDrift * passed
       // Where samples are missing the last one stands for them, right or wrong.
       if passed > Compass.gap { variance += (turnRate - zeroRate).square * passed * passed }
     }
-    pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+    pointing.add(orientation.pointing, at: time, window: MotionRules.headingWindow)
   }
 
   /// Takes an acceleration with gravity.
   ///
   /// - Units: m/s² along the handset's axes.
-  mutating func take(acceleration: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
+  mutating func take(acceleration: SIMD3<Float>, at time: Timestamp) {
     let passed = Float((time - gravityAt).seconds)
-    let isContinued = isAlive(gravityAt, at: time, rules)
+    let isContinued = isAlive(gravityAt, at: time)
     gravityAt = time
     gravity = isContinued ? gravity + (acceleration - gravity) * (passed / (0.5 + passed)) : acceleration
-    guard isContinued, isAlive(turnAt, at: time, rules), !isAlive(rotationAt, at: time, rules) else { return }
-    orientation.lean(to: acceleration, share: passed / (rules.leanTime + passed))
+    guard isContinued, isAlive(turnAt, at: time), !isAlive(rotationAt, at: time) else { return }
+    orientation.lean(to: acceleration, share: passed / (MotionRules.leanTime + passed))
   }
 
   /// Takes a magnetic field.
   ///
   /// - Units: µT along the handset's axes.
-  mutating func take(field sample: SIMD3<Float>, at time: Timestamp, rules: MotionRules) {
-    let passed = isAlive(fieldAt, at: time, rules) ? Float((time - fieldAt).seconds) : 0
+  mutating func take(field sample: SIMD3<Float>, at time: Timestamp) {
+    let passed = isAlive(fieldAt, at: time) ? Float((time - fieldAt).seconds) : 0
     fieldAt = time
-    guard isAlive(gravityAt, at: time, rules) else { return }
-    let isTurning = isAlive(turnAt, at: time, rules)
-    guard !isAlive(rotationAt, at: time, rules) else { return }
+    guard isAlive(gravityAt, at: time) else { return }
+    let isTurning = isAlive(turnAt, at: time)
+    guard !isAlive(rotationAt, at: time) else { return }
     let up = isTurning ? orientation.up : gravity.normalized ?? SIMD3(0, 0, 1)
     let oddity = field.oddity(of: sample, up: up, after: passed)
     guard let bare = Orientation(up: up, field: sample) else { return }
-    let white = rules.fieldNoise * rules.fieldNoise * (1 + oddity * oddity)
+    let white = MotionRules.fieldNoise * MotionRules.fieldNoise * (1 + oddity * oddity)
     guard isTurning, reference == .north else {
       orientation = bare
       reference = .north
-      variance = max(white, rules.headingBias * rules.headingBias)
-      pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+      variance = max(white, MotionRules.headingBias * MotionRules.headingBias)
+      pointing.add(orientation.pointing, at: time, window: MotionRules.headingWindow)
       return
     }
     guard passed > 0 else { return }
     // The field's error lasts for metres: many samples of it count as one.
-    let noise = white * max(1, rules.fieldMemory / passed)
+    let noise = white * max(1, MotionRules.fieldMemory / passed)
     let error = Bearing.wrapped(bare.bearing - orientation.bearing)
-    doubt(error, white: rules.rotationNoise * rules.rotationNoise, over: passed, rules: rules)
+    doubt(error, white: MotionRules.rotationNoise * MotionRules.rotationNoise, over: passed)
     orientation.veer(by: error * pull(by: noise))
   }
 
   /// Learns the turn rate at rest.
   ///
   /// A slow turn of the hand is not at rest.
-  private mutating func learn(zeroRate sample: SIMD3<Float>, over passed: Float, rules: MotionRules) {
-    guard (sample - zeroRate).square < rules.restTurn * rules.restTurn else { return }
-    zeroRate += (sample - zeroRate) * (passed / (rules.zeroRateTime + passed))
-    let limit = SIMD3<Float>(repeating: rules.greatestZeroRate)
+  private mutating func learn(zeroRate sample: SIMD3<Float>, over passed: Float) {
+    guard (sample - zeroRate).square < MotionRules.restTurn * MotionRules.restTurn else { return }
+    zeroRate += (sample - zeroRate) * (passed / (MotionRules.zeroRateTime + passed))
+    let limit = SIMD3<Float>(repeating: MotionRules.greatestZeroRate)
     zeroRate.clamp(lowerBound: -limit, upperBound: limit)
   }
 
@@ -130,13 +130,13 @@ struct Compass: Hashable, Sendable {
   ///
   /// Iron along the way bends the field for some seconds, and then the turn rate is right. A difference that lasts
   /// longer comes from a turn that was missed, and then the field is right.
-  private mutating func doubt(_ error: Float, white: Float, over passed: Float, rules: MotionRules) {
+  private mutating func doubt(_ error: Float, white: Float, over passed: Float) {
     guard error * error > 9 * (variance + white) else {
       astray = 0
       return
     }
     astray += passed
-    guard astray > rules.astrayTime else { return }
+    guard astray > MotionRules.astrayTime else { return }
     variance = error * error
     astray = 0
   }
@@ -151,23 +151,23 @@ struct Compass: Hashable, Sendable {
 
   /// Returns the heading of the step that ends now, from the directions since the last step, or nil if no sensor gives
   /// it.
-  mutating func heading(at time: Timestamp, rules: MotionRules) -> Heading? {
+  mutating func heading(at time: Timestamp) -> Heading? {
     defer { pointing = Pointing() }
     guard let reference else { return nil }
-    if !isAlive(pointing.time, at: time, rules) {
-      guard isAlive(rotationAt, at: time, rules) || isAlive(turnAt, at: time, rules) else { return nil }
-      pointing.add(orientation.pointing, at: time, window: rules.headingWindow)
+    if !isAlive(pointing.time, at: time) {
+      guard isAlive(rotationAt, at: time) || isAlive(turnAt, at: time) else { return nil }
+      pointing.add(orientation.pointing, at: time, window: MotionRules.headingWindow)
     }
     let spread = pointing.spread
     let lasting: Float
     switch reference {
     // Grip and declination are part of every heading, however sure the compass is.
-    case .north: lasting = variance + rules.headingBias * rules.headingBias
+    case .north: lasting = variance + MotionRules.headingBias * MotionRules.headingBias
     case .unknown: lasting = Compass.anyDirection * Compass.anyDirection
     }
     return Heading(
       radians: pointing.bearing,
-      deviation: (rules.headingNoise * rules.headingNoise + spread * spread).squareRoot(),
+      deviation: (MotionRules.headingNoise * MotionRules.headingNoise + spread * spread).squareRoot(),
       biasDeviation: min(Compass.anyDirection, lasting.squareRoot()),
       reference: reference
     )
@@ -188,8 +188,8 @@ struct Compass: Hashable, Sendable {
     variance = 0
   }
 
-  private func isAlive(_ last: Timestamp, at time: Timestamp, _ rules: MotionRules) -> Bool {
-    last != .distantPast && time - last <= rules.sampleLife
+  private func isAlive(_ last: Timestamp, at time: Timestamp) -> Bool {
+    last != .distantPast && time - last <= MotionRules.sampleLife
   }
 }
 

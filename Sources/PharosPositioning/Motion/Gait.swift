@@ -1,48 +1,30 @@
 import PharosModel
 
-/// The gait of a person: the steps found in the acceleration or reported by the handset, their lengths, and the
-/// resulting speed.
+/// The gait of a person: the steps found in the acceleration or reported by the handset, and their lengths.
 struct Gait: Hashable, Sendable {
-  private var detector = StepDetector()
-  private var mark: StepDetector.Mark?
   private var handsetStepAt = Timestamp.distantPast
   /// The duration of a step and the fourth root of its swing: means over the last few steps, 0 before the first.
   ///
   /// - Units: seconds and (m/s²)^¼.
   private var period: Float = 0
   private var root: Float = 0
-  /// The last step, from either source.
-  private var last: Step?
-
-  /// Takes a strength of acceleration, and returns whether it ends a step.
-  mutating func takes(_ strength: Float, at time: Timestamp, rules: MotionRules) -> Bool {
-    mark = detector.take(strength, at: time, rules: rules)
-    return mark != nil
-  }
-
-  /// Returns the step that ends now, or nil if the handset itself reports steps.
-  mutating func step(heading: Heading?, at time: Timestamp, rules: MotionRules) -> Step? {
-    guard let mark, handsetStepAt == .distantPast || time - handsetStepAt > rules.handsetStepLife else {
-      return nil
-    }
-    let began = mark.began ?? time - rules.usualDuration
-    learn(mark, at: time, rules: rules)
-    let length = length(rules)
-    return told(
-      Step(
-        began: began,
-        time: time,
-        length: length,
-        lengthDeviation: length * rules.stepNoise,
-        heading: heading
-      )
-    )
-  }
+  /// The time of the last step, from either source.
+  private var steppedAt: Timestamp?
 
   /// The number of steps over which the means of period and swing are taken.
   private static let memory: Float = 4
 
-  private mutating func learn(_ mark: StepDetector.Mark, at time: Timestamp, rules: MotionRules) {
+  /// Takes a step that shows in the acceleration, and returns it, or nil if the handset itself reports steps.
+  mutating func take(_ mark: StepDetector.Mark, heading: Heading?, at time: Timestamp) -> Step? {
+    guard handsetStepAt == .distantPast || time - handsetStepAt > MotionRules.handsetStepLife else {
+      return nil
+    }
+    learn(mark, at: time)
+    let began = mark.began ?? time - MotionRules.usualDuration
+    return step(began: began, at: time, length: length, heading: heading)
+  }
+
+  private mutating func learn(_ mark: StepDetector.Mark, at time: Timestamp) {
     let swing = mark.swing.squareRoot().squareRoot()
     root += (swing - root) / (root > 0 ? Gait.memory : 1)
     guard let began = mark.began else { return }
@@ -50,64 +32,48 @@ struct Gait: Hashable, Sendable {
     period += (passed - period) / (period > 0 ? Gait.memory : 1)
   }
 
-  /// Returns the length of steps with the present swing and cadence.
-  private func length(_ rules: MotionRules) -> Float {
-    let usual = Float(rules.usualDuration.seconds)
+  /// The length of steps with the present swing and cadence.
+  private var length: Float {
+    let usual = Float(MotionRules.usualDuration.seconds)
     // Beyond what was surveyed the lines that were fitted mean nothing.
     let cadence = min(2.4, max(1.5, 1 / (period > 0 ? period : usual)))
-    let length = rules.lengthBase + rules.lengthForCadence * cadence + rules.lengthForSwing * root
-    return min(rules.lengths.upperBound, max(rules.lengths.lowerBound, length))
+    let length =
+      MotionRules.lengthBase + MotionRules.lengthForCadence * cadence + MotionRules.lengthForSwing * root
+    return min(MotionRules.lengths.upperBound, max(MotionRules.lengths.lowerBound, length))
   }
 
   /// Takes a step that the handset detected, and returns it.
   ///
   /// The rules and the compass supply what the handset does not report.
-  mutating func take(
-    length: Float,
-    heading: Float,
-    own: Heading?,
-    at time: Timestamp,
-    rules: MotionRules
-  ) -> Step {
+  mutating func take(length: Float, heading: Float, own: Heading?, at time: Timestamp) -> Step {
     handsetStepAt = time
-    let usual = time - rules.usualDuration
-    let began = last.map { time - $0.time <= rules.longestStep ? $0.time : usual } ?? usual
-    let length = length > 0 ? length : rules.usualStep
+    let usual = time - MotionRules.usualDuration
+    let began = steppedAt.map { time - $0 <= MotionRules.longestStep ? $0 : usual } ?? usual
     let toldHeading =
       heading.isFinite
       ? Heading(
         radians: Bearing.wrapped(heading),
-        deviation: rules.headingNoise,
-        biasDeviation: rules.headingBias,
+        deviation: MotionRules.headingNoise,
+        biasDeviation: MotionRules.headingBias,
         reference: .north
       ) : own
-    return told(
-      Step(
-        began: began,
-        time: time,
-        length: length,
-        lengthDeviation: length * rules.stepNoise,
-        heading: toldHeading
-      )
+    return step(
+      began: began,
+      at: time,
+      length: length > 0 ? length : MotionRules.usualStep,
+      heading: toldHeading
     )
   }
 
-  /// Returns the speed and the course of a walk that goes on, or nil.
-  func walking(at time: Timestamp, rules: MotionRules) -> (speed: Float, course: Float?)? {
-    guard let last, time - last.time <= rules.longestStep else { return nil }
-    let course = last.heading.flatMap { $0.reference == .north ? $0.radians : nil }
-    return (last.length / Float(max(0.2, (last.time - last.began).seconds)), course)
-  }
-
-  /// Returns the time for which silence means that no step was made: a handset that reports steps sends nothing while
-  /// it rests.
-  func life(_ rules: MotionRules) -> TimeSpan {
-    handsetStepAt == .distantPast ? .zero : rules.handsetStepLife
-  }
-
-  private mutating func told(_ step: Step) -> Step {
-    last = step
-    return step
+  private mutating func step(began: Timestamp, at time: Timestamp, length: Float, heading: Heading?) -> Step {
+    steppedAt = time
+    return Step(
+      began: began,
+      time: time,
+      length: length,
+      lengthDeviation: length * MotionRules.stepNoise,
+      heading: heading
+    )
   }
 }
 
@@ -139,32 +105,32 @@ struct StepDetector: Hashable, Sendable {
   private var previous = Timestamp.distantPast
 
   /// Takes a strength of acceleration, and returns the step that ended with it, if any.
-  mutating func take(_ strength: Float, at time: Timestamp, rules: MotionRules) -> Mark? {
+  mutating func take(_ strength: Float, at time: Timestamp) -> Mark? {
     defer { previous = time }
-    guard previous != .distantPast, time - previous <= rules.sampleLife else {
+    guard previous != .distantPast, time - previous <= MotionRules.sampleLife else {
       slow = strength
       smooth = 0
       (top, trough, isRising) = (0, 0, false)
       return nil
     }
     let passed = Float((time - previous).seconds)
-    slow += passed / (rules.stepMean + passed) * (strength - slow)
-    smooth += passed / (rules.stepSmoothing + passed) * (strength - slow - smooth)
+    slow += passed / (MotionRules.stepMean + passed) * (strength - slow)
+    smooth += passed / (MotionRules.stepSmoothing + passed) * (strength - slow - smooth)
     guard isRising else {
       trough = min(trough, smooth)
-      if smooth > rules.stepRise {
+      if smooth > MotionRules.stepRise {
         isRising = true
         top = smooth
       }
       return nil
     }
     top = max(top, smooth)
-    let isOfWalk = last != .distantPast && time - last <= rules.longestStep
-    let fall = isOfWalk ? max(rules.stepFall, rules.stepShare * usual) : rules.stepFall
+    let isOfWalk = last != .distantPast && time - last <= MotionRules.longestStep
+    let fall = isOfWalk ? max(MotionRules.stepFall, MotionRules.stepShare * usual) : MotionRules.stepFall
     guard smooth < top - fall, smooth < 0 else { return nil }
     isRising = false
     let swing = top - trough
-    guard last == .distantPast || time - last >= rules.shortestStep else { return nil }
+    guard last == .distantPast || time - last >= MotionRules.shortestStep else { return nil }
     usual = isOfWalk ? usual + (swing - usual) / StepDetector.memory : swing
     let mark = Mark(began: isOfWalk ? last : nil, swing: swing)
     last = time
@@ -189,15 +155,15 @@ struct RestWatch: Hashable, Sendable {
   private static let memory: Float = 0.5
 
   /// Returns whether the handset rests: no step for a while, and little scatter.
-  func isResting(at time: Timestamp, rules: MotionRules) -> Bool {
+  func isResting(at time: Timestamp) -> Bool {
     guard let quietSince else { return false }
-    return time - quietSince >= rules.restDelay
+    return time - quietSince >= MotionRules.restDelay
   }
 
   /// Takes a strength of acceleration, and returns a rest to report, if any.
-  mutating func take(_ strength: Float, at time: Timestamp, rules: MotionRules) -> Movement? {
+  mutating func take(_ strength: Float, at time: Timestamp) -> Movement? {
     defer { previous = time }
-    guard previous != .distantPast, time - previous <= rules.sampleLife else {
+    guard previous != .distantPast, time - previous <= MotionRules.sampleLife else {
       (mean, variance, quietSince) = (strength, 0, nil)
       return nil
     }
@@ -206,15 +172,15 @@ struct RestWatch: Hashable, Sendable {
     let difference = strength - mean
     mean += share * difference
     variance = (1 - share) * (variance + share * difference * difference)
-    guard variance < rules.restScatter * rules.restScatter else {
+    guard variance < MotionRules.restScatter * MotionRules.restScatter else {
       quietSince = nil
       return nil
     }
     let since = quietSince ?? time
     quietSince = since
-    guard time - since >= rules.restDelay else { return nil }
+    guard time - since >= MotionRules.restDelay else { return nil }
     let from = max(since, told)
-    guard time - from >= rules.restInterval else { return nil }
+    guard time - from >= MotionRules.restInterval else { return nil }
     told = time
     return .still(from: from, to: time)
   }

@@ -45,10 +45,10 @@ struct HeightWatch: Hashable, Sendable {
   private static let quickSmoothing: Float = 0.3
 
   /// Takes an air pressure in hPa, and returns a climb that has ended, if any.
-  mutating func take(_ pressure: Float, at time: Timestamp, rules: MotionRules) -> Climb? {
+  mutating func take(_ pressure: Float, at time: Timestamp) -> Climb? {
     let raw = -HeightWatch.scaleHeight * Float(RadioMath.naturalLog(Double(pressure) / 1_013.25))
     let passed = Float((time - previous).seconds)
-    let isContinued = previous != .distantPast && time - previous <= rules.pressureLife
+    let isContinued = previous != .distantPast && time - previous <= MotionRules.pressureLife
     previous = time
     guard isContinued, let last = marks.last else {
       (level, height) = (raw, raw)
@@ -56,43 +56,37 @@ struct HeightWatch: Hashable, Sendable {
       way = nil
       return nil
     }
-    height += passed / (rules.heightSmoothing + passed) * (raw - height)
+    height += passed / (MotionRules.heightSmoothing + passed) * (raw - height)
     let quick = last.quick + passed / (HeightWatch.quickSmoothing + passed) * (raw - last.quick)
-    marks.removeAll { time - $0.time > rules.levelWindow }
+    marks.removeAll { time - $0.time > MotionRules.levelWindow }
     marks.append(Mark(time: time, height: raw, quick: quick))
     guard var open = way else {
-      if (height - level).magnitude > rules.climbStart {
+      if (height - level).magnitude > MotionRules.climbStart {
         way = Way(began: time, base: level, jump: jump)
       } else {
-        level += passed / (rules.weatherTime + passed) * (height - level)
+        level += passed / (MotionRules.weatherTime + passed) * (height - level)
       }
       return nil
     }
     open.jump = max(open.jump, jump)
     way = open
-    guard let (end, speed) = trend(rules), speed.magnitude < rules.levelSpeed else { return nil }
-    return close(open, at: end, after: passed, time, rules)
+    guard let (end, speed) = trend(), speed.magnitude < MotionRules.levelSpeed else { return nil }
+    return close(open, at: end, after: passed, time)
   }
 
   /// Ends a way that has come to a level, and returns a climb if it was one.
-  private mutating func close(
-    _ open: Way,
-    at end: Float,
-    after passed: Float,
-    _ time: Timestamp,
-    _ rules: MotionRules
-  ) -> Climb? {
+  private mutating func close(_ open: Way, at end: Float, after passed: Float, _ time: Timestamp) -> Climb? {
     let meters = end - open.base
-    guard meters.magnitude >= rules.leastClimb else {
+    guard meters.magnitude >= MotionRules.leastClimb else {
       // A landing, or the weather: what follows decides, and what stays is the level.
-      way?.base += passed / (rules.weatherTime + passed) * meters
-      if meters.magnitude < rules.climbStart / 2 { settle(at: end) }
+      way?.base += passed / (MotionRules.weatherTime + passed) * meters
+      if meters.magnitude < MotionRules.climbStart / 2 { settle(at: end) }
       return nil
     }
     settle(at: end)
     // Neither a walker nor a lift covers most of the height between floors within a second: that is a door.
-    guard open.jump < rules.suddenShare * meters.magnitude else { return nil }
-    return Climb(began: open.began, time: time, meters: meters, deviation: rules.climbDeviation)
+    guard open.jump < MotionRules.suddenShare * meters.magnitude else { return nil }
+    return Climb(began: open.began, time: time, meters: meters)
   }
 
   private mutating func settle(at end: Float) {
@@ -109,8 +103,9 @@ struct HeightWatch: Hashable, Sendable {
 
   /// The height of the last seconds and the speed at which it changes: the line of least squares; nil before there are
   /// enough of them.
-  private func trend(_ rules: MotionRules) -> (height: Float, speed: Float)? {
-    guard let first = marks.first, let last = marks.last, last.time - first.time >= rules.levelWindow * 0.75
+  private func trend() -> (height: Float, speed: Float)? {
+    guard let first = marks.first, let last = marks.last,
+      last.time - first.time >= MotionRules.levelWindow * 0.75
     else { return nil }
     let count = Float(marks.count)
     var mean = (time: Float(0), height: Float(0))

@@ -1,3 +1,4 @@
+import DequeModule
 package import PharosModel
 
 /// A tracker that turns the samples of one handset's motion sensors into movements, as they come in.
@@ -14,8 +15,6 @@ package import PharosModel
 /// - Complexity: A tenth of a microsecond a sample. A handset takes at most 8 KiB with the usual horizon, and 4 KiB
 ///   with acceleration and rotation vector alone.
 package struct MotionTracker: Hashable, Sendable {
-  /// The constants.
-  package let rules: MotionRules
   /// The numbers of samples and movements that were used or dropped, by reason.
   package private(set) var counters = MotionCounters()
   /// The time up to which movements have been determined.
@@ -28,9 +27,8 @@ package struct MotionTracker: Hashable, Sendable {
   package internal(set) var sensedThrough: Timestamp?
 
   private var lanes: [MotionLane]
-  /// The time of the first sample of each lane, in nanoseconds; the greatest number where it is empty.
-  private var fronts = SIMD8<Int64>(repeating: .max)
   private var waiting: [Movement] = []
+  var steps = StepDetector()
   var gait = Gait()
   var compass = Compass()
   var rest = RestWatch()
@@ -56,12 +54,9 @@ package struct MotionTracker: Hashable, Sendable {
 
   /// Creates a tracker of a handset of which nothing is known yet.
   ///
-  /// - Parameters:
-  ///   - rules: The constants.
-  ///   - horizon: The longest time for which samples wait, from the time for which movements are requested to the
-  ///     newest sample: the lag of the caller, plus half a second for batches. It is held between 0.5 and 10 s.
-  package init(rules: MotionRules = MotionRules(), horizon: TimeSpan = .seconds(1.6)) {
-    self.rules = rules
+  /// - Parameter horizon: The longest time for which samples wait, from the time for which movements are requested to
+  ///   the newest sample: the lag of the caller, plus half a second for batches. It is held between 0.5 and 10 s.
+  package init(horizon: TimeSpan = .seconds(1.6)) {
     let seconds = min(max(horizon, .milliseconds(500)), MotionTracker.longestHorizon).seconds
     lanes = MotionTracker.lanes.map { MotionLane(limit: Int($0.rate * seconds) + 1, spacing: $0.spacing) }
   }
@@ -79,9 +74,8 @@ package struct MotionTracker: Hashable, Sendable {
       counters.late += 1
       return
     }
-    if lanes[kind].latest.isAhead(of: time, by: MotionTracker.clockStep) {
+    if lanes[kind].latest != .distantPast, lanes[kind].latest - time >= MotionTracker.clockStep {
       counters.unordered += UInt64(lanes[kind].rewind(to: time))
-      fronts[kind] = lanes[kind].first?.time.nanoseconds ?? .max
     }
     guard time > lanes[kind].latest else {
       counters.unordered += 1
@@ -95,7 +89,6 @@ package struct MotionTracker: Hashable, Sendable {
       counters.hurried += 1
       processNext(through: .distantFuture)
     }
-    if lanes[kind].count == 0 { fronts[kind] = time.nanoseconds }
     lanes[kind].append(MotionLane.Entry(time: time, x: sample.x, y: sample.y, z: sample.z))
     counters.taken += 1
   }
@@ -113,37 +106,26 @@ package struct MotionTracker: Hashable, Sendable {
     return nil
   }
 
-  /// Returns what the handset does at a time.
-  ///
-  /// The caller must have fetched the movements up to that time.
-  package func activity(at time: Timestamp) -> Activity {
-    if let (speed, course) = gait.walking(at: time, rules: rules) {
-      return .walking(speed: speed, course: course)
-    }
-    guard let sensedThrough, time - sensedThrough <= max(rules.sampleLife, gait.life(rules)) else {
-      return .unknown
-    }
-    return rest.isResting(at: time, rules: rules) ? .still : .restless
-  }
-
   /// Processes the earliest waiting sample, if it is early enough, and returns whether there was one.
   @discardableResult
   private mutating func processNext(through limit: Timestamp) -> Bool {
-    var chosen = 0
-    var earliest = Int64.max
-    // At one instant orientation counts before the acceleration that may end a step.
-    let order = SIMD8<UInt8>(3, 1, 2, 4, 5, 0, 6, 7)
-    for place in 0..<6 {
-      let kind = Int(order[place])
-      if fronts[kind] < earliest { (chosen, earliest) = (kind, fronts[kind]) }
+    let next = MotionTracker.order.min { front(of: $0) < front(of: $1) }
+    guard let next, front(of: next) <= limit, let entry = lanes[Int(next.rawValue)].popFirst() else {
+      return false
     }
-    guard earliest <= limit.nanoseconds, let entry = lanes[chosen].popFirst(),
-      let kind = MotionSample.Kind(rawValue: UInt8(chosen))
-    else { return false }
-    fronts[chosen] = lanes[chosen].first?.time.nanoseconds ?? .max
     toldThrough = max(toldThrough, entry.time)
-    process(entry, of: kind)
+    process(entry, of: next)
     return true
+  }
+
+  /// The kinds in the order in which they count at one instant: orientation before the acceleration that may end a step.
+  private static let order: [MotionSample.Kind] = [
+    .rotationVector, .gyroscope, .magnetometer, .barometer, .step, .accelerometer,
+  ]
+
+  /// The time of the first waiting sample of a kind.
+  private func front(of kind: MotionSample.Kind) -> Timestamp {
+    lanes[Int(kind.rawValue)].waiting.first?.time ?? .distantFuture
   }
 
   /// Queues a movement for ``next(through:)``.
@@ -155,13 +137,6 @@ package struct MotionTracker: Hashable, Sendable {
       counters.forgotten += 1
     }
     waiting.append(movement)
-  }
-}
-
-extension Timestamp {
-  /// Returns whether the point lies later than another one by a span or more.
-  fileprivate func isAhead(of other: Timestamp, by span: TimeSpan) -> Bool {
-    self != .distantPast && self - other >= span
   }
 }
 
@@ -187,36 +162,36 @@ extension MotionTracker {
   mutating func process(_ entry: MotionLane.Entry, of kind: MotionSample.Kind) {
     let vector = SIMD3(entry.x, entry.y, entry.z)
     switch kind {
-    case .rotationVector: compass.take(rotationVector: vector, at: entry.time, rules: rules)
+    case .rotationVector: compass.take(rotationVector: vector, at: entry.time)
     case .gyroscope:
-      let isResting = rest.isResting(at: entry.time, rules: rules)
-      compass.take(turnRate: vector, at: entry.time, isResting: isResting, rules: rules)
-    case .magnetometer: compass.take(field: vector, at: entry.time, rules: rules)
+      let isResting = rest.isResting(at: entry.time)
+      compass.take(turnRate: vector, at: entry.time, isResting: isResting)
+    case .magnetometer: compass.take(field: vector, at: entry.time)
     case .accelerometer: process(acceleration: vector, at: entry.time)
     case .barometer:
-      if let climb = heights.take(entry.x, at: entry.time, rules: rules) { tell(.climbed(climb)) }
+      if let climb = heights.take(entry.x, at: entry.time) { tell(.climbed(climb)) }
     case .step:
       sensedThrough = entry.time
-      let heading = compass.heading(at: entry.time, rules: rules)
+      let heading = compass.heading(at: entry.time)
       rest.wake()
-      tell(.step(gait.take(length: entry.x, heading: entry.y, own: heading, at: entry.time, rules: rules)))
+      tell(.step(gait.take(length: entry.x, heading: entry.y, own: heading, at: entry.time)))
     }
   }
 
   private mutating func process(acceleration: SIMD3<Float>, at time: Timestamp) {
     sensedThrough = time
-    compass.take(acceleration: acceleration, at: time, rules: rules)
+    compass.take(acceleration: acceleration, at: time)
     let strength = acceleration.square.squareRoot()
-    if gait.takes(strength, at: time, rules: rules) {
+    if let mark = steps.take(strength, at: time) {
       rest.wake()
-      let heading = compass.heading(at: time, rules: rules)
-      if let step = gait.step(heading: heading, at: time, rules: rules) { tell(.step(step)) }
+      let heading = compass.heading(at: time)
+      if let step = gait.take(mark, heading: heading, at: time) { tell(.step(step)) }
     }
-    if let still = rest.take(strength, at: time, rules: rules) { tell(still) }
+    if let still = rest.take(strength, at: time) { tell(still) }
   }
 }
 
-/// The waiting samples of one kind, in order of their times, in a ring that grows up to a bound.
+/// The waiting samples of one kind, in order of their times, up to a number.
 package struct MotionLane: Hashable, Sendable {
   /// One sample.
   package struct Entry: Hashable, Sendable {
@@ -230,13 +205,11 @@ package struct MotionLane: Hashable, Sendable {
     var z: Float
   }
 
-  /// The maximum number of samples in the ring.
+  /// The maximum number of waiting samples.
   let limit: Int
   /// The least time between two samples that are kept.
   let spacing: TimeSpan
-  private var ring: [Entry] = []
-  private var head = 0
-  private(set) var count = 0
+  private(set) var waiting: Deque<Entry> = []
   /// The time of the last sample that came, kept or not.
   private(set) var latest = Timestamp.distantPast
   private var kept = Timestamp.distantPast
@@ -247,11 +220,8 @@ package struct MotionLane: Hashable, Sendable {
     self.spacing = spacing
   }
 
-  /// The next sample.
-  var first: Entry? { count > 0 ? ring[head] : nil }
-
   /// Indicates whether there is no room for another sample.
-  var isFull: Bool { count == limit }
+  var isFull: Bool { waiting.count == limit }
 
   /// Records that a sample came, and returns whether it is far enough from the last one that was kept.
   mutating func admits(_ time: Timestamp) -> Bool {
@@ -263,38 +233,21 @@ package struct MotionLane: Hashable, Sendable {
 
   /// Adds a sample, for which there is room.
   mutating func append(_ entry: Entry) {
-    if count == ring.count { grow() }
-    ring[(head + count) % ring.count] = entry
-    count += 1
+    // All at once: growing by steps would overshoot the limit.
+    if waiting.isEmpty { waiting.reserveCapacity(limit) }
+    waiting.append(entry)
   }
 
   /// Removes and returns the next sample.
-  mutating func popFirst() -> Entry? {
-    guard count > 0 else { return nil }
-    let entry = ring[head]
-    head = (head + 1) % ring.count
-    count -= 1
-    return entry
-  }
+  mutating func popFirst() -> Entry? { waiting.popFirst() }
 
   /// Removes the waiting samples from a time on, because the clock was set back, and returns their number.
   mutating func rewind(to time: Timestamp) -> Int {
-    let before = count
-    while count > 0, ring[(head + count - 1) % ring.count].time >= time { count -= 1 }
-    latest = count > 0 ? ring[(head + count - 1) % ring.count].time : .distantPast
+    let before = waiting.count
+    while let last = waiting.last, last.time >= time { waiting.removeLast() }
+    latest = waiting.last?.time ?? .distantPast
     kept = latest
-    return before - count
-  }
-
-  private mutating func grow() {
-    var wider: [Entry] = []
-    let size = min(limit, max(8, 2 * ring.count))
-    wider.reserveCapacity(size)
-    for index in 0..<count { wider.append(ring[(head + index) % ring.count]) }
-    let blank = Entry(time: .distantPast, x: 0, y: 0, z: 0)
-    while wider.count < size { wider.append(blank) }
-    ring = wider
-    head = 0
+    return before - waiting.count
   }
 }
 

@@ -32,7 +32,7 @@ package struct Step: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var length: Float
-  /// One standard deviation of that length, from step to step; that of the whole walk is ``MotionRules/scaleDeviation``.
+  /// One standard deviation of that length, from step to step; that of the whole walk is ``FusionRules/scaleDeviation``.
   ///
   /// - Units: metres.
   package var lengthDeviation: Float
@@ -103,28 +103,4 @@ package struct Climb: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var meters: Float
-  /// One standard deviation of that.
-  ///
-  /// - Units: metres.
-  package var deviation: Float
-
-  /// Makes a climb.
-  package init(began: Timestamp, time: Timestamp, meters: Float, deviation: Float) {
-    self.began = began
-    self.time = time
-    self.meters = meters
-    self.deviation = deviation
-  }
-}
-
-/// The activity of a handset at a point in time, as detected by its motion sensors.
-package enum Activity: Hashable, Sendable {
-  /// Unknown, because no sensor has reported lately.
-  case unknown
-  /// It rests.
-  case still
-  /// Movement without steps: the handset is shaken, turned, or pushed on wheels.
-  case restless
-  /// It is carried along at a speed in m/s, in a direction in radians clockwise from north, or nil if none is known.
-  case walking(speed: Float, course: Float?)
 }

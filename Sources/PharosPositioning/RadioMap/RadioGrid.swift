@@ -73,25 +73,6 @@ package struct RadioPatch: Hashable, Sendable {
   /// The index of its first cell in ``RadioMap/levels`` and ``RadioMap/deviations``; the others follow row by row.
   package let offset: Int32
 
-  /// Makes a patch.
-  package init(
-    emitter: Int32,
-    floor: Int32,
-    column: Int32,
-    row: Int32,
-    columns: Int32,
-    rows: Int32,
-    offset: Int32
-  ) {
-    self.emitter = emitter
-    self.floor = floor
-    self.column = column
-    self.row = row
-    self.columns = columns
-    self.rows = rows
-    self.offset = offset
-  }
-
   /// The number of cells.
   package var count: Int { Int(columns) * Int(rows) }
 }

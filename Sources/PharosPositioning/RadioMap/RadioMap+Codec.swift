@@ -134,7 +134,7 @@ extension RadioMap {
 
 /// Reads a radio map's fields and checks that they fit each other.
 struct RadioMapReading {
-  private var parts = RadioMapParts()
+  private var parts = RadioMap()
   /// The number of cells of all patches so far.
   private var cells = 0
 
@@ -156,7 +156,7 @@ struct RadioMapReading {
   }
 
   /// The map.
-  func map() -> RadioMap { RadioMap(parts) }
+  func map() -> RadioMap { parts }
 
   private mutating func readFloors(_ reader: inout FieldReader) throws(FieldError) {
     let count = try reader.count(ofAtLeast: 37)
@@ -223,7 +223,7 @@ struct RadioMapReading {
     guard columns > 0, rows > 0, column + columns <= grid.columns, row + rows <= grid.rows,
       cells + columns * rows <= RadioMap.mostCells
     else { throw reader.failure(.outOfRange(field: "a patch")) }
-    parts.patches.append(
+    parts.add(
       RadioPatch(
         emitter: emitter,
         floor: floor,

@@ -12,33 +12,60 @@ package import PharosVenues
 ///   cell.
 public struct RadioMap: Hashable, Sendable {
   /// The floors that the map covers.
-  package let floors: [FloorID]
+  package internal(set) var floors: [FloorID] = []
   /// The grid of each floor.
-  package let grids: [RadioGrid]
+  package internal(set) var grids: [RadioGrid] = []
   /// The emitters, in ascending order.
-  package let emitters: [Emitter]
+  package internal(set) var emitters: [Emitter] = []
   /// A number for each emitter, equal for emitters that share one box, because their readings err together.
-  package let groups: [Int32]
+  package internal(set) var groups: [Int32] = []
   /// The scatter of a single reading of each emitter about the expected level.
   ///
   /// - Units: dB.
-  package let noises: [Float]
+  package internal(set) var noises: [Float] = []
   /// The patches, emitter by emitter, then floor by floor.
-  package let patches: [RadioPatch]
+  package internal(set) var patches: [RadioPatch] = []
   /// The expected levels of all patches, row by row.
-  package let levels: [UInt8]
+  package internal(set) var levels: [UInt8] = []
   /// The uncertainty of the expected levels, row by row, without the scatter of single readings.
-  package let deviations: [UInt8]
+  package internal(set) var deviations: [UInt8] = []
   /// The number of times that the survey passed through each cell of each floor's grid, at most 255; empty without a
   /// survey.
-  package let walked: [[UInt8]]
+  package internal(set) var walked: [[UInt8]] = []
   /// The positions of the emitters whose place is known or could be found.
-  package let anchors: [RadioAnchor]
+  package internal(set) var anchors: [RadioAnchor] = []
 
   /// The index of each emitter's first patch, followed by the end index.
-  let firstPatches: [Int32]
+  private var firstPatches: [Int32] = [0]
   /// The number of each emitter.
-  let numbers: [Emitter: Int32]
+  private(set) var numbers: [Emitter: Int32] = [:]
+
+  /// Creates a map of some floors that knows no emitter yet.
+  ///
+  /// Emitters are added in ascending order, each before its patches. ``RadioMapDraft`` sorts them, and
+  /// ``RadioMapReading`` rejects others.
+  init(floors: [FloorID] = [], grids: [RadioGrid] = [], walked: [[UInt8]] = []) {
+    self.floors = floors
+    self.grids = grids
+    self.walked = walked
+  }
+
+  /// Adds the next emitter, and returns its number.
+  mutating func add(_ emitter: Emitter, group: Int32, noise: Float) -> Int32 {
+    let number = Int32(emitters.count)
+    emitters.append(emitter)
+    groups.append(group)
+    noises.append(noise)
+    numbers[emitter] = number
+    firstPatches.append(Int32(patches.count))
+    return number
+  }
+
+  /// Adds the next patch of the last emitter.
+  mutating func add(_ patch: RadioPatch) {
+    patches.append(patch)
+    firstPatches[emitters.count] += 1
+  }
 
   /// Returns the number of an emitter, or nil if the map does not know it.
   package func emitter(_ emitter: Emitter) -> Int32? { numbers[emitter.plain] }
@@ -100,14 +127,10 @@ public struct RadioMap: Hashable, Sendable {
     let row = position.row - Float(patch.row)
     guard column >= -0.5, row >= -0.5, column <= Float(patch.columns) - 0.5, row <= Float(patch.rows) - 0.5
     else { return nil }
-    let heldColumn = min(max(column, 0), Float(patch.columns - 1))
-    let heldRow = min(max(row, 0), Float(patch.rows - 1))
-    let west = min(Int(heldColumn), max(0, Int(patch.columns) - 2))
-    let south = min(Int(heldRow), max(0, Int(patch.rows) - 2))
+    let (west, shareEast) = RadioField<Float>.cells(at: column, of: Int(patch.columns))
+    let (south, shareNorth) = RadioField<Float>.cells(at: row, of: Int(patch.rows))
     let east = patch.columns > 1 ? 1 : 0
     let north = patch.rows > 1 ? Int(patch.columns) : 0
-    let shareEast = heldColumn - Float(west)
-    let shareNorth = heldRow - Float(south)
     let corner = Int(patch.offset) + south * Int(patch.columns) + west
     func between(_ values: [UInt8]) -> Float {
       let low = Float(values[corner]) * (1 - shareEast) + Float(values[corner + east]) * shareEast
@@ -131,14 +154,6 @@ package struct RadioAnchor: Hashable, Sendable {
   ///
   /// - Units: metres.
   package let deviation: Float
-
-  /// Makes an anchor.
-  package init(emitter: Int32, floor: Int32, point: Point, deviation: Float) {
-    self.emitter = emitter
-    self.floor = floor
-    self.point = point
-    self.deviation = deviation
-  }
 }
 
 /// A source of radio levels in a map: a stationary device that is heard at many places, or that hears at many places.
@@ -185,56 +200,5 @@ extension Emitter: CustomStringConvertible {
     case .beacon(let beacon): "beacon \(beacon)"
     case .observer(let observer): "observer \(observer)"
     }
-  }
-}
-
-/// The parts of a radio map, emitter by emitter, before they are put together.
-///
-/// The code that fills them ensures ascending order: ``RadioMapDraft`` sorts, and ``RadioMapReading`` rejects unsorted
-/// input.
-struct RadioMapParts {
-  var floors: [FloorID] = []
-  var grids: [RadioGrid] = []
-  var walked: [[UInt8]] = []
-  var emitters: [Emitter] = []
-  var groups: [Int32] = []
-  var noises: [Float] = []
-  var patches: [RadioPatch] = []
-  var levels: [UInt8] = []
-  var deviations: [UInt8] = []
-  var anchors: [RadioAnchor] = []
-
-  /// Adds the next emitter.
-  ///
-  /// - Returns: its number.
-  mutating func add(_ emitter: Emitter, group: Int32, noise: Float) -> Int32 {
-    emitters.append(emitter)
-    groups.append(group)
-    noises.append(noise)
-    return Int32(emitters.count - 1)
-  }
-}
-
-extension RadioMap {
-  /// Creates a map from parts that are consistent.
-  init(_ parts: RadioMapParts) {
-    floors = parts.floors
-    grids = parts.grids
-    emitters = parts.emitters
-    groups = parts.groups
-    noises = parts.noises
-    patches = parts.patches
-    levels = parts.levels
-    deviations = parts.deviations
-    walked = parts.walked
-    anchors = parts.anchors
-    var firstPatches = [Int32](repeating: 0, count: parts.emitters.count + 1)
-    for patch in parts.patches { firstPatches[Int(patch.emitter) + 1] += 1 }
-    for number in parts.emitters.indices { firstPatches[number + 1] += firstPatches[number] }
-    self.firstPatches = firstPatches
-    var numbers: [Emitter: Int32] = [:]
-    numbers.reserveCapacity(parts.emitters.count)
-    for (number, emitter) in parts.emitters.enumerated() { numbers[emitter] = Int32(number) }
-    self.numbers = numbers
   }
 }

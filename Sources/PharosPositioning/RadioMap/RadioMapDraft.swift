@@ -79,14 +79,14 @@ package struct RadioMapDraft {
     let sorted = entries.enumerated()
       .sorted { ($0.element.emitter, $0.offset) < ($1.element.emitter, $1.offset) }
       .map(\.element)
-    var parts = RadioMapParts(floors: floors, grids: grids, walked: walked)
+    var map = RadioMap(floors: floors, grids: grids, walked: walked)
     var groupNumbers: [UInt64: Int32] = [:]
-    for entry in sorted where parts.emitters.last != entry.emitter {
+    for entry in sorted where map.emitters.last != entry.emitter {
       let group = groupNumbers[entry.group] ?? Int32(groupNumbers.count)
       groupNumbers[entry.group] = group
-      let number = parts.add(entry.emitter, group: group, noise: entry.noise)
+      let number = map.add(entry.emitter, group: group, noise: entry.noise)
       for piece in entry.pieces.sorted(by: { $0.floor < $1.floor }) {
-        parts.patches.append(
+        map.add(
           RadioPatch(
             emitter: number,
             floor: Int32(piece.floor),
@@ -94,14 +94,14 @@ package struct RadioMapDraft {
             row: Int32(piece.row),
             columns: Int32(piece.columns),
             rows: Int32(piece.rows),
-            offset: Int32(parts.levels.count)
+            offset: Int32(map.levels.count)
           )
         )
-        parts.levels += piece.levels
-        parts.deviations += piece.deviations
+        map.levels += piece.levels
+        map.deviations += piece.deviations
       }
       if let anchor = entry.anchor {
-        parts.anchors.append(
+        map.anchors.append(
           RadioAnchor(
             emitter: number,
             floor: Int32(anchor.floor),
@@ -111,6 +111,6 @@ package struct RadioMapDraft {
         )
       }
     }
-    return RadioMap(parts)
+    return map
   }
 }

@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosVenues
+import PharosVenues
 
 /// The transfer of levels to the unsurveyed parts of the floors above and below.
 ///
@@ -63,7 +63,7 @@ package struct FloorCarrying {
       let middle = survey.grid.middle(column: cell % survey.grid.columns, row: cell / survey.grid.columns)
       for (bridge, raster) in sources {
         let grid = floors[raster.floor].grid
-        guard let other = grid.index(of: bridge.point(middle)),
+        guard let other = grid.index(of: bridge.change(middle)),
           let place = raster.place(column: other % grid.columns, row: other / grid.columns)
         else { continue }
         let level = raster.levels[place]
@@ -124,41 +124,12 @@ package struct FloorCarrying {
 
 /// The floors right above and below each floor, and where the places of one lie on the plane of the other.
 package struct FloorNeighbours {
-  /// A mapping of places of one floor to those of another.
-  ///
-  /// Both planes are flat, so three places determine it.
+  /// A neighbour of a floor.
   package struct Bridge {
-    /// The other floor's place in the list.
+    /// The neighbour's place in the list.
     let floor: Int
-    private let origin: Point
-    private let corner: Point
-    private let alongX: Point
-    private let alongY: Point
-
-    /// The distance in metres over which the bridge is measured: about a floor.
-    private static let span = 100.0
-
-    /// Creates the bridge between two floors, or returns nil if one of the planes does not reach the other.
-    package init?(from grid: RadioGrid, _ plane: FloorPlane, to floor: Int, _ other: FloorPlane) {
-      func moved(_ point: Point) -> Point? {
-        plane.coordinate(of: point).flatMap { other.point(of: $0) }
-      }
-      let span = Bridge.span
-      guard let origin = moved(grid.corner), let east = moved(grid.corner + Point(x: span, y: 0)),
-        let north = moved(grid.corner + Point(x: 0, y: span))
-      else { return nil }
-      self.floor = floor
-      self.origin = origin
-      corner = grid.corner
-      alongX = (east - origin) * (1 / span)
-      alongY = (north - origin) * (1 / span)
-    }
-
-    /// Returns the position on the other floor of a place on the one floor.
-    package func point(_ point: Point) -> Point {
-      let way = point - corner
-      return origin + alongX * way.x + alongY * way.y
-    }
+    /// The mapping of places of the floor to those of the neighbour.
+    let change: PlaneChange
   }
 
   /// For each floor, the bridges to its neighbours.
@@ -200,7 +171,7 @@ package struct FloorNeighbours {
           all < FloorNeighbours.fewestLoud || survey.walks == 0
             || Double(heard) >= FloorNeighbours.heardShare * Double(all)
         else { return nil }
-        return Bridge(from: survey.grid, survey.plane, to: number, other.plane)
+        return PlaneChange(from: survey.plane, to: other.plane).map { Bridge(floor: number, change: $0) }
       }
     }
   }

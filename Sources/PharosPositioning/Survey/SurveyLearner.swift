@@ -100,20 +100,15 @@ package struct SurveyLearner: Sendable {
         report.repeatedReadings += 1
         continue
       }
-      guard let point = path.position(at: entry.heard + rules.accessPointDelay) else {
-        report.placelessReadings += 1
-        continue
-      }
-      floors[floor].accessPointReadings += 1
-      let reading = EmitterReadings.Reading(
-        x: Float(point.x),
-        y: Float(point.y),
-        level: Float(entry.rssi.dBm),
-        floor: Int32(floor),
-        walk: number
+      let isTaken = take(
+        Emitter.accessPoint(entry.bssid).plain,
+        entry.rssi,
+        frequency: entry.frequency,
+        at: path.position(at: entry.heard + rules.accessPointDelay),
+        floor: floor,
+        number: number
       )
-      emitters[Emitter.accessPoint(entry.bssid).plain, default: EmitterReadings()]
-        .add(reading, frequency: entry.frequency)
+      if isTaken { floors[floor].accessPointReadings += 1 }
     }
   }
 
@@ -125,21 +120,40 @@ package struct SurveyLearner: Sendable {
   ) {
     noteShared(of: walk)
     for entry in walk.beacons {
-      guard let point = path.position(at: entry.time + rules.beaconDelay) else {
-        report.placelessReadings += 1
-        continue
-      }
-      floors[floor].beaconReadings += 1
-      let reading = EmitterReadings.Reading(
-        x: Float(point.x),
-        y: Float(point.y),
-        level: Float(entry.rssi.dBm),
-        floor: Int32(floor),
-        walk: number
-      )
       let beacon = entry.address.map { entry.beacon.keyed(by: $0) } ?? entry.beacon
-      emitters[.beacon(beacon), default: EmitterReadings()].add(reading)
+      let isTaken = take(
+        .beacon(beacon),
+        entry.rssi,
+        at: path.position(at: entry.time + rules.beaconDelay),
+        floor: floor,
+        number: number
+      )
+      if isTaken { floors[floor].beaconReadings += 1 }
     }
+  }
+
+  /// Records a level of an emitter, and returns whether its place is known.
+  private mutating func take(
+    _ emitter: Emitter,
+    _ rssi: RSSI,
+    frequency: UInt16 = 0,
+    at point: Point?,
+    floor: Int,
+    number: Int32
+  ) -> Bool {
+    guard let point else {
+      report.placelessReadings += 1
+      return false
+    }
+    let reading = EmitterReadings.Reading(
+      x: Float(point.x),
+      y: Float(point.y),
+      level: Float(rssi.dBm),
+      floor: Int32(floor),
+      walk: number
+    )
+    emitters[emitter, default: EmitterReadings()].add(reading, frequency: frequency)
+    return true
   }
 
   /// Finds the identities of which an address comes back after another: one beacon that changes its address never returns to an

@@ -144,8 +144,6 @@ package struct WalkedPath {
   struct Knot {
     var time: Timestamp
     var point: Point
-    /// The number of the stretch, between two waypoints, that leads here.
-    var stretch: Int
   }
 
   /// Places in order of time.
@@ -177,13 +175,13 @@ package struct WalkedPath {
       .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
       .map(\.element)
     guard let first = sorted.first else { return }
-    knots = [Knot(time: first.time, point: first.point, stretch: 0)]
+    knots = [Knot(time: first.time, point: first.point)]
     var next = 0
-    for (number, (start, end)) in zip(sorted, sorted.dropFirst()).enumerated() {
+    for (start, end) in zip(sorted, sorted.dropFirst()) {
       while next < steps.count, steps[next].time <= start.time { next += 1 }
       var last = next
       while last < steps.count, steps[last].time < end.time { last += 1 }
-      append(start, end, steps[next..<last], stretch: number)
+      append(start, end, steps[next..<last])
       next = last
     }
   }
@@ -219,10 +217,9 @@ package struct WalkedPath {
   private mutating func append(
     _ start: SurveyWalk.Waypoint,
     _ end: SurveyWalk.Waypoint,
-    _ steps: ArraySlice<Step>,
-    stretch: Int
+    _ steps: ArraySlice<Step>
   ) {
-    defer { knots.append(Knot(time: end.time, point: end.point, stretch: stretch)) }
+    defer { knots.append(Knot(time: end.time, point: end.point)) }
     let whole = steps.reduce(0) { $0 + Double($1.length) }
     guard steps.count >= WalkedPath.fewestSteps, whole > 0, end.time > start.time else {
       evenStretches += 1
@@ -233,13 +230,13 @@ package struct WalkedPath {
     // The stretch ends amid a step as often as not: half a step at each end belongs to its neighbours.
     var walked = 0.0
     var time = max(start.time, steps[steps.startIndex].began)
-    if time > start.time { knots.append(Knot(time: time, point: start.point, stretch: stretch)) }
+    if time > start.time { knots.append(Knot(time: time, point: start.point)) }
     for (index, step) in zip(steps.indices, steps) {
       walked += Double(step.length)
       let share = walked / whole
       let place = chain?[index - steps.startIndex] ?? start.point.interpolated(to: end.point, share: share)
       time = max(time, step.time)
-      knots.append(Knot(time: time, point: place, stretch: stretch))
+      knots.append(Knot(time: time, point: place))
     }
   }
 

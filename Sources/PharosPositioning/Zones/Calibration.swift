@@ -18,23 +18,6 @@ package struct Calibration: Hashable, Sendable {
   package var lessons: Int
   /// Indicates whether the offset is large enough, compared with its uncertainty, to be used.
   package var isApplied: Bool
-
-  /// Makes a calibration.
-  package init(
-    observer: ObserverID,
-    offset: Double,
-    deviation: Double,
-    pairs: Int,
-    lessons: Int,
-    isApplied: Bool
-  ) {
-    self.observer = observer
-    self.offset = offset
-    self.deviation = deviation
-    self.pairs = pairs
-    self.lessons = lessons
-    self.isApplied = isApplied
-  }
 }
 
 /// The offsets of all observers, estimated again whenever enough new lessons have been learned.
@@ -61,8 +44,8 @@ struct OffsetTable: Sendable {
   var solvedAt: UInt64 = 0
 
   /// Starts with all offsets at zero.
-  init(observers: Int, _ rules: ZoneRules) {
-    entries = Array(repeating: Entry(deviation: rules.offsetDeviation), count: observers)
+  init(observers: Int) {
+    entries = Array(repeating: Entry(deviation: ZoneRules.offsetDeviation), count: observers)
   }
 
   /// Returns the value that is added to an observer's levels.
@@ -71,16 +54,16 @@ struct OffsetTable: Sendable {
   }
 
   /// Solves again once there are enough new lessons: frequently at first, rarely at a large site.
-  mutating func refresh(_ gaps: LevelGaps, _ rules: ZoneRules) {
+  mutating func refresh(_ gaps: LevelGaps) {
     let patience = UInt64(max(64, 4 * entries.count))
     guard gaps.lessons >= solvedAt &+ patience else { return }
     solvedAt = gaps.lessons
-    let prior = 1 / (rules.offsetDeviation * rules.offsetDeviation)
+    let prior = 1 / (ZoneRules.offsetDeviation * ZoneRules.offsetDeviation)
     for _ in 0..<OffsetTable.sweeps {
-      for observer in entries.indices { solve(observer, gaps, prior: prior, rules) }
+      for observer in entries.indices { solve(observer, gaps, prior: prior) }
     }
     for index in entries.indices {
-      let needed = rules.offsetSignificance * entries[index].deviation
+      let needed = ZoneRules.offsetSignificance * entries[index].deviation
       entries[index].isApplied = entries[index].pairs > 0 && abs(entries[index].offset) >= needed
     }
   }
@@ -90,7 +73,7 @@ struct OffsetTable: Sendable {
   /// Computes one observer's offset from its prior and its pairs, given the offsets of the others.
   ///
   /// The deviation includes the uncertainty of each of the others without this pair, as in belief propagation.
-  private mutating func solve(_ observer: Int, _ gaps: LevelGaps, prior: Double, _ rules: ZoneRules) {
+  private mutating func solve(_ observer: Int, _ gaps: LevelGaps, prior: Double) {
     var (sum, weight, certain, lessons, pairs) = (0.0, prior, prior, 0.0, 0)
     for there in gaps.gaps[observer] where there.count >= LevelGaps.fewest {
       guard let back = gaps.gap(there.other, observer) else { continue }
@@ -98,7 +81,7 @@ struct OffsetTable: Sendable {
       let excess = (there.mean - back.mean) / 2
       // A stay gives several lessons of nearly one place: a quarter of them counts.
       let chance = there.variance / there.count + back.variance / back.count
-      let variance = rules.geometryDeviation * rules.geometryDeviation + chance
+      let variance = ZoneRules.geometryDeviation * ZoneRules.geometryDeviation + chance
       sum += (entries[there.other].offset - excess) / variance
       weight += 1 / variance
       let rest = max(prior, entries[there.other].precision - 1 / variance)
@@ -180,15 +163,15 @@ struct LevelGaps: Sendable {
   /// Returns the factor by which a pair of observers separates its zones better than assumed, from 0.5 to 2.
   ///
   /// The log-likelihood ratio of two normal distributions of one variance grows by separation ÷ variance for each dB.
-  func sharpness(_ observer: Int, _ other: Int, _ ground: ZoneGround) -> Double {
+  func sharpness(_ observer: Int, _ other: Int) -> Double {
     guard let there = gap(observer, other), let back = gap(other, observer) else { return 1 }
-    let place = ground.rules.placeDeviation * ground.rules.placeDeviation
+    let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
     let weight = min(there.count, back.count)
     let learned = weight / (weight + 2 * LevelGaps.fewest)
     let separation =
-      ground.rules.separation + learned * ((there.mean + back.mean) / 2 - ground.rules.separation)
+      ZoneRules.separation + learned * ((there.mean + back.mean) / 2 - ZoneRules.separation)
     let variance = place + learned * ((there.variance + back.variance) / 4 - place)
-    let ratio = (separation / max(variance, place / 4)) / (ground.rules.separation / place)
+    let ratio = (separation / max(variance, place / 4)) / (ZoneRules.separation / place)
     return min(max(ratio, 0.5), 2)
   }
 }
@@ -272,8 +255,8 @@ extension OffsetTable {
   }
 
   /// Reads the offsets of a number of observers.
-  init(restoring reader: inout FieldReader, observers: Int, _ rules: ZoneRules) throws(FieldError) {
-    self.init(observers: observers, rules)
+  init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
+    self.init(observers: observers)
     solvedAt = try reader.counter()
     for observer in 0..<observers {
       entries[observer].offset = try reader.finite()
@@ -286,8 +269,8 @@ extension OffsetTable {
   }
 
   /// Returns the offsets for the observers of another plan.
-  func translated(by translation: PlanTranslation, observers: Int, _ rules: ZoneRules) -> OffsetTable {
-    var translated = OffsetTable(observers: observers, rules)
+  func translated(by translation: PlanTranslation, observers: Int) -> OffsetTable {
+    var translated = OffsetTable(observers: observers)
     translated.solvedAt = solvedAt
     for (old, entry) in entries.enumerated() {
       if let new = translation.observers[old] { translated.entries[new] = entry }

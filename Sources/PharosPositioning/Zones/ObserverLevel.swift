@@ -1,4 +1,4 @@
-package import PharosModel
+import PharosModel
 
 /// The level at which one observer hears one beacon, as a quick and a slow estimate, and a model of the silences to
 /// expect.
@@ -68,19 +68,13 @@ struct ObserverLevel: Sendable {
   var gaps: GapModel
 
   /// Starts with a first summary and what is known of the beacon's gaps.
-  init(
-    _ summary: BeaconSummary,
-    of observer: Int,
-    at instant: Timestamp,
-    gaps: GapModel,
-    _ ground: ZoneGround
-  ) {
+  init(_ summary: BeaconSummary, of observer: Int, at instant: Timestamp, gaps: GapModel) {
     self.observer = observer
     (quick, slow, home) = (summary.mean, summary.mean, summary.mean)
-    scatter = ground.rules.scatter * ground.rules.scatter
-    unrest = ground.rules.leastUnrest * ground.rules.leastUnrest
+    scatter = ZoneRules.scatter * ZoneRules.scatter
+    unrest = ZoneRules.leastUnrest * ZoneRules.leastUnrest
     self.gaps = gaps
-    variance = scatter / min(max(Double(summary.count), 1), ground.rules.independentSamples)
+    variance = scatter / min(max(Double(summary.count), 1), ZoneRules.independentSamples)
     slowVariance = variance
     samples = UInt64(summary.count)
     toldAt = instant
@@ -99,38 +93,33 @@ struct ObserverLevel: Sendable {
   }
 
   /// Takes a further second.
-  mutating func add(
-    _ summary: BeaconSummary,
-    at instant: Timestamp,
-    _ circumstance: Circumstance,
-    _ ground: ZoneGround
-  ) {
+  mutating func add(_ summary: BeaconSummary, at instant: Timestamp, _ circumstance: Circumstance) {
     let gap = max(0, (instant - toldAt).seconds)
-    let count = min(max(Double(summary.count), 1), ground.rules.independentSamples)
+    let count = min(max(Double(summary.count), 1), ZoneRules.independentSamples)
     let noise = scatter / count
-    variance += ground.rules.wander * ground.rules.wander * gap
+    variance += ZoneRules.wander * ZoneRules.wander * gap
     let innovation = summary.mean - quick
-    learnScatter((innovation * innovation - variance) * count, ground)
+    learnScatter((innovation * innovation - variance) * count)
     let gain = variance / (variance + noise)
     quick += gain * innovation
     variance *= 1 - gain
     switch circumstance {
     case .moving:
       summaries = min(summaries + 1, ObserverLevel.movingSummaries)
-      average(summary.mean, over: ground.rules.movingMemory, gap: gap, noise: noise)
+      average(summary.mean, over: ZoneRules.movingMemory, gap: gap, noise: noise)
     case .still:
       summaries += 1
-      average(summary.mean, over: ground.rules.stillMemory, gap: gap, noise: noise)
+      average(summary.mean, over: ZoneRules.stillMemory, gap: gap, noise: noise)
     case .settled:
       summaries += 1
-      average(summary.mean, over: ground.rules.stillMemory, gap: gap, noise: noise)
-      learnUnrest(min(1, gap / ground.rules.unrestMemory.seconds), ground)
+      average(summary.mean, over: ZoneRules.stillMemory, gap: gap, noise: noise)
+      learnUnrest(min(1, gap / ZoneRules.unrestMemory.seconds))
     case .hidden: break
     }
     samples &+= UInt64(summary.count)
     homeSummaries += 1
-    home += max(1 / homeSummaries, min(1, gap / ground.rules.homeMemory.seconds)) * (summary.mean - home)
-    if !isBack, !isTorn { gaps.learn(gap, longest: ground.rules.longestInterval) }
+    home += max(1 / homeSummaries, min(1, gap / ZoneRules.homeMemory.seconds)) * (summary.mean - home)
+    if !isBack, !isTorn { gaps.learn(gap) }
     toldAt = instant
     isDark = false
     isBack = false
@@ -161,25 +150,25 @@ struct ObserverLevel: Sendable {
   }
 
   /// Returns the amount by which the level has fallen, once runs of losses no longer explain the silence.
-  func fall(at instant: Timestamp, _ ground: ZoneGround) -> Double {
-    guard !isDark, instant - toldAt >= ground.rules.shortestLevelGrace else { return 0 }
-    return max(0, surprise(at: instant) - ground.rules.silenceGrace) * ground.rules.silentFall
+  func fall(at instant: Timestamp) -> Double {
+    guard !isDark, instant - toldAt >= ZoneRules.shortestLevelGrace else { return 0 }
+    return max(0, surprise(at: instant) - ZoneRules.silenceGrace) * ZoneRules.silentFall
   }
 
-  /// Returns the amount by which the two levels may differ while the beacon lies still.
-  func quietBand(_ ground: ZoneGround) -> Double {
+  /// The amount by which the two levels may differ while the beacon lies still.
+  var quietBand: Double {
     let deviation = (variance + slowVariance + unrest).squareRoot()
-    return max(ground.rules.quietBand, ground.rules.quietDeviations * deviation)
+    return max(ZoneRules.quietBand, ZoneRules.quietDeviations * deviation)
   }
 
   /// Returns whether a live observer has been silent for so long that it no longer hears the beacon.
   ///
   /// The surprise is the improbability of the silence, taken over all observers that are silent together.
-  func isGone(at instant: Timestamp, surprise: Double, _ ground: ZoneGround) -> Bool {
+  func isGone(at instant: Timestamp, surprise: Double) -> Bool {
     guard !isDark else { return false }
     let silence = instant - toldAt
-    guard silence >= ground.rules.shortestPresence else { return false }
-    return silence >= ground.rules.longestPresence || surprise >= ground.rules.goneSurprise
+    guard silence >= ZoneRules.shortestPresence else { return false }
+    return silence >= ZoneRules.longestPresence || surprise >= ZoneRules.goneSurprise
   }
 
   /// Takes a level into the slow one.
@@ -190,19 +179,16 @@ struct ObserverLevel: Sendable {
   }
 
   /// Learns the scatter from innovations, bounded so that neither a walk nor a quiet minute distorts it.
-  private mutating func learnScatter(_ square: Double, _ ground: ZoneGround) {
+  private mutating func learnScatter(_ square: Double) {
     let bounded = min(max(square, 0), 4 * scatter)
-    let least = ground.rules.leastScatter * ground.rules.leastScatter
-    scatter = min(
-      max(scatter + (bounded - scatter) / 16, least),
-      4 * ground.rules.scatter * ground.rules.scatter
-    )
+    let least = ZoneRules.leastScatter * ZoneRules.leastScatter
+    scatter = min(max(scatter + (bounded - scatter) / 16, least), 4 * ZoneRules.scatter * ZoneRules.scatter)
   }
 
   /// Follows how far the two levels lie apart, beyond what the scatter of adverts explains.
-  private mutating func learnUnrest(_ weight: Double, _ ground: ZoneGround) {
-    let least = ground.rules.leastUnrest * ground.rules.leastUnrest
-    let most = ground.rules.mostUnrest * ground.rules.mostUnrest
+  private mutating func learnUnrest(_ weight: Double) {
+    let least = ZoneRules.leastUnrest * ZoneRules.leastUnrest
+    let most = ZoneRules.mostUnrest * ZoneRules.mostUnrest
     // Bounded, so that the few seconds of a way that is too short to be noticed count little.
     let excess = min((quick - slow) * (quick - slow) - variance, 3 * unrest + ObserverLevel.unrestStep)
     unrest = min(max(unrest + weight * (excess - unrest), least), most)
@@ -271,9 +257,7 @@ package struct GapModel: Sendable {
   private var scale: Double { max(GapModel.leastScale, square / (2 * max(wait, 1e-6))) }
 
   /// Learns a gap between two summaries, in seconds.
-  ///
-  /// The beat is at most the longest interval.
-  package mutating func learn(_ gap: Double, longest: TimeSpan) {
+  package mutating func learn(_ gap: Double) {
     if !isKnown {
       isKnown = true
       beat = gap
@@ -284,7 +268,7 @@ package struct GapModel: Sendable {
       // A gap with a loss says nothing about the beat; a beacon that has become slower raises it bit by bit.
       beat *= 1.01
     }
-    beat = min(max(beat, GapModel.shortestBeat), longest.seconds)
+    beat = min(max(beat, GapModel.shortestBeat), ZoneRules.longestInterval.seconds)
     let waited = min(max(0, gap / beat - GapModel.jitter), GapModel.longestWait * scale)
     count = min(count + 1, GapModel.memory)
     wait += (waited - wait) / count

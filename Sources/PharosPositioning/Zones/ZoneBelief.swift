@@ -36,21 +36,17 @@ package struct ZoneBelief: Sendable {
   package func probability(of zone: Int) -> Double { shares.first { $0.zone == zone }?.probability ?? 0 }
 
   /// Adds the zones in question to a weighing, with their probabilities so far.
-  func recall(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
+  func recall(into weighing: inout ZoneWeighing, _ plan: ZonePlan) {
     for share in shares where share.zone != ZoneWeighing.elsewhere {
       if share.probability > ZoneBelief.negligible {
-        weighing.add(share.zone, probability: share.probability, ground)
+        weighing.add(share.zone, probability: share.probability, plan)
       }
     }
   }
 
   /// Adds `ZoneWeighing.elsewhere` to a weighing, after the zones.
-  package func recallElsewhere(into weighing: inout ZoneWeighing, _ ground: ZoneGround) {
-    weighing.add(
-      ZoneWeighing.elsewhere,
-      probability: probability(of: ZoneWeighing.elsewhere),
-      ground
-    )
+  package func recallElsewhere(into weighing: inout ZoneWeighing, _ plan: ZonePlan) {
+    weighing.add(ZoneWeighing.elsewhere, probability: probability(of: ZoneWeighing.elsewhere), plan)
   }
 
   /// Advances by a time and applies the scores of a look.
@@ -60,18 +56,18 @@ package struct ZoneBelief: Sendable {
   ///   - rate: The rate at which the beacon passes through a door, in 1/s.
   ///   - evidence: The time in seconds whose evidence the look represents; 0 if nothing was heard since the last one.
   ///   - weighing: The zones with the scores of the levels. The step writes the probabilities into it.
-  ///   - ground: The zones, their doors and the constants.
+  ///   - plan: The zones and their doors.
   package mutating func step(
     elapsed: Double,
     rate: Double,
     evidence: Double,
     _ weighing: inout ZoneWeighing,
-    _ ground: ZoneGround
+    _ plan: ZonePlan
   ) {
     if shares.isEmpty {
       ZoneBelief.begin(&weighing)
     } else {
-      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.longestStep) * rate, ground)
+      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.longestStep) * rate, plan)
     }
     ZoneBelief.weigh(&weighing, by: evidence)
     shares.removeAll(keepingCapacity: true)
@@ -89,11 +85,7 @@ package struct ZoneBelief: Sendable {
     }
   }
 
-  private static func move(
-    _ weighing: inout ZoneWeighing,
-    by doors: Double,
-    _ ground: ZoneGround
-  ) {
+  private static func move(_ weighing: inout ZoneWeighing, by doors: Double, _ plan: ZonePlan) {
     let count = weighing.candidates.count
     for index in 0..<count { weighing.candidates[index].next = weighing.candidates[index].probability }
     for from in 0..<count {
@@ -102,7 +94,7 @@ package struct ZoneBelief: Sendable {
       let zone = weighing.candidates[from].zone
       var rates = 0.0
       for to in 0..<count where to != from {
-        weighing.candidates[to].access = access(from: zone, to: weighing.candidates[to].zone, ground)
+        weighing.candidates[to].access = access(from: zone, to: weighing.candidates[to].zone, plan)
         rates += weighing.candidates[to].access
       }
       // No more than half leaves in a step, however many doors there are.
@@ -118,15 +110,15 @@ package struct ZoneBelief: Sendable {
     for index in 0..<count { weighing.candidates[index].probability = weighing.candidates[index].next }
   }
 
-  private static func access(from: Int, to: Int, _ ground: ZoneGround) -> Double {
+  private static func access(from: Int, to: Int, _ plan: ZonePlan) -> Double {
     guard from != ZoneWeighing.elsewhere, to != ZoneWeighing.elsewhere else {
-      return ground.rules.leavingShare
+      return ZoneRules.leavingShare
     }
-    switch ground.plan.step(from: from, to: to) {
+    switch plan.step(from: from, to: to) {
     case .stay: return 0
     case .walk: return 1
-    case .stray: return ground.rules.strayShare
-    case .climb: return ground.rules.climbShare
+    case .stray: return ZoneRules.strayShare
+    case .climb: return ZoneRules.climbShare
     }
   }
 

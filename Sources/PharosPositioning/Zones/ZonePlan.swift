@@ -3,7 +3,9 @@ package import PharosModel
 /// A site's zones, numbered and indexed for the comparison.
 ///
 /// Observers that stand in zones are interned once: the rest of the zone code identifies them by their place here.
-package struct ZonePlan: Sendable {
+///
+/// It is a class because each look at a beacon passes it through a dozen functions.
+package final class ZonePlan: Sendable {
   /// One zone.
   struct Planned: Sendable {
     let identifier: String
@@ -34,9 +36,8 @@ package struct ZonePlan: Sendable {
   /// The number of a floor's observers that are compared, by floor, at most three.
   let floorRanks: [Int]
   private let places: [ObserverID: Int]
-  /// The zones of all observers, one observer's behind the other's, and where each one's lie.
-  private let standing: [Int]
-  private let ranges: [Range<Int>]
+  /// The zones that each observer stands in.
+  private let standing: [[Int]]
   private let floors: [Int]
   private let steps: [Step]
 
@@ -69,20 +70,14 @@ package struct ZonePlan: Sendable {
     let onFloor = floors
     floorRanks = levels.indices.map { floor in min(3, onFloor.count { $0 == floor }) }
     steps = ZonePlan.steps(of: site.zones)
-    (self.observers, self.places) = (observers, places)
-    self.standing = standing.flatMap { $0 }
-    var end = 0
-    ranges = standing.map { zones in
-      end += zones.count
-      return end - zones.count..<end
-    }
+    (self.observers, self.places, self.standing) = (observers, places, standing)
   }
 
   /// Returns the place of an observer, or nil if it stands in no zone.
   func place(of observer: ObserverID) -> Int? { places[observer] }
 
   /// Returns the zones that an observer stands in.
-  func zones(of observer: Int) -> ArraySlice<Int> { standing[ranges[observer]] }
+  func zones(of observer: Int) -> [Int] { standing[observer] }
 
   /// Returns the floor that an observer is on; where its zones disagree, that of the first.
   func floor(of observer: Int) -> Int { floors[observer] }
@@ -114,22 +109,5 @@ package struct ZonePlan: Sendable {
       }
     }
     return steps
-  }
-}
-
-/// The zone plan and the constants of the zone decision: the same for all beacons and all looks at their levels.
-///
-/// The constants take half a kilobyte, and each look at a beacon passes them through a dozen functions. They are shared
-/// by reference, because passing a value of that size would copy it at each call.
-package final class ZoneGround: Sendable {
-  /// The zones, numbered.
-  let plan: ZonePlan
-  /// The constants.
-  let rules: ZoneRules
-
-  /// Creates the pair.
-  package init(plan: ZonePlan, rules: ZoneRules) {
-    self.plan = plan
-    self.rules = rules
   }
 }

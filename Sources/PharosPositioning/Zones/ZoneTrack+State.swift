@@ -65,7 +65,7 @@ extension ZoneTrack {
   }
 
   /// Resumes after downtime, in which silence is no evidence.
-  mutating func resume(at instant: Timestamp, after downtime: TimeSpan, _ rules: ZoneRules) {
+  mutating func resume(at instant: Timestamp, after downtime: TimeSpan) {
     for index in levels.indices where !levels[index].isDark { levels[index].resume(at: instant) }
     candidate = nil
     doubtedSince = nil
@@ -74,8 +74,8 @@ extension ZoneTrack {
     if lookedAt != .distantPast { lookedAt = instant }
     if weighedAt != .distantPast { weighedAt = instant }
     if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
-    if nextLook != .distantFuture { nextLook = instant + rules.period }
-    if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + rules.firstLesson) }
+    if nextLook != .distantFuture { nextLook = instant + ZoneRules.period }
+    if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + ZoneRules.firstLesson) }
   }
 
   /// Applies the zone of an event that is newer than all else that is known of the beacon.
@@ -83,13 +83,7 @@ extension ZoneTrack {
   /// If the zone differs, the levels are older than the event and are removed, unless the event is an exit and one of
   /// their observers is down: the last level of that observer keeps its beacons from being handed to a neighbouring
   /// zone.
-  mutating func take(
-    _ told: Int?,
-    since time: Timestamp,
-    at instant: Timestamp,
-    isHeardInTheDark: Bool,
-    _ rules: ZoneRules
-  ) {
+  mutating func take(_ told: Int?, since time: Timestamp, at instant: Timestamp, isHeardInTheDark: Bool) {
     changedAt = max(changedAt, time)
     guard told != zone else { return }
     zone = told
@@ -103,17 +97,17 @@ extension ZoneTrack {
     guard let told else {
       heldUntil = .distantPast
       nextLesson = .distantFuture
-      nextLook = levels.isEmpty ? .distantFuture : instant + rules.period
+      nextLook = levels.isEmpty ? .distantFuture : instant + ZoneRules.period
       return
     }
     belief.shares = [
-      ZoneBelief.Share(zone: told, probability: rules.certainty),
-      ZoneBelief.Share(zone: ZoneWeighing.elsewhere, probability: 1 - rules.certainty),
+      ZoneBelief.Share(zone: told, probability: ZoneRules.certainty),
+      ZoneBelief.Share(zone: ZoneWeighing.elsewhere, probability: 1 - ZoneRules.certainty),
     ]
     enteredAt = time
-    heldUntil = instant + rules.longestPresence
-    nextLook = instant + rules.period
-    lessonGap = rules.firstLesson
+    heldUntil = instant + ZoneRules.longestPresence
+    nextLook = instant + ZoneRules.period
+    lessonGap = ZoneRules.firstLesson
     nextLesson = instant + lessonGap
   }
 }

@@ -5,24 +5,12 @@ import PharosModel
 struct ZoneTrack: Sendable {
   /// The input of a look that is the same for all beacons.
   struct Surroundings: Sendable {
-    /// The zones and the constants, which change only with the site.
-    let ground: ZoneGround
+    /// The zones, which change only with the site.
+    let plan: ZonePlan
     /// The time of the last proof of life of each observer, by its place in the plan.
     var proofs: [Timestamp]
     /// The offsets that are added to the observers' levels.
     var offsets: OffsetTable
-
-    /// The zones.
-    var plan: ZonePlan { ground.plan }
-    /// The constants.
-    var rules: ZoneRules { ground.rules }
-
-    /// Creates the input from its parts.
-    init(plan: ZonePlan, rules: ZoneRules, proofs: [Timestamp], offsets: OffsetTable) {
-      ground = ZoneGround(plan: plan, rules: rules)
-      self.proofs = proofs
-      self.offsets = offsets
-    }
 
     /// Returns the time up to which an observer's silence counts: the instant or, if earlier, its last proof of life.
     ///
@@ -81,28 +69,22 @@ struct ZoneTrack: Sendable {
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
 
   /// Takes an observer's summary of the beacon for one second.
-  mutating func add(
-    _ summary: BeaconSummary,
-    of observer: Int,
-    until end: Timestamp,
-    at instant: Timestamp,
-    _ ground: ZoneGround
-  ) {
+  mutating func add(_ summary: BeaconSummary, of observer: Int, until end: Timestamp, at instant: Timestamp) {
     lag = max(.zero, instant - end)
     heardOnTheMove += Double(summary.count)
     isFresh = true
     // Soon, unless a look is due anyway: a beacon that was silent for long is looked at seldom.
-    if nextLook > instant + ground.rules.period { nextLook = instant }
+    if nextLook > instant + ZoneRules.period { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
       // A gap that an outage or a restart has torn says nothing about losses.
       if !levels[index].isBack, !levels[index].isTorn {
-        gaps.learn(max(0, (instant - levels[index].toldAt).seconds), longest: ground.rules.longestInterval)
+        gaps.learn(max(0, (instant - levels[index].toldAt).seconds))
       }
-      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant, ground), ground)
+      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant))
       return
     }
-    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, ground)
-    if levels.contains(where: \.isDark) { level.levelAtOutage = ground.rules.sensitivity }
+    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson)
+    if levels.contains(where: \.isDark) { level.levelAtOutage = ZoneRules.sensitivity }
     let place = levels.firstIndex { observer < $0.observer } ?? levels.count
     levels.insert(level, at: place)
   }
@@ -119,7 +101,7 @@ struct ZoneTrack: Sendable {
     guard let index = levels.firstIndex(where: { $0.observer == observer }) else { return false }
     outageTime = time
     levels[index].isDark = true
-    nextLook = min(nextLook, instant + around.rules.period)
+    nextLook = min(nextLook, instant + ZoneRules.period)
     for other in levels.indices where other != index && !levels[other].isDark {
       levels[other].levelAtOutage = current(other, at: instant, around)
     }
@@ -139,9 +121,9 @@ struct ZoneTrack: Sendable {
   /// Schedules a look soon, because an observer's silence counts again.
   ///
   /// Returns false if the observer does not hear the beacon.
-  mutating func comeUp(for observer: Int, at instant: Timestamp, _ rules: ZoneRules) -> Bool {
+  mutating func comeUp(for observer: Int, at instant: Timestamp) -> Bool {
     guard levels.contains(where: { $0.observer == observer }) else { return false }
-    nextLook = min(nextLook, instant + rules.period)
+    nextLook = min(nextLook, instant + ZoneRules.period)
     return true
   }
 
@@ -155,35 +137,31 @@ struct ZoneTrack: Sendable {
     forget(at: instant, around)
     weighing.removeAll()
     let isFalling = hear(at: instant, around, into: &weighing)
-    belief.recall(into: &weighing, around.ground)
-    weighing.rank(around.ground, placing: placing)
+    belief.recall(into: &weighing, around.plan)
+    weighing.rank(around.plan, placing: placing)
     weighing.trim(keeping: zone)
     guard !weighing.candidates.isEmpty else { return belief.removeAll() }
-    belief.recallElsewhere(into: &weighing, around.ground)
-    weighing.score(around.ground, gaps)
+    belief.recallElsewhere(into: &weighing, around.plan)
+    weighing.score(around.plan, gaps)
     var evidence = 0.0
     if isFresh || isFalling {
-      let longest = around.ground.rules.longestEvidence.seconds
-      evidence = min((instant - weighedAt).seconds, isFalling ? around.ground.rules.period.seconds : longest)
-      if weighedAt == .distantPast { evidence = around.ground.rules.period.seconds }
+      let longest = ZoneRules.longestEvidence.seconds
+      evidence = min((instant - weighedAt).seconds, isFalling ? ZoneRules.period.seconds : longest)
+      if weighedAt == .distantPast { evidence = ZoneRules.period.seconds }
       weighedAt = instant
       isFresh = false
     }
     let elapsed = lookedAt == .distantPast ? 0 : (instant - lookedAt).seconds
     lookedAt = instant
-    let rate = isMoving ? around.ground.rules.walkingRate : around.ground.rules.restingRate
-    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.ground)
+    let rate = isMoving ? ZoneRules.walkingRate : ZoneRules.restingRate
+    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.plan)
   }
 
   /// Returns the situation of the beacon while an observer hears it.
-  private func circumstance(
-    of observer: Int,
-    at instant: Timestamp,
-    _ ground: ZoneGround
-  ) -> ObserverLevel.Circumstance {
+  private func circumstance(of observer: Int, at instant: Timestamp) -> ObserverLevel.Circumstance {
     if isMoving { return .moving }
     if shadowed?.observer == observer { return .hidden }
-    return zone != nil && instant - enteredAt >= ground.rules.settlingTime ? .settled : .still
+    return zone != nil && instant - enteredAt >= ZoneRules.settlingTime ? .settled : .still
   }
 
   /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
@@ -204,17 +182,16 @@ struct ZoneTrack: Sendable {
     _ around: Surroundings,
     into weighing: inout ZoneWeighing
   ) -> Bool {
-    let ground = around.ground
     var (farthest, isFalling) = (0.0, false)
     for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
       let through = around.through(instant, of: levels[index].observer)
-      if levels[index].fall(at: through, ground) > 0 { isFalling = true }
+      if levels[index].fall(at: through) > 0 { isFalling = true }
       farthest = max(farthest, abs(levels[index].quick - levels[index].slow))
     }
     var (departed, alone) = (0, -1)
     for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
       let departure = levels[index].quick - levels[index].slow
-      let band = max(levels[index].quietBand(ground), ground.rules.companionShare * farthest)
+      let band = max(levels[index].quietBand, ZoneRules.companionShare * farthest)
       guard abs(departure) > band else { continue }
       departed += 1
       alone = departure < 0 ? levels[index].observer : -1
@@ -226,7 +203,7 @@ struct ZoneTrack: Sendable {
     }
     let isShadow =
       departed == 1 && alone >= 0
-      && (shadowed.map { instant - $0.since < ground.rules.shadowPatience } ?? false)
+      && (shadowed.map { instant - $0.since < ZoneRules.shadowPatience } ?? false)
     let wasMoving = isMoving
     isMoving = departed > 0 && !isShadow
     if !wasMoving, isMoving { heardOnTheMove = 0 }
@@ -236,7 +213,7 @@ struct ZoneTrack: Sendable {
       let level = levels[index]
       let through = around.through(instant, of: level.observer)
       // An observer that is back keeps its beacons from being handed next door until it has had the time to hear them.
-      let isHeld = level.isDark || level.isBack && level.fall(at: through, ground) == 0
+      let isHeld = level.isDark || level.isBack && level.fall(at: through) == 0
       // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
       guard isHeld || level.samples > 1 else { continue }
       weighing.heard.append(
@@ -268,8 +245,7 @@ extension ZoneTrack {
 
   /// Decides the zone after a look, and returns the change, if any.
   mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
-    let ground = around.ground
-    nextLook = isIdle ? .distantFuture : instant + pause(at: instant, ground.rules)
+    nextLook = isIdle ? .distantFuture : instant + pause(at: instant)
     if heldUntil > instant {
       guard weighing.candidates.contains(where: \.isLive) else { return nil }
       heldUntil = .distantPast
@@ -282,25 +258,25 @@ extension ZoneTrack {
     let best = weighing.candidates.max { left, right in
       (left.probability, -left.zone) < (right.probability, -right.zone)
     }
-    if let best, best.isLive, best.zone != zone, best.probability >= ground.rules.certainty {
+    if let best, best.isLive, best.zone != zone, best.probability >= ZoneRules.certainty {
       let lead = weighing.lead(of: best.zone)
-      if lead.within >= margin(for: best, at: instant, ground, weighing), isWitnessed(ground) {
+      if lead.within >= margin(for: best, at: instant, weighing), isWitnessed {
         return challenge(best, lead: lead.overall, at: instant, around, weighing)
       }
     }
     candidate = nil
-    return doubt(at: instant, ground, weighing)
+    return doubt(at: instant, weighing)
   }
 
   /// Returns the time until the next look, which grows with the time since an observer last heard the beacon.
-  private func pause(at instant: Timestamp, _ rules: ZoneRules) -> TimeSpan {
-    guard let toldAt = levels.lazy.map(\.toldAt).max() else { return rules.period }
-    return max(rules.period, .seconds((instant - toldAt).seconds * rules.silentPause))
+  private func pause(at instant: Timestamp) -> TimeSpan {
+    guard let toldAt = levels.lazy.map(\.toldAt).max() else { return ZoneRules.period }
+    return max(ZoneRules.period, .seconds((instant - toldAt).seconds * ZoneRules.silentPause))
   }
 
-  /// Returns whether the evidence for a change is more than an advert or two.
-  private func isWitnessed(_ ground: ZoneGround) -> Bool {
-    zone == nil || !isMoving || heardOnTheMove >= ground.rules.witnesses * Double(levels.count)
+  /// Indicates whether the evidence for a change is more than an advert or two.
+  private var isWitnessed: Bool {
+    zone == nil || !isMoving || heardOnTheMove >= ZoneRules.witnesses * Double(levels.count)
   }
 
   /// Takes a lesson from a beacon that lies still and whose zone is certain.
@@ -313,7 +289,7 @@ extension ZoneTrack {
     _ weighing: ZoneWeighing
   ) -> Bool {
     guard let zone, instant >= nextLesson, !isMoving, !levels.contains(where: \.isDark) else { return false }
-    guard belief.probability(of: zone) >= around.ground.rules.certainty else { return false }
+    guard belief.probability(of: zone) >= ZoneRules.certainty else { return false }
     nextLesson = instant + lessonGap
     lessonGap = lessonGap + lessonGap
     // Whose lesson it is, the offsets as far as they are known tell, whether they are used for zones or not: a loud observer
@@ -323,8 +299,8 @@ extension ZoneTrack {
         < right.level + around.offsets.entries[right.observer].offset
     }
     guard let loudest = weighing.heard.max(by: louder) else { return false }
-    let zones = around.ground.plan.zones(of: loudest.observer)
-    for other in weighing.heard where around.ground.plan.zones(of: other.observer) != zones {
+    let zones = around.plan.zones(of: loudest.observer)
+    for other in weighing.heard where around.plan.zones(of: other.observer) != zones {
       gaps.learn(loudest.observer, other.observer, loudest.level - other.level)
     }
     return true
@@ -334,16 +310,15 @@ extension ZoneTrack {
   private func margin(
     for best: ZoneWeighing.Candidate,
     at instant: Timestamp,
-    _ ground: ZoneGround,
     _ weighing: ZoneWeighing
   ) -> Double {
     guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else {
-      return ground.rules.margin
+      return ZoneRules.margin
     }
     let variance = doubt(about: best.observer) + doubt(about: next.observer)
-    let lead = max(ground.rules.margin, ground.rules.leadDeviations * variance.squareRoot())
-    guard zone != nil, !isMoving, instant - enteredAt >= ground.rules.settlingTime else { return lead }
-    return lead + max(0, ground.rules.clearWay - way) * ground.rules.reluctance
+    let lead = max(ZoneRules.margin, ZoneRules.leadDeviations * variance.squareRoot())
+    guard zone != nil, !isMoving, instant - enteredAt >= ZoneRules.settlingTime else { return lead }
+    return lead + max(0, ZoneRules.clearWay - way) * ZoneRules.reluctance
   }
 
   /// The distance of the levels from their means of the last minute, over all observers.
@@ -372,13 +347,12 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Move? {
-    let ground = around.ground
     if candidate != best.zone {
       candidate = best.zone
       candidateSince = instant
     }
     let dwell = instant - candidateSince
-    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, ground, weighing) }
+    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, weighing) }
     let move = Move(
       from: zone,
       to: best.zone,
@@ -394,30 +368,29 @@ extension ZoneTrack {
     candidate = nil
     doubtedSince = nil
     for index in levels.indices { levels[index].settleIn() }
-    lessonGap = ground.rules.firstLesson
+    lessonGap = ZoneRules.firstLesson
     nextLesson = instant + lessonGap
     return move
   }
 
   /// Returns the time for which a zone must have won: longer where no door connects it to the present zone.
   private func needed(for target: Int, _ around: Surroundings) -> TimeSpan {
-    switch zone.map({ around.ground.plan.step(from: $0, to: target) }) {
-    case nil, .stay, .walk: around.ground.rules.dwell
-    case .stray: max(around.ground.rules.dwell, around.ground.rules.strayDwell)
-    case .climb: max(around.ground.rules.dwell, around.ground.rules.climbDwell)
+    switch zone.map({ around.plan.step(from: $0, to: target) }) {
+    case nil, .stay, .walk: ZoneRules.dwell
+    case .stray: max(ZoneRules.dwell, ZoneRules.strayDwell)
+    case .climb: max(ZoneRules.dwell, ZoneRules.climbDwell)
     }
   }
 
   /// Leaves a zone that has been improbable for long, although no other is certain.
-  private mutating func doubt(at instant: Timestamp, _ ground: ZoneGround, _ weighing: ZoneWeighing) -> Move?
-  {
-    guard let zone, belief.probability(of: zone) < ground.rules.doubt else {
+  private mutating func doubt(at instant: Timestamp, _ weighing: ZoneWeighing) -> Move? {
+    guard let zone, belief.probability(of: zone) < ZoneRules.doubt else {
       doubtedSince = nil
       return nil
     }
     let since = doubtedSince ?? instant
     doubtedSince = since
-    guard candidate == nil, instant - since >= ground.rules.notSureDwell else { return nil }
+    guard candidate == nil, instant - since >= ZoneRules.notSureDwell else { return nil }
     return leave(at: instant, .notSure, weighing)
   }
 
@@ -471,8 +444,8 @@ extension ZoneTrack {
   func heardLevel(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     if isMoving { return current(index, at: instant, around) }
     let level = levels[index]
-    let fall = level.fall(at: around.through(instant, of: level.observer), around.ground)
-    return fall > 0 ? max(level.slow - fall, min(around.ground.rules.sensitivity, level.slow)) : level.slow
+    let fall = level.fall(at: around.through(instant, of: level.observer))
+    return fall > 0 ? max(level.slow - fall, min(ZoneRules.sensitivity, level.slow)) : level.slow
   }
 
   /// Returns the correction of the levels of observers that are down: the rise of the level at a live observer since
@@ -484,15 +457,15 @@ extension ZoneTrack {
       guard let before = levels[index].levelAtOutage else { continue }
       rise = max(rise, current(index, at: instant, around) - before)
     }
-    return max(0, rise - around.ground.rules.approachBand)
+    return max(0, rise - ZoneRules.approachBand)
   }
 
   /// Returns the current level, reduced by silence.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     let through = around.through(instant, of: levels[index].observer)
-    let fallen = levels[index].quick - levels[index].fall(at: through, around.ground)
+    let fallen = levels[index].quick - levels[index].fall(at: through)
     return levels[index].isDark
-      ? fallen : max(fallen, min(around.ground.rules.sensitivity, levels[index].quick))
+      ? fallen : max(fallen, min(ZoneRules.sensitivity, levels[index].quick))
   }
 
   /// Removes the levels of silent observers, and those of observers that are down once the beacon has clearly moved.
@@ -510,7 +483,7 @@ extension ZoneTrack {
       if loudest.map({ current($0, at: instant, around) < level }) ?? true { loudest = index }
     }
     guard let loudest, let before = levels[loudest].levelAtOutage else { return }
-    let hasMoved = current(loudest, at: instant, around) - before >= around.ground.rules.releaseRise
+    let hasMoved = current(loudest, at: instant, around) - before >= ZoneRules.releaseRise
     if hasMoved { levels.removeAll(where: \.isDark) }
   }
 
@@ -518,7 +491,7 @@ extension ZoneTrack {
   ///
   /// If all are silent, the probabilities of their silences multiply.
   private mutating func forgetSilent(at instant: Timestamp, _ around: Surroundings) {
-    let shortest = around.ground.rules.shortestPresence
+    let shortest = ZoneRules.shortestPresence
     var (silent, live, together) = (0, 0, 0.0)
     for level in levels where !level.isDark {
       live += 1
@@ -528,11 +501,11 @@ extension ZoneTrack {
       together += level.surprise(at: through)
     }
     guard silent > 0 else { return }
-    let areGone = silent == live && together >= around.ground.rules.silentSurprise
+    let areGone = silent == live && together >= ZoneRules.silentSurprise
     levels.removeAll { level in
       let through = around.through(instant, of: level.observer)
       let surprise = areGone ? .infinity : level.surprise(at: through)
-      return level.isGone(at: through, surprise: surprise, around.ground)
+      return level.isGone(at: through, surprise: surprise)
     }
   }
 }

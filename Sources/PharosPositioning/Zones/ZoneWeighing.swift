@@ -78,26 +78,25 @@ package struct ZoneWeighing: Sendable {
   }
 
   /// Adds a zone with its probability so far.
-  package mutating func add(_ zone: Int, probability: Double, _ ground: ZoneGround) {
+  package mutating func add(_ zone: Int, probability: Double, _ plan: ZonePlan) {
     candidates.append(
       Candidate(
         zone: zone,
-        floor: zone == ZoneWeighing.elsewhere ? -1 : ground.plan.zones[zone].floor,
+        floor: zone == ZoneWeighing.elsewhere ? -1 : plan.zones[zone].floor,
         probability: probability,
-        first: ground.rules.sensitivity,
-        second: ground.rules.sensitivity
+        first: ZoneRules.sensitivity,
+        second: ZoneRules.sensitivity
       )
     )
   }
 
   /// Ranks the observers that hear the beacon under the zones where they stand.
-  mutating func rank(_ ground: ZoneGround, placing: [Bool]) {
+  mutating func rank(_ plan: ZonePlan, placing: [Bool]) {
     for heard in heard {
-      for zone in ground.plan.zones(of: heard.observer) where placing.indices.contains(zone) && placing[zone]
-      {
+      for zone in plan.zones(of: heard.observer) where placing.indices.contains(zone) && placing[zone] {
         var index = candidates.firstIndex { $0.zone == zone } ?? candidates.count
         if index == candidates.count {
-          add(zone, probability: 0, ground)
+          add(zone, probability: 0, plan)
           index = candidates.count - 1
         }
         candidates[index].rank(heard)
@@ -118,71 +117,71 @@ package struct ZoneWeighing: Sendable {
   }
 
   /// Sets the score of each zone, and of ``elsewhere``, from the levels.
-  mutating func score(_ ground: ZoneGround, _ gaps: LevelGaps) {
-    if ground.plan.floorRanks.count > 1 { scoreFloors(ground) }
+  mutating func score(_ plan: ZonePlan, _ gaps: LevelGaps) {
+    if plan.floorRanks.count > 1 { scoreFloors(plan) }
     for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {
-      candidates[index].score = roomScore(of: index, ground, gaps)
-      if ground.plan.floorRanks.count > 1 {
+      candidates[index].score = roomScore(of: index, plan, gaps)
+      if plan.floorRanks.count > 1 {
         candidates[index].score += floors[candidates[index].floor].score
       }
     }
     let best = candidates.lazy.filter { $0.zone != ZoneWeighing.elsewhere }.map(\.score).max() ?? 0
-    let loudest = heard.lazy.map(\.corrected).max() ?? ground.rules.sensitivity
-    let slope = ground.rules.separation / (ground.rules.placeDeviation * ground.rules.placeDeviation)
+    let loudest = heard.lazy.map(\.corrected).max() ?? ZoneRules.sensitivity
+    let slope = ZoneRules.separation / (ZoneRules.placeDeviation * ZoneRules.placeDeviation)
     for index in candidates.indices where candidates[index].zone == ZoneWeighing.elsewhere {
       candidates[index].score =
-        best - slope * min(ground.rules.cap, max(0, loudest - ground.rules.sensitivity))
+        best - slope * min(ZoneRules.cap, max(0, loudest - ZoneRules.sensitivity))
     }
   }
 
-  private func roomScore(of index: Int, _ ground: ZoneGround, _ gaps: LevelGaps) -> Double {
+  private func roomScore(of index: Int, _ plan: ZonePlan, _ gaps: LevelGaps) -> Double {
     let own = candidates[index]
-    let zone = ground.plan.zones[own.zone]
+    let zone = plan.zones[own.zone]
     var best = own
     var second = own.second
     for other in candidates where other.floor == zone.floor {
       if other.first > best.first { best = other }
-      if ground.plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
+      if plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
     }
-    let place = ground.rules.placeDeviation * ground.rules.placeDeviation
-    var slope = ground.rules.separation / (place + (own.variance + best.variance) / 2)
+    let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
+    var slope = ZoneRules.separation / (place + (own.variance + best.variance) / 2)
     if own.observer >= 0, best.observer >= 0, own.observer != best.observer {
-      slope *= gaps.sharpness(best.observer, own.observer, ground)
+      slope *= gaps.sharpness(best.observer, own.observer)
     }
-    let score = -slope * min(ground.rules.cap, best.first - own.first)
+    let score = -slope * min(ZoneRules.cap, best.first - own.first)
     guard zone.ranks > 1 else { return score }
-    let further = -ground.rules.separation / place * min(ground.rules.cap, second - own.second)
-    return (score + ground.rules.secondWeight * further) / (1 + ground.rules.secondWeight)
+    let further = -ZoneRules.separation / place * min(ZoneRules.cap, second - own.second)
+    return (score + ZoneRules.secondWeight * further) / (1 + ZoneRules.secondWeight)
   }
 
-  private mutating func scoreFloors(_ ground: ZoneGround) {
+  private mutating func scoreFloors(_ plan: ZonePlan) {
     let none = FloorLevels(
-      first: ground.rules.sensitivity,
-      second: ground.rules.sensitivity,
-      third: ground.rules.sensitivity
+      first: ZoneRules.sensitivity,
+      second: ZoneRules.sensitivity,
+      third: ZoneRules.sensitivity
     )
     floors.removeAll(keepingCapacity: true)
-    for _ in ground.plan.floorRanks { floors.append(none) }
+    for _ in plan.floorRanks { floors.append(none) }
     for candidate in candidates where candidate.zone != ZoneWeighing.elsewhere {
       floors[candidate.floor].isWeighed = true
     }
-    for heard in heard { floors[ground.plan.floor(of: heard.observer)].rank(heard.corrected) }
+    for heard in heard { floors[plan.floor(of: heard.observer)].rank(heard.corrected) }
     var best = none
-    for (floor, ranks) in zip(floors, ground.plan.floorRanks) where floor.isWeighed {
+    for (floor, ranks) in zip(floors, plan.floorRanks) where floor.isWeighed {
       best.first = max(best.first, floor.first)
       if ranks > 1 { best.second = max(best.second, floor.second) }
       if ranks > 2 { best.third = max(best.third, floor.third) }
     }
-    let slope = ground.rules.separation / (ground.rules.placeDeviation * ground.rules.placeDeviation)
+    let slope = ZoneRules.separation / (ZoneRules.placeDeviation * ZoneRules.placeDeviation)
     for index in floors.indices {
       let floor = floors[index]
-      var (sum, weight) = (min(ground.rules.floorCap, best.first - floor.first), 1.0)
-      if ground.plan.floorRanks[index] > 1 {
-        sum += ground.rules.secondFloorWeight * min(ground.rules.floorCap, best.second - floor.second)
-        weight += ground.rules.secondFloorWeight
+      var (sum, weight) = (min(ZoneRules.floorCap, best.first - floor.first), 1.0)
+      if plan.floorRanks[index] > 1 {
+        sum += ZoneRules.secondFloorWeight * min(ZoneRules.floorCap, best.second - floor.second)
+        weight += ZoneRules.secondFloorWeight
       }
-      if ground.plan.floorRanks[index] > 2 {
-        sum += min(ground.rules.floorCap, best.third - floor.third)
+      if plan.floorRanks[index] > 2 {
+        sum += min(ZoneRules.floorCap, best.third - floor.third)
         weight += 1
       }
       floors[index].score = -slope * sum / weight

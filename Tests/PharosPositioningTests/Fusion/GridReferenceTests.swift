@@ -8,7 +8,7 @@ import Testing
 struct GridReferenceTests {
   private static let size = Point(x: 30, y: 16)
   /// What a walk's headings are off by, as steps that a handset tells have it.
-  private static let biasDeviation = MotionRules().headingBias
+  private static let biasDeviation = MotionRules.headingBias
 
   /// The hall, with all that switched off which the grid does not know.
   private static func hall(seed: UInt64) throws -> FusionHall {

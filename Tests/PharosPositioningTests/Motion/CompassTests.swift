@@ -52,7 +52,7 @@ struct CompassTests {
     #expect(errors.allSatisfy { abs($0) < 0.25 }, "\(errors)")
     #expect(errors.map(abs).sorted()[errors.count / 2] < 0.03)
     #expect(steps.allSatisfy { $0.heading?.reference == .north })
-    #expect(steps.allSatisfy { ($0.heading?.biasDeviation ?? 0) >= MotionRules().headingBias })
+    #expect(steps.allSatisfy { ($0.heading?.biasDeviation ?? 0) >= MotionRules.headingBias })
   }
 
   @Test("a turn rate alone keeps the shape of a walk, and says that nobody knows where north is")

@@ -162,11 +162,8 @@ struct SlowRotation {
 
 extension MotionTracker {
   /// Takes all samples, and gives all movements.
-  static func movements(
-    of samples: [(time: Timestamp, sample: MotionSample)],
-    rules: MotionRules = MotionRules()
-  ) -> [Movement] {
-    var tracker = MotionTracker(rules: rules)
+  static func movements(of samples: [(time: Timestamp, sample: MotionSample)]) -> [Movement] {
+    var tracker = MotionTracker()
     var movements: [Movement] = []
     for (time, sample) in samples {
       tracker.take(sample, at: time)

@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Driving")
 struct DrivingGateTests {
-  /// Each letter is a fix five seconds after the last: d 14 m/s, s 4 m/s, w 1 m/s, n none, x senseless, - no fix, W a walk.
+  /// Each letter is a fix five seconds after the last: d 14 m/s, s 4 m/s, w 1 m/s, n none, x senseless, - no fix.
   @Test(
     "who drives is in no building, until it is plain that he walks",
     arguments: [
       ("wwddww", "..DD.."), ("dsss", "DDDD"), ("ss", ".."), ("d------", "DDDDDD."), ("dnx", "DDD"),
-      ("xn", ".."), ("dddW", "DDD."),
+      ("xn", ".."),
     ]
   )
   func gate(fixes: String, expected: String) {
@@ -18,9 +18,7 @@ struct DrivingGateTests {
     for (index, letter) in fixes.enumerated() {
       let time = Timestamp(seconds: Int64(1_000 + 5 * index))
       let speeds: [Character: Float] = ["d": 14, "s": 4, "w": 1, "x": .nan]
-      if letter == "W" {
-        gate.takeWalk()
-      } else if letter != "-" {
+      if letter != "-" {
         gate.take(
           OutsideFix(
             latitude: 48,

@@ -56,7 +56,7 @@ struct StepTests {
       let walk = DrawnWalk(legs: [.ahead(0, for: 10, swing: Double(swing))])
       let last = try #require(MotionTracker.movements(of: walk.samples([.accelerometer])).steps.last)
       #expect(last.length >= before)
-      #expect(MotionRules().lengths.contains(last.length))
+      #expect(MotionRules.lengths.contains(last.length))
       #expect(last.lengthDeviation > 0 && last.lengthDeviation < last.length / 2)
       before = last.length
     }
@@ -86,29 +86,8 @@ struct StepTests {
     let bare = MotionSample(kind: .step, age: .zero, x: 0, y: .nan, z: 0)
     samples.append((DrawnWalk.start + .seconds(5), bare))
     let step = try #require(MotionTracker.movements(of: samples).steps.first)
-    #expect(step.length == MotionRules().usualStep)
+    #expect(step.length == MotionRules.usualStep)
     let heading = try #require(step.heading)
     #expect(abs(heading.radians - 1) < 0.01)
-  }
-
-  @Test("a walk has a speed and a course, and a rest has none")
-  func activity() throws {
-    var tracker = MotionTracker()
-    let walk = DrawnWalk(legs: [.ahead(0.5, for: 10, cadence: 2), .rest(0.5, for: 5)])
-    #expect(tracker.activity(at: DrawnWalk.start) == .unknown)
-    for (time, sample) in walk.samples([.accelerometer, .rotationVector]) { tracker.take(sample, at: time) }
-    func activity(after seconds: Double) -> Activity {
-      let time = DrawnWalk.start + .seconds(seconds)
-      while tracker.next(through: time) != nil {}
-      return tracker.activity(at: time)
-    }
-    guard case .walking(let speed, let course?) = activity(after: 9) else {
-      Issue.record("a walk is no walk")
-      return
-    }
-    #expect(speed > 1 && speed < 2)
-    #expect(abs(course - 0.5) < 0.01)
-    #expect(activity(after: 14.9) == .still)
-    #expect(activity(after: 20) == .unknown)
   }
 }

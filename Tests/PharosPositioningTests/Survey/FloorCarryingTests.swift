@@ -132,12 +132,9 @@ struct FloorCarryingTests {
   @Test("a place leads over the bridge to the same coordinate on the other floor's plane")
   func bridge() throws {
     let floors = try TwoFloors().venue.floors
-    let grid = try #require(RadioGrid(over: floors[0].floor, cell: 3))
-    let bridge = try #require(
-      FloorNeighbours.Bridge(from: grid, floors[0].floor.plane, to: 1, floors[1].floor.plane)
-    )
+    let change = try #require(PlaneChange(from: floors[0].floor.plane, to: floors[1].floor.plane))
     for point in [Point.origin, Point(x: 63, y: 28), Point(x: 10, y: -5)] {
-      #expect(bridge.point(point).distance(to: point - Point(x: 10, y: 0)) < 0.01)
+      #expect(change(point).distance(to: point - Point(x: 10, y: 0)) < 0.01)
     }
   }
 }
