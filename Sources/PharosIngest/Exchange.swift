@@ -106,6 +106,26 @@ package final class Exchange: Sendable {
     Timestamp(nanoseconds: inputWatermarks.reduce(Int64.max) { min($0, $1.load(ordering: .acquiring)) })
   }
 
+  /// Returns the loop whose next parcel comes first by R and loop, if the watermarks cover it.
+  ///
+  /// - Parameters:
+  ///   - limit: the time through which the inputs of all loops are in the rings.
+  ///   - received: returns the R of the next parcel of a loop.
+  /// - Returns: the R and the loop.
+  @inline(__always)
+  func firstParcel(
+    upTo limit: Timestamp,
+    _ received: (_ loop: Int) -> Timestamp?
+  ) -> (received: Timestamp, loop: Int)? {
+    var first: (received: Timestamp, loop: Int)?
+    for loop in 0..<loops {
+      guard let received = received(loop), received <= limit else { continue }
+      if let first, first.received <= received { continue }
+      first = (received, loop)
+    }
+    return first
+  }
+
   /// Publishes that all decisions of a shard up to a time are in its ring.
   package func publishDecisions(of shard: Int, through time: Timestamp) {
     // Sequentially consistent together with the merger's flag: either the shard sees that the merger waits, or the

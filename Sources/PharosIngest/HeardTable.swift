@@ -31,13 +31,10 @@ package struct HeardTable {
   static let memory = TimeSpan.minutes(10)
 
   private struct Observer {
-    var id: ObserverID
     /// Never used again, so that the beacons of a forgotten observer cannot pass to another.
     var number: UInt64
-    var source: Endpoint
-    var format: WireFormat
-    var firstHeard: Timestamp
-    var lastHeard: Timestamp
+    /// The entry, without the rate.
+    var entry: HeardObserver
     var reports: DecayingRate
   }
 
@@ -50,20 +47,14 @@ package struct HeardTable {
 
   private struct Beacon {
     var key: BeaconKey
+    /// The entry, without the rate; address and name are nil where they are hidden.
+    var entry: HeardBeacon
     /// Indicates whether the device is registered.
-    var isKnown: Bool
-    /// Nil where it is hidden.
-    var address: DeviceAddress?
-    var identities: [BeaconID] = []
-    /// Nil where it is hidden.
-    var name: String?
+    var isKnown = false
     /// The lengths, plus one, of the payload that the identities are from and of the scan response that the name is
     /// from; zero to read again.
     var payloadLength = 0
     var scanResponseLength = 0
-    var rssi: RSSI?
-    var firstHeard: Timestamp
-    var lastHeard: Timestamp
     var adverts: DecayingRate
   }
 
@@ -114,8 +105,8 @@ package struct HeardTable {
     for place in beacons.indices {
       beacons[place].payloadLength = 0
       beacons[place].scanResponseLength = 0
-      let isKnown = beacons[place].address.map { known.contains($0) } ?? false
-      settle(place, isKnown: isKnown || beacons[place].identities.contains { known.contains($0) }, nil)
+      let isKnown = beacons[place].entry.address.map { known.contains($0) } ?? false
+      settle(place, isKnown: isKnown || beacons[place].entry.identities.contains { known.contains($0) }, nil)
     }
   }
 
@@ -129,7 +120,7 @@ package struct HeardTable {
   package mutating func forget(at time: Timestamp) {
     guard !showsStrangers else { return }
     let cutoff = time - HeardTable.memory
-    remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].lastHeard < cutoff })
+    remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].entry.lastHeard < cutoff })
   }
 
   /// Returns whether the table is too small for all that is heard: it evicted an entry in the last ten seconds.
@@ -164,12 +155,11 @@ package struct HeardTable {
         known = (report.observer, place)
       }
       observers[place].reports.note(at: report.received, weight: weight)
-      let number = observers[place].number
       switch report.body {
       case .advert(let advert):
-        note(advert, payloadsOf: batch, by: number, at: report.received, weight: weight)
+        note(advert, payloadsOf: batch, by: place, at: report.received, weight: weight)
       case .rangedBeacon(let ranged):
-        note(ranged, by: number, at: report.received, weight: weight)
+        note(ranged, by: place, at: report.received, weight: weight)
       case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission:
         break
       }
@@ -183,40 +173,22 @@ package struct HeardTable {
   func unsorted(at time: Timestamp) -> Heard {
     var heard = Heard()
     heard.observers = observers.map { observer in
-      HeardObserver(
-        id: observer.id,
-        source: observer.source,
-        format: observer.format,
-        firstHeard: observer.firstHeard,
-        lastHeard: observer.lastHeard,
-        reportsPerSecond: observer.reports.perSecond(at: time)
-      )
+      var entry = observer.entry
+      entry.reportsPerSecond = observer.reports.perSecond(at: time)
+      return entry
     }
-    let ids = Dictionary(uniqueKeysWithValues: observers.map { ($0.number, $0.id) })
     let cutoff = time - HeardTable.memory
     heard.beacons = beacons.compactMap { beacon in
-      guard showsStrangers || beacon.isKnown || beacon.lastHeard >= cutoff else { return nil }
-      return ids[beacon.key.observer].map { entry(beacon, heardBy: $0, at: time) }
+      guard showsStrangers || beacon.isKnown || beacon.entry.lastHeard >= cutoff else { return nil }
+      var entry = beacon.entry
+      if let identity = beacon.key.identity, !entry.identities.contains(identity) {
+        entry.identities.insert(identity, at: 0)
+      }
+      entry.pseudonym = entry.address == nil ? beacon.key.device : nil
+      entry.advertsPerSecond = beacon.adverts.perSecond(at: time)
+      return entry
     }
     return heard
-  }
-
-  private func entry(_ beacon: Beacon, heardBy observer: ObserverID, at time: Timestamp) -> HeardBeacon {
-    var identities = beacon.identities
-    if let identity = beacon.key.identity, !identities.contains(identity) {
-      identities.insert(identity, at: 0)
-    }
-    return HeardBeacon(
-      observer: observer,
-      address: beacon.address,
-      pseudonym: beacon.address == nil ? beacon.key.device : nil,
-      identities: identities,
-      name: beacon.name,
-      rssi: beacon.rssi,
-      firstHeard: beacon.firstHeard,
-      lastHeard: beacon.lastHeard,
-      advertsPerSecond: beacon.adverts.perSecond(at: time)
-    )
   }
 
   private mutating func place(
@@ -226,61 +198,63 @@ package struct HeardTable {
     _ time: Timestamp
   ) -> Int {
     if let place = observerPlaces[id] {
-      observers[place].source = source
-      observers[place].format = format
-      observers[place].lastHeard = time
+      observers[place].entry.source = source
+      observers[place].entry.format = format
+      observers[place].entry.lastHeard = time
       return place
     }
     if observers.count >= capacity { evictObservers(at: time) }
     nextNumber += 1
     observerPlaces[id] = observers.count
-    observers.append(
-      Observer(
-        id: id,
-        number: nextNumber,
-        source: source,
-        format: format,
-        firstHeard: time,
-        lastHeard: time,
-        reports: DecayingRate(at: time)
-      )
+    let entry = HeardObserver(
+      id: id,
+      source: source,
+      format: format,
+      firstHeard: time,
+      lastHeard: time,
+      reportsPerSecond: nil
     )
+    observers.append(Observer(number: nextNumber, entry: entry, reports: DecayingRate(at: time)))
     return observers.count - 1
   }
 
-  private mutating func note(
-    _ ranged: RangedBeacon,
-    by observer: UInt64,
-    at time: Timestamp,
-    weight: Double
-  ) {
-    var key = BeaconKey(observer: observer, device: nil, identity: ranged.beacon)
+  private mutating func note(_ ranged: RangedBeacon, by observer: Int, at time: Timestamp, weight: Double) {
+    var key = BeaconKey(observer: observers[observer].number, device: nil, identity: ranged.beacon)
     // A bare address is hidden like any other.
     let address = ranged.beacon.kind == .address ? ranged.beacon.address : nil
-    if let address { key = BeaconKey(observer: observer, device: pseudonym(address), identity: nil) }
-    let place = update(key, ranged.rssi, at: time, weight: weight)
+    if let address {
+      key.device = pseudonym(address)
+      key.identity = nil
+    }
+    let place = update(key, by: observer, ranged.rssi, at: time, weight: weight)
     guard beacons[place].payloadLength == 0 else { return }
     beacons[place].payloadLength = 1
     settle(place, isKnown: known.contains(ranged.beacon), address)
-    if address != nil, beacons[place].address != nil { beacons[place].identities = [ranged.beacon] }
+    if address != nil, beacons[place].entry.address != nil {
+      beacons[place].entry.identities = [ranged.beacon]
+    }
   }
 
   private mutating func note(
     _ advert: Advert,
     payloadsOf batch: borrowing ReportBatch,
-    by observer: UInt64,
+    by observer: Int,
     at time: Timestamp,
     weight: Double
   ) {
     let range = Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)
     let address = advert.address.map { resolver?.resolve($0) ?? $0 }
-    var key = BeaconKey(observer: observer, device: address.map { pseudonym($0) }, identity: nil)
+    var key = BeaconKey(
+      observer: observers[observer].number,
+      device: address.map { pseudonym($0) },
+      identity: nil
+    )
     if address == nil {
       let bytes = batch.payloads.span.bytes.extracting(range)
       guard let identity = frames.frames(in: bytes).lazy.compactMap(\.beacon).first else { return }
       key.identity = identity
     }
-    let place = update(key, advert.rssi, at: time, weight: weight)
+    let place = update(key, by: observer, advert.rssi, at: time, weight: weight)
     // One more, so that an empty payload is read once too.
     let length = range.count + 1
     if advert.pdu == .scanResponse {
@@ -293,18 +267,18 @@ package struct HeardTable {
       let bytes = batch.payloads.span.bytes.extracting(range)
       let found = frames.frames(in: bytes).compactMap(\.beacon)
       // What a beacon sends beside its frame may be longer; it does not unsay the frame.
-      if !found.isEmpty { beacons[place].identities = found }
+      if !found.isEmpty { beacons[place].entry.identities = found }
       let isAsked =
-        beacons[place].identities.contains { known.contains($0) }
+        beacons[place].entry.identities.contains { known.contains($0) }
         || (key.identity.map { known.contains($0) } ?? false)
       settle(place, isKnown: isAsked || (address.map { known.contains($0) } ?? false), address)
     }
     guard beacons[place].isKnown || showsStrangers else { return }
     let name = AdvertSummary(of: batch.payloads.span.bytes.extracting(range)).localName
     if advert.pdu == .scanResponse {
-      beacons[place].name = name ?? beacons[place].name
+      beacons[place].entry.name = name ?? beacons[place].entry.name
     } else {
-      beacons[place].name = beacons[place].name ?? name
+      beacons[place].entry.name = beacons[place].entry.name ?? name
     }
   }
 
@@ -314,27 +288,41 @@ package struct HeardTable {
     if isKnown, !beacons[place].isKnown { beacons[place].scanResponseLength = 0 }
     beacons[place].isKnown = isKnown
     if isKnown || showsStrangers {
-      beacons[place].address = address ?? beacons[place].address
+      beacons[place].entry.address = address ?? beacons[place].entry.address
     } else {
-      beacons[place].address = nil
-      beacons[place].name = nil
+      beacons[place].entry.address = nil
+      beacons[place].entry.name = nil
     }
   }
 
-  private mutating func update(_ key: BeaconKey, _ rssi: RSSI?, at time: Timestamp, weight: Double) -> Int {
+  private mutating func update(
+    _ key: BeaconKey,
+    by observer: Int,
+    _ rssi: RSSI?,
+    at time: Timestamp,
+    weight: Double
+  ) -> Int {
     if let place = beaconPlaces[key] {
-      beacons[place].lastHeard = time
-      beacons[place].rssi = rssi
+      beacons[place].entry.lastHeard = time
+      beacons[place].entry.rssi = rssi
       beacons[place].adverts.note(at: time, weight: weight)
       return place
     }
     if beacons.count >= capacity { evictBeacon(at: time) }
     var adverts = DecayingRate(at: time)
     adverts.note(at: time, weight: weight)
-    beaconPlaces[key] = beacons.count
-    beacons.append(
-      Beacon(key: key, isKnown: false, rssi: rssi, firstHeard: time, lastHeard: time, adverts: adverts)
+    let entry = HeardBeacon(
+      observer: observers[observer].entry.id,
+      address: nil,
+      identities: [],
+      name: nil,
+      rssi: rssi,
+      firstHeard: time,
+      lastHeard: time,
+      advertsPerSecond: nil
     )
+    beaconPlaces[key] = beacons.count
+    beacons.append(Beacon(key: key, entry: entry, adverts: adverts))
     return beacons.count - 1
   }
 }
@@ -355,7 +343,7 @@ extension HeardTable {
     if hand >= beacons.count { hand = 0 }
     var stalest = hand
     for place in hand..<min(hand + HeardTable.compared, beacons.count)
-    where beacons[place].lastHeard < beacons[stalest].lastHeard {
+    where beacons[place].entry.lastHeard < beacons[stalest].entry.lastHeard {
       stalest = place
     }
     hand += HeardTable.compared
@@ -366,16 +354,16 @@ extension HeardTable {
     evicted = time
     var order: [(heard: Timestamp, place: Int)] = []
     order.reserveCapacity(observers.count)
-    for place in observers.indices { order.append((observers[place].lastHeard, place)) }
+    for place in observers.indices { order.append((observers[place].entry.lastHeard, place)) }
     order.sort { $0 < $1 }
     var gone: Set<UInt64> = []
     for place in order.prefix(max(1, capacity / HeardTable.evictedShare)).map(\.place).sorted(by: >) {
       gone.insert(observers[place].number)
-      observerPlaces[observers[place].id] = nil
+      observerPlaces[observers[place].entry.id] = nil
       let last = observers.removeLast()
       guard place < observers.count else { continue }
       observers[place] = last
-      observerPlaces[last.id] = place
+      observerPlaces[last.entry.id] = place
     }
     var theirs: [Int] = []
     for place in beacons.indices where gone.contains(beacons[place].key.observer) { theirs.append(place) }

@@ -13,15 +13,20 @@ public struct IngestConfiguration: Sendable {
   /// 4 MiB lost nothing at the rates where Linux's default of 208 KiB lost up to 5 %.
   ///
   /// - Units: bytes.
-  public var receiveBuffer: Int
+  public var receiveBuffer = 4 << 20
   /// The longest datagram that is taken; a longer one is counted as truncated and refused.
   ///
   /// - Units: bytes, 64 to 65,536.
-  public var largestDatagram: Int
+  public var largestDatagram = 65_536
   /// The interval at which a loop checks its sockets while there is much traffic.
-  public var busyTick: TimeSpan
+  ///
+  /// 250 µs keeps a decision's delay well below a millisecond; a tick takes some 3 µs, and waiting for each of 50
+  /// thousand datagrams a second would cost several times as much as the ticks.
+  public var busyTick = TimeSpan.microseconds(250)
   /// The interval at which a loop checks its deadlines while there is no traffic: the maximum delay of an exit.
-  public var idleTick: TimeSpan
+  ///
+  /// 5 ms is a tenth of an event's permitted delay.
+  public var idleTick = TimeSpan.milliseconds(5)
   /// Takes the bytes of a recording of all inputs, in order, on a thread of its own; nil to record nothing.
   ///
   /// If it throws, the recording ends there, which is logged once, and ingest goes on.
@@ -44,12 +49,12 @@ public struct IngestConfiguration: Sendable {
   /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.
-  package var showsStrangers: Bool
+  package var showsStrangers = false
   /// The keys that datagrams are signed with, and the store of replay windows; without keys, listeners that require
   /// signatures take nothing.
-  public var signing: SignedIngest
+  public var signing = SignedIngest()
   /// The clocks.
-  package var clock: IngestClock
+  package var clock = IngestClock.system
 
   /// The settings' ranges.
   enum Limits {
@@ -70,54 +75,8 @@ public struct IngestConfiguration: Sendable {
   ///   - listeners: the addresses to listen on.
   ///   - loops: the number of loops that read and decide.
   public init(listeners: [ListenAddress], loops: Int = 1) {
-    self.init(listeners: listeners, loops: loops, receiveBuffer: 4 << 20)
-  }
-
-  /// Makes a configuration.
-  ///
-  /// - Parameters:
-  ///   - listeners: the addresses to listen on.
-  ///   - loops: the number of loops that read and decide.
-  ///   - receiveBuffer: the receive buffer to ask for, in bytes.
-  ///   - largestDatagram: the longest datagram that is taken, in bytes.
-  ///   - busyTick: the interval at which a loop checks its sockets while there is much traffic. 250 µs keeps a
-  ///     decision's delay well below a millisecond; a tick takes some 3 µs, and waiting for each of 50 thousand
-  ///     datagrams a second would cost several times as much as the ticks.
-  ///   - idleTick: the interval at which a loop checks its deadlines while there is none. 5 ms is a tenth of an event's
-  ///     permitted delay.
-  ///   - record: takes the bytes of a recording.
-  ///   - checkpointInterval: the interval between checkpoints.
-  ///   - checkpoint: takes checkpoints.
-  ///   - showsStrangers: indicates whether the tables of heard devices show the addresses and names of unregistered
-  ///     devices.
-  ///   - signing: the keys that datagrams are signed with, and the store of replay windows.
-  ///   - clock: the clocks.
-  package init(
-    listeners: [ListenAddress],
-    loops: Int = 1,
-    receiveBuffer: Int = 4 << 20,
-    largestDatagram: Int = 65_536,
-    busyTick: TimeSpan = .microseconds(250),
-    idleTick: TimeSpan = .milliseconds(5),
-    record: (@Sendable ([UInt8]) throws -> Void)? = nil,
-    checkpointInterval: TimeSpan? = nil,
-    checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil,
-    showsStrangers: Bool = false,
-    signing: SignedIngest = SignedIngest(),
-    clock: IngestClock = .system
-  ) {
     self.listeners = listeners
     self.loops = loops
-    self.receiveBuffer = receiveBuffer
-    self.largestDatagram = largestDatagram
-    self.busyTick = busyTick
-    self.idleTick = idleTick
-    self.record = record
-    self.checkpointInterval = checkpointInterval
-    self.checkpoint = checkpoint
-    self.showsStrangers = showsStrangers
-    self.signing = signing
-    self.clock = clock
   }
 
   /// Throws an error if a setting is invalid.

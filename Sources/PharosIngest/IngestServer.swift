@@ -20,32 +20,22 @@ package final class IngestServer: Sendable {
   /// The sockets, in the order of the listeners and loops.
   package let sockets: [SocketStatus]
 
-  let exchange: Exchange
-  private let readers: MultiThreadedEventLoopGroup
-  private let consumers: MultiThreadedEventLoopGroup
-  let loops: [NIOLoopBound<ReadingLoop>]
-  let merger: NIOLoopBound<MergerLoop>
-  private let recorder: NIOLoopBound<RecorderLoop>?
+  private let parts: IngestParts
+  private let takesCheckpoints: Bool
   /// Set by the first shutdown.
   ///
   /// Acquired and released, so that exactly one caller does the work.
-  let isStopping = ManagedAtomic(false)
+  private let isStopping = ManagedAtomic(false)
   /// The last snapshot, once the loops are gone.
   private let lastSnapshot = Mutex<IngestSnapshot?>(nil)
 
-  let parts: IngestParts
-  private let takesCheckpoints: Bool
+  private var loops: [NIOLoopBound<ReadingLoop>] { parts.loops }
+  private var merger: NIOLoopBound<MergerLoop> { parts.merger }
 
   private init(parts: IngestParts, sockets: [SocketStatus], takesCheckpoints: Bool) {
     self.sockets = sockets
     self.parts = parts
     self.takesCheckpoints = takesCheckpoints
-    exchange = parts.exchange
-    readers = parts.readers
-    consumers = parts.consumers
-    loops = parts.loops
-    merger = parts.merger
-    recorder = parts.recorder
   }
 
   /// Opens the sockets and starts the server.
@@ -119,8 +109,8 @@ package final class IngestServer: Sendable {
       // Only an event loop that is gone refuses, and these go below.
       assertionFailure("the loops ended before the shutdown: \(error)")
     }
-    try? await readers.shutdownGracefully()
-    try? await consumers.shutdownGracefully()
+    try? await parts.readers.shutdownGracefully()
+    try? await parts.consumers.shutdownGracefully()
   }
 
   /// Takes everything through, in the order of the data: sockets, shards, merger, recorder.
@@ -134,7 +124,7 @@ package final class IngestServer: Sendable {
     for future in finished { try await future.get() }
     try await merger.eventLoop.submit { [merger] in merger.value.run() }.get()
     if takesCheckpoints { try await takeLastCheckpoint() }
-    if let recorder {
+    if let recorder = parts.recorder {
       try await recorder.eventLoop.submit { recorder.value.finish(through: last) }.get()
     }
   }
@@ -156,18 +146,12 @@ package final class IngestServer: Sendable {
   }
 
   private func liveSnapshot() async throws -> IngestSnapshot {
-    var parts: [LoopSnapshot] = []
-    for loop in loops {
-      parts.append(
-        try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.snapshot() }.futureResult.get()
-      )
+    var snapshot = IngestSnapshot(merging: try await look { $0.snapshot() })
+    (snapshot.positioning, snapshot.deliveredThrough) = try await merger.look {
+      ($0.merger.positioningCounters, $0.releasedThrough)
     }
-    var snapshot = IngestSnapshot(loops: parts)
-    (snapshot.positioning, snapshot.deliveredThrough) = try await merger.eventLoop.scheduleTask(in: .zero) {
-      [merger] in (merger.value.merger.positioningCounters, merger.value.releasedThrough)
-    }.futureResult.get()
     snapshot.sockets = sockets
-    snapshot.isRecording = recorder != nil && exchange.records
+    snapshot.isRecording = parts.recorder != nil && parts.exchange.records
     return snapshot
   }
 }
@@ -208,14 +192,7 @@ extension IngestServer {
   /// - Throws: ``IngestError/stopped``.
   package func adopt(keys observers: [KeyedObserver]) async throws {
     let keys = parts.signingStore.adopt(observers)
-    for loop in loops {
-      do {
-        try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.intake.gate.adopt(keys) }.futureResult
-          .get()
-      } catch is EventLoopError {
-        throw IngestError.stopped
-      }
-    }
+    for loop in loops { try await loop.look { $0.intake.gate.adopt(keys) } }
   }
 
   /// Takes a datagram that came otherwise than over UDP, as if it had.
@@ -300,37 +277,32 @@ extension IngestServer {
   ///
   /// - Throws: ``IngestError/stopped``.
   package func applications() async throws -> [Application] {
-    let loop = loops[0]
-    return try await stopped {
-      try await loop.eventLoop.scheduleTask(in: .zero) { loop.value.server?.registry.applications ?? [] }
-        .futureResult.get()
-    }
+    try await loops[0].look { $0.server?.registry.applications ?? [] }
   }
 
   private func look<Found: Sendable>(
     _ body: @escaping @Sendable (ReadingLoop) -> Found
   ) async throws -> [Found] {
     var found: [Found] = []
-    for loop in loops {
-      found.append(
-        try await stopped {
-          try await loop.eventLoop.scheduleTask(in: .zero) { body(loop.value) }.futureResult.get()
-        }
-      )
-    }
+    for loop in loops { found.append(try await loop.look(body)) }
     return found
   }
 
   /// A copy of the merger, which costs its thread next to nothing; what is asked of it is put together elsewhere.
   private func mergerCopy() async throws -> EventMerger {
-    try await stopped { [merger] in
-      try await merger.eventLoop.scheduleTask(in: .zero) { merger.value.merger.settled }.futureResult.get()
-    }
+    try await merger.look { $0.merger.settled }
   }
+}
 
-  private func stopped<Result>(_ body: () async throws -> Result) async throws -> Result {
+extension NIOLoopBound {
+  /// Has the loop do something with the value between two pieces of its work, and returns the result.
+  ///
+  /// - Throws: ``IngestError/stopped``; what the body throws.
+  fileprivate func look<Result: Sendable>(
+    _ body: @escaping @Sendable (Value) throws -> Result
+  ) async throws -> Result {
     do {
-      return try await body()
+      return try await eventLoop.scheduleTask(in: .zero) { try body(value) }.futureResult.get()
     } catch is EventLoopError {
       throw IngestError.stopped
     }

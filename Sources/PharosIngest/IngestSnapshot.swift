@@ -57,61 +57,43 @@ package struct SocketStatus: Hashable, Sendable {
   ///
   /// - Units: bytes, as they are asked for.
   package var receiveBuffer: Int
-
-  /// Makes a status.
-  package init(address: Endpoint, loop: Int, receiveBuffer: Int) {
-    self.address = address
-    self.loop = loop
-    self.receiveBuffer = receiveBuffer
-  }
-}
-
-/// The contribution of one loop to a snapshot.
-struct LoopSnapshot: Sendable {
-  var time: Timestamp
-  var counters: LoopCounters
-  var intake: IntakeCounters
-  var decoding: DatagramCounters
-  var refusedSources: [RefusedSource]
-  var tableEvictions: UInt64
-  var shardWaits: UInt64
-  var monitoring: MonitoringCounters
-  var observers: [ObserverStatus]
-  /// In no order.
-  var heard: Heard
 }
 
 extension ReadingLoop {
-  /// Returns the contribution of this loop to a snapshot.
-  func snapshot() -> LoopSnapshot {
-    LoopSnapshot(
-      time: clock.last,
-      counters: counters,
-      intake: intake.counters,
-      decoding: intake.decoder.counters,
-      refusedSources: intake.refusals.sources,
-      tableEvictions: intake.heard.evictions + intake.refusals.evictions,
-      shardWaits: shard.waits,
-      monitoring: shard.engine.counters,
-      observers: shard.engine.observers(),
-      heard: intake.heard.unsorted(at: clock.last)
-    )
+  /// Returns the contribution of this loop to a snapshot, its lists in no order.
+  func snapshot() -> IngestSnapshot {
+    var snapshot = IngestSnapshot()
+    snapshot.time = clock.last
+    snapshot.datagrams = intake.counters.datagrams
+    snapshot.bytes = intake.counters.bytes
+    snapshot.decoding = intake.decoder.counters
+    snapshot.refusedSources = intake.refusals.sources
+    snapshot.truncated = intake.counters.truncated
+    snapshot.kernelDrops = counters.kernelDrops
+    snapshot.queueWaits = counters.ringWaits + shard.waits
+    snapshot.forwarded = intake.counters.forwarded
+    snapshot.socketErrors = counters.socketErrors
+    snapshot.tableEvictions = intake.heard.evictions + intake.refusals.evictions
+    snapshot.monitoring = shard.engine.counters
+    snapshot.observers = shard.engine.observers()
+    snapshot.heard = intake.heard.unsorted(at: clock.last)
+    return snapshot
   }
 }
 
 extension IngestSnapshot {
   /// Puts the loops' contributions together.
-  init(loops: [LoopSnapshot]) {
+  init(merging loops: [IngestSnapshot]) {
     self.init()
-    time = loops.map(\.time).max() ?? .distantPast
     for loop in loops {
-      datagrams += loop.intake.datagrams
-      bytes += loop.intake.bytes
-      truncated += loop.intake.truncated
-      kernelDrops += loop.counters.kernelDrops
-      queueWaits += loop.counters.ringWaits + loop.shardWaits
-      forwarded += loop.intake.forwarded
-      socketErrors += loop.counters.socketErrors
+      time = max(time, loop.time)
+      datagrams += loop.datagrams
+      bytes += loop.bytes
+      truncated += loop.truncated
+      kernelDrops += loop.kernelDrops
+      queueWaits += loop.queueWaits
+      forwarded += loop.forwarded
+      socketErrors += loop.socketErrors
       tableEvictions += loop.tableEvictions
       decoding += loop.decoding
       monitoring.add(loop.monitoring)

@@ -35,7 +35,10 @@ final class RecorderLoop {
     let limit = exchange.inputsThrough
     // Looked at behind the watermark: a loop stops pushing before it publishes a watermark without its parcels.
     if !exchange.records { hasEnded = true }
-    while let loop = nextLoop(upTo: limit), let parcel = exchange.toRecorder[loop].full.pop() {
+    while let (_, loop) = exchange.firstParcel(
+      upTo: limit,
+      { exchange.toRecorder[$0].full.withFirst { $0.received } }
+    ), let parcel = exchange.toRecorder[loop].full.pop() {
       take(parcel, from: loop)
     }
     attempt { try flush() }
@@ -49,17 +52,6 @@ final class RecorderLoop {
       try flush()
     }
     hasEnded = true
-  }
-
-  /// The loop whose parcel comes first by R and loop.
-  private func nextLoop(upTo limit: Timestamp) -> Int? {
-    var first: (received: Timestamp, loop: Int)?
-    for (loop, recyclingQueue) in exchange.toRecorder.enumerated() {
-      guard let received = recyclingQueue.full.withFirst({ $0.received }), received <= limit else { continue }
-      if let first, first.received <= received { continue }
-      first = (received, loop)
-    }
-    return first?.loop
   }
 
   private func take(_ parcel: consuming RecorderParcel, from loop: Int) {

@@ -85,16 +85,8 @@ package struct Shard {
     return final < limit ? .more : .upToDate
   }
 
-  /// The first parcel by R and loop, if the watermarks cover it.
   private func nextParcel(upTo limit: Timestamp) -> (received: Timestamp, loop: Int)? {
-    var first: (received: Timestamp, loop: Int)?
-    for loop in 0..<exchange.loops {
-      guard let received = exchange.toShards[loop][index].full.withFirst({ $0.received }) else { continue }
-      guard received <= limit else { continue }
-      if let first, first.received <= received { continue }
-      first = (received, loop)
-    }
-    return first
+    exchange.firstParcel(upTo: limit) { exchange.toShards[$0][index].full.withFirst { $0.received } }
   }
 
   /// Takes one parcel; false if it has handed on all so far, so that room has to be looked for again.

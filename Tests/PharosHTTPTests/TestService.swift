@@ -98,12 +98,9 @@ struct TestService {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let journal = try journal ?? Journal.open(.memory, stream: site.stream)
     let registrar = try Registrar(declared: site, store: journal, logger: logger)
-    let listener = ListenAddress(host: "127.0.0.1", port: 0)
-    let server = PharosServer(
-      site: registrar.site,
-      configuration: IngestConfiguration(listeners: [listener], clock: clock),
-      logger: logger
-    )
+    var configuration = IngestConfiguration(listeners: [ListenAddress(host: "127.0.0.1", port: 0)])
+    configuration.clock = clock
+    let server = PharosServer(site: registrar.site, configuration: configuration, logger: logger)
     registrar.attach(to: server)
     let authorisations = try Authorisations(store: journal)
     let commitPublisher = CommitPublisher(

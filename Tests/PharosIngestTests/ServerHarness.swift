@@ -64,7 +64,8 @@ final class ServerHarness: Sendable {
   ) async throws -> ServerHarness {
     let output = Output()
     let logs = LogLines()
-    var configuration = IngestConfiguration(listeners: listeners, clock: SlowTime().clock)
+    var configuration = IngestConfiguration(listeners: listeners)
+    configuration.clock = SlowTime().clock
     if isRecording { configuration.record = { output.record($0) } }
     configuration.checkpoint = { output.keep($0) }
     configure(&configuration)

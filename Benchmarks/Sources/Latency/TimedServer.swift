@@ -25,11 +25,9 @@ final class TimedServer {
     let socket = try MeterSocket()
     self.socket = socket
     clock = HeldClock(loops: 1, sockets: [socket])
-    var configuration = IngestConfiguration(
-      listeners: [ListenAddress(descriptor: socket.descriptor)],
-      receiveBuffer: socket.receiveBuffer,
-      clock: clock.clock
-    )
+    var configuration = IngestConfiguration(listeners: [ListenAddress(descriptor: socket.descriptor)])
+    configuration.receiveBuffer = socket.receiveBuffer
+    configuration.clock = clock.clock
     if let tick { configuration.busyTick = tick }
     var site = SiteTraffic.site()
     site.applications.append(ProbeTraffic.declaration)

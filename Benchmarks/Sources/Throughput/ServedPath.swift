@@ -37,12 +37,12 @@ final class ServedPath: Receiver {
     name = sockets.count == 1 ? "pharos serve" : "pharos serve, \(sockets.count) loops"
     self.sockets = sockets
     clock = HeldClock(loops: sockets.count, sockets: sockets, core: core)
-    let configuration = IngestConfiguration(
+    var configuration = IngestConfiguration(
       listeners: sockets.map { ListenAddress(descriptor: $0.descriptor) },
-      loops: sockets.count,
-      receiveBuffer: sockets[0].receiveBuffer,
-      clock: clock.clock
+      loops: sockets.count
     )
+    configuration.receiveBuffer = sockets[0].receiveBuffer
+    configuration.clock = clock.clock
     let server = PharosServer(
       site: SiteTraffic.site(hasRanging: hasRanging),
       configuration: configuration,

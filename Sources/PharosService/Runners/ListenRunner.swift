@@ -36,14 +36,11 @@ package struct ListenRunner: Sendable {
   package func run(on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
       let configuration = try SiteFile.load(site, console: console)
-      let server = PharosServer(
-        site: configuration.site,
-        configuration: IngestConfiguration(
-          listeners: (udp.isEmpty ? configuration.listen : udp).map(ListenAddress.init),
-          showsStrangers: true
-        ),
-        logger: logger
+      var ingest = IngestConfiguration(
+        listeners: (udp.isEmpty ? configuration.listen : udp).map(ListenAddress.init)
       )
+      ingest.showsStrangers = true
+      let server = PharosServer(site: configuration.site, configuration: ingest, logger: logger)
       _ = try await Listening.run(server, for: duration, console: console) { server in
         try await show(server, site: configuration.site, on: console)
       }
