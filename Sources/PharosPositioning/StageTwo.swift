@@ -79,6 +79,7 @@ package struct StageTwo: Sendable {
       counted.presenceChanges &+= 1
       note(change, into: &events)
     case .observer(let change):
+      counted.observerChanges &+= 1
       if change.isUp { recover(change) } else { goDark(change) }
     case .sensing(let sensing):
       counted.sensings &+= 1
@@ -417,6 +418,8 @@ package struct PositioningCounters: Hashable, Sendable {
   package var summaries: UInt64 = 0
   /// Presence changes taken.
   package var presenceChanges: UInt64 = 0
+  /// Observers gone down or come back.
+  package var observerChanges: UInt64 = 0
   /// Presence changes for a region that is not, or no longer, monitored.
   package var strayChanges: UInt64 = 0
   /// Times that an observer heard a beacon but was not recorded, because ``PositioningLimits/observersPerRow`` was

@@ -125,7 +125,7 @@ private struct PlacedEmitters {
     entries.append(
       RadioMapDraft.Entry(
         emitter: emitter,
-        group: EmitterFit.group(emitter, 0),
+        group: emitter.group(frequency: 0),
         noise: rules.readingNoise,
         pieces: pieces,
         anchor: (number, point, PlacedEmitters.anchorDeviation)

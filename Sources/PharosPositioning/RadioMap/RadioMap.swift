@@ -170,6 +170,19 @@ package enum Emitter: Hashable, Sendable {
     guard case .accessPoint(let address) = self else { return self }
     return .accessPoint(DeviceAddress(bits: address.bits, kind: .unknown))
   }
+
+  /// Returns the number that radios of one box share: makers count up the last digit, or mark further networks in the
+  /// first octet.
+  ///
+  /// - Parameter frequency: the centre frequency in MHz, by which the bands of a box are told apart; 0 if unknown.
+  /// - Returns: the number, equal for emitters of one box and band.
+  package func group(frequency: UInt16) -> UInt64 {
+    switch self {
+    case .accessPoint(let address): (address.bits & 0x00FF_FFFF_FFF0) | (frequency > 4_000 ? 1 : 0)
+    case .beacon(let beacon): UInt64(1) << 60 | (beacon.words.address ^ beacon.words.tail ^ beacon.words.low)
+    case .observer(let observer): UInt64(1) << 61 | observer.stableHash >> 4
+    }
+  }
 }
 
 extension Emitter: Comparable {

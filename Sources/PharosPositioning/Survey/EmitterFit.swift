@@ -53,20 +53,11 @@ struct EmitterFit {
     let variance = (usual * EmitterFit.noiseTrust + scatter) / (EmitterFit.noiseTrust + freedom)
     entry = RadioMapDraft.Entry(
       emitter: emitter,
-      group: EmitterFit.group(emitter, readings.frequency),
+      group: emitter.group(frequency: readings.frequency),
       noise: variance.squareRoot(),
       pieces: carrying.carried(rasters).map(\.piece),
       anchor: anchor
     )
-  }
-
-  /// The number that radios of one box share: makers count up the last digit, or mark further networks in the first octet.
-  static func group(_ emitter: Emitter, _ frequency: UInt16) -> UInt64 {
-    switch emitter {
-    case .accessPoint(let address): (address.bits & 0x00FF_FFFF_FFF0) | (frequency > 4_000 ? 1 : 0)
-    case .beacon(let beacon): UInt64(1) << 60 | (beacon.words.address ^ beacon.words.tail ^ beacon.words.low)
-    case .observer(let observer): UInt64(1) << 61 | observer.stableHash >> 4
-    }
   }
 
   private func fit(
