@@ -1,121 +1,115 @@
+import HTTPTypes
+package import Hummingbird
 package import Logging
+import NIOCore
 import PharosDelivery
 import PharosJournal
+import ServiceLifecycle
 
-/// The interface without the server around it: a request in, an answer out.
-package struct API: Sendable {
-  /// All routes.
-  let table: RouteTable
-  private let gate: RequestGuard
-  private let logger: Logger
-
-  /// Puts the routes behind a guard.
-  init(routes: [Route], gate: RequestGuard, logger: Logger) {
-    table = RouteTable(routes: routes)
-    self.gate = gate
-    self.logger = logger
-  }
+/// The interface without the connections around it: Hummingbird's router with our routes.
+///
+/// Never throws, since every failure is an answer.
+package struct API: HTTPResponder {
+  private let router: RouterResponder<APIRequest>
 
   /// Makes the interface of a server.
-  package init(backend: HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
+  package init(backend: any HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
     let board = LiveStateCache(
       told: backend.commitPublisher.told,
       rows: { [journal = backend.journal] () throws(JournalError) in try journal.publishedState() },
       authorisations: { [authorisations = backend.authorisations] in authorisations.view },
       inUse: { [live = backend.commitPublisher.live] in live.names }
     )
-    let gate = RequestGuard(configuration: configuration) {
-      [tokens = backend.tokens, clock = backend.clock] in
-      tokens.verify($0, at: clock())
-    }
-    self.init(routes: Endpoints(backend: backend, board: board).routes, gate: gate, logger: logger)
-  }
-
-  /// Answers a request; never throws, since every failure is an answer.
-  ///
-  /// - Parameters:
-  ///   - request: the request without its body.
-  ///   - method: the method as it was sent, which may be one that Pharos does not know.
-  ///   - body: reads the body; called only for a route that has one and a client that may use it.
-  /// - Returns: the answer.
-  package func answer(
-    _ request: APIRequest,
-    method: String,
-    body: () async throws -> [UInt8]
-  ) async -> APIAnswer {
-    var answer: APIAnswer
-    do {
-      answer = try await perform(request, method: method, body: body)
-    } catch {
-      answer = problem(error, request).answer
-    }
-    for (name, value) in gate.crossOriginFields(request) { answer.setHeader(name, value) }
-    for (name, value) in API.securityFields where answer.header(name) == nil {
-      answer.setHeader(name, value)
-    }
-    return answer
-  }
-
-  private func perform(
-    _ request: APIRequest,
-    method: String,
-    body: () async throws -> [UInt8]
-  ) async throws -> APIAnswer {
-    try gate.checkOrigin(request)
-    guard APIRequest.Method(rawValue: method) != nil else {
-      throw Problem.methodNotAllowed(
-        method.shortened,
-        allowed: try table.methods(path: request.path)
+    let gate = RequestGuard(configuration: configuration) { backend.tokens.verify($0, at: backend.clock()) }
+    let router = Router(context: APIRequest.self)
+    router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
+    router.add(middleware: gate)
+    for (path, routes) in Dictionary(grouping: Endpoints(backend: backend, board: board).routes, by: \.path) {
+      let endpoint = PathEndpoint(
+        routes: routes,
+        gate: gate,
+        limit: configuration.largestBody,
+        tally: backend.tally
       )
+      router.on(RouterPath(path), method: .get) { request, context in
+        try await endpoint.respond(to: request, context)
+      }
     }
-    guard request.method != .options else { return try options(request) }
-    let (route, parameters) = try table.route(request.method, path: request.path)
-    var request = request
-    request.parameters = parameters
+    self.router = router.buildResponder()
+  }
+
+  /// Answers a request.
+  package func respond(to request: Request, context: APIRequest) async throws -> Response {
+    var context = context
+    context.head = request.head
+    // Hummingbird answers 404 where a path is known for other methods alone: here a path has one endpoint, which knows
+    // its methods. The guard refuses a path that cannot be decoded, whatever it leads to.
+    let head = HTTPRequest(
+      method: .get,
+      scheme: nil,
+      authority: nil,
+      path: (try? context.routedPath()) ?? "/",
+      headerFields: request.headers
+    )
+    return try await router.respond(to: Request(head: head, body: request.body), context: context)
+  }
+}
+
+/// The routes of one path.
+private struct PathEndpoint: Sendable {
+  let routes: [Route]
+  let gate: RequestGuard
+  /// The longest body that is taken, in bytes.
+  let limit: Int
+  let tally: HTTPTally
+
+  /// The methods of the path, for `Allow`; HEAD does what GET does, and leaves out the body.
+  private var methods: [String] {
+    let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete]
+    return known.filter { route($0) != nil }.map(\.rawValue)
+  }
+
+  private func route(_ method: HTTPRequest.Method) -> Route? {
+    routes.first { $0.method == (method == .head ? .get : method) }
+  }
+
+  func respond(to request: Request, _ context: APIRequest) async throws -> Response {
+    guard context.method != .options else {
+      let headers = gate.preflightFields(context, methods: methods)
+      return Response(status: .noContent, headers: headers)
+    }
+    guard let route = route(context.method) else {
+      throw Problem.methodNotAllowed(context.method.rawValue.shortened, allowed: methods)
+    }
+    var context = context
     if route.access != .anyone {
-      request.principal = try gate.principal(of: request)
-      try API.check(request.principal, may: route, parameters)
+      context.principal = try gate.principal(of: context)
+      try check(context, may: route)
     }
-    request.query = try QueryItems(target: request.target, known: route.query)
+    context.query = try QueryReading(target: context.head.path ?? "/", known: route.query)
     if route.body != .none {
-      try API.checkType(request, route.body)
-      request.body = try await body()
+      try checkType(context, route.body)
+      context.body = try await body(of: request)
     }
-    let answer = try await route.handler(request)
-    return route.isConditional ? answer.conditional(for: request) : answer
+    let answer = try await route.handler(context)
+    return (route.isConditional ? answer.conditional(for: context) : answer).response(to: request, context)
   }
 
-  private func options(_ request: APIRequest) throws(Problem) -> APIAnswer {
-    let methods = try table.methods(path: request.path)
-    var answer = APIAnswer.noContent
-    answer.setHeader("Allow", methods.joined(separator: ", "))
-    for (name, value) in gate.preflightFields(request, methods: methods) {
-      answer.setHeader(name, value)
-    }
-    return answer
-  }
-
-  /// Throws unless a principal may use a route with this path.
-  private static func check(
-    _ principal: Principal,
-    may route: Route,
-    _ parameters: [String: String]
-  ) throws(Problem) {
-    guard let own = principal.application else { return }
+  /// Throws unless the client may use a route.
+  private func check(_ request: APIRequest, may route: Route) throws(Problem) {
+    guard let own = request.principal.application else { return }
     switch route.access {
     case .anyone, .anyToken: return
     case .application:
-      guard !principal.mayUse(application: parameters["app"] ?? "") else { return }
+      guard !request.principal.mayUse(application: request.parameter("app")) else { return }
       throw .forbidden("This token is bound to application \"\(own)\" and sees no other.")
     case .operation:
-      throw .forbidden(
-        "Only the operator may do this; this token is bound to application \"\(own)\"."
-      )
+      throw .forbidden("Only the operator may do this; this token is bound to application \"\(own)\".")
     }
   }
 
-  private static func checkType(_ request: APIRequest, _ body: Route.Body) throws(Problem) {
-    guard body == .json, let field = request[header: "content-type"] else { return }
+  private func checkType(_ request: APIRequest, _ body: Route.Body) throws(Problem) {
+    guard body == .json, let field = request[.contentType] else { return }
     let type = field.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
     guard type != "application/json", !type.hasSuffix("+json") else { return }
     throw Problem(
@@ -127,13 +121,57 @@ package struct API: Sendable {
     )
   }
 
+  private func body(of request: Request) async throws -> [UInt8] {
+    do {
+      let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
+      guard length <= limit else { throw NIOTooManyBytesError(maxBytes: limit) }
+      return Array(buffer: try await request.body.collect(upTo: limit))
+    } catch is NIOTooManyBytesError {
+      tally.reached(.bodySize, "\(limit) B")
+      throw Problem.tooLarge(limit: limit)
+    } catch {
+      // The client or the server closed the connection within the body: no client reads the answer, and it is not a
+      // failure of the server.
+      throw Problem.badRequest("The connection ended before the body did.")
+    }
+  }
+}
+
+/// Makes an answer of every failure, counts the answers, and adds the fields that all of them have.
+private struct AnswerMiddleware: RouterMiddleware {
+  let gate: RequestGuard
+  let tally: HTTPTally
+  let logger: Logger
+
+  func handle(
+    _ request: Request,
+    context: APIRequest,
+    next: @concurrent (Request, APIRequest) async throws -> Response
+  ) async throws -> Response {
+    var response: Response
+    do {
+      response = try await next(request, context)
+    } catch {
+      response = problem(error, context).answer.response(to: request, context)
+    }
+    response.headers.append(contentsOf: gate.crossOriginFields(context))
+    for (name, value) in AnswerMiddleware.securityFields where response.headers[named: name] == nil {
+      response.headers[named: name] = value
+    }
+    tally.answered(response.status.code)
+    return context.method == .head ? response.createHeadResponse() : response
+  }
+
   private func problem(_ error: any Error, _ request: APIRequest) -> Problem {
     if let problem = Problem(error) { return problem }
+    if let error = error as? HTTPError, error.status == .notFound {
+      return .notFound("There is nothing at \(request.path). /openapi.json lists what there is.")
+    }
     logger.error(
       "a request failed with an unexpected error",
       metadata: [
         LogKey.method: "\(request.method.rawValue)",
-        LogKey.path: "\(API.place(request.path))",
+        LogKey.path: "\(AnswerMiddleware.place(request.path))",
         LogKey.reason: "\(error)",
       ]
     )
@@ -141,7 +179,7 @@ package struct API: Sendable {
   }
 
   /// The part of a path that names no subject: its first two words.
-  static func place(_ path: some StringProtocol) -> String {
+  private static func place(_ path: Substring) -> String {
     let words = path.split(separator: "/")
     let place = words.prefix(2).map { "/" + String($0).shortened }.joined()
     return words.count > 2 ? place + "/…" : place
@@ -158,6 +196,57 @@ package struct API: Sendable {
   ]
 }
 
+extension APIAnswer {
+  /// The time that a stream has at a shutdown to send pending data and its end, before its connection is closed.
+  ///
+  /// Two seconds: a reader that takes nothing in that time takes nothing at all, and must not hold up the shutdown.
+  private static let pendingExit = TimeAmount.seconds(2)
+
+  /// Turns the answer into Hummingbird's response.
+  fileprivate func response(to request: Request, _ context: APIRequest) -> Response {
+    switch body {
+    case .bytes(let bytes):
+      let content = bytes.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+      return Response(status: status, headers: headers, body: content)
+    case .stream(let produce):
+      let content = ResponseBody { writer in
+        let writer = StreamWriter(writer)
+        await APIAnswer.stream(request.body, on: context.channel) { try await produce(writer.write) }
+        try await writer.finish()
+      }
+      return Response(status: status, headers: headers, body: content)
+    }
+  }
+
+  /// Runs a stream until it ends, its client goes away or the service shuts down.
+  private static func stream(
+    _ body: RequestBody,
+    on channel: (any Channel)?,
+    _ produce: @escaping @Sendable () async throws -> Void
+  ) async {
+    // Whatever ends it, the client or we, is no failure of the request: its status was sent long ago.
+    try? await body.consumeWithCancellationOnInboundClose { _ in
+      try await withGracefulShutdownHandler {
+        try await cancelWhenGracefulShutdown { try await produce() }
+      } onGracefulShutdown: {
+        channel?.eventLoop.scheduleTask(in: pendingExit) { channel?.close(promise: nil) }
+      }
+    }
+  }
+}
+
+/// Writes a stream's parts; Hummingbird's writer is not made to be captured by closures that may be sent.
+private final class StreamWriter: @unchecked Sendable {
+  // Used by one task at a time: the stream's, and after its end the one that finishes the response.
+  private var writer: any ResponseBodyWriter
+
+  init(_ writer: any ResponseBodyWriter) { self.writer = writer }
+
+  func write(_ bytes: [UInt8]) async throws { try await writer.write(ByteBuffer(bytes: bytes)) }
+
+  func finish() async throws { try await writer.finish(nil) }
+}
+
 /// The keys of what the module logs.
 enum LogKey {
   /// A request's method.
@@ -170,8 +259,4 @@ enum LogKey {
   static let value = "value"
   /// The reason for a failure.
   static let reason = "reason"
-  /// The address on which the service listens.
-  static let address = "http.address"
-  /// The application that a message is about.
-  static let application = "application"
 }

@@ -1,4 +1,5 @@
-import PharosCaptures
+import HTTPTypes
+import Hummingbird
 import PharosDelivery
 import PharosModel
 
@@ -11,7 +12,7 @@ import PharosModel
 /// a token on its own.
 ///
 /// - Source: Fetch Metadata (W3C), 2.4; RFC 6454, 7.
-struct RequestGuard: Sendable {
+struct RequestGuard: RouterMiddleware {
   private let configuration: HTTPConfiguration
   private let verify: @Sendable (String) -> Principal?
 
@@ -21,10 +22,20 @@ struct RequestGuard: Sendable {
     self.verify = verify
   }
 
-  /// Refuses requests that a page elsewhere made a browser send.
-  func checkOrigin(_ request: APIRequest) throws(Problem) {
+  /// Passes requests on, except those that a page elsewhere made a browser send and those whose path cannot be read.
+  func handle(
+    _ request: Request,
+    context: APIRequest,
+    next: @concurrent (Request, APIRequest) async throws -> Response
+  ) async throws -> Response {
+    try checkOrigin(context)
+    _ = try context.routedPath()
+    return try await next(request, context)
+  }
+
+  private func checkOrigin(_ request: APIRequest) throws(Problem) {
     guard !configuration.tokensRequired else { return }
-    guard let field = request[header: "host"], let host = HostName.host(of: field) else {
+    guard let field = request.host, let host = HostName.host(of: field) else {
       throw .badRequest("The field Host is missing or no host; HTTP/1.1 demands one.")
     }
     guard isOurs(host) else {
@@ -33,13 +44,13 @@ struct RequestGuard: Sendable {
           + "it listens at, or list the name among the allowed hosts."
       )
     }
-    guard !request.method.isSafe else { return }
-    if let origin = request[header: "origin"], !isSame(origin, as: field), !isAllowed(origin) {
+    guard ![.get, .head, .options].contains(request.method) else { return }
+    if let origin = request[.origin], !isSame(origin, as: field), !isAllowed(origin) {
       throw .forbidden(
         "A page of \(origin.shortened) may not change anything here. List it among the allowed origins if it should."
       )
     }
-    guard let site = request[header: "sec-fetch-site"], request[header: "origin"] == nil else {
+    guard let site = request.head.headerFields[named: "Sec-Fetch-Site"], request[.origin] == nil else {
       return
     }
     guard site == "same-origin" || site == "none" else {
@@ -49,7 +60,7 @@ struct RequestGuard: Sendable {
 
   /// Returns the client; a token that is sent counts even if none is required.
   func principal(of request: APIRequest) throws(Problem) -> Principal {
-    guard let field = request[header: "authorization"] else {
+    guard let field = request[.authorization] else {
       guard configuration.tokensRequired else { return .local }
       throw .unauthorized(
         "Send a token: Authorization: Bearer pht_… (pharos token create makes one)."
@@ -68,22 +79,23 @@ struct RequestGuard: Sendable {
   }
 
   /// The fields that let a page of an allowed origin read the answer; none while CORS is off.
-  func crossOriginFields(_ request: APIRequest) -> [(name: String, value: String)] {
-    guard !configuration.allowedOrigins.isEmpty else { return [] }
-    var fields = [(name: "Vary", value: "Origin")]
-    guard let origin = request[header: "origin"], isAllowed(origin) else { return fields }
-    fields.append(("Access-Control-Allow-Origin", origin))
-    fields.append(("Access-Control-Expose-Headers", "ETag, Retry-After"))
-    return fields
+  func crossOriginFields(_ request: APIRequest) -> HTTPFields {
+    guard !configuration.allowedOrigins.isEmpty else { return [:] }
+    guard let origin = request[.origin], isAllowed(origin) else { return [.vary: "Origin"] }
+    return [
+      .vary: "Origin", .accessControlAllowOrigin: origin, .accessControlExposeHeaders: "ETag, Retry-After",
+    ]
   }
 
-  /// Returns the further fields that answer a browser's question whether it may send a request.
-  func preflightFields(_ request: APIRequest, methods: [String]) -> [(name: String, value: String)] {
-    guard let origin = request[header: "origin"], isAllowed(origin) else { return [] }
+  /// Returns the fields that say which methods a path has, also to a browser that asks whether it may send a request.
+  func preflightFields(_ request: APIRequest, methods: [String]) -> HTTPFields {
+    let methods = methods.joined(separator: ", ")
+    guard let origin = request[.origin], isAllowed(origin) else { return [.allow: methods] }
     return [
-      ("Access-Control-Allow-Methods", methods.joined(separator: ", ")),
-      ("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match, Last-Event-ID"),
-      ("Access-Control-Max-Age", "600"),
+      .allow: methods,
+      .accessControlAllowMethods: methods,
+      .accessControlAllowHeaders: "Authorization, Content-Type, If-None-Match, Last-Event-ID",
+      .accessControlMaxAge: "600",
     ]
   }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import PharosDelivery
 import PharosHTTP
 import PharosModel
@@ -31,13 +32,13 @@ struct OpenAPITests {
     let routes = Endpoints(backend: backend, board: board).routes
     let served = Set(
       routes.map {
-        "\($0.method.rawValue.lowercased()) \($0.template.replacing("...}", with: "}"))"
+        "\($0.method.rawValue.lowercased()) \($0.path.replacing("**", with: "{file}"))"
       }
     )
     #expect(served.count == routes.count)
     #expect(served == Set(operations.map { "\($0.method) \($0.path)" }))
     for route in routes {
-      let path = route.template.replacing("...}", with: "}")
+      let path = route.path.replacing("**", with: "{file}")
       let operation = checker.description["paths"][path][route.method.rawValue.lowercased()]
       let described = operation["parameters"].elements.filter { $0["in"].string == "query" }
       #expect(Set(described.compactMap { $0["name"].string }) == Set(route.query), "\(path)")

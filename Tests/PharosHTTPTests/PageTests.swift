@@ -16,9 +16,7 @@ struct PageTests {
       var cursor: String?
       repeat {
         let target = "/x?limit=\(limit)" + (cursor.map { "&cursor=\($0)" } ?? "")
-        var request = APIRequest(method: .get, target: target)
-        request.query = try QueryItems(target: target, known: ["limit", "cursor"])
-        var query = QueryReading(request)
+        var query = try QueryReading(target: target, known: ["limit", "cursor"])
         let after = Page.key(&query) { $0.first.flatMap { Int($0) } }
         try query.finish()
         let page = Page.cut(
@@ -49,9 +47,7 @@ struct PageTests {
   )
   func strangers(cursor: String) throws {
     let target = "/x?cursor=\(cursor)"
-    var request = APIRequest(method: .get, target: target)
-    request.query = try QueryItems(target: target, known: ["cursor"])
-    var query = QueryReading(request)
+    var query = try QueryReading(target: target, known: ["cursor"])
     #expect(Page.key(&query) { $0.first.flatMap { Int($0) } } == nil)
     #expect(throws: Problem.self) { try query.finish() }
   }

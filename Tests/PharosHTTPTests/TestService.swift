@@ -1,4 +1,7 @@
+import HTTPTypes
+import Hummingbird
 import Logging
+import NIOCore
 import Pharos
 import PharosDelivery
 import PharosHTTP
@@ -16,7 +19,7 @@ import Testing
 /// Requests are answered by the interface itself, without a socket, unless a test asks for a live server.
 struct TestService {
   /// The parts.
-  let backend: HTTPBackend
+  let backend: TestBackend
   /// The interface.
   let api: API
   /// Where a live server serves HTTP; where a client would believe it to be otherwise.
@@ -89,7 +92,7 @@ struct TestService {
     site: Site,
     journal: Journal? = nil,
     time: SlowTime = SlowTime()
-  ) throws -> HTTPBackend {
+  ) throws -> TestBackend {
     let start = IngestClock.system.wall()
     let clock = IngestClock(
       steady: { TimeSpan(nanoseconds: time.nanoseconds) },
@@ -110,8 +113,7 @@ struct TestService {
       stream: site.stream,
       logger: logger
     )
-    let museum = try ServedVenue.museum()
-    return HTTPBackend(
+    return TestBackend(
       server: server,
       registrar: registrar,
       journal: journal,
@@ -133,14 +135,9 @@ struct TestService {
         names: { _ in nil },
         logger: logger
       ),
-      facts: ServiceFacts(version: "0.0.0", startedAt: start),
-      metrics: {
-        "# HELP pharos_up Whether the server is up.\n# TYPE pharos_up gauge\npharos_up 1\n"
-      },
-      narrate: { "An event of kind \($0.kind.type)." },
-      readiness: { Readiness([Readiness.Check("journal")]) },
-      clock: clock.wall,
-      venues: { [museum] }
+      servedVenues: [try ServedVenue.museum()],
+      startedAt: start,
+      wall: clock.wall
     )
   }
 
@@ -165,24 +162,23 @@ struct TestService {
     headers: [String: String],
     body: String?
   ) async throws -> WireAnswer {
-    var given: [String: String] = [:]
-    for (name, value) in fields(headers: headers, body: body) { given[name.lowercased()] = value }
-    let request = APIRequest(
-      method: APIRequest.Method(rawValue: method) ?? .get,
-      target: target,
-      headers: given
+    let given = fields(headers: headers, body: body)
+    var head = HTTPRequest(
+      method: try #require(HTTPRequest.Method(method)),
+      scheme: nil,
+      authority: given["Host"],
+      path: target
     )
-    let answer = await api.answer(request, method: method) { Array((body ?? "").utf8) }
-    var wire = WireAnswer(status: answer.status, headers: [:])
-    for (name, value) in answer.headers { wire.headers[name.lowercased()] = value }
-    switch answer.body {
-    case .none: break
-    case .bytes(let bytes): wire.body = method == "HEAD" ? [] : bytes
-    case .stream(let produce):
-      let written = Mutex<[UInt8]>([])
-      try await produce { bytes in written.withLock { $0 += bytes } }
-      wire.body = written.withLock { $0 }
+    for (name, value) in given where name != "Host" {
+      head.headerFields[try #require(HTTPField.Name(name))] = value
     }
+    let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
+    let response = try await api.respond(to: request, context: APIRequest(logger: Logger(label: "test")))
+    var wire = WireAnswer(status: response.status.code, headers: [:])
+    for field in response.headers { wire.headers[field.name.canonicalName] = field.value }
+    let written = WrittenBody()
+    try await response.body.write(written)
+    wire.body = written.bytes.withLock { $0 }
     return wire
   }
 
@@ -222,6 +218,45 @@ struct TestService {
       try #require(answer.status == 202, "\(answer.text)")
     }
   }
+}
+
+/// Keeps the body of a response.
+private final class WrittenBody: ResponseBodyWriter, Sendable {
+  let bytes = Mutex<[UInt8]>([])
+
+  func write(_ buffer: ByteBuffer) { bytes.withLock { $0 += Array(buffer: buffer) } }
+
+  func finish(_: HTTPFields?) {}
+}
+
+/// The parts of a server, as the interface sees them.
+struct TestBackend: HTTPBackend {
+  var server: PharosServer
+  var registrar: Registrar
+  var journal: Journal
+  var commitPublisher: CommitPublisher
+  var feeds: FeedService
+  var tokens: Tokens
+  var authorisations: Authorisations
+  var webhooks: Webhooks
+  var notifications: Notifications
+  var servedVenues: [ServedVenue]
+  var startedAt: Timestamp
+  var wall: @Sendable () -> Timestamp
+  let tally = HTTPTally(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+  let version = "0.0.0"
+  let dataFolder: String? = nil
+  let isDemo = false
+
+  func clock() -> Timestamp { wall() }
+
+  func metrics() async -> String {
+    "# HELP pharos_up Whether the server is up.\n# TYPE pharos_up gauge\npharos_up 1\n"
+  }
+
+  func narrate(_ event: Event) -> String { "An event of kind \(event.kind.type)." }
+
+  func readiness() async -> [(part: String, problem: String?)] { [("journal", nil)] }
 }
 
 extension Site {

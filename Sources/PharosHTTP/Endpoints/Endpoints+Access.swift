@@ -1,3 +1,4 @@
+import HTTPTypes
 import PharosDelivery
 import PharosModel
 
@@ -5,21 +6,9 @@ extension Endpoints {
   var tokenRoutes: [Route] {
     [
       Route(.get, "/v1/tokens", access: .operation) { _ in
-        .json { json in
-          json.openObject()
-          json.openArray("tokens")
-          for token in backend.tokens.list() {
-            json.openObject()
-            write(token, to: &json)
-            json.closeObject()
-          }
-          json.closeArray()
-          json.closeObject()
-        }
+        .json { $0.objects("tokens", backend.tokens.list()) { write($1, to: &$0) } }
       },
-      Route(.post, "/v1/tokens", access: .operation, body: .json) { request in
-        try createToken(request)
-      },
+      Route(.post, "/v1/tokens", access: .operation, body: .json, handler: createToken),
       Route(.delete, "/v1/tokens/{id}", access: .operation) { request in
         let id = request.parameter("id")
         guard try backend.tokens.revoke(id) else {
@@ -41,24 +30,16 @@ extension Endpoints {
     if expiry != nil, expiresAt == nil {
       fields.wrong("expiresAt", "is no time", expected: "RFC 3339, as 2030-01-01T00:00:00Z")
     }
-    let role: Token.Role
-    switch (isOperator, application) {
-    case (true?, nil): role = .operator
-    case (true?, _?):
-      role = .operator
+    let role: Token.Role =
+      isOperator == true ? .operator : application.map(Token.Role.application) ?? .operator
+    if isOperator == true, application != nil {
       fields.wrong(
         "application",
         "is given for an operator's token",
         expected: "no application, or another role"
       )
-    case (_, let application?): role = .application(application)
-    case (_, nil):
-      role = .operator
-      fields.wrong(
-        "application",
-        "is missing",
-        expected: "an application, or \"role\": \"operator\""
-      )
+    } else if isOperator != true, application == nil {
+      fields.wrong("application", "is missing", expected: "an application, or \"role\": \"operator\"")
     }
     try fields.finish()
     let made = try backend.tokens.create(
@@ -67,15 +48,11 @@ extension Endpoints {
       at: backend.clock(),
       expiresAt: expiresAt
     )
-    var answer = APIAnswer.json(status: 201) { json in
-      json.openObject()
+    return APIAnswer.json(status: .created) { json in
       write(made.token, to: &json)
       json.member("secret", made.secret)
-      json.closeObject()
     }
-    // The only time that the secret is shown: nothing on the way may keep it.
-    answer.setHeader("Cache-Control", "no-store")
-    return answer
+    .unkept()
   }
 
   private func write(_ token: Token, to json: inout JSONText) {
@@ -96,46 +73,29 @@ extension Endpoints {
 
 extension Endpoints {
   var authorisationRoutes: [Route] {
-    [
-      Route(.get, "/v1/applications/{app}/authorisations", access: .application, conditional: true) {
-        request in
-        try listAuthorisations(request)
-      },
-      Route(
-        .put,
-        "/v1/applications/{app}/authorisations/{subject}",
-        access: .operation,
-        body: .json
-      ) { request in
-        try putAuthorisation(request)
-      },
+    let path = "/v1/applications/{app}/authorisations"
+    return [
+      Route(.get, path, access: .application, conditional: true, handler: listAuthorisations),
+      Route(.put, path + "/{subject}", access: .operation, body: .json, handler: putAuthorisation),
     ]
   }
 
   private func listAuthorisations(_ request: APIRequest) throws -> APIAnswer {
     let application = try application(request)
+    let entries = backend.authorisations.list(application: application.identifier)
     return .json { json in
-      json.openObject()
       json.member("application", application.identifier)
       json.member("purpose", ifPresent: purpose(of: application))
-      json.openArray("authorisations")
-      for entry in backend.authorisations.list(application: application.identifier) {
-        json.openObject()
+      json.objects("authorisations", entries) { json, entry in
         write(entry.subject, entry.state, to: &json)
         json.member("since", entry.since.rfc3339)
-        json.closeObject()
       }
-      json.closeArray()
-      json.closeObject()
     }
   }
 
   private func putAuthorisation(_ request: APIRequest) throws -> APIAnswer {
     let application = try application(request)
-    let text = request.parameter("subject")
-    guard let subject = SubjectID(text) else {
-      throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
-    }
+    let subject = try subject(request)
     var fields = try BodyFields(request.body)
     let state = fields.choice("state", AuthorisationState.allCases.map { ($0.name, $0) })
     let isPerson = fields.bool("person")
@@ -157,11 +117,18 @@ extension Endpoints {
       if let event { backend.commitPublisher.tell([event]) }
     }
     let now = backend.authorisations.state(application: application.identifier, subject: subject)
-    return .json { json in
-      json.openObject()
-      write(subject, now, to: &json)
-      json.closeObject()
+    return .json { write(subject, now, to: &$0) }
+  }
+
+  /// Returns the subject that a path names.
+  ///
+  /// - Throws: 404 if the text is none.
+  private func subject(_ request: APIRequest) throws(Problem) -> SubjectID {
+    let text = request.parameter("subject")
+    guard let subject = SubjectID(text) else {
+      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
     }
+    return subject
   }
 
   /// Returns the purpose for which an application wants to know locations, as it has stated it.

@@ -1,21 +1,19 @@
+import HTTPTypes
 import PharosDelivery
 import PharosModel
 import PharosSite
 
 extension Endpoints {
   var applicationRoutes: [Route] {
-    [
-      Route(.get, "/v1/applications", access: .anyToken, conditional: true) { request in
-        listApplications(request)
-      },
-      Route(.get, "/v1/applications/{app}", access: .application, conditional: true) { request in
+    let path = "/v1/applications/{app}"
+    return [
+      Route(.get, "/v1/applications", access: .anyToken, conditional: true, handler: listApplications),
+      Route(.get, path, access: .application, conditional: true) { request in
         let application = try application(request)
-        return .json { json in write(application, to: &json) }
+        return .json { write(application, to: &$0) }
       },
-      Route(.put, "/v1/applications/{app}", access: .operation, body: .json) { request in
-        try await putApplication(request)
-      },
-      Route(.delete, "/v1/applications/{app}", access: .operation) { request in
+      Route(.put, path, access: .operation, body: .json, handler: putApplication),
+      Route(.delete, path, access: .operation) { request in
         let name = request.parameter("app")
         try await backend.registrar.delete(application: name)
         try backend.authorisations.forget(application: name)
@@ -26,16 +24,9 @@ extension Endpoints {
   }
 
   private func listApplications(_ request: APIRequest) -> APIAnswer {
-    .json { json in
-      json.openObject()
-      json.openArray("applications")
-      for application in backend.registrar.applications
-      where request.principal.mayUse(application: application.identifier) {
-        write(application, to: &json)
-      }
-      json.closeArray()
-      json.closeObject()
-    }
+    let applications = backend.registrar.applications
+      .filter { request.principal.mayUse(application: $0.identifier) }
+    return .json { $0.objects("applications", applications) { write($1, to: &$0) } }
   }
 
   private func putApplication(_ request: APIRequest) async throws -> APIAnswer {
@@ -50,15 +41,10 @@ extension Endpoints {
       try backend.authorisations.setPurpose(purpose, application: name)
     }
     let application = try application(request)
-    var answer = APIAnswer.json(status: isNew ? 201 : 200) { json in write(application, to: &json) }
-    if isNew {
-      answer.setHeader("Location", "/v1/applications/\(PercentCoding.encode(segment: name))")
-    }
-    return answer
+    return .put(isNew: isNew, at: "applications", name) { write(application, to: &$0) }
   }
 
   private func write(_ application: RegisteredApplication, to json: inout JSONText) {
-    json.openObject()
     json.member("id", application.identifier)
     json.member("source", application.source.rawValue)
     json.member("regions", application.regions.count)
@@ -66,38 +52,27 @@ extension Endpoints {
     json.member("ranging", application.ranging.count)
     json.member("regionLimit", application.regionLimit)
     json.member("purpose", ifPresent: purpose(of: application))
-    json.closeObject()
   }
 }
 
 extension Endpoints {
   var regionRoutes: [Route] {
-    [
-      Route(.get, "/v1/applications/{app}/regions", access: .application, conditional: true) {
-        request in
+    let path = "/v1/applications/{app}/regions"
+    return [
+      Route(.get, path, access: .application, conditional: true) { request in
         let application = try application(request)
         let counts = try await board.counts(of: application.identifier, for: request.principal)
         return .json { json in
-          json.openObject()
-          json.openArray("regions")
-          for region in application.regions {
-            write(region, counts[region.region.identifier], to: &json)
-          }
-          json.closeArray()
-          json.closeObject()
+          json.objects("regions", application.regions) { write($1, counts[$1.region.identifier], to: &$0) }
         }
       },
-      Route(.get, "/v1/applications/{app}/regions/{id}", access: .application, conditional: true) {
-        request in
+      Route(.get, path + "/{id}", access: .application, conditional: true) { request in
         let region = try region(request)
         let counts = try await board.counts(of: request.parameter("app"), for: request.principal)
-        return .json { json in write(region, counts[region.region.identifier], to: &json) }
+        return .json { write(region, counts[region.region.identifier], to: &$0) }
       },
-      Route(.put, "/v1/applications/{app}/regions/{id}", access: .application, body: .json) {
-        request in
-        try await putRegion(request)
-      },
-      Route(.delete, "/v1/applications/{app}/regions/{id}", access: .application) { request in
+      Route(.put, path + "/{id}", access: .application, body: .json, handler: putRegion),
+      Route(.delete, path + "/{id}", access: .application) { request in
         let name = request.parameter("app")
         try await backend.registrar.delete(region: request.parameter("id"), application: name)
         return .noContent
@@ -126,15 +101,10 @@ extension Endpoints {
     let region = try RegionDocument.region(json: request.body, identifier: identifier)
     let isNew = try await backend.registrar.put(region: region, application: name)
     let counts = try await board.counts(of: name, for: request.principal)
-    var answer = APIAnswer.json(status: isNew ? 201 : 200) { json in
+    return .put(isNew: isNew, at: "applications", name, "regions", identifier) { json in
       let registered = RegisteredApplication.RegisteredRegion(region: region, source: .http)
       write(registered, counts[identifier], to: &json)
     }
-    if isNew {
-      let path = [name, "regions", identifier].map(PercentCoding.encode).joined(separator: "/")
-      answer.setHeader("Location", "/v1/applications/\(path)")
-    }
-    return answer
   }
 
   /// Refuses names that no application may have, before one is made by registering something for it.
@@ -148,7 +118,6 @@ extension Endpoints {
     to json: inout JSONText
   ) {
     let counts = counts ?? StateCounts()
-    json.openObject()
     RegionDocument.write(registered.region, to: &json)
     json.member("source", registered.source.rawValue)
     json.openObject("states")
@@ -156,26 +125,18 @@ extension Endpoints {
     json.member("outside", counts.outside)
     json.member("unmonitored", counts.unmonitored)
     json.closeObject()
-    json.closeObject()
   }
 }
 
 extension Endpoints {
   var rangingRoutes: [Route] {
-    [
-      Route(.get, "/v1/applications/{app}/ranging", access: .application, conditional: true) {
-        request in
+    let path = "/v1/applications/{app}/ranging"
+    return [
+      Route(.get, path, access: .application, conditional: true) { request in
         let application = try application(request)
-        return .json { json in
-          json.openObject()
-          json.openArray("ranging")
-          for ranging in application.ranging { Endpoints.write(ranging, to: &json) }
-          json.closeArray()
-          json.closeObject()
-        }
+        return .json { $0.objects("ranging", application.ranging) { Endpoints.write($1, to: &$0) } }
       },
-      Route(.get, "/v1/applications/{app}/ranging/{name}", access: .application, conditional: true) {
-        request in
+      Route(.get, path + "/{name}", access: .application, conditional: true) { request in
         let application = try application(request)
         let name = request.parameter("name")
         guard let ranging = application.ranging.first(where: { $0.name == name }) else {
@@ -183,18 +144,12 @@ extension Endpoints {
             "Application \"\(application.identifier)\" ranges nothing as \"\(name.shortened)\"."
           )
         }
-        return .json { json in Endpoints.write(ranging, to: &json) }
+        return .json { Endpoints.write(ranging, to: &$0) }
       },
-      Route(.put, "/v1/applications/{app}/ranging/{name}", access: .application, body: .json) {
-        request in
-        try await putRanging(request)
-      },
-      Route(.delete, "/v1/applications/{app}/ranging/{name}", access: .application) { request in
+      Route(.put, path + "/{name}", access: .application, body: .json, handler: putRanging),
+      Route(.delete, path + "/{name}", access: .application) { request in
         let application = request.parameter("app")
-        try await backend.registrar.delete(
-          ranging: request.parameter("name"),
-          application: application
-        )
+        try await backend.registrar.delete(ranging: request.parameter("name"), application: application)
         return .noContent
       },
     ]
@@ -209,34 +164,18 @@ extension Endpoints {
       ])
     }
     let ranging = try RangingDocument.request(json: request.body)
-    let isNew = try await backend.registrar.put(
-      ranging: ranging,
-      name: name,
-      application: application
-    )
-    var answer = APIAnswer.json(status: isNew ? 201 : 200) { json in
-      let registered = RegisteredApplication.RegisteredRanging(
-        name: name,
-        request: ranging,
-        source: .http
-      )
-      Endpoints.write(registered, to: &json)
+    let isNew = try await backend.registrar.put(ranging: ranging, name: name, application: application)
+    return .put(isNew: isNew, at: "applications", application, "ranging", name) { json in
+      Endpoints.write(.init(name: name, request: ranging, source: .http), to: &json)
     }
-    if isNew {
-      let path = [application, "ranging", name].map(PercentCoding.encode).joined(separator: "/")
-      answer.setHeader("Location", "/v1/applications/\(path)")
-    }
-    return answer
   }
 
   private static func write(
     _ ranging: RegisteredApplication.RegisteredRanging,
     to json: inout JSONText
   ) {
-    json.openObject()
     json.member("name", ranging.name)
     json.member("source", ranging.source.rawValue)
     RangingDocument.write(ranging.request, to: &json)
-    json.closeObject()
   }
 }

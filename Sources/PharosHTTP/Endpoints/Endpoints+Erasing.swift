@@ -1,3 +1,4 @@
+import HTTPTypes
 import Pharos
 package import PharosDelivery
 import PharosIngest
@@ -12,11 +13,7 @@ extension Endpoints {
   private static let patience = 2_000
 
   var erasingRoutes: [Route] {
-    [
-      Route(.delete, "/v1/subjects/{subject}", access: .operation) { request in
-        try await erase(request)
-      }
-    ]
+    [Route(.delete, "/v1/subjects/{subject}", access: .operation, handler: erase)]
   }
 
   /// Erases a subject: first the engine forgets it, then the journal and the other stores remove its traces.
@@ -70,21 +67,23 @@ extension Endpoints {
 }
 
 /// The data that was removed of a subject, from all stores.
-package struct ErasureReport: Hashable, Sendable {
+package struct ErasureReport: Sendable {
   /// The subject.
   package let traces: SubjectTraces
-  /// The counts of the journal.
-  package var journal: Erased
-  /// The counts of authorisations and person marks.
-  package var authorisations: ErasedAuthorisations
-  /// The number of acceptances out of quarantine: 1 or 0.
-  package var acceptances: Int
-  /// The number of notification states: 1 or 0.
-  package var notifications: Int
+  /// The counts with their names, in the order of the report.
+  package let counts: [(name: StaticString, count: Int)]
   /// The documents that still name it, by kind, because they are a client's rules and not its trace.
-  package var remaining: [String: Int]
+  package let remaining: [String: Int]
 
-  /// Puts the counts together.
+  /// Puts the counts of all stores together.
+  ///
+  /// - Parameters:
+  ///   - traces: the subject.
+  ///   - journal: the counts of the journal.
+  ///   - authorisations: the counts of authorisations and person marks.
+  ///   - acceptances: the number of acceptances out of quarantine: 1 or 0.
+  ///   - notifications: the number of notification states: 1 or 0.
+  ///   - remaining: the documents that still name it, by kind.
   package init(
     traces: SubjectTraces,
     journal: Erased,
@@ -94,16 +93,8 @@ package struct ErasureReport: Hashable, Sendable {
     remaining: [String: Int]
   ) {
     self.traces = traces
-    self.journal = journal
-    self.authorisations = authorisations
-    self.acceptances = acceptances
-    self.notifications = notifications
     self.remaining = remaining
-  }
-
-  /// The counts with their names, in the order of the report.
-  package var counts: [(name: StaticString, count: Int)] {
-    [
+    counts = [
       ("events", journal.events), ("mentions", journal.mentions), ("rows", journal.rows),
       ("names", journal.names), ("postings", journal.postings), ("deliveries", journal.deliveries),
       ("deadLetters", journal.deadLetters), ("checkpoints", journal.checkpoints),
@@ -113,20 +104,14 @@ package struct ErasureReport: Hashable, Sendable {
   }
 
   /// Writes the counts as JSON.
-  package func write(to json: inout JSONText) {
-    json.openObject()
+  fileprivate func write(to json: inout JSONText) {
     json.member("subject", traces.description)
     json.openObject("removed")
     for (name, count) in counts { json.member(name, count) }
     json.closeObject()
-    json.openArray("remaining")
-    for (kind, count) in remaining.sorted(by: { $0.key < $1.key }) {
-      json.openObject()
-      json.member("kind", kind)
-      json.member("documents", count)
-      json.closeObject()
+    json.objects("remaining", remaining.sorted { $0.key < $1.key }) { json, entry in
+      json.member("kind", entry.key)
+      json.member("documents", entry.value)
     }
-    json.closeArray()
-    json.closeObject()
   }
 }

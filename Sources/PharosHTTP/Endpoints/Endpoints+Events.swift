@@ -1,3 +1,4 @@
+import HTTPTypes
 import PharosDelivery
 import PharosJournal
 import PharosModel
@@ -10,17 +11,13 @@ extension Endpoints {
         "/v1/events",
         access: .anyToken,
         query: [
-          "kind", "application", "region", "subject", "observer", "since", "until", "after",
-          "before",
+          "kind", "application", "region", "subject", "observer", "since", "until", "after", "before",
           "limit",
           "rate",
-        ]
-      ) { request in
-        try await events(request)
-      },
-      Route(.get, "/v1/events/{sequence}", access: .anyToken, conditional: true) { request in
-        try await event(request)
-      },
+        ],
+        handler: events
+      ),
+      Route(.get, "/v1/events/{sequence}", access: .anyToken, conditional: true, handler: event),
     ]
   }
 
@@ -30,7 +27,7 @@ extension Endpoints {
   private func events(_ request: APIRequest) async throws -> APIAnswer {
     if request.accepts("text/event-stream") { return try stream(request, as: .serverSentEvents) }
     if request.accepts("application/x-ndjson") { return try stream(request, as: .lines) }
-    var query = QueryReading(request)
+    var query = request.query
     let filter = try Endpoints.filter(&query, request)
     let after = query.integer("after", in: 0...Int64.max)
     let before = query.integer("before", in: 1...Int64.max)
@@ -59,58 +56,43 @@ extension Endpoints {
       isEnd = page.count < wanted
       if let last = page.last { place = last.sequence }
     }
-    let next: Int64? = isEnd ? nil : place
     let stream = backend.journal.stream
     return .json { json in
-      json.openObject()
-      json.openArray("events")
-      for entry in found { Endpoints.write(entry, stream: stream, to: &json) }
-      json.closeArray()
-      if let next { json.member("next", next) } else { json.null("next") }
+      json.objects("events", found) { Endpoints.write($1, stream: stream, to: &$0) }
+      json.next(isEnd ? nil : place)
       json.member("head", backend.journal.head)
       json.member("oldest", backend.journal.oldest)
-      json.closeObject()
     }
   }
 
   private func event(_ request: APIRequest) async throws -> APIAnswer {
     let text = request.parameter("sequence")
-    let missing = Problem.notFound(
-      "There is no event \(text.shortened), or it is not kept any more."
-    )
+    let missing = Problem.notFound("There is no event \(text.shortened), or it is not kept any more.")
     guard let sequence = Int64(text), sequence > 0 else { throw missing }
-    let found = try await Blocking.run { [journal = backend.journal] in try journal.event(sequence)
-    }
+    let found = try await Blocking.run { [journal = backend.journal] in try journal.event(sequence) }
     let reader = request.principal.application
     guard let found,
       request.principal.mayUse(application: found.event.application) || reader == nil,
       backend.authorisations.view.allows(found.event, to: reader, isLive: false)
     else { throw missing }
     return .json { json in
-      json.openObject()
-      json.member("sequence", found.sequence)
-      found.event.write(to: &json, stream: backend.journal.stream, as: "event")
+      Endpoints.write(found, stream: backend.journal.stream, to: &json)
       json.member("words", backend.narrate(found.event))
-      json.closeObject()
     }
   }
 
   private static func write(_ entry: JournaledEvent, stream: String, to json: inout JSONText) {
-    json.openObject()
     json.member("sequence", entry.sequence)
     entry.event.write(to: &json, stream: stream, as: "event")
-    json.closeObject()
   }
 
   /// The filter that a query asks for, within what the asker may see.
-  static func filter(
+  private static func filter(
     _ query: inout QueryReading,
     _ request: APIRequest
-  ) throws(Problem)
-    -> EventFilter
-  {
+  ) throws(Problem) -> EventFilter {
     var filter = EventFilter()
-    filter.kinds = query.set("kind", expected: "an event's type, such as pharos.region.enter") {
+    filter.kinds = query.list("kind", expected: "an event's type, such as pharos.region.enter") {
       EventKind(type: $0)
     }
     filter.applications = query.texts("application")
@@ -134,7 +116,7 @@ extension Endpoints {
 
 extension Endpoints {
   /// The format of a live stream.
-  enum StreamFormat {
+  private enum StreamFormat {
     /// As server-sent events.
     case serverSentEvents
     /// As lines of JSON.
@@ -148,8 +130,8 @@ extension Endpoints {
 
   /// Opens a live stream: first the journal's events after the client's last sequence number, then those that are
   /// published from now on.
-  func stream(_ request: APIRequest, as format: StreamFormat) throws -> APIAnswer {
-    var query = QueryReading(request)
+  private func stream(_ request: APIRequest, as format: StreamFormat) throws -> APIAnswer {
+    var query = request.query
     let filter = try Endpoints.filter(&query, request)
     let limits = FeedRequest.limits
     let limit = query.integer("limit", in: Int64(limits.lowerBound)...Int64(limits.upperBound))
@@ -163,7 +145,7 @@ extension Endpoints {
       )
     }
     // A browser that comes back repeats its address and says in this field what it has seen since.
-    if let last = request[header: "last-event-id"], !last.isEmpty {
+    if let last = request.head.headerFields[named: "Last-Event-ID"], !last.isEmpty {
       guard let sequence = Int64(last), sequence >= 0 else {
         throw Problem.badRequest(
           "Last-Event-ID \"\(last.shortened)\" is none that Pharos gave: a whole number."
@@ -172,14 +154,10 @@ extension Endpoints {
       after = sequence
     }
     try query.finish()
-    var answer = APIAnswer(status: 200)
-    switch format {
-    case .serverSentEvents: answer.setHeader("Content-Type", ServerSentEvents.contentType)
-    case .lines: answer.setHeader("Content-Type", NDJSON.contentType)
-    }
-    answer.setHeader("Cache-Control", "no-store")
+    let type = format == .serverSentEvents ? ServerSentEvents.contentType : NDJSON.contentType
+    var answer = APIAnswer.bytes([], type: type).unkept()
     // Proxies of nginx's kind would otherwise keep events back until a buffer is full.
-    answer.setHeader("X-Accel-Buffering", "no")
+    answer.headers[named: "X-Accel-Buffering"] = "no"
     guard request.method != .head else { return answer }
     let wanted = FeedRequest(
       filter: filter,

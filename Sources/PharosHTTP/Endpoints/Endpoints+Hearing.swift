@@ -1,3 +1,4 @@
+import HTTPTypes
 import Pharos
 import PharosDelivery
 import PharosIngest
@@ -12,26 +13,22 @@ extension Endpoints {
         .get,
         "/v1/heard",
         access: .operation,
-        query: ["unregistered", "observer", "cursor", "limit"]
-      ) { request in
-        try await heard(request)
-      },
+        query: ["unregistered", "observer", "cursor", "limit"],
+        handler: heard
+      ),
       Route(
         .get,
         "/v1/tracks",
         access: .operation,
-        query: ["observer", "beacon", "cursor", "limit"]
-      ) { request in
-        try await tracks(request)
-      },
-      Route(.get, "/v1/ranging", access: .anyToken, query: ["application", "observer"]) { request in
-        try await ranging(request)
-      },
+        query: ["observer", "beacon", "cursor", "limit"],
+        handler: tracks
+      ),
+      Route(.get, "/v1/ranging", access: .anyToken, query: ["application", "observer"], handler: ranging),
     ]
   }
 
   private func heard(_ request: APIRequest) async throws -> APIAnswer {
-    var query = QueryReading(request)
+    var query = request.query
     let onlyUnregistered = query.bool("unregistered") ?? false
     let observers = query.observers("observer")
     let limit = query.limit()
@@ -47,36 +44,28 @@ extension Endpoints {
       $0.key.parts
     }
     return .json { json in
-      json.openObject()
-      json.openArray("beacons")
-      for entry in page.entries {
-        Endpoints.write(entry.beacon, isRegistered: entry.isRegistered, to: &json)
+      json.objects("beacons", page.entries) {
+        Endpoints.write($1.beacon, isRegistered: $1.isRegistered, to: &$0)
       }
-      json.closeArray()
-      json.cursor(page.next)
-      json.closeObject()
+      json.next(page.next)
     }
   }
 
   private static func write(_ beacon: HeardBeacon, isRegistered: Bool, to json: inout JSONText) {
-    json.openObject()
     json.member("observer", beacon.observer.description)
     json.member("address", ifPresent: beacon.address?.description)
     json.member("pseudonym", ifPresent: beacon.pseudonym?.description)
-    json.openArray("identities")
-    for identity in beacon.identities { json.element(identity.description) }
-    json.closeArray()
+    json.strings("identities", beacon.identities.map(\.description))
     json.member("name", ifPresent: beacon.name)
     if let rssi = beacon.rssi { json.member("rssi", rssi.dBm) }
     if let rate = beacon.advertsPerSecond { json.member("advertsPerSecond", rate, decimals: 2) }
     json.member("firstHeard", beacon.firstHeard.rfc3339)
     json.member("lastHeard", beacon.lastHeard.rfc3339)
     json.member("registered", isRegistered)
-    json.closeObject()
   }
 
   private func tracks(_ request: APIRequest) async throws -> APIAnswer {
-    var query = QueryReading(request)
+    var query = request.query
     let observers = query.observers("observer")
     if (observers?.count ?? 0) > 1 {
       query.wrong("observer", "is given more than once", expected: "one observer")
@@ -102,20 +91,14 @@ extension Endpoints {
       TrackQuery(observer: observers?.first, beacon: beacons?.first, after: after, limit: limit)
     )
     return .json { json in
-      json.openObject()
-      json.openArray("tracks")
-      for track in tracks { track.write(to: &json) }
-      json.closeArray()
+      json.objects("tracks", tracks) { $1.write(to: &$0) }
       let last = tracks.count == limit ? tracks.last?.key : nil
-      json.cursor(
-        last.map { Page.cursor(after: [$0.observer.description, $0.beacon.description]) }
-      )
-      json.closeObject()
+      json.next(last.map { Page.cursor(after: [$0.observer.description, $0.beacon.description]) })
     }
   }
 
   private func ranging(_ request: APIRequest) async throws -> APIAnswer {
-    var query = QueryReading(request)
+    var query = request.query
     let applications = query.texts("application")
     let observers = query.observers("observer")
     try query.finish()
@@ -129,11 +112,7 @@ extension Endpoints {
         )
       }
     return .json { json in
-      json.openObject()
-      json.openArray("ranging")
-      for word in words { word.write(to: &json) }
-      json.closeArray()
-      json.closeObject()
+      json.objects("ranging", words) { $1.write(to: &$0) }
     }
   }
 }
@@ -174,7 +153,6 @@ extension KnownDevices {
 extension TrackInsight {
   /// Writes all that is known; times in seconds, levels in dBm.
   func write(to json: inout JSONText) {
-    json.openObject()
     json.member("observer", observer.description)
     json.member("beacon", beacon.description)
     json.member("lastHeard", lastHeard.rfc3339)
@@ -188,16 +166,12 @@ extension TrackInsight {
     if let lossRun { json.member("lossRun", lossRun, decimals: 2) }
     json.member("telling", isTelling)
     if silenceFrom != .distantPast { json.member("silenceFrom", silenceFrom.rfc3339) }
-    json.openArray("regions")
-    for region in regions { region.write(to: &json) }
-    json.closeArray()
-    json.closeObject()
+    json.objects("regions", regions) { $1.write(to: &$0) }
   }
 }
 
 extension RegionInsight {
   fileprivate func write(to json: inout JSONText) {
-    json.openObject()
     json.member("application", application)
     json.member("region", region)
     json.member("subject", isAboutBeacons ? "beacon" : "observer")
@@ -209,31 +183,24 @@ extension RegionInsight {
     json.member("waitingForProof", isWaitingForProof)
     if let enterLevel { json.member("enterLevel", enterLevel, decimals: 2) }
     if let exitLevel { json.member("exitLevel", exitLevel, decimals: 2) }
-    json.closeObject()
   }
 }
 
 extension StateCache.RangingWord {
   /// Writes the ranging as events tell it.
   func write(to json: inout JSONText) {
-    json.openObject()
     json.member("application", key.application)
     json.member("observer", key.observer.description)
     json.member("constraint", key.constraint.description)
     json.member("time", time.rfc3339)
-    json.openArray("beacons")
-    for reading in beacons {
-      json.openObject()
+    json.objects("beacons", beacons) { json, reading in
       json.member("beacon", reading.beacon.description)
       json.member("proximity", reading.proximity.rawValue)
       json.member("rssi", reading.rssi, decimals: 1)
       json.member("accuracy", reading.accuracy, decimals: 2)
       json.member("deviation", reading.deviation, decimals: 2)
       json.member("samples", reading.samples)
-      json.closeObject()
     }
-    json.closeArray()
-    json.closeObject()
   }
 }
 

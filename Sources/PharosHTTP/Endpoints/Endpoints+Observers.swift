@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOCore
 import Pharos
 import PharosCaptures
@@ -13,13 +14,7 @@ extension Endpoints {
     [
       Route(.get, "/v1/observers", access: .operation, conditional: true) { _ in
         let table = ObserverTable(try await backend.server.snapshot(), backend.registrar.site)
-        return .json { json in
-          json.openObject()
-          json.openArray("observers")
-          for id in table.ids { table.write(id, to: &json) }
-          json.closeArray()
-          json.closeObject()
-        }
+        return .json { $0.objects("observers", table.ids) { table.write($1, to: &$0) } }
       },
       Route(.get, "/v1/observers/{id}", access: .operation, conditional: true) { request in
         let id = try observer(request)
@@ -27,7 +22,7 @@ extension Endpoints {
         guard table.ids.contains(id) else {
           throw Problem.notFound("Observer \(id) is neither heard nor listed in the site file.")
         }
-        return .json { json in table.write(id, to: &json) }
+        return .json { table.write(id, to: &$0) }
       },
       Route(.post, "/v1/observers/{id}/displayOn", access: .operation) { request in
         try await displayOn(try observer(request), request)
@@ -36,9 +31,7 @@ extension Endpoints {
         try await backend.registrar.accept(try observer(request))
         return .accepted("the observer's reports count from now on")
       },
-      Route(.get, "/v1/quarantine", access: .operation, conditional: true) { _ in
-        try await quarantine()
-      },
+      Route(.get, "/v1/quarantine", access: .operation, conditional: true, handler: quarantine),
     ]
   }
 
@@ -53,24 +46,18 @@ extension Endpoints {
     return .accepted("regions that ask for it tell their state as an event")
   }
 
-  private func quarantine() async throws -> APIAnswer {
+  private func quarantine(_: APIRequest) async throws -> APIAnswer {
     let sources = try await backend.server.snapshot().heard.observers
     let entries = try await backend.server.quarantine()
     return .json { json in
-      json.openObject()
-      json.openArray("observers")
-      for entry in entries.sorted(by: { $0.id < $1.id }) {
-        json.openObject()
+      json.objects("observers", entries.sorted { $0.id < $1.id }) { json, entry in
         json.member("id", entry.id.description)
         json.member("firstHeard", entry.firstHeard.rfc3339)
         json.member("lastHeard", entry.lastHeard.rfc3339)
         json.member("reports", entry.reports)
         let source = sources.first { $0.id == entry.id }?.source
         json.member("source", ifPresent: source?.description)
-        json.closeObject()
       }
-      json.closeArray()
-      json.closeObject()
     }
   }
 }
@@ -91,7 +78,6 @@ private struct ObserverTable {
   }
 
   func write(_ id: ObserverID, to json: inout JSONText) {
-    json.openObject()
     json.member("id", id.description)
     json.member("name", ifPresent: entries[id]?.name)
     json.member("listed", entries[id] != nil)
@@ -104,7 +90,6 @@ private struct ObserverTable {
       json.member("source", heard.source.description)
       json.member("format", heard.format.name)
     }
-    json.closeObject()
   }
 
   private func write(_ status: ObserverStatus, to json: inout JSONText) {
@@ -120,20 +105,9 @@ private struct ObserverTable {
     json.member("lag", status.lag.seconds, decimals: 3)
     if let offset = status.clockOffset { json.member("clockOffset", offset.seconds, decimals: 3) }
     if let bootID = status.bootID { json.member("bootId", bootID) }
-    json.member("scanState", status.scanState.name)
+    json.member("scanState", "\(status.scanState)")
     json.member("allowedGap", status.allowedGap.seconds, decimals: 3)
     json.member("tracks", status.tracks)
-  }
-}
-
-extension ScanState {
-  /// The state as JSON spells it.
-  fileprivate var name: String {
-    switch self {
-    case .off: "off"
-    case .windowed: "windowed"
-    case .foreground: "foreground"
-    }
   }
 }
 
@@ -145,18 +119,12 @@ extension Endpoints {
   var keyRoutes: [Route] {
     [
       Route(.get, "/v1/keys", access: .operation) { _ in
-        .json { json in
-          json.openObject()
-          json.openArray("observers")
-          for observer in backend.registrar.keyedObservers { write(observer, to: &json) }
-          json.closeArray()
-          json.closeObject()
-        }
+        .json { $0.objects("observers", backend.registrar.keyedObservers) { write($1, to: &$0) } }
       },
       Route(.get, "/v1/observers/{id}/keys", access: .operation) { request in
         let id = try observer(request)
         guard let observer = backend.registrar.keyedObserver(id) else { throw Endpoints.noKeys(id) }
-        return .json { json in write(observer, to: &json) }
+        return .json { write(observer, to: &$0) }
       },
       Route(.post, "/v1/observers/{id}/keys", access: .operation, body: .json) { request in
         try await addKey(try observer(request), request)
@@ -203,39 +171,27 @@ extension Endpoints {
       overlap: overlap ?? ObserverKeys.overlap,
       at: now
     )
-    var answer = APIAnswer.json(status: 201) { json in
-      json.openObject()
+    return APIAnswer.json(status: .created) { json in
       json.member("observer", observer.description)
       json.member("id", key.idText)
       json.member("fingerprint", key.fingerprint)
       json.member("createdAt", now.rfc3339)
       json.member("key", key.text)
-      json.closeObject()
     }
-    // The only time that the secret is shown: nothing on the way may keep it.
-    answer.setHeader("Cache-Control", "no-store")
-    return answer
+    .unkept()
   }
 
   private func write(_ observer: KeyedObserver, to json: inout JSONText) {
     let now = backend.clock()
-    json.openObject()
     json.member("observer", observer.id.description)
-    json.openArray("radios")
-    for radio in observer.radios { json.element(radio.description) }
-    json.closeArray()
-    json.openArray("keys")
-    for entry in observer.keys {
-      json.openObject()
+    json.strings("radios", observer.radios.map(\.description))
+    json.objects("keys", observer.keys) { json, entry in
       json.member("id", entry.key.idText)
       json.member("fingerprint", entry.key.fingerprint)
       json.member("createdAt", entry.createdAt.rfc3339)
       json.member("expiresAt", ifPresent: entry.expiresAt?.rfc3339)
       json.member("expired", entry.hasExpired(at: now))
-      json.closeObject()
     }
-    json.closeArray()
-    json.closeObject()
   }
 
   private static func noKeys(_ observer: ObserverID) -> Problem {
@@ -246,49 +202,36 @@ extension Endpoints {
 extension Endpoints {
   var advertRoutes: [Route] {
     [
-      Route(.post, "/v1/adverts", access: .operation, body: .datagram) { request in
-        try await receive(request)
-      }
+      Route(.post, "/v1/adverts", access: .operation, body: .datagram, handler: receive)
     ]
   }
 
   /// Takes a body as a datagram that came from the client's address.
   private func receive(_ request: APIRequest) async throws -> APIAnswer {
     guard !request.body.isEmpty else {
-      throw Problem.badRequest(
-        "The body is empty; send a datagram of any format that Pharos knows."
-      )
+      throw Problem.badRequest("The body is empty; send a datagram of any format that Pharos knows.")
     }
     guard request.body.count <= Endpoints.largestDatagram else {
       throw Problem.tooLarge(limit: Endpoints.largestDatagram)
     }
     let (format, reports) = try await take(request.body, request)
-    return .json(status: 202) { json in
-      json.openObject()
+    return .json(status: .accepted) { json in
       json.member("reports", reports)
       json.member("format", format.name)
-      json.closeObject()
     }
   }
 
   /// Hands a datagram to the engine as one that came from the client's address.
   ///
   /// - Throws: the reason for the refusal.
-  func take(
+  private func take(
     _ datagram: [UInt8],
     _ request: APIRequest
-  ) async throws -> (
-    format: WireFormat, reports: Int
-  ) {
+  ) async throws -> (format: WireFormat, reports: Int) {
     switch try await backend.server.receive(datagram, from: request.source) {
     case .accepted(let format, let reports): return (format, reports)
     case .refused(let reason):
-      throw Problem(
-        reason.name,
-        "The datagram was refused",
-        status: 400,
-        detail: reason.description
-      )
+      throw Problem(reason.name, "The datagram was refused", status: 400, detail: reason.description)
     }
   }
 
@@ -301,6 +244,7 @@ extension Endpoints {
 extension APIRequest {
   /// The address of the client; the unspecified address if it is not known.
   fileprivate var source: Endpoint {
+    let peer = channel?.remoteAddress
     let address = peer?.ipAddress.flatMap { IPAddress($0) } ?? IPAddress(v4: 0)
     return Endpoint(address, port: UInt16(clamping: peer?.port ?? 0))
   }

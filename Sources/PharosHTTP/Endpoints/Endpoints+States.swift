@@ -1,3 +1,4 @@
+import HTTPTypes
 import Pharos
 import PharosModel
 import PharosMonitoring
@@ -5,43 +6,41 @@ import PharosPublishing
 
 extension Endpoints {
   var stateRoutes: [Route] {
-    [
+    let path = "/v1/applications/{app}"
+    return [
       Route(
         .get,
-        "/v1/applications/{app}/states",
+        path + "/states",
         access: .application,
         query: ["region", "subject", "state", "cursor", "limit"],
-        conditional: true
-      ) { request in
-        try await states(request)
-      },
+        conditional: true,
+        handler: states
+      ),
       Route(
         .get,
-        "/v1/applications/{app}/regions/{id}/record",
+        path + "/regions/{id}/record",
         access: .application,
         query: ["subject"],
-        conditional: true
-      ) { request in
-        try await record(request)
-      },
+        conditional: true,
+        handler: record
+      ),
       Route(
         .post,
-        "/v1/applications/{app}/regions/{id}/requestState",
+        path + "/regions/{id}/requestState",
         access: .application,
-        body: .json
-      ) { request in
-        try await requestState(request)
-      },
+        body: .json,
+        handler: requestState
+      ),
     ]
   }
 
   private func states(_ request: APIRequest) async throws -> APIAnswer {
     let application = try application(request)
-    var query = QueryReading(request)
+    var query = request.query
     let regions = query.texts("region")
     let subjects = query.subjects("subject")
     let names = RegionState.allNamed.map(\.name).joined(separator: ", ")
-    let states = query.set("state", expected: "one of \(names)") { text in
+    let states = query.list("state", expected: "one of \(names)") { text in
       RegionState.allNamed.first { $0.name == text }
     }
     let limit = query.limit()
@@ -67,12 +66,8 @@ extension Endpoints {
       server: backend.server
     )
     return .json { json in
-      json.openObject()
-      json.openArray("states")
-      for row in page.entries { Endpoints.write(row, nearest: nearness.nearest(row), to: &json) }
-      json.closeArray()
-      json.cursor(page.next)
-      json.closeObject()
+      json.objects("states", page.entries) { Endpoints.write($1, nearest: nearness.nearest($1), to: &$0) }
+      json.next(page.next)
     }
   }
 
@@ -81,7 +76,6 @@ extension Endpoints {
     nearest: Nearness.Nearest?,
     to json: inout JSONText
   ) {
-    json.openObject()
     json.member("region", row.region)
     json.member("subject", row.subject.description)
     json.member("subjectKind", row.subject.kindName)
@@ -96,7 +90,6 @@ extension Endpoints {
       nearest.write(to: &json)
       json.closeObject()
     }
-    json.closeObject()
   }
 
   /// Answers with the record of a condition, as `CLMonitor` defines it: the condition, and the last event about a
@@ -104,7 +97,7 @@ extension Endpoints {
   private func record(_ request: APIRequest) async throws -> APIAnswer {
     let region = try region(request).region
     let name = request.parameter("app")
-    var query = QueryReading(request)
+    var query = request.query
     let subjects = query.subjects("subject")
     try query.finish()
     let isShown = board.visibility(of: name, to: request.principal)
@@ -115,20 +108,18 @@ extension Endpoints {
         .max { $0.decidedAt < $1.decidedAt }
     }
     return .json { json in
-      json.openObject()
       json.member("identifier", region.identifier)
       json.member("condition", region.constraint.description)
-      json.member("state", MonitorState(last?.state ?? .unknown).name)
+      json.member("state", "\(MonitorState(last?.state ?? .unknown))")
       if let last {
         json.openObject("lastEvent")
         json.member("subject", last.subject.description)
         json.member("subjectKind", last.subject.kindName)
-        json.member("state", MonitorState(last.state).name)
+        json.member("state", "\(MonitorState(last.state))")
         json.member("date", last.time.rfc3339)
         json.member("refinement", ifPresent: last.refinement?.description)
         json.closeObject()
       }
-      json.closeObject()
     }
   }
 
@@ -139,11 +130,7 @@ extension Endpoints {
     fields.require("subject", expected: "an observer or a beacon as events name it")
     let subject = text.flatMap { SubjectID($0) }
     if text != nil, subject == nil {
-      fields.wrong(
-        "subject",
-        "is neither an observer nor a beacon",
-        expected: "one as events name it"
-      )
+      fields.wrong("subject", "is neither an observer nor a beacon", expected: "one as events name it")
     }
     try fields.finish()
     guard let subject else { throw Problem.unexpected }
@@ -184,18 +171,6 @@ private struct RowKey: Comparable {
 extension RegionState {
   /// All states.
   fileprivate static let allNamed: [RegionState] = [.unknown, .inside, .outside, .unmonitored]
-}
-
-extension MonitorState {
-  /// The state as `CLMonitor` names it.
-  fileprivate var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .satisfied: "satisfied"
-    case .unsatisfied: "unsatisfied"
-    case .unmonitored: "unmonitored"
-    }
-  }
 }
 
 /// The nearest counterparts of the subjects that are inside, which a list of states shows beside each.

@@ -1,4 +1,5 @@
 import COpenAPI
+import HTTPTypes
 import Pharos
 import PharosCaptures
 import PharosDashboard
@@ -12,40 +13,34 @@ import PharosWire
 
 extension Endpoints {
   var statusRoutes: [Route] {
-    [Route(.get, "/v1/status", access: .operation) { _ in try await status() }]
+    [Route(.get, "/v1/status", access: .operation, handler: status)]
   }
 
-  private func status() async throws -> APIAnswer {
+  private func status(_: APIRequest) async throws -> APIAnswer {
     let snapshot = try await backend.server.snapshot()
     let now = backend.clock()
     return .json { json in
-      json.openObject()
-      json.member("version", backend.facts.version)
+      json.member("version", backend.version)
       json.member("stream", backend.registrar.site.stream)
-      json.member("startedAt", backend.facts.startedAt.rfc3339)
+      json.member("startedAt", backend.startedAt.rfc3339)
       json.member("time", now.rfc3339)
-      json.member("uptime", (now - backend.facts.startedAt).seconds, decimals: 3)
-      json.member("demo", backend.facts.isDemo)
-      json.member("dataFolder", ifPresent: backend.facts.dataFolder)
+      json.member("uptime", (now - backend.startedAt).seconds, decimals: 3)
+      json.member("demo", backend.isDemo)
+      json.member("dataFolder", ifPresent: backend.dataFolder)
       write(snapshot, to: &json)
       write(backend.journal.statistics(), to: &json)
       write(backend.commitPublisher.statistics, to: &json)
       write(backend.feeds.statistics, to: &json)
       writeWebhooks(to: &json)
-      json.closeObject()
     }
   }
 
   private func write(_ snapshot: IngestSnapshot, to json: inout JSONText) {
-    json.openArray("listeners")
-    for socket in snapshot.sockets {
-      json.openObject()
+    json.objects("listeners", snapshot.sockets) { json, socket in
       json.member("address", socket.address.description)
       json.member("loop", socket.loop)
       json.member("receiveBuffer", socket.receiveBuffer)
-      json.closeObject()
     }
-    json.closeArray()
     json.openObject("ingest")
     json.member("datagrams", snapshot.datagrams)
     json.member("bytes", snapshot.bytes)
@@ -64,77 +59,56 @@ extension Endpoints {
     write(snapshot.refusedSources, to: &json)
     json.closeObject()
     json.openObject("engine")
-    json.openArray("counters")
-    for (name, count) in Endpoints.counters(snapshot) {
-      json.openObject()
-      json.member("name", name)
-      json.member("count", count)
-      json.closeObject()
+    json.objects("counters", Endpoints.counters(snapshot)) { json, counter in
+      json.member("name", counter.name)
+      json.member("count", counter.count)
     }
-    json.closeArray()
     json.closeObject()
   }
 
   private func write(_ decoding: DatagramCounters, to json: inout JSONText) {
-    json.openArray("formats")
-    for format in WireFormat.allCases where decoding.datagrams(format) > 0 {
-      json.openObject()
+    json.objects("formats", WireFormat.allCases.filter { decoding.datagrams($0) > 0 }) { json, format in
       json.member("format", format.name)
       json.member("datagrams", decoding.datagrams(format))
       json.member("reports", decoding.reports(format))
-      json.closeObject()
     }
-    json.closeArray()
     json.member("refused", decoding.totalRefusals)
-    json.openArray("refusals")
-    for reason in DatagramRefusal.allCases {
-      for format in WireFormat.allCases.map({ Optional($0) }) + [nil] {
-        let count = decoding.refusals(format, reason)
-        guard count > 0 else { continue }
-        json.openObject()
-        json.member("reason", reason.name)
-        json.member("format", ifPresent: format?.name)
-        json.member("count", count)
-        json.member("meaning", reason.description)
-        json.closeObject()
-      }
+    let formats = WireFormat.allCases.map { Optional($0) } + [nil]
+    let refusals = DatagramRefusal.allCases.flatMap { reason in formats.map { (reason: reason, format: $0) } }
+    json.objects("refusals", refusals.filter { decoding.refusals($0.format, $0.reason) > 0 }) {
+      json,
+      refusal in
+      json.member("reason", refusal.reason.name)
+      json.member("format", ifPresent: refusal.format?.name)
+      json.member("count", decoding.refusals(refusal.format, refusal.reason))
+      json.member("meaning", refusal.reason.description)
     }
-    json.closeArray()
   }
 
   private func write(_ sources: [RefusedSource], to json: inout JSONText) {
-    json.openArray("refusedSources")
-    for source in sources.prefix(Endpoints.shownSources) {
-      json.openObject()
+    json.objects("refusedSources", sources.prefix(Endpoints.shownSources)) { json, source in
       json.member("source", source.source.description)
       json.member("count", source.count)
       json.member("lastReason", source.lastReason.name)
       json.member("lastRefused", source.lastRefused.rfc3339)
-      json.closeObject()
     }
-    json.closeArray()
   }
 
   /// The number of senders of refused datagrams that are shown: those with the most refusals.
   private static let shownSources = 50
 
   /// Returns the counters of the two stages, by name.
-  private static func counters(_ snapshot: IngestSnapshot) -> [(String, UInt64)] {
+  private static func counters(_ snapshot: IngestSnapshot) -> [(name: String, count: UInt64)] {
     let (one, two) = (snapshot.monitoring, snapshot.positioning)
     return [
       ("reports", one.reports), ("adverts", one.adverts), ("matched", one.matched),
       ("unmatched", one.unmatched), ("late", one.late), ("joined", one.joined),
-      ("withoutLevel", one.withoutLevel), ("backwards", one.backwards),
-      ("sequenceGaps", one.sequenceGaps),
-      ("sequenceRepeats", one.sequenceRepeats), ("restarts", one.restarts),
-      ("staleBoots", one.staleBoots),
+      ("withoutLevel", one.withoutLevel), ("backwards", one.backwards), ("sequenceGaps", one.sequenceGaps),
+      ("sequenceRepeats", one.sequenceRepeats), ("restarts", one.restarts), ("staleBoots", one.staleBoots),
       ("outages", one.outages), ("trackEvictions", one.trackEvictions),
-      ("observerEvictions", one.observerEvictions), ("quarantined", one.quarantined),
-      ("tracks", one.tracks),
-      ("observers", one.observers), ("summaries", two.summaries),
-      ("presenceChanges", two.presenceChanges),
-      ("observerChanges", two.observerChanges), ("tags", UInt64(two.tags)),
-      ("tagEvictions", two.evictions),
+      ("observerEvictions", one.observerEvictions), ("quarantined", one.quarantined), ("tracks", one.tracks),
+      ("observers", one.observers), ("summaries", two.summaries), ("presenceChanges", two.presenceChanges),
+      ("observerChanges", two.observerChanges), ("tags", UInt64(two.tags)), ("tagEvictions", two.evictions),
     ]
   }
 
@@ -192,25 +166,16 @@ extension Endpoints {
   var pageRoutes: [Route] {
     [
       Route(.get, "/", access: .anyone, conditional: true) { _ in try Endpoints.asset("/") },
-      Route(.get, "/assets/{file...}", access: .anyone, conditional: true) { request in
-        try Endpoints.asset("/assets/\(request.parameter("file"))")
+      Route(.get, "/assets/**", access: .anyone, conditional: true) { request in
+        try Endpoints.asset("/assets/" + request.rest)
       },
       Route(.get, "/openapi.json", access: .anyone, conditional: true) { _ in
         .bytes(OpenAPI.document, type: "application/json")
       },
-      Route(.get, "/healthz", access: .anyone) { _ in
-        .json { json in
-          json.openObject()
-          json.member("status", "ok")
-          json.closeObject()
-        }
-      },
-      Route(.get, "/readyz", access: .anyone) { _ in await readiness() },
+      Route(.get, "/healthz", access: .anyone) { _ in .json { $0.member("status", "ok") } },
+      Route(.get, "/readyz", access: .anyone, handler: readiness),
       Route(.get, "/metrics", access: .operation) { _ in
-        .bytes(
-          Array(await backend.metrics().utf8),
-          type: "text/plain; version=0.0.4; charset=utf-8"
-        )
+        .bytes(Array(await backend.metrics().utf8), type: "text/plain; version=0.0.4; charset=utf-8")
       },
     ]
   }
@@ -220,26 +185,21 @@ extension Endpoints {
       throw .notFound("The dashboard has no file \(path.shortened).")
     }
     var answer = APIAnswer.bytes(asset.bytes, type: asset.contentType)
-    for (name, value) in Dashboard.headers { answer.setHeader(name, value) }
-    answer.setHeader("ETag", asset.entityTag)
+    for (name, value) in Dashboard.headers { answer.headers[named: name] = value }
+    answer.headers[.eTag] = asset.entityTag
     return answer
   }
 
-  private func readiness() async -> APIAnswer {
-    let readiness = await backend.readiness()
-    return .json(status: readiness.isReady ? 200 : 503) { json in
-      json.openObject()
-      json.member("status", readiness.isReady ? "ready" : "notReady")
-      json.openArray("checks")
-      for check in readiness.checks {
-        json.openObject()
-        json.member("name", check.name)
+  private func readiness(_: APIRequest) async -> APIAnswer {
+    let checks = await backend.readiness()
+    let isReady = checks.allSatisfy { $0.problem == nil }
+    return .json(status: isReady ? .ok : .serviceUnavailable) { json in
+      json.member("status", isReady ? "ready" : "notReady")
+      json.objects("checks", checks) { json, check in
+        json.member("name", check.part)
         json.member("ok", check.problem == nil)
         json.member("problem", ifPresent: check.problem)
-        json.closeObject()
       }
-      json.closeArray()
-      json.closeObject()
     }
   }
 }

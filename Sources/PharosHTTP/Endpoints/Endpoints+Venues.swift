@@ -1,52 +1,48 @@
+import HTTPTypes
 import PharosDelivery
 import PharosModel
 import PharosVenues
 
 extension Endpoints {
   var venueRoutes: [Route] {
-    [
+    let path = "/v1/venues/{id}"
+    return [
       Route(.get, "/v1/venues", access: .anyToken, conditional: true) { _ in
-        .json { json in
-          json.openObject()
-          json.openArray("venues")
-          for served in backend.venues() { VenueDocuments.write(served.venue, to: &json) }
-          json.closeArray()
-          json.closeObject()
-        }
+        .json { $0.objects("venues", backend.servedVenues) { VenueDocuments.write($1.venue, to: &$0) } }
       },
-      Route(.get, "/v1/venues/{id}", access: .anyToken, conditional: true) { request in
+      Route(.get, path, access: .anyToken, conditional: true) { request in
         let served = try venue(request)
-        return .json { json in VenueDocuments.write(served.venue, to: &json) }
+        return .json { VenueDocuments.write(served.venue, to: &$0) }
       },
       Route(
         .get,
-        "/v1/venues/{id}/floors/{building}/{level}",
+        path + "/floors/{building}/{level}",
         access: .anyToken,
-        conditional: true
-      ) { request in
-        let (served, floor) = try floor(request)
-        let features = FloorFeatures(
-          of: floor.floor,
-          connectors: served.venue.connectors.filter { connector in
-            connector.stops.contains { $0.floor == floor.id }
-          },
-          on: floor.id,
-          // Where radios hang is the operator's own affair.
-          withRadios: request.principal.application == nil
-        )
-        var answer = APIAnswer.json { json in features.write(to: &json) }
-        answer.setHeader("Content-Type", "application/geo+json")
-        return answer
-      },
+        conditional: true,
+        handler: outlines
+      ),
       Route(
         .get,
-        "/v1/venues/{id}/floors/{building}/{level}/plan",
+        path + "/floors/{building}/{level}/plan",
         access: .anyToken,
-        conditional: true
-      ) { request in
-        try await plan(request)
-      },
+        conditional: true,
+        handler: plan
+      ),
     ]
+  }
+
+  private func outlines(_ request: APIRequest) throws -> APIAnswer {
+    let (served, floor) = try floor(request)
+    let features = FloorFeatures(
+      floor: floor.floor,
+      connectors: served.venue.connectors.filter { $0.stops.contains { $0.floor == floor.id } },
+      id: floor.id,
+      // Where radios hang is the operator's own affair.
+      withRadios: request.principal.application == nil
+    )
+    var answer = APIAnswer.json { features.write(to: &$0) }
+    answer.headers[.contentType] = "application/geo+json"
+    return answer
   }
 
   private func plan(_ request: APIRequest) async throws -> APIAnswer {
@@ -66,7 +62,7 @@ extension Endpoints {
 
   private func venue(_ request: APIRequest) throws(Problem) -> ServedVenue {
     let name = request.parameter("id")
-    guard let served = backend.venues().first(where: { $0.venue.identifier == name }) else {
+    guard let served = backend.servedVenues.first(where: { $0.venue.identifier == name }) else {
       throw .notFound("There is no venue \"\(name.shortened)\". /v1/venues lists those that there are.")
     }
     return served
@@ -93,27 +89,18 @@ enum VenueDocuments {
 
   /// Writes a venue as an object.
   static func write(_ venue: Venue, to json: inout JSONText) {
-    json.openObject()
     json.member("id", venue.identifier)
     if !venue.name.isEmpty { json.member("name", venue.name) }
-    json.openArray("buildings")
-    for building in venue.buildings {
-      json.openObject()
+    json.objects("buildings", venue.buildings) { json, building in
       json.member("id", building.identifier)
       if !building.name.isEmpty { json.member("name", building.name) }
-      json.openArray("floors")
-      for floor in building.floors { write(floor, of: building, in: venue, to: &json) }
-      json.closeArray()
-      json.closeObject()
+      json.objects("floors", building.floors) { write($1, of: building, in: venue, to: &$0) }
     }
-    json.closeArray()
-    json.closeObject()
   }
 
   private static func write(_ floor: Floor, of building: Building, in venue: Venue, to json: inout JSONText) {
     let parts = [venue.identifier, "floors", building.identifier, "\(floor.level)"]
     let path = "/v1/venues/" + parts.map(PercentCoding.encode).joined(separator: "/")
-    json.openObject()
     json.member("id", FloorID(building: building.identifier, level: floor.level).description)
     json.member("level", floor.level)
     json.member("name", floor.name)
@@ -123,7 +110,7 @@ enum VenueDocuments {
     json.closeObject()
     if let bounds = bounds(of: floor) {
       json.openArray("bounds")
-      for degrees in bounds { json.element(degrees, decimals: degreeDecimals) }
+      json.degrees(bounds)
       json.closeArray()
     }
     json.member("outlines", path)
@@ -133,7 +120,6 @@ enum VenueDocuments {
       write(plan, to: &json)
       json.closeObject()
     }
-    json.closeObject()
   }
 
   private static func write(_ plan: FloorPlan, to json: inout JSONText) {
@@ -170,11 +156,14 @@ enum VenueDocuments {
 
 extension JSONText {
   /// Writes a coordinate as GeoJSON has it: longitude, then latitude.
-  mutating func position(_ coordinate: Coordinate) {
+  fileprivate mutating func position(_ coordinate: Coordinate) {
     openArray()
-    element(coordinate.longitude, decimals: VenueDocuments.degreeDecimals)
-    element(coordinate.latitude, decimals: VenueDocuments.degreeDecimals)
+    degrees([coordinate.longitude, coordinate.latitude])
     closeArray()
+  }
+
+  fileprivate mutating func degrees(_ degrees: [Double]) {
+    for degrees in degrees { element(degrees, decimals: VenueDocuments.degreeDecimals) }
   }
 }
 
@@ -185,28 +174,17 @@ extension JSONText {
 ///
 /// - Source: RFC 7946.
 struct FloorFeatures {
-  private let id: FloorID
-  private let floor: Floor
-  private let connectors: [Connector]
-  private let withRadios: Bool
-
-  /// Creates the features of a floor.
-  ///
-  /// - Parameters:
-  ///   - floor: the floor.
-  ///   - connectors: the ways up and down that stop on it.
-  ///   - id: the floor's identifier.
-  ///   - withRadios: indicates whether to include beacons, observers and access points.
-  init(of floor: Floor, connectors: [Connector], on id: FloorID, withRadios: Bool) {
-    self.floor = floor
-    self.connectors = connectors
-    self.id = id
-    self.withRadios = withRadios
-  }
+  /// The floor.
+  let floor: Floor
+  /// The ways up and down that stop on it.
+  let connectors: [Connector]
+  /// The floor's identifier.
+  let id: FloorID
+  /// Indicates whether to include beacons, observers and access points.
+  let withRadios: Bool
 
   /// Writes a feature collection.
   func write(to json: inout JSONText) {
-    json.openObject()
     json.member("type", "FeatureCollection")
     json.openArray("features")
     for area in floor.walkable { write(area, kind: "walkable", to: &json) }
@@ -222,7 +200,6 @@ struct FloorFeatures {
     }
     if withRadios { writeRadios(to: &json) }
     json.closeArray()
-    json.closeObject()
   }
 
   private func writeRadios(to json: inout JSONText) {
@@ -272,20 +249,11 @@ struct FloorFeatures {
 
   private func write(_ point: Point, kind: String, id: String, to json: inout JSONText) {
     guard let coordinate = floor.plane.coordinate(of: point) else { return }
-    json.openObject()
-    json.member("type", "Feature")
-    json.openObject("geometry")
-    json.member("type", "Point")
-    json.openArray("coordinates")
-    json.element(coordinate.longitude, decimals: VenueDocuments.degreeDecimals)
-    json.element(coordinate.latitude, decimals: VenueDocuments.degreeDecimals)
-    json.closeArray()
-    json.closeObject()
-    json.openObject("properties")
-    json.member("kind", kind)
-    json.member("id", id)
-    json.closeObject()
-    json.closeObject()
+    feature(kind: kind, geometry: "Point", to: &json) { json in
+      json.degrees([coordinate.longitude, coordinate.latitude])
+    } properties: { json in
+      json.member("id", id)
+    }
   }
 
   private func feature(

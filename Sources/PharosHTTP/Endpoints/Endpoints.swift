@@ -1,19 +1,18 @@
-import Dispatch
+import NIOPosix
 import PharosDelivery
 import PharosModel
-import Synchronization
 
 /// The operations of the interface: a method for each, and the list of them all.
 ///
 /// An endpoint takes a request whose path, query names, principal and body type have been checked, and returns an
 /// answer or throws a ``Problem``.
 package struct Endpoints: Sendable {
-  /// The parts of the server.
-  let backend: HTTPBackend
+  /// The server.
+  let backend: any HTTPBackend
   /// The current states, rangings and fixes.
   let board: LiveStateCache
 
-  package init(backend: HTTPBackend, board: LiveStateCache) {
+  package init(backend: any HTTPBackend, board: LiveStateCache) {
     self.backend = backend
     self.board = board
   }
@@ -55,12 +54,11 @@ package struct Endpoints: Sendable {
 /// Takes calls that block, as reading a disk does, off the threads that all asynchronous work shares.
 enum Blocking {
   /// Two calls at a time: the journal has four readers, of which live streams use two.
-  private static let lanes = [
-    DispatchQueue(label: "pharos.http.reads.0", qos: .userInitiated),
-    DispatchQueue(label: "pharos.http.reads.1", qos: .userInitiated),
-  ]
-  // Relaxed: whichever lane a call takes, it is served.
-  private static let turn = Atomic<UInt>(0)
+  private static let lanes = {
+    let pool = NIOThreadPool(numberOfThreads: 2)
+    pool.start()
+    return pool
+  }()
 
   /// Runs blocking work on another thread and waits for it without blocking.
   ///
@@ -69,14 +67,7 @@ enum Blocking {
   /// - Throws: the error of the work.
   static func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
-  ) async throws
-    -> Value
-  {
-    let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
-    return try await withCheckedThrowingContinuation { continuation in
-      lanes[Int(turn % UInt(lanes.count))].async {
-        continuation.resume(with: Result(catching: work))
-      }
-    }
+  ) async throws -> Value {
+    try await lanes.runIfActive(work)
   }
 }

@@ -1,72 +1,121 @@
+package import HTTPTypes
 import PharosModel
 
-/// The answer of an endpoint: a value that the server turns into bytes on the wire.
+/// The answer of an endpoint: a value that the interface turns into Hummingbird's response.
 package struct APIAnswer: Sendable {
   /// The function by which a streaming endpoint writes; throws once the client is gone.
   package typealias Write = @Sendable ([UInt8]) async throws -> Void
 
   /// The content that follows the head.
   package enum Body: Sendable {
-    /// Nothing.
-    case none
     /// Bytes whose number is known.
     case bytes([UInt8])
     /// As many bytes as come, until the closure returns.
     case stream(@Sendable (_ write: Write) async throws -> Void)
   }
 
-  /// The status code.
-  package var status: Int
-  /// The header fields in their order.
-  package var headers: [(name: String, value: String)]
+  /// The status.
+  package var status = HTTPResponse.Status.ok
+  /// The header fields.
+  package var headers: HTTPFields = [:]
   /// The content that follows them.
-  package var body: Body
+  package var body = Body.bytes([])
 
-  /// Makes an answer.
-  init(status: Int, headers: [(name: String, value: String)] = [], body: Body = .none) {
-    self.status = status
-    self.headers = headers
-    self.body = body
-  }
-
-  /// JSON as it was written by `build`.
+  /// A JSON object, whose members `build` writes.
   static func json(
-    status: Int = 200,
+    status: HTTPResponse.Status = .ok,
     _ build: (inout JSONText) throws -> Void
-  ) rethrows
-    -> APIAnswer
-  {
+  ) rethrows -> APIAnswer {
     var json = JSONText()
+    json.openObject()
     try build(&json)
+    json.closeObject()
     return bytes(json.utf8, type: "application/json", status: status)
   }
 
+  /// The document of something that was put: 201 with its path if it is new, and 200 otherwise.
+  static func put(
+    isNew: Bool,
+    at path: String...,
+    build: (inout JSONText) throws -> Void
+  ) rethrows -> APIAnswer {
+    var answer = try json(status: isNew ? .created : .ok, build)
+    if isNew { answer.headers[.location] = "/v1/" + path.map(PercentCoding.encode).joined(separator: "/") }
+    return answer
+  }
+
   /// Bytes of some type.
-  static func bytes(_ bytes: [UInt8], type: String, status: Int = 200) -> APIAnswer {
-    APIAnswer(status: status, headers: [("Content-Type", type)], body: .bytes(bytes))
+  static func bytes(_ bytes: [UInt8], type: String, status: HTTPResponse.Status = .ok) -> APIAnswer {
+    APIAnswer(status: status, headers: [.contentType: type], body: .bytes(bytes))
   }
 
   /// An answer without content.
-  static var noContent: APIAnswer { APIAnswer(status: 204) }
+  static var noContent: APIAnswer { APIAnswer(status: .noContent) }
 
   /// Returns an answer for a request that was accepted, whose result comes as an event.
-  static func accepted(_ what: StaticString) -> APIAnswer {
-    json(status: 202) { json in
-      json.openObject()
-      json.member("accepted", what.description)
-      json.closeObject()
+  static func accepted(_ what: String) -> APIAnswer {
+    json(status: .accepted) { $0.member("accepted", what) }
+  }
+
+  /// Returns the answer for the only time that a secret is shown: nothing on the way may keep it.
+  consuming func unkept() -> APIAnswer {
+    headers[.cacheControl] = "no-store"
+    return self
+  }
+
+  /// Adds the tag of the body; returns 304 without the body if the client has that very body.
+  func conditional(for request: APIRequest) -> APIAnswer {
+    guard status == .ok, case .bytes(let bytes) = body else { return self }
+    let tag = headers[.eTag] ?? EntityTag.tag(of: bytes)
+    var answer = self
+    answer.headers[.eTag] = tag
+    guard let known = request[.ifNoneMatch], EntityTag.matches(known, tag) else { return answer }
+    answer.status = .notModified
+    answer.headers[.contentType] = nil
+    answer.body = .bytes([])
+    return answer
+  }
+}
+
+extension HTTPFields {
+  /// A field by a name that has no constant, or nil.
+  subscript(named name: String) -> String? {
+    get { HTTPField.Name(name).flatMap { self[$0] } }
+    set { if let name = HTTPField.Name(name) { self[name] = newValue } }
+  }
+}
+
+extension JSONText {
+  /// Writes an array of objects, one for each element, whose members `write` writes.
+  mutating func objects<Elements: Sequence>(
+    _ key: StaticString,
+    _ elements: Elements,
+    _ write: (inout JSONText, Elements.Element) throws -> Void
+  ) rethrows {
+    openArray(key)
+    for element in elements {
+      openObject()
+      try write(&self, element)
+      closeObject()
     }
+    closeArray()
   }
 
-  /// The value of a header field, or nil.
-  func header(_ name: String) -> String? {
-    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+  /// Writes the cursor of the next page; null behind the last one.
+  mutating func next(_ cursor: String?) {
+    if let cursor { member("next", cursor) } else { null("next") }
   }
 
-  /// Sets a header field, replacing one of the same name.
-  mutating func setHeader(_ name: String, _ value: String) {
-    headers.removeAll { $0.name.lowercased() == name.lowercased() }
-    headers.append((name, value))
+  /// Writes the sequence number at which the next page begins; null behind the last one.
+  mutating func next(_ sequence: Int64?) {
+    if let sequence { member("next", sequence) } else { null("next") }
+  }
+
+  /// Writes an array of strings.
+  mutating func strings(_ key: StaticString, _ elements: some Sequence<String>) {
+    openArray(key)
+    for string in elements { element(string) }
+    closeArray()
   }
 }
 
@@ -86,36 +135,11 @@ package enum EntityTag {
   /// Returns whether a field `If-None-Match` names a tag, compared weakly as for GET.
   package static func matches(_ field: String, _ tag: String) -> Bool {
     field.split(separator: ",").contains { part in
-      let candidate = trimmed(part)
-      return candidate == "*" || opaque(candidate) == opaque(tag[...])
+      // A tag holds no space.
+      let candidate = part.filter { $0 != " " && $0 != "\t" }
+      return candidate == "*" || opaque(candidate) == opaque(tag)
     }
   }
 
-  private static func trimmed(_ text: Substring) -> Substring {
-    var text = text
-    while text.first == " " || text.first == "\t" { text.removeFirst() }
-    while text.last == " " || text.last == "\t" { text.removeLast() }
-    return text
-  }
-
-  private static func opaque(_ tag: Substring) -> Substring {
-    tag.hasPrefix("W/") ? tag.dropFirst(2) : tag
-  }
-}
-
-extension APIAnswer {
-  /// Adds the tag of the body; returns 304 without the body if the client has that very body.
-  func conditional(for request: APIRequest) -> APIAnswer {
-    guard status == 200, case .bytes(let bytes) = body else { return self }
-    let tag = header("ETag") ?? EntityTag.tag(of: bytes)
-    var answer = self
-    answer.setHeader("ETag", tag)
-    guard let known = request[header: "if-none-match"], EntityTag.matches(known, tag) else {
-      return answer
-    }
-    answer.status = 304
-    answer.headers.removeAll { $0.name == "Content-Type" }
-    answer.body = .none
-    return answer
-  }
+  private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 }

@@ -1,70 +1,90 @@
+import HTTPTypes
+package import Hummingbird
+package import Logging
 package import NIOCore
 import PharosDelivery
 
-/// One HTTP request as the endpoints see it: a value, free of the server that read it.
-package struct APIRequest: Sendable {
-  /// The methods that Pharos answers.
-  package enum Method: String, Sendable, CaseIterable {
-    case get = "GET"
-    case head = "HEAD"
-    case post = "POST"
-    case put = "PUT"
-    case delete = "DELETE"
-    case options = "OPTIONS"
+/// One request as the endpoints see it: its head, and what has been checked of it before an endpoint is called.
+///
+/// It is the context that Hummingbird passes along with a request.
+package struct APIRequest: RequestContext {
+  private struct LoggerSource: RequestContextSource {
+    let logger: Logger
+  }
 
-    /// Indicates whether a request with it changes nothing.
-    var isSafe: Bool { self == .get || self == .head || self == .options }
+  /// The values that Hummingbird itself needs, the parts of the path among them.
+  package var coreContext: CoreRequestContextStorage
+  /// The connection; nil where there is none.
+  let channel: (any Channel)?
+  /// The head as it was sent.
+  var head = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")
+  /// The client.
+  var principal = Principal.local
+  /// The query, decoded.
+  var query = QueryReading()
+  /// The body, within the limit.
+  var body: [UInt8] = []
+
+  /// Makes the context of a request that came over a connection.
+  package init(source: ApplicationRequestContextSource) {
+    self.init(channel: source.channel, logger: source.logger)
+  }
+
+  /// Makes the context of a request.
+  package init(channel: (any Channel)? = nil, logger: Logger) {
+    coreContext = CoreRequestContextStorage(source: LoggerSource(logger: logger))
+    self.channel = channel
   }
 
   /// The method.
-  var method: Method
-  /// The path and the query as they were sent.
-  var target: String
-  /// The header fields by lower-case name; of one that comes twice, the values joined by a comma.
-  var headers: [String: String]
-  /// The body, within the limit.
-  var body: [UInt8]
-  /// The address of the client, if it is known.
-  var peer: SocketAddress?
-  /// The client.
-  var principal: Principal = .local
-  /// The parts of the path that the route names, decoded.
-  var parameters: [String: String] = [:]
-  /// The query, decoded.
-  package var query = QueryItems()
+  var method: HTTPRequest.Method { head.method }
 
-  /// Makes a request.
-  package init(
-    method: Method,
-    target: String,
-    headers: [String: String] = [:],
-    body: [UInt8] = [],
-    peer: SocketAddress? = nil
-  ) {
-    self.method = method
-    self.target = target
-    self.headers = headers
-    self.body = body
-    self.peer = peer
+  /// The path without the query, as it was sent.
+  var path: Substring { (head.path ?? "/").prefix { $0 != "?" } }
+
+  /// The host that was asked for.
+  var host: String? { head.authority }
+
+  /// A header field, or nil; of one that comes twice, the values joined by a comma.
+  subscript(name: HTTPField.Name) -> String? { head.headerFields[name] }
+
+  /// A part of the path that the route names, decoded; a route that does not name it is a programmer's error.
+  func parameter(_ name: String) -> String {
+    guard let value = parameters.get(name).flatMap({ PercentCoding.decode($0) }) else {
+      preconditionFailure("the route names no {\(name)}")
+    }
+    return value
   }
 
-  /// The path without the query.
-  var path: Substring { target.prefix { $0 != "?" } }
-
-  /// A header field, or nil.
-  subscript(header name: String) -> String? { headers[name] }
-
-  /// A part of the path that the route names; a route that does not name it is a programmer's error.
-  func parameter(_ name: String) -> String {
-    guard let value = parameters[name] else { preconditionFailure("the route names no {\(name)}") }
-    return value
+  /// All that is left of the path where the route names nothing, decoded.
+  var rest: String {
+    parameters.getCatchAll().compactMap { PercentCoding.decode($0) }.joined(separator: "/")
   }
 
   /// Returns whether the client prefers a type of content to JSON.
   func accepts(_ contentType: String) -> Bool {
-    (headers["accept"] ?? "").split(separator: ",").contains { part in
-      let type = part.prefix { $0 != ";" }.filter { $0 != " " }
-      return type.lowercased() == contentType
+    (self[.accept] ?? "").split(separator: ",").contains { part in
+      part.prefix { $0 != ";" }.filter { $0 != " " }.lowercased() == contentType
     }
+  }
+
+  /// The path as the router compares it: each part decoded and encoded again.
+  ///
+  /// - Throws: a problem for a path that cannot be decoded or has an empty part.
+  func routedPath() throws(Problem) -> String {
+    guard path.first == "/" else { throw .badRequest("The path must begin with a slash.") }
+    // "/" alone is the root, and has no parts; an empty part anywhere else names nothing.
+    guard path != "/" else { return "/" }
+    var routed = ""
+    for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+      guard let decoded = PercentCoding.decode(part) else {
+        throw .badRequest("The path holds a percent sign without two hexadecimal digits, or no UTF-8.")
+      }
+      guard !decoded.isEmpty, !decoded.utf8.contains(0) else {
+        throw .notFound("A part of the path \(path) is empty or holds a zero byte.")
+      }
+      routed += "/" + PercentCoding.encode(segment: decoded)
+    }
+    return routed
   }
 }

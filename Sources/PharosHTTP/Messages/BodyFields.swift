@@ -4,19 +4,16 @@ import PharosModel
 ///
 /// Take every member that may be there, then ``finish()``: it throws the mistakes, unknown members among them.
 package struct BodyFields {
-  private let path: String
-  private var members: [String: JSONValue] = [:]
-  private let order: [String]
+  private let members: [JSONValue.Member]
   private var taken: [String] = []
-  /// The errors so far.
-  private(set) var errors: [Problem.Field] = []
+  private var errors: [Problem.Field] = []
 
   /// Reads a body that has to be one object; an empty body is an empty object where that is allowed.
   ///
   /// - Throws: a problem if it is none.
   package init(_ body: [UInt8], emptyIsObject: Bool = false) throws(Problem) {
-    if body.isEmpty, emptyIsObject {
-      self.init([], path: "")
+    guard !body.isEmpty || !emptyIsObject else {
+      members = []
       return
     }
     guard !body.isEmpty else { throw .notJSON("The body is empty; a JSON object was expected.") }
@@ -24,14 +21,7 @@ package struct BodyFields {
     guard case .object(let members) = value else {
       throw .notJSON("The body is \(value.kind); a JSON object was expected.")
     }
-    self.init(members, path: "")
-  }
-
-  /// Takes the members of an object that lies within another.
-  init(_ members: [JSONValue.Member], path: String) {
-    self.path = path
-    order = members.map(\.name)
-    for member in members { self.members[member.name] = member.value }
+    self.members = members
   }
 
   /// A string, or nil where there is none or it is wrong.
@@ -52,19 +42,6 @@ package struct BodyFields {
     return text
   }
 
-  /// A whole number, or nil where there is none or it is wrong.
-  package mutating func integer(_ name: String, in range: ClosedRange<Int>) -> Int? {
-    guard let value = take(name) else { return nil }
-    let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    guard case .integer(let number) = value, let integer = Int(exactly: number),
-      range.contains(integer)
-    else {
-      wrong(name, "is \(value.kind), but not one that is taken", expected: expected)
-      return nil
-    }
-    return integer
-  }
-
   /// True or false, or nil where there is neither.
   package mutating func bool(_ name: String) -> Bool? {
     guard let value = take(name) else { return nil }
@@ -77,52 +54,30 @@ package struct BodyFields {
 
   /// Whole numbers, or nil where there are none or something else.
   package mutating func integers(_ name: String, count: ClosedRange<Int> = 0...1_000) -> [Int64]? {
-    guard let value = take(name) else { return nil }
-    guard case .array(let elements) = value, count.contains(elements.count) else {
-      wrong(
-        name,
-        "is \(value.kind)",
-        expected: "an array of at most \(count.upperBound) whole numbers"
-      )
-      return nil
-    }
-    var integers: [Int64] = []
-    for (index, element) in elements.enumerated() {
-      guard case .integer(let number) = element else {
-        wrong("\(name)[\(index)]", "is \(element.kind)", expected: "a whole number")
-        continue
-      }
-      integers.append(number)
-    }
-    return integers
+    list(name, count, of: "whole number") { if case .integer(let number) = $0 { number } else { nil } }
   }
 
   /// Texts, or nil where there are none or something else.
   mutating func strings(_ name: String, count: ClosedRange<Int> = 0...1_000) -> [String]? {
-    guard let value = take(name) else { return nil }
-    guard case .array(let elements) = value, count.contains(elements.count) else {
-      wrong(name, "is \(value.kind)", expected: "an array of at most \(count.upperBound) strings")
-      return nil
-    }
-    var texts: [String] = []
-    for (index, element) in elements.enumerated() {
-      guard case .string(let text) = element else {
-        wrong("\(name)[\(index)]", "is \(element.kind)", expected: "a string")
-        continue
-      }
-      texts.append(text)
-    }
-    return texts
+    list(name, count, of: "string") { if case .string(let text) = $0 { text } else { nil } }
   }
 
-  /// An object within this one, or nil; hand its mistakes back by ``adopt(_:)``.
-  package mutating func object(_ name: String) -> BodyFields? {
+  private mutating func list<Value>(
+    _ name: String,
+    _ count: ClosedRange<Int>,
+    of kind: String,
+    _ read: (JSONValue) -> Value?
+  ) -> [Value]? {
     guard let value = take(name) else { return nil }
-    guard case .object(let members) = value else {
-      wrong(name, "is \(value.kind)", expected: "an object")
+    guard case .array(let elements) = value, count.contains(elements.count) else {
+      wrong(name, "is \(value.kind)", expected: "an array of at most \(count.upperBound) \(kind)s")
       return nil
     }
-    return BodyFields(members, path: path + name + ".")
+    return elements.enumerated().compactMap { index, element in
+      if let value = read(element) { return value }
+      wrong("\(name)[\(index)]", "is \(element.kind)", expected: "a \(kind)")
+      return nil
+    }
   }
 
   /// One of some words, or nil where there is none or another.
@@ -139,37 +94,31 @@ package struct BodyFields {
 
   /// Adds an error if a required member is missing.
   package mutating func require(_ name: String, expected: String) {
-    guard members[name] == nil || members[name] == .null else { return }
-    guard !errors.contains(where: { $0.field == path + name }) else { return }
+    guard value(name) == nil, !errors.contains(where: { $0.field == name }) else { return }
     wrong(name, "is missing", expected: expected)
   }
 
   /// Adds an error about a member.
-  mutating func wrong(_ name: String, _ message: String, expected: String? = nil) {
-    errors.append(Problem.Field(path + name, message, expected: expected))
+  mutating func wrong(_ name: String, _ message: String, expected: String) {
+    errors.append(Problem.Field(name, message, expected: expected))
   }
-
-  /// Takes over the mistakes of an object within this one, its unknown members among them.
-  package mutating func adopt(_ inner: BodyFields) { errors += inner.allErrors }
 
   /// Throws what is wrong, unknown members among it.
   package func finish() throws(Problem) {
-    let errors = allErrors
+    let known = "one of \(taken.joined(separator: ", "))"
+    let strangers = members.map(\.name).filter { !taken.contains($0) }
+    let errors = errors + strangers.map { Problem.Field($0, "is not known here", expected: known) }
     guard errors.isEmpty else { throw .invalidBody(errors) }
   }
 
-  private var allErrors: [Problem.Field] {
-    let known = taken.joined(separator: ", ")
-    return errors
-      + order.filter { !taken.contains($0) }
-      .map { Problem.Field(path + $0, "is not known here", expected: "one of \(known)") }
+  private mutating func take(_ name: String) -> JSONValue? {
+    taken.append(name)
+    return value(name)
   }
 
   /// A member; null counts as not there.
-  private mutating func take(_ name: String) -> JSONValue? {
-    taken.append(name)
-    guard let value = members[name], value != .null else { return nil }
-    return value
+  private func value(_ name: String) -> JSONValue? {
+    members.first { $0.name == name && $0.value != .null }?.value
   }
 }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import PharosDelivery
 import PharosIngest
 import PharosJournal
@@ -37,7 +38,7 @@ package struct Problem: Error, Hashable, Sendable {
   /// The fields that are wrong.
   package var errors: [Field]
   /// Further header fields of the answer.
-  var headers: [String: String] = [:]
+  var headers: HTTPFields = [:]
 
   /// Makes a problem.
   package init(_ name: String, _ title: String, status: Int, detail: String, errors: [Field] = []) {
@@ -49,45 +50,29 @@ package struct Problem: Error, Hashable, Sendable {
   }
 
   /// The problem as `application/problem+json`.
-  package var answer: APIAnswer {
-    var json = JSONText()
-    json.openObject()
-    json.member("type", "urn:pharos:problem:\(name)")
-    json.member("title", title)
-    json.member("status", status)
-    json.member("detail", detail)
-    if !errors.isEmpty {
-      json.openArray("errors")
-      for error in errors { error.write(to: &json) }
-      json.closeArray()
+  var answer: APIAnswer {
+    var answer = APIAnswer.json(status: HTTPResponse.Status(code: status)) { json in
+      json.member("type", "urn:pharos:problem:\(name)")
+      json.member("title", title)
+      json.member("status", status)
+      json.member("detail", detail)
+      guard !errors.isEmpty else { return }
+      json.objects("errors", errors) { json, error in
+        json.member("field", error.field)
+        json.member("message", error.message)
+        json.member("expected", ifPresent: error.expected)
+      }
     }
-    json.closeObject()
-    var answer = APIAnswer.bytes(json.utf8, type: "application/problem+json", status: status)
-    for (name, value) in headers.sorted(by: { $0.key < $1.key }) { answer.setHeader(name, value) }
+    answer.headers = headers
+    answer.headers[.contentType] = "application/problem+json"
     return answer
-  }
-}
-
-extension Problem.Field {
-  fileprivate func write(to json: inout JSONText) {
-    json.openObject()
-    json.member("field", field)
-    json.member("message", message)
-    json.member("expected", ifPresent: expected)
-    json.closeObject()
   }
 }
 
 extension Problem {
   /// The request cannot be understood.
-  static func badRequest(_ detail: String, errors: [Field] = []) -> Problem {
-    Problem(
-      "badRequest",
-      "The request cannot be understood",
-      status: 400,
-      detail: detail,
-      errors: errors
-    )
+  static func badRequest(_ detail: String) -> Problem {
+    Problem("badRequest", "The request cannot be understood", status: 400, detail: detail)
   }
 
   /// Parameters of the query are wrong.
@@ -132,7 +117,7 @@ extension Problem {
       status: 405,
       detail: "\(method) is not allowed here; use \(allowed.joined(separator: ", "))."
     )
-    problem.headers["Allow"] = allowed.joined(separator: ", ")
+    problem.headers[.allow] = allowed.joined(separator: ", ")
     return problem
   }
 
@@ -154,7 +139,7 @@ extension Problem {
   /// Returns the problem of a request without a valid token.
   static func unauthorized(_ detail: String) -> Problem {
     var problem = Problem("unauthorized", "A valid token is needed", status: 401, detail: detail)
-    problem.headers["WWW-Authenticate"] = "Bearer realm=\"pharos\""
+    problem.headers[.wwwAuthenticate] = "Bearer realm=\"pharos\""
     return problem
   }
 
@@ -166,7 +151,7 @@ extension Problem {
   /// The server cannot do it now.
   static func unavailable(_ detail: String) -> Problem {
     var problem = Problem("unavailable", "Pharos cannot do this now", status: 503, detail: detail)
-    problem.headers["Retry-After"] = "5"
+    problem.headers[.retryAfter] = "5"
     return problem
   }
 

@@ -1,17 +1,46 @@
 package import PharosModel
 
 /// A reader of typed values from a query; it collects all errors, so that a client reads them at once.
-package struct QueryReading {
-  private let items: QueryItems
-  /// The errors so far.
-  private(set) var errors: [Problem.Field] = []
+package struct QueryReading: Sendable {
+  /// The maximum number of parameters of a query.
+  private static let most = 256
 
-  /// Reads a request's query.
-  package init(_ request: APIRequest) { items = request.query }
+  /// The parameters in their order, decoded.
+  private var items: [(name: String, value: String)] = []
+  private var errors: [Problem.Field] = []
+
+  /// Reads an empty query.
+  init() {}
+
+  /// Reads the query of a request's target.
+  ///
+  /// - Throws: a problem for values that cannot be decoded, unknown names, and too many parameters.
+  package init(target: String, known: [String]) throws(Problem) {
+    guard let mark = target.firstIndex(of: "?") else { return }
+    for part in target[target.index(after: mark)...].split(separator: "&") {
+      let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = PercentCoding.decode(halves[0], plusIsSpace: true),
+        let value = PercentCoding.decode(halves.count > 1 ? halves[1] : "", plusIsSpace: true),
+        !value.utf8.contains(0)
+      else {
+        throw .badRequest("The query holds a zero byte, no UTF-8, or a percent sign without two digits.")
+      }
+      if known.contains(name) {
+        items.append((name, value))
+      } else {
+        let expected = known.isEmpty ? "no parameters" : "one of \(known.joined(separator: ", "))"
+        wrong(name, "is not known here", expected: expected)
+      }
+    }
+    try finish()
+    guard items.count <= QueryReading.most else {
+      throw .badRequest("The query has \(items.count) parameters; at most \(QueryReading.most) are taken.")
+    }
+  }
 
   /// The one value of a parameter as text, or nil.
   mutating func text(_ name: String) -> String? {
-    let values = items.values(name)
+    let values = values(name)
     if values.count > 1 { wrong(name, "is given \(values.count) times", expected: "one value") }
     guard let value = values.first else { return nil }
     guard !value.isEmpty else {
@@ -23,16 +52,8 @@ package struct QueryReading {
 
   /// A whole number, or nil.
   package mutating func integer(_ name: String, in range: ClosedRange<Int64>) -> Int64? {
-    guard let text = text(name) else { return nil }
-    guard let number = Int64(text), range.contains(number) else {
-      wrong(
-        name,
-        "\"\(text.shortened)\" is none",
-        expected: "a whole number from \(range.lowerBound) to \(range.upperBound)"
-      )
-      return nil
-    }
-    return number
+    let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    return value(name, expected: expected) { Int64($0).flatMap { range.contains($0) ? $0 : nil } }
   }
 
   /// Returns the number of entries that a page may have.
@@ -42,69 +63,36 @@ package struct QueryReading {
 
   /// A truth value, or nil.
   package mutating func bool(_ name: String) -> Bool? {
-    guard let text = text(name) else { return nil }
-    switch text {
-    case "true": return true
-    case "false": return false
-    default:
-      wrong(name, "\"\(text.shortened)\" is neither", expected: "true or false")
-      return nil
-    }
+    value(name, "is neither", expected: "true or false") { Bool($0) }
   }
 
   /// A number, or nil.
   package mutating func number(_ name: String, in range: ClosedRange<Double>) -> Double? {
-    guard let text = text(name) else { return nil }
-    guard let number = Double(text), range.contains(number) else {
-      wrong(
-        name,
-        "\"\(text.shortened)\" is none",
-        expected: "a number from \(range.lowerBound) to \(range.upperBound)"
-      )
-      return nil
-    }
-    return number
+    let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
+    return value(name, expected: expected) { Double($0).flatMap { range.contains($0) ? $0 : nil } }
   }
 
   /// A time, or nil.
   package mutating func time(_ name: String) -> Timestamp? {
-    guard let text = text(name) else { return nil }
-    guard let time = Timestamp(text: text) else {
-      wrong(
-        name,
-        "\"\(text.shortened)\" is no time",
-        expected: "RFC 3339, as 2015-01-01T00:00:00Z, or seconds since the epoch"
-      )
-      return nil
-    }
-    return time
+    let expected = "RFC 3339, as 2015-01-01T00:00:00Z, or seconds since the epoch"
+    return value(name, "is no time", expected: expected) { Timestamp(text: $0) }
   }
 
-  /// Values that a function reads, or nil where the parameter is not there.
-  mutating func set<Value: Hashable>(
+  private mutating func value<Value>(
     _ name: String,
+    _ flaw: String = "is none",
     expected: String,
     _ read: (String) -> Value?
-  ) -> Set<Value>? {
-    let texts = items.list(name)
-    guard !texts.isEmpty else {
-      if !items.values(name).isEmpty { wrong(name, "is empty", expected: expected) }
-      return nil
-    }
-    var values: Set<Value> = []
-    for text in texts {
-      guard let value = read(text) else {
-        wrong(name, "\"\(text.shortened)\" is none", expected: expected)
-        continue
-      }
-      values.insert(value)
-    }
-    return values
+  ) -> Value? {
+    guard let text = text(name) else { return nil }
+    if let value = read(text) { return value }
+    wrong(name, "\"\(text.shortened)\" \(flaw)", expected: expected)
+    return nil
   }
 
   /// Texts as they stand, commas included, or nil where the parameter is not there: identifiers may hold commas.
   package mutating func texts(_ name: String) -> Set<String>? {
-    let values = items.values(name)
+    let values = values(name)
     guard !values.isEmpty else { return nil }
     if values.contains("") {
       wrong(name, "is empty", expected: "a value, or the parameter left out")
@@ -112,24 +100,38 @@ package struct QueryReading {
     return Set(values)
   }
 
+  /// Values that a function reads, each from a parameter of its own, or nil where the parameter is not there.
+  mutating func set<Value: Hashable>(
+    _ name: String,
+    expected: String,
+    _ read: (String) -> Value?
+  ) -> Set<Value>? {
+    guard let texts = texts(name) else { return nil }
+    return values(of: texts.sorted().filter { !$0.isEmpty }, name, expected, read)
+  }
+
+  /// Values that a function reads, also several of one parameter with commas between them.
+  mutating func list<Value: Hashable>(
+    _ name: String,
+    expected: String,
+    _ read: (String) -> Value?
+  ) -> Set<Value>? {
+    let given = values(name)
+    let texts = given.flatMap { $0.split(separator: ",").map(String.init) }
+    if texts.isEmpty, !given.isEmpty { wrong(name, "is empty", expected: expected) }
+    guard !texts.isEmpty else { return nil }
+    return values(of: texts, name, expected, read)
+  }
+
   /// Observers, or nil.
   package mutating func observers(_ name: String) -> Set<ObserverID>? {
-    guard let texts = texts(name) else { return nil }
-    return set(
-      name,
-      expected: "an EUI-48, an EUI-64, a UUID or a name of at most 64 bytes",
-      from: texts
-    ) {
-      ObserverID($0)
-    }
+    let expected = "an EUI-48, an EUI-64, a UUID or a name of at most 64 bytes"
+    return set(name, expected: expected) { ObserverID($0) }
   }
 
   /// Subjects, or nil: a text that is a beacon's stands for that beacon, any other for an observer.
   package mutating func subjects(_ name: String) -> Set<SubjectID>? {
-    guard let texts = texts(name) else { return nil }
-    return set(name, expected: "an observer or a beacon as events name them", from: texts) {
-      SubjectID($0)
-    }
+    set(name, expected: "an observer or a beacon as events name them") { SubjectID($0) }
   }
 
   /// Adds an error about a parameter.
@@ -142,21 +144,21 @@ package struct QueryReading {
     guard errors.isEmpty else { throw .badQuery(errors) }
   }
 
-  private mutating func set<Value: Hashable>(
+  private func values(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
+
+  private mutating func values<Value: Hashable>(
+    of texts: [String],
     _ name: String,
-    expected: String,
-    from texts: Set<String>,
+    _ expected: String,
     _ read: (String) -> Value?
   ) -> Set<Value> {
-    var values: Set<Value> = []
-    for text in texts.sorted() where !text.isEmpty {
-      guard let value = read(text) else {
+    Set(
+      texts.compactMap { text in
+        if let value = read(text) { return value }
         wrong(name, "\"\(text.shortened)\" is none", expected: expected)
-        continue
+        return nil
       }
-      values.insert(value)
-    }
-    return values
+    )
   }
 }
 
@@ -176,11 +178,8 @@ extension SubjectID {
 extension EventKind {
   /// The kind of a CloudEvents type, with or without `pharos.` before it; nil where there is none.
   init?(type: String) {
-    guard
-      let kind = EventKind.allCases.first(where: { $0.type == type || $0.type == "pharos.\(type)" })
-    else {
-      return nil
-    }
+    let kind = EventKind.allCases.first { $0.type == type || $0.type == "pharos.\(type)" }
+    guard let kind else { return nil }
     self = kind
   }
 }
@@ -188,64 +187,6 @@ extension EventKind {
 extension String {
   /// The text, cut where it is longer than a message should repeat.
   var shortened: String { count <= 64 ? self : prefix(64) + "…" }
-}
-
-/// The parameters of a query in their order, decoded.
-package struct QueryItems: Hashable, Sendable {
-  /// One of them.
-  struct Item: Hashable, Sendable {
-    var name: String
-    var value: String
-  }
-
-  /// The maximum number of parameters of a query.
-  static let limit = 256
-
-  /// The parameters.
-  private(set) var items: [Item] = []
-
-  /// Has none.
-  init() {}
-
-  /// Reads the query of a request's target.
-  ///
-  /// - Throws: a problem for values that cannot be decoded, unknown names, and too many parameters.
-  package init(target: String, known: [String]) throws(Problem) {
-    guard let mark = target.firstIndex(of: "?") else { return }
-    var errors: [Problem.Field] = []
-    for part in target[target.index(after: mark)...].split(separator: "&") {
-      let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = PercentCoding.decode(halves[0], plusIsSpace: true),
-        let value = PercentCoding.decode(halves.count > 1 ? halves[1] : "", plusIsSpace: true),
-        !value.utf8.contains(0)
-      else {
-        throw .badRequest(
-          "The query holds a zero byte, no UTF-8, or a percent sign without two digits."
-        )
-      }
-      guard known.contains(name) else {
-        let expected = known.isEmpty ? "no parameters" : "one of \(known.joined(separator: ", "))"
-        errors.append(Problem.Field(name, "is not known here", expected: expected))
-        continue
-      }
-      items.append(Item(name: name, value: value))
-    }
-    guard errors.isEmpty else { throw .badQuery(errors) }
-    guard items.count <= QueryItems.limit else {
-      throw .badRequest(
-        "The query has \(items.count) parameters; at most \(QueryItems.limit) are taken."
-      )
-    }
-  }
-
-  /// All values of a parameter; one value may hold several, separated by commas.
-  func list(_ name: String) -> [String] {
-    items.filter { $0.name == name }
-      .flatMap { $0.value.split(separator: ",").map(String.init) }
-  }
-
-  /// All values of a parameter as they stand, commas included.
-  func values(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 }
 
 /// The pages of a long list: an opaque cursor, which holds the key of the entry before a page, marks where it begins.
@@ -276,11 +217,7 @@ package enum Page {
         joined.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
       )
     else {
-      query.wrong(
-        "cursor",
-        "is none that Pharos gave",
-        expected: "the value of next in the page before"
-      )
+      query.wrong("cursor", "is none that Pharos gave", expected: "the value of next in the page before")
       return nil
     }
     return key
@@ -301,14 +238,7 @@ package enum Page {
     isBehind: ((Entry) -> Bool)?,
     key: (Entry) -> [String]
   ) -> (entries: ArraySlice<Entry>, next: String?) {
-    var start = 0
-    if let isBehind {
-      var end = entries.count
-      while start < end {
-        let middle = (start + end) / 2
-        if isBehind(entries[middle]) { end = middle } else { start = middle + 1 }
-      }
-    }
+    let start = isBehind.map { entries.firstIndex(where: $0) ?? entries.count } ?? 0
     let page = entries[start..<min(entries.count, start + limit)]
     guard page.endIndex < entries.count, let last = page.last else { return (page, nil) }
     return (page, cursor(after: key(last)))

@@ -114,7 +114,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
       rules.tally.noteMalformed()
       return context.fireErrorCaught(error)
     }
-    rules.tally.reached(.headSize, "\(HTTPServer.largestHead) B or \(HTTPServer.mostFields) fields")
+    rules.tally.reached(.headSize, "\(HTTPService.largestHead) B or \(HTTPService.mostFields) fields")
     turnAway(context, .requestHeaderFieldsTooLarge)
   }
 

@@ -21,16 +21,16 @@ package struct HTTPConfiguration: Sendable {
   /// The longest body that is taken.
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
-  package var largestBody: Int
+  package var largestBody = 1 << 20
   /// The maximum number of open connections; those that wait for their clients give way to further ones.
   ///
   /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
   /// of a service. It is lowered where the system allows fewer files than that and ``reservedDescriptors`` besides.
-  package var mostConnections: Int
+  package var mostConnections = 4_096
   /// The idle time between requests, or within one that does not end, after which a connection is closed.
   ///
   /// - Units: seconds. 60 is what most proxies wait; live streams are not idle.
-  package var idleSeconds: Int
+  package var idleSeconds = 60
   /// The maximum time for the head of a connection's first request.
   ///
   /// - Units: seconds. A head of 1 KB takes a tenth of a second on the worst mobile networks; ten seconds allow for two
@@ -61,19 +61,13 @@ package struct HTTPConfiguration: Sendable {
     tls: TLSFiles? = nil,
     allowedOrigins: [String] = [],
     allowedHosts: [String] = [],
-    tokensRequired: Bool = false,
-    largestBody: Int = 1 << 20,
-    mostConnections: Int = 4_096,
-    idleSeconds: Int = 60
+    tokensRequired: Bool = false
   ) {
     self.address = address
     self.tls = tls
     self.allowedOrigins = allowedOrigins
     self.allowedHosts = allowedHosts
     self.tokensRequired = tokensRequired
-    self.largestBody = largestBody
-    self.mostConnections = mostConnections
-    self.idleSeconds = idleSeconds
   }
 }
 

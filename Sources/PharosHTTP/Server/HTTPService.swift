@@ -1,7 +1,22 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
 package import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
 package import PharosModel
+import PharosSite
 import ServiceLifecycle
-import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.
 ///
@@ -9,92 +24,119 @@ import Synchronization
 /// and returns.
 package final class HTTPService: Service {
   private let configuration: HTTPConfiguration
-  private let backend: HTTPBackend
+  private let backend: any HTTPBackend
   private let logger: Logger
-  private let listening = Listening()
+  private let listening = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: HostPort.self)
+
+  /// The longest head of a request that is taken.
+  ///
+  /// - Units: bytes. The longest target that Pharos's own dashboard makes takes 1 KB; 16 KiB is what nginx takes by
+  ///   default for all large fields together, halved.
+  static let largestHead = 16 << 10
+  /// The maximum number of header fields of a request; browsers send about twenty.
+  static let mostFields = 100
 
   /// Makes a service that does nothing yet.
   ///
   /// - Parameters:
   ///   - configuration: the settings.
-  ///   - backend: the parts of the server that it serves.
+  ///   - backend: the server that it serves.
   ///   - logger: the logger for problems; a working service is silent.
-  package init(_ configuration: HTTPConfiguration, backend: HTTPBackend, logger: Logger) {
+  package init(_ configuration: HTTPConfiguration, backend: any HTTPBackend, logger: Logger) {
     self.configuration = configuration
     self.backend = backend
     self.logger = logger
   }
 
+  deinit { listening.fail(HTTPServiceError.stopped) }
+
   /// Returns the address on which it listens, once it does.
   ///
   /// - Throws: the reason why it does not.
-  package func address() async throws -> HostPort { try await listening.address() }
+  package func address() async throws -> HostPort { try await listening.futureResult.get() }
 
   /// Serves until the task is cancelled or its service group shuts down gracefully.
   ///
   /// - Throws: the reason why it cannot listen.
   package func run() async throws {
     do {
-      let api = API(backend: backend, configuration: configuration, logger: logger)
-      let server = try HTTPServer(
-        configuration: configuration,
-        api: api,
-        tally: backend.tally,
-        listening: listening,
-        logger: logger
-      )
-      try await server.run()
+      try await serve()
+      listening.fail(HTTPServiceError.stopped)
     } catch {
-      listening.stop(error)
+      let error = HTTPServiceError(error, listeningAt: configuration.address) ?? error
+      listening.fail(error)
       throw error
     }
-    listening.stop(HTTPServiceError.stopped)
+  }
+
+  private func serve() async throws {
+    let host = configuration.address.host
+    // Hummingbird logs its address at `info`; the command logs the address itself.
+    var quiet = logger
+    quiet.logLevel = max(logger.logLevel, .warning)
+    let application = Application(
+      responder: API(backend: backend, configuration: configuration, logger: logger),
+      server: try connections(),
+      configuration: ApplicationConfiguration(
+        address: .hostname(host, port: Int(configuration.address.port)),
+        serverName: nil,
+        backlog: 1_024
+      ),
+      onServerRunning: { [listening] channel in
+        listening.succeed(HostPort(host: host, port: UInt16(clamping: channel.localAddress?.port ?? 0)))
+      },
+      logger: quiet
+    )
+    try await application.run()
+  }
+
+  /// Returns the handlers of a connection.
+  ///
+  /// - Throws: ``HTTPServiceError/badCertificate(_:reason:)``.
+  private func connections() throws(HTTPServiceError) -> HTTPServerBuilder {
+    let rules = ConnectionGuard.Rules(configuration, tally: backend.tally, logger: logger)
+    let plain = HTTPServerBuilder.http1(
+      configuration: HTTP1Channel.Configuration(
+        additionalChannelHandlers: [ConnectionGuard(rules)],
+        idleTimeout: .seconds(Int64(configuration.idleSeconds)),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: HTTPService.largestHead,
+          maxHeaderListSize: HTTPService.largestHead,
+          maxHeaderFieldCount: HTTPService.mostFields
+        )
+      )
+    )
+    guard let files = configuration.tls else { return plain }
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+      let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
+      var tls = TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) },
+        privateKey: .privateKey(key)
+      )
+      tls.minimumTLSVersion = .tlsv12
+      return try .tls(plain, tlsConfiguration: tls)
+    } catch {
+      throw .badCertificate(files, reason: "\(error)")
+    }
   }
 }
 
-/// The listening state of the service, for callers that wait until it listens.
-final class Listening: Sendable {
-  private enum State {
-    case starting([CheckedContinuation<HostPort, any Error>])
-    case listening(HostPort)
-    case stopped(any Error)
-  }
-
-  private let state = Mutex(State.starting([]))
-
-  /// Returns the address on which it listens, once it does.
-  func address() async throws -> HostPort {
-    try await withCheckedThrowingContinuation { continuation in
-      let known = state.withLock { state -> Result<HostPort, any Error>? in
-        switch state {
-        case .starting(let waiting):
-          state = .starting(waiting + [continuation])
-          return nil
-        case .listening(let address): return .success(address)
-        case .stopped(let error): return .failure(error)
+extension HTTPServiceError {
+  /// Says in words why an address cannot be listened at; nil for any other error.
+  fileprivate init?(_ error: any Error, listeningAt address: HostPort) {
+    switch error {
+    case let error as IOError:
+      let reason =
+        switch error.errnoCode {
+        case EADDRINUSE: "the address is in use"
+        case EADDRNOTAVAIL: "no interface of this machine has the address"
+        case EACCES: "the port is for the privileged"
+        default: "\(error)"
         }
-      }
-      if let known { continuation.resume(with: known) }
-    }
-  }
-
-  /// Notes that the service listens, and resumes the waiting callers.
-  func begin(at address: HostPort) {
-    for continuation in replace(with: .listening(address)) {
-      continuation.resume(returning: address)
-    }
-  }
-
-  /// Notes that the service has stopped or cannot listen, and fails the waiting callers.
-  func stop(_ error: any Error) {
-    for continuation in replace(with: .stopped(error)) { continuation.resume(throwing: error) }
-  }
-
-  private func replace(with next: State) -> [CheckedContinuation<HostPort, any Error>] {
-    state.withLock { state in
-      defer { state = next }
-      guard case .starting(let waiting) = state else { return [] }
-      return waiting
+      self = .cannotListen(address, reason: reason)
+    case let error as SocketAddressError: self = .cannotListen(address, reason: "\(error)")
+    default: return nil
     }
   }
 }

@@ -132,7 +132,8 @@ package struct ServeRunner: Sendable {
         venues: try LoadedVenues(configuration.venues, console: console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
-        ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } })
+        ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),
+        isDemo: options.isDemo
       ),
       logger: logger
     )
@@ -223,13 +224,7 @@ package struct ServeRunner: Sendable {
     let isOpen = (try? configuration.check(hasTokens: false)) == nil
     configuration.tokensRequired = isOpen || options.requiresToken
     try configuration.check(hasTokens: !parts.tokens.isEmpty)
-    let facts = ServiceFacts(
-      version: PharosVersion.text,
-      startedAt: parts.startedAt,
-      dataFolder: settings.data,
-      isDemo: options.isDemo
-    )
-    return HTTPService(configuration, backend: parts.backend(facts), logger: logger)
+    return HTTPService(configuration, backend: parts, logger: logger)
   }
 
   private func eventOutput(

@@ -11,7 +11,7 @@ import PharosSite
 import Synchronization
 
 /// The parts of a server, put together and not yet running: journal, engine, commit publisher, streams, webhooks, interface.
-struct ServerParts: Sendable {
+struct ServerParts: HTTPBackend {
   let journal: Journal
   let registrar: Registrar
   let authorisations: Authorisations
@@ -24,8 +24,9 @@ struct ServerParts: Sendable {
   let narrator: NarratorHolder
   let startedAt: Timestamp
   let venues: LoadedVenues
-  /// The counters of the HTTP interface.
-  let web: HTTPTally
+  let tally: HTTPTally
+  let dataFolder: String?
+  let isDemo: Bool
 
   /// The configuration and settings of the parts.
   struct Plan: Sendable {
@@ -36,6 +37,8 @@ struct ServerParts: Sendable {
     var ingest: IngestConfiguration
     /// The TCP ports of this server, which no webhook may post to.
     var ownPorts: Set<Int> = []
+    /// Indicates whether the demo's scene is being played.
+    var isDemo = false
   }
 
   /// The interval between checkpoints.
@@ -54,7 +57,9 @@ struct ServerParts: Sendable {
     do {
       let site = plan.configuration.site
       venues = plan.venues
-      web = HTTPTally(logger: logger)
+      tally = HTTPTally(logger: logger)
+      dataFolder = plan.settings.data
+      isDemo = plan.isDemo
       journal = try ServerParts.journal(plan, stream: site.stream)
       registrar = try Registrar(declared: site, store: journal, logger: logger)
       authorisations = try Authorisations(store: journal)
@@ -116,28 +121,6 @@ struct ServerParts: Sendable {
     } catch {
       throw CommandFailure("\(error)")
     }
-  }
-
-  /// Returns the backend that the HTTP interface serves.
-  func backend(_ facts: ServiceFacts) -> HTTPBackend {
-    HTTPBackend(
-      server: server,
-      registrar: registrar,
-      journal: journal,
-      commitPublisher: commitPublisher,
-      feeds: feeds,
-      tokens: tokens,
-      authorisations: authorisations,
-      webhooks: webhooks,
-      notifications: notifications,
-      facts: facts,
-      metrics: { await metrics() },
-      narrate: { [narrator] in narrator.narrate($0) },
-      readiness: { await readiness() },
-      clock: { .wallClock },
-      venues: { [venues] in venues.served },
-      tally: web
-    )
   }
 
   /// Takes an edited site file: the engine first, which may refuse it, then names and authorisations.
@@ -222,40 +205,37 @@ extension Authorisations {
 }
 
 extension ServerParts {
+  var version: String { PharosVersion.text }
+  var servedVenues: [ServedVenue] { venues.served }
+
+  func clock() -> Timestamp { .wallClock }
+
+  func narrate(_ event: Event) -> String { narrator.narrate(event) }
+
   /// All metrics in Prometheus' text format.
   func metrics() async -> String {
     var text = PrometheusText()
     text.write(
       .current(),
       startedAt: Double(startedAt.nanoseconds) / 1e9,
-      version: PharosVersion.text
+      version: version
     )
     if let snapshot = try? await server.snapshot() { text.write(snapshot) }
     text.write(journal.statistics())
     text.write(commitPublisher.statistics)
     text.write(feeds.statistics)
     text.write(webhooks.list())
-    text.write(web.statistics)
+    text.write(tally.statistics)
     return text.text
   }
 
   /// Checks that the server listens and decides, and that the journal keeps its events.
-  func readiness() async -> Readiness {
-    var checks: [Readiness.Check] = []
-    do {
-      _ = try await server.snapshot()
-      checks.append(.init("ingest"))
-    } catch {
-      checks.append(.init("ingest", problem: "\(error)"))
-    }
+  func readiness() async -> [(part: String, problem: String?)] {
+    var ingest: String?
+    do { _ = try await server.snapshot() } catch { ingest = "\(error)" }
     let told = commitPublisher.statistics
-    checks.append(
-      .init(
-        "journal",
-        problem: told.isFailing ? told.lastFailure ?? "the journal refuses what is to be kept" : nil
-      )
-    )
-    return Readiness(checks)
+    let journal = told.isFailing ? told.lastFailure ?? "the journal refuses what is to be kept" : nil
+    return [("ingest", ingest), ("journal", journal)]
   }
 }
 

@@ -11,39 +11,31 @@ final class BodiesTarget: FuzzTarget {
       var fields = try BodyFields(input.array, emptyIsObject: input.byteCount == 0)
       let name = fields.string("name", length: 1...64)
       fields.require("name", expected: "a name")
-      let count = fields.integer("count", in: -5...1_000)
       let flag = fields.bool("flag")
       let numbers = fields.integers("sequences", count: 0...8)
       let choice = fields.choice("role", [("operator", true), ("application", false)])
-      if var inner = fields.object("inner") {
-        _ = inner.string("text")
-        fields.adopt(inner)
-      }
       try fields.finish()
       demand(
         name.map { (1...64).contains($0.utf8.count) } ?? false,
         "a name has the length that was asked for"
       )
-      demand(count.map { (-5...1_000).contains($0) } ?? true, "a number lies in the range that was asked for")
       demand((numbers?.count ?? 0) <= 8, "a list is no longer than was asked for")
       _ = (flag, choice)
     } catch {
-      let answer = error.answer
-      demand((400..<500).contains(answer.status), "a wrong body is the client's mistake")
+      demand((400..<500).contains(error.status), "a wrong body is the client's mistake")
     }
   }
 
   static var words: [[UInt8]] {
     [
-      "\"name\":", "\"count\":", "\"flag\":true", "\"sequences\":[", "\"role\":\"operator\"",
-      "\"inner\":{\"text\":", "null", "\\u0000",
+      "\"name\":", "\"flag\":true", "\"sequences\":[", "\"role\":\"operator\"", "null", "\\u0000",
     ]
     .map { Array($0.utf8) }
   }
 
   static func seeds() throws -> [[UInt8]] {
     [
-      #"{"name":"a","count":3,"flag":false,"sequences":[1,2],"role":"application","inner":{"text":"x"}}"#,
+      #"{"name":"a","flag":false,"sequences":[1,2],"role":"application"}"#,
       #"{"nme":1}"#,
     ]
     .map { Array($0.utf8) }
