@@ -132,24 +132,6 @@ struct EventSearch {
   let database: Database
   private(set) var found: [JournaledEvent] = []
 
-  init(
-    query: JournalQuery,
-    filter: EventFilter,
-    tail: TailView,
-    head: Int64,
-    limit: Int,
-    journal: Journal,
-    database: Database
-  ) {
-    self.query = query
-    self.filter = filter
-    self.tail = tail
-    self.head = head
-    self.limit = limit
-    self.journal = journal
-    self.database = database
-  }
-
   /// Searches from a sequence on, the oldest first.
   mutating func upwards(from first: Int64) throws {
     guard first <= head else { return }

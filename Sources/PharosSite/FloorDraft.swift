@@ -129,7 +129,7 @@ struct MapLayer {
   let use: FloorDraft.Use?
   /// The attenuation of their walls, in dB.
   let attenuation: Double
-  let problems: VenueProblems
+  let problems: DocumentProblems
 
   /// Draws features; those that cannot be drawn are mistakes.
   func draw(_ features: [GeoJSON.Feature], on draft: inout FloorDraft) {
@@ -197,11 +197,10 @@ struct MapLayer {
   /// Notes a mistake in a feature.
   func note(_ feature: GeoJSON.Feature, _ field: String, _ message: String, expected: String) {
     problems.add(
-      VenueProblem(
+      DocumentProblem(
         file: file,
         place: .feature(feature.number, id: feature.id),
         field: field,
-        severity: .mistake,
         message: message,
         expected: expected
       )

@@ -59,24 +59,11 @@ struct GeoJSON {
 
   /// Reads a file and notes the mistakes in it.
   ///
-  /// - Returns: nil if it is no list of features at all.
-  init?(_ bytes: [UInt8], file: String, problems: VenueProblems) {
-    let value: JSONValue
-    do throws(JSONError) {
-      value = try JSONValue(parsing: bytes)
-    } catch {
-      let line = 1 + bytes.prefix(error.offset).count { $0 == UInt8(ascii: "\n") }
-      problems.add(
-        VenueProblem(
-          file: file,
-          place: .line(line),
-          severity: .mistake,
-          message: "not JSON: \(error.reason)",
-          expected: error.expected
-        )
-      )
-      return nil
-    }
+  /// - Returns: nil if it cannot be read or is no list of features at all.
+  init?(file: String, of files: VenueFiles, problems: DocumentProblems) {
+    guard let bytes = files.bytes(file, problems: problems),
+      let value = DocumentNode.parse(bytes, file: file, problems)
+    else { return nil }
     guard value["type"]?.string == "FeatureCollection", case .array(let elements) = value["features"] else {
       problems.mistake(file, "no list of features", expected: "a GeoJSON FeatureCollection")
       return nil
@@ -88,22 +75,16 @@ struct GeoJSON {
     var features: [Feature] = []
     for (index, element) in elements.enumerated() where !problems.isFull {
       let id = element["id"].flatMap(GeoJSON.identifier)
-      do throws(GeometryProblem) {
+      do throws(DocumentProblem) {
         guard element["type"]?.string == "Feature" else {
-          throw GeometryProblem("type", "no feature", expected: "\"type\": \"Feature\"")
+          throw .shape("type", "no feature", expected: "\"type\": \"Feature\"")
         }
         features.append(try Feature(element, number: index + 1, id: id))
       } catch {
-        problems.add(
-          VenueProblem(
-            file: file,
-            place: .feature(index + 1, id: id),
-            field: error.field,
-            severity: .mistake,
-            message: error.message,
-            expected: error.expected
-          )
-        )
+        var problem = error
+        problem.file = file
+        problem.place = .feature(index + 1, id: id)
+        problems.add(problem)
       }
     }
     self.features = features
@@ -119,13 +100,13 @@ struct GeoJSON {
 }
 
 extension GeoJSON.Feature {
-  fileprivate init(_ element: JSONValue, number: Int, id: String?) throws(GeometryProblem) {
+  fileprivate init(_ element: JSONValue, number: Int, id: String?) throws(DocumentProblem) {
     self.number = number
     self.id = id
     switch element["properties"] {
     case .object(let members): properties = members
     case nil, .null: properties = []
-    case let other?: throw GeometryProblem("properties", other.kind, expected: "an object or null")
+    case let other?: throw .shape("properties", other.kind, expected: "an object or null")
     }
     switch element["geometry"] {
     case nil, .null: geometry = nil
@@ -157,25 +138,19 @@ extension JSONValue {
   }
 }
 
-/// A mistake in a shape, with its field.
-struct GeometryProblem: Error {
-  let field: String
-  let message: String
-  let expected: String
-
-  init(_ field: String, _ message: String, expected: String) {
-    self.field = field
-    self.message = message
-    self.expected = expected
+extension DocumentProblem {
+  /// A mistake in a feature; the reader of the file adds which one.
+  fileprivate static func shape(_ field: String, _ message: String, expected: String) -> DocumentProblem {
+    DocumentProblem(field: field, message: message, expected: expected)
   }
 }
 
 extension GeoJSON.Geometry {
   /// Reads a shape of one of the six kinds that have coordinates.
-  init(_ value: JSONValue) throws(GeometryProblem) {
+  init(_ value: JSONValue) throws(DocumentProblem) {
     let field = "geometry.coordinates"
     guard let coordinates = value["coordinates"] else {
-      throw GeometryProblem(field, "no coordinates", expected: "a list")
+      throw .shape(field, "no coordinates", expected: "a list")
     }
     switch value["type"]?.string {
     case "Point": self = .points([try Self.coordinate(coordinates, field)])
@@ -186,17 +161,17 @@ extension GeoJSON.Geometry {
     case "MultiPolygon": self = .polygons(try Self.list(coordinates, field, Self.polygon))
     case let type:
       let found = type.map { "type \"\(PlainText.cut($0, to: 40))\"" } ?? "no type"
-      throw GeometryProblem("geometry.type", found, expected: "Point, LineString, Polygon or a Multi of them")
+      throw .shape("geometry.type", found, expected: "Point, LineString, Polygon or a Multi of them")
     }
   }
 
   private static func list<Element>(
     _ value: JSONValue,
     _ field: String,
-    _ read: (JSONValue, String) throws(GeometryProblem) -> Element
-  ) throws(GeometryProblem) -> [Element] {
+    _ read: (JSONValue, String) throws(DocumentProblem) -> Element
+  ) throws(DocumentProblem) -> [Element] {
     guard case .array(let elements) = value else {
-      throw GeometryProblem(field, value.kind, expected: "a list")
+      throw .shape(field, value.kind, expected: "a list")
     }
     var result: [Element] = []
     result.reserveCapacity(elements.count)
@@ -204,39 +179,39 @@ extension GeoJSON.Geometry {
     return result
   }
 
-  private static func coordinate(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> Coordinate {
+  private static func coordinate(_ value: JSONValue, _ field: String) throws(DocumentProblem) -> Coordinate {
     let expected = "[longitude, latitude] in degrees, maybe with a height"
     guard case .array(let numbers) = value, numbers.count == 2 || numbers.count == 3 else {
-      throw GeometryProblem(field, "no position", expected: expected)
+      throw .shape(field, "no position", expected: expected)
     }
     guard let longitude = numbers[0].double, let latitude = numbers[1].double else {
-      throw GeometryProblem(field, "no numbers", expected: expected)
+      throw .shape(field, "no numbers", expected: expected)
     }
     guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else {
-      throw GeometryProblem(field, "[\(longitude), \(latitude)] is nowhere on the Earth", expected: expected)
+      throw .shape(field, "[\(longitude), \(latitude)] is nowhere on the Earth", expected: expected)
     }
     return coordinate
   }
 
-  private static func line(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> [Coordinate] {
+  private static func line(_ value: JSONValue, _ field: String) throws(DocumentProblem) -> [Coordinate] {
     let line = try list(value, field, coordinate)
     guard line.count >= 2 else {
-      throw GeometryProblem(field, "a line of \(line.count)", expected: "two positions or more")
+      throw .shape(field, "a line of \(line.count)", expected: "two positions or more")
     }
     return line
   }
 
-  private static func polygon(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> [[Coordinate]] {
+  private static func polygon(_ value: JSONValue, _ field: String) throws(DocumentProblem) -> [[Coordinate]] {
     let rings = try list(value, field, ring)
-    guard !rings.isEmpty else { throw GeometryProblem(field, "no ring", expected: "an outline") }
+    guard !rings.isEmpty else { throw .shape(field, "no ring", expected: "an outline") }
     return rings
   }
 
-  private static func ring(_ value: JSONValue, _ field: String) throws(GeometryProblem) -> [Coordinate] {
+  private static func ring(_ value: JSONValue, _ field: String) throws(DocumentProblem) -> [Coordinate] {
     var ring = try list(value, field, coordinate)
     guard ring.count >= 4, ring.first == ring.last else {
       let found = ring.count < 4 ? "a ring of \(ring.count)" : "a ring that does not close"
-      throw GeometryProblem(
+      throw .shape(
         field,
         found,
         expected: "four positions or more, the last one the same as the first"

@@ -7,7 +7,7 @@ import PharosVenues
 struct IMDFReading {
   let folder: String
   let files: VenueFiles
-  let problems: VenueProblems
+  let problems: DocumentProblems
   /// The place that has x = 0 and y = 0 on every floor: as given, else where the venue says that it is to be shown.
   private(set) var origin: Coordinate?
   /// The floors by the identifiers of their levels.
@@ -32,7 +32,7 @@ struct IMDFReading {
   /// The file that makes a folder an IMDF archive.
   static let levelFile = "level.geojson"
 
-  init(folder: String, origin: Coordinate?, files: VenueFiles, problems: VenueProblems) {
+  init(folder: String, origin: Coordinate?, files: VenueFiles, problems: DocumentProblems) {
     self.folder = folder
     self.origin = origin
     self.files = files
@@ -80,8 +80,7 @@ struct IMDFReading {
   func features(_ name: String, isNeeded: Bool) -> [GeoJSON.Feature]? {
     let file = path(name)
     guard isNeeded || files.has(file) else { return nil }
-    guard let bytes = files.bytes(file, problems: problems) else { return nil }
-    return GeoJSON(bytes, file: file, problems: problems)?.features
+    return GeoJSON(file: file, of: files, problems: problems)?.features
   }
 
   /// Draws features of a file.

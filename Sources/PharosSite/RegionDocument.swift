@@ -1,5 +1,4 @@
 package import PharosModel
-import Yams
 
 /// A region as a JSON document: the keys, the checks and the words of the site file.
 ///
@@ -12,8 +11,8 @@ package enum RegionDocument {
   ///   - identifier: the region's identifier, from the address; an `id` in the document must be the same.
   /// - Returns: the region.
   /// - Throws: every mistake, each with its field.
-  package static func region(json: [UInt8], identifier: String) throws(SiteFileError) -> Region {
-    try Document.read(json, name: "region") { node, problems in
+  package static func region(json: [UInt8], identifier: String) throws(DocumentError) -> Region {
+    try DocumentNode.read(json, name: "region", limit: Document.largest) { node, problems in
       Document.check(identifier: identifier, what: "the region", problems: problems)
       var reading = SiteReading(problems: problems)
       return reading.region(node, identifier: identifier)
@@ -36,11 +35,14 @@ package enum RegionDocument {
         json.closeArray()
       }
     }
-    json.member("notifyOnEntry", region.notifyOnEntry)
-    json.member("notifyOnExit", region.notifyOnExit)
-    json.member("notifyEntryStateOnDisplay", region.notifyEntryStateOnDisplay)
-    write(region.presence, to: &json)
-    json.member("maximumHold", region.maximumHold.exactlyWritten)
+    DocumentField.write(Region.notifying, of: region, to: &json)
+    json.openObject("enter")
+    DocumentField.write(PresencePolicy.enter, of: region.presence, to: &json)
+    json.closeObject()
+    json.openObject("exit")
+    DocumentField.write(PresencePolicy.exit, of: region.presence, to: &json)
+    json.closeObject()
+    DocumentField.write(Region.holding, of: region, to: &json)
   }
 
   /// Writes the members that say which beacons are meant.
@@ -58,28 +60,76 @@ package enum RegionDocument {
     }
     if keyedByAddress { json.member("key", "mac") }
   }
+}
 
-  private static func write(_ policy: PresencePolicy, to json: inout JSONText) {
-    json.openObject("enter")
-    json.member("samples", policy.enterSamples)
-    json.member("within", ifPresent: policy.enterWithin?.exactlyWritten)
-    if let level = policy.enterRSSI { json.member("rssi", level) }
-    json.member("distance", ifPresent: policy.enterDistance.map { "\($0.value)m" })
-    json.closeObject()
-    json.openObject("exit")
-    if let level = policy.exitRSSI { json.member("rssi", level) }
-    json.member("distance", ifPresent: policy.exitDistance.map { "\($0.value)m" })
-    json.member("dwell", policy.exitDwell.exactlyWritten)
-    switch policy.silence {
-    case .adaptive: json.member("silence", "adaptive")
-    case .never: json.member("silence", "never")
-    case .fixed(let time): json.member("silence", time.exactlyWritten)
-    }
-    json.member("floor", policy.silenceFloor.exactlyWritten)
-    json.member("ceiling", policy.silenceCeiling.exactlyWritten)
-    json.member("falseExitsPerDay", policy.falseExitsPerDay)
-    json.member("stillInterval", ifPresent: policy.stillInterval?.exactlyWritten)
-    json.closeObject()
+extension Region {
+  /// The keys that say which changes are published.
+  static let notifying: [DocumentField<Region>] = [
+    DocumentField("notifyOnEntry", \.notifyOnEntry, .flag),
+    DocumentField("notifyOnExit", \.notifyOnExit, .flag),
+    DocumentField("notifyEntryStateOnDisplay", \.notifyEntryStateOnDisplay, .flag),
+  ]
+  /// The key of the longest time without news.
+  static let holding = [DocumentField<Region>("maximumHold", \.maximumHold, .time)]
+}
+
+extension PresencePolicy {
+  /// The levels that a radio can report, in dBm; 127 and 0 mean "not available".
+  private static let levels = -127.0...20.0
+
+  /// The keys of `enter`.
+  static let enter: [DocumentField<PresencePolicy>] = [
+    DocumentField("samples", \.enterSamples, .integer(in: 1...1_000)),
+    DocumentField("within", \.enterWithin, .time),
+    DocumentField("rssi", \.enterRSSI, .number(in: levels, unit: "dBm")),
+    DocumentField("distance", \.enterDistance, .distance),
+  ]
+  /// The keys of `exit`.
+  static let exit: [DocumentField<PresencePolicy>] = [
+    DocumentField("rssi", \.exitRSSI, .number(in: levels, unit: "dBm")),
+    DocumentField("distance", \.exitDistance, .distance),
+    DocumentField("dwell", \.exitDwell, .timeOrZero),
+    DocumentField("silence", \.silence, .silence),
+    DocumentField("floor", \.silenceFloor, .time),
+    DocumentField("ceiling", \.silenceCeiling, .time),
+    DocumentField("falseExitsPerDay", \.falseExitsPerDay, .number(in: 1e-6...1_000)),
+    DocumentField("stillInterval", \.stillInterval, .time),
+  ]
+}
+
+extension ValueForm where Value == Meters {
+  /// A distance in metres, with its unit; beyond a kilometre no beacon is heard.
+  fileprivate static var distance: Self {
+    ValueForm(
+      expected: "a distance in metres with its unit, as in 3m or 2.5m",
+      text: { "\($0.value)m" },
+      parse: { text in
+        guard text.hasSuffix("m"), let meters = Double(text.dropLast()) else { return nil }
+        return meters > 0 && meters <= 1_000 ? Meters(meters) : nil
+      }
+    )
+  }
+}
+
+extension ValueForm where Value == PresencePolicy.Silence {
+  fileprivate static var silence: Self {
+    ValueForm(
+      expected: "adaptive, never or a time such as 30s",
+      text: { silence in
+        switch silence {
+        case .adaptive: "adaptive"
+        case .never: "never"
+        case .fixed(let time): time.exactlyWritten
+        }
+      },
+      parse: { text in
+        switch text {
+        case "adaptive": .adaptive
+        case "never": .never
+        default: TimeSpan(written: text).flatMap { $0 > .zero ? .fixed($0) : nil }
+        }
+      }
+    )
   }
 }
 
@@ -90,9 +140,9 @@ package enum RangingDocument {
   /// - Parameter json: an object with the keys of a ranging entry in the site file.
   /// - Returns: the request.
   /// - Throws: every mistake, each with its field.
-  package static func request(json: [UInt8]) throws(SiteFileError) -> RangingRequest {
-    try Document.read(json, name: "ranging") { node, problems in
-      SiteReading(problems: problems).ranging(node, place: "ranging", path: "")
+  package static func request(json: [UInt8]) throws(DocumentError) -> RangingRequest {
+    try DocumentNode.read(json, name: "ranging", limit: Document.largest) { node, problems in
+      DocumentFields(node, place: "ranging", known: SiteReading.rangingKeys, problems: problems)?.ranging()
     }
   }
 

@@ -3,67 +3,41 @@ package import PharosModel
 /// The content of a site file: the site itself, and the settings of its server.
 package struct SiteConfiguration: Hashable, Sendable {
   /// The site, which configures the engine.
-  package var site: Site
+  package var site = Site()
   /// The addresses at which datagrams are received.
-  package var listen: [HostPort]
+  package var listen = SiteConfiguration.defaultListen
   /// The address of the HTTP interface, or nil if the file gives none.
   package var http: HostPort?
   /// The origins whose pages may use the HTTP interface from a browser; CORS is off while there are none.
-  package var allowedOrigins: [String]
+  package var allowedOrigins: [String] = []
   /// The host names under which clients may reach the HTTP interface besides those of this machine, while no token is
   /// needed.
-  package var allowedHosts: [String]
+  package var allowedHosts: [String] = []
   /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
   package var tls: TLSFiles?
   /// The folder of the journal, or nil to keep it in memory.
   package var data: String?
   /// The limits of the journal.
-  package var retention: Retention
+  package var retention = Retention()
   /// The ingest policy of listeners without one of their own.
-  package var policy: IngestPolicy
+  package var policy = IngestPolicy.open
   /// The ingest policies of listeners that have their own.
-  package var listenerPolicies: [HostPort: IngestPolicy]
+  package var listenerPolicies: [HostPort: IngestPolicy] = [:]
   /// The persons, and the purposes of the applications.
-  package var access: SiteAccess
+  package var access = SiteAccess()
   /// The folders of the venues, which the site names so that a recording contains them.
   package var venues: [String] {
     get { site.venues }
     set { site.venues = newValue }
   }
   /// The warnings about the file.
-  package var warnings: [SiteProblem]
+  package var warnings: [DocumentProblem] = []
 
   /// The default address for datagrams: raddec's port, on this machine alone.
   package static let defaultListen = [HostPort(host: "127.0.0.1", port: 50_001)]
 
-  /// Makes a configuration; the defaults are those of an empty site file.
-  package init(
-    site: Site = Site(),
-    listen: [HostPort] = SiteConfiguration.defaultListen,
-    http: HostPort? = nil,
-    allowedOrigins: [String] = [],
-    allowedHosts: [String] = [],
-    tls: TLSFiles? = nil,
-    data: String? = nil,
-    retention: Retention = Retention(),
-    policy: IngestPolicy = .open,
-    listenerPolicies: [HostPort: IngestPolicy] = [:],
-    access: SiteAccess = SiteAccess(),
-    warnings: [SiteProblem] = []
-  ) {
-    self.site = site
-    self.listen = listen
-    self.http = http
-    self.allowedOrigins = allowedOrigins
-    self.allowedHosts = allowedHosts
-    self.tls = tls
-    self.data = data
-    self.retention = retention
-    self.policy = policy
-    self.listenerPolicies = listenerPolicies
-    self.access = access
-    self.warnings = warnings
-  }
+  /// Makes the configuration of an empty site file.
+  package init() {}
 
   /// Returns the ingest policy of a listener.
   package func policy(of address: HostPort) -> IngestPolicy { listenerPolicies[address] ?? policy }
@@ -127,22 +101,11 @@ package struct Retention: Hashable, Sendable {
 /// The persons, and the purposes of the applications.
 package struct SiteAccess: Hashable, Sendable {
   /// The purpose of each application, by its identifier; people who are asked see this text.
-  package var purposes: [String: String]
+  package var purposes: [String: String] = [:]
   /// The observers that people carry.
-  package var personObservers: Set<ObserverID>
+  package var personObservers: Set<ObserverID> = []
   /// The beacons that people carry.
-  package var personBeacons: Set<BeaconConstraint>
-
-  /// Makes the settings; by default no observer and no beacon is a person.
-  package init(
-    purposes: [String: String] = [:],
-    personObservers: Set<ObserverID> = [],
-    personBeacons: Set<BeaconConstraint> = []
-  ) {
-    self.purposes = purposes
-    self.personObservers = personObservers
-    self.personBeacons = personBeacons
-  }
+  package var personBeacons: Set<BeaconConstraint> = []
 
   /// Indicates whether any observer or beacon is marked as a person.
   package var hasPersons: Bool { !personObservers.isEmpty || !personBeacons.isEmpty }

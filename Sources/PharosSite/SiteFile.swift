@@ -1,3 +1,4 @@
+package import PharosModel
 import Yams
 
 /// The reader of the site file: it turns YAML into a checked configuration, and reports every mistake with its line.
@@ -17,17 +18,16 @@ package enum SiteFile {
   ///   - path: the name of the file in messages.
   /// - Returns: the configuration, which contains the warnings.
   /// - Throws: all mistakes together with the warnings.
-  package static func parse(_ text: String, path: String) throws(SiteFileError) -> SiteConfiguration {
-    let problems = SiteProblems()
+  package static func parse(_ text: String, path: String) throws(DocumentError) -> SiteConfiguration {
+    let problems = DocumentProblems()
     var configuration = SiteConfiguration()
-    switch root(of: text) {
-    case .failure(let problem):
-      throw SiteFileError(path: path, problems: [problem])
-    case .success(nil):
-      break
-    case .success(let node?):
-      var reading = SiteReading(problems: problems)
-      configuration = reading.configuration(of: node)
+    do throws(DocumentProblem) {
+      if let node = try DocumentNode(yaml: text) {
+        var reading = SiteReading(problems: problems)
+        configuration = reading.configuration(of: node)
+      }
+    } catch {
+      problems.add(error)
     }
     configuration.warnings = try problems.conclude(path: path)
     return configuration
@@ -36,61 +36,65 @@ package enum SiteFile {
   /// Reads a site file's bytes; they must be UTF-8.
   ///
   /// - Throws: all mistakes together.
-  package static func parse(bytes: [UInt8], path: String) throws(SiteFileError) -> SiteConfiguration {
-    guard let text = String(validating: bytes, as: UTF8.self) else {
-      let line = firstDamagedLine(of: bytes)
-      throw SiteFileError(
-        path: path,
-        problems: [
-          SiteProblem(line: line, severity: .mistake, message: "not UTF-8", expected: "a text file in UTF-8")
-        ]
-      )
-    }
-    return try parse(text, path: path)
-  }
-
-  private static func firstDamagedLine(of bytes: [UInt8]) -> Int {
+  package static func parse(bytes: [UInt8], path: String) throws(DocumentError) -> SiteConfiguration {
+    if let text = String(validating: bytes, as: UTF8.self) { return try parse(text, path: path) }
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let index = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
-    return index + 1
+    let problem = DocumentProblem(
+      place: .line(index + 1),
+      message: "not UTF-8",
+      expected: "a text file in UTF-8"
+    )
+    throw DocumentError(path: path, problems: [problem])
   }
+}
 
-  /// A YAML text as a tree, or why it is none.
-  enum Root {
-    case success(Node?)
-    case failure(SiteProblem)
-  }
-
-  /// Reads a YAML text.
-  static func root(of text: String) -> Root {
+extension DocumentNode {
+  /// Reads a YAML text; nil if it is empty.
+  ///
+  /// - Throws: the line and the reason if it is no YAML.
+  init?(yaml text: String) throws(DocumentProblem) {
     do {
-      return .success(try Yams.compose(yaml: text))
+      guard let node = try Yams.compose(yaml: text) else { return nil }
+      self.init(node)
     } catch {
-      return .failure(problem(of: error, in: text))
+      throw DocumentNode.problem(of: error, in: text)
     }
+  }
+
+  private init(_ node: Node) {
+    let content: Content =
+      switch node {
+      case .scalar(let scalar): scalar.style == .plain ? .plain(scalar.string) : .text(scalar.string)
+      case .sequence(let elements): .list { elements.map { DocumentNode($0) } }
+      case .mapping(let members):
+        .mapping { members.map { (DocumentNode($0.key), DocumentNode($0.value)) } }
+      // The composer puts the node in the place of its alias.
+      case .alias: .null
+      }
+    self.init(content, line: node.mark?.line ?? 1)
   }
 
   /// Converts an error of the YAML parser.
-  private static func problem(of error: any Error, in text: String) -> SiteProblem {
+  private static func problem(of error: any Error, in text: String) -> DocumentProblem {
     switch error {
     case YamlError.scanner(let context, let problem, let mark, _),
       YamlError.parser(let context, let problem, let mark, _),
       YamlError.composer(let context, let problem, let mark, _):
       let situation = context.map { " \($0.text)" } ?? ""
-      return SiteProblem(line: mark.line, severity: .mistake, message: "not YAML\(situation): \(problem)")
+      return DocumentProblem(place: .line(mark.line), message: "not YAML\(situation): \(problem)")
     case YamlError.duplicatedKeysInMapping(let duplicates, let context):
       let names = duplicates.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
-      return SiteProblem(
-        line: context.mark.line,
-        severity: .mistake,
+      return DocumentProblem(
+        place: .line(context.mark.line),
         message: "the mapping that starts here has a key twice: \(names)",
         expected: "each key once"
       )
     case YamlError.reader(let problem, let offset, _, _):
       let line = offset.map { text.prefix($0).count { $0.isNewline } + 1 } ?? 1
-      return SiteProblem(line: line, severity: .mistake, message: "not YAML: \(problem)")
+      return DocumentProblem(place: .line(line), message: "not YAML: \(problem)")
     default:
-      return SiteProblem(line: 1, severity: .mistake, message: "not YAML: \(error)")
+      return DocumentProblem(place: .line(1), message: "not YAML: \(error)")
     }
   }
 }

@@ -1,142 +1,76 @@
 import PharosModel
 import PharosSecurity
-import Yams
 
 extension SiteReading {
-  private static let observerKeys = ["id", "name", "person", "rssiOffset", "liveness", "lag"]
+  private static let observerKeys =
+    ["id"] + DocumentField.keys(ObserverEntry.properties) + ["person"]
   private static let beaconKeys =
-    SiteIdentity.keys + [
-      "name", "person", "measuredPower", "interval", "irk",
-    ]
-  private static let zoneKeys = ["id", "name", "observers", "floor", "adjacent", "beacons"]
+    DocumentFields.identityKeys + DocumentField.keys(BeaconEntry.properties) + ["person", "irk"]
+  private static let zoneKeys =
+    ["id"] + DocumentField.keys(Zone.properties) + ["observers", "adjacent", "beacons"]
 
-  mutating func observers(_ fields: SiteFields) -> [ObserverEntry] {
+  mutating func observers(_ fields: DocumentFields) -> [ObserverEntry] {
     var seen: Set<ObserverID> = []
-    return fields.list("observers", of: "observers").compactMap { index, path, node in
-      let place = node.named("observer", index)
-      let known = SiteReading.observerKeys
-      guard let entry = SiteFields(node, place: place, path: path, known: known, problems: problems) else {
-        return nil
-      }
-      guard let idNode = entry["id"] else {
-        entry.mistake("id", "id is missing", expected: "a MAC in quotes, a UUID or a name")
-        return nil
-      }
-      guard let id = observer(idNode, "id", entry) else { return nil }
+    let known = SiteReading.observerKeys
+    return fields.entries("observers", known: known, place: { $0.name("observer", $1) }).compactMap {
+      fields in
+      guard let id = fields.requiredObserver("id") else { return nil }
       if !seen.insert(id).inserted {
-        entry.mistake("id", "this observer is listed already", expected: "each observer once")
+        fields.mistake("id", "this observer is listed already", expected: "each observer once")
       }
-      if entry.flag("person") == true { access.personObservers.insert(id) }
-      return ObserverEntry(
-        id: id,
-        name: entry.text("name"),
-        rssiOffset: entry.number("rssiOffset", in: ObserverEntry.rssiOffsets, unit: "dB") ?? 0,
-        liveness: liveness(entry),
-        lag: lag(entry)
-      )
+      if fields.value("person", .flag) == true { access.personObservers.insert(id) }
+      var entry = ObserverEntry(id: id)
+      DocumentField.read(ObserverEntry.properties, of: fields, into: &entry)
+      return entry
     }
   }
 
-  private func liveness(_ entry: SiteFields) -> ObserverEntry.Liveness {
-    entry.parsed("liveness", expected: "auto, heartbeat, traffic or assumed") {
-      ObserverEntry.Liveness(rawValue: $0)
-    } ?? .auto
-  }
-
-  /// A lag above the bound would hold every decision back for longer than anybody waits.
-  private func lag(_ entry: SiteFields) -> TimeSpan? {
-    guard let lag = entry.time("lag", allowingZero: true) else { return nil }
-    guard lag <= .minutes(10) else {
-      entry.mistake("lag", "lag is \(lag.written)", expected: "at most 10m")
-      return nil
-    }
-    return lag
-  }
-
-  mutating func beacons(_ fields: SiteFields) -> [BeaconEntry] {
+  mutating func beacons(_ fields: DocumentFields) -> [BeaconEntry] {
     var seen: Set<BeaconConstraint> = []
     var keys: Set<IdentityKey> = []
-    return fields.list("beacons", of: "beacons").compactMap { index, path, node in
-      let name = node.mapping?["name"]?.scalar?.string
-      let place = name.map { "beacon \"\(PlainText.cut($0, to: 64))\"" } ?? "beacon \(index + 1)"
-      let known = SiteReading.beaconKeys
-      guard let entry = SiteFields(node, place: place, path: path, known: known, problems: problems) else {
-        return nil
+    let known = SiteReading.beaconKeys
+    let entries = fields.entries("beacons", known: known, place: { $0.name("beacon", $1, key: "name") })
+    return entries.compactMap { fields in
+      let identity = fields.identity()
+      var entry = BeaconEntry(constraint: identity?.constraint ?? .unread)
+      entry.keyedByAddress = identity?.keyedByAddress ?? false
+      DocumentField.read(BeaconEntry.properties, of: fields, into: &entry)
+      let isPerson = fields.value("person", .flag) ?? false
+      guard identity != nil else { return nil }
+      if !seen.insert(entry.constraint).inserted {
+        fields.mistake("", "\(entry.constraint) is listed already", expected: "each beacon once")
       }
-      let isPerson = entry.flag("person") ?? false
-      let measuredPower = entry.number("measuredPower", in: -127...20, unit: "dBm")
-      let interval = entry.time("interval")
-      guard let identity = identity(entry) else { return nil }
-      if !seen.insert(identity.constraint).inserted {
-        problems.mistake(
-          "\(place): \(identity.constraint) is listed already",
-          line: entry.line,
-          field: path,
-          expected: "each beacon once"
-        )
-      }
-      if isPerson { access.personBeacons.insert(identity.constraint) }
-      let identityKey = identityKey(entry, of: identity, keys: &keys)
-      return BeaconEntry(
-        constraint: identity.constraint,
-        keyedByAddress: identity.keyedByAddress,
-        name: entry.text("name"),
-        measuredPower: measuredPower,
-        interval: interval,
-        identityKey: identityKey
-      )
+      if isPerson { access.personBeacons.insert(entry.constraint) }
+      entry.identityKey = fields.identityKey(of: entry.constraint, besides: &keys)
+      return entry
     }
   }
 
-  mutating func zones(_ fields: SiteFields) -> [Zone] {
+  mutating func zones(_ fields: DocumentFields) -> [Zone] {
     var zones: [Zone] = []
     var neighbours: [Neighbour] = []
-    for (index, path, node) in fields.list("zones", of: "zones") {
-      let place = node.named("zone", index)
-      let known = SiteReading.zoneKeys
-      guard let entry = SiteFields(node, place: place, path: path, known: known, problems: problems) else {
-        continue
+    let known = SiteReading.zoneKeys
+    for fields in fields.entries("zones", known: known, place: { $0.name("zone", $1) }) {
+      let id = fields.requiredText("id", expected: "the zone's name")
+      var zone = Zone(identifier: id ?? "", observers: observerList(fields, "observers"))
+      if zone.observers.isEmpty {
+        fields.mistake("observers", "no observer stands in it", expected: "one observer or more")
       }
-      guard let zone = zone(entry, neighbours: &neighbours) else { continue }
+      DocumentField.read(Zone.properties, of: fields, into: &zone)
+      for (_, path, node) in fields.list("adjacent", of: "zones") {
+        guard let name = node.scalar else { continue }
+        neighbours.append((zone.identifier, name, path, node.line))
+        zone.adjacent.append(name)
+      }
+      zone.beacons = fields.constraints("beacons", "beacon")
+      guard id != nil else { continue }
       if zones.contains(where: { $0.identifier == zone.identifier }) {
-        entry.mistake("id", "this id is taken already", expected: "each zone once")
+        fields.mistake("id", "this id is taken already", expected: "each zone once")
       }
       zones.append(zone)
     }
     checkNeighbours(neighbours, of: zones)
     return zones
-  }
-
-  private mutating func zone(
-    _ entry: SiteFields,
-    neighbours: inout [Neighbour]
-  ) -> Zone? {
-    let id = entry.requiredText("id", expected: "the zone's name")
-    let observers = observerList(entry, "observers")
-    if observers.isEmpty {
-      entry.mistake("observers", "no observer stands in it", expected: "one observer or more")
-    }
-    let adjacent = entry.list("adjacent", of: "zones").compactMap { _, path, node in
-      let name = node.scalar?.string
-      if let name { neighbours.append((id ?? "", name, path, node.mark?.line ?? entry.line)) }
-      return name
-    }
-    let beacons = entry.list("beacons", of: "constraints").compactMap { index, path, node in
-      let place = "\(entry.place): beacon \(index + 1)"
-      return SiteFields(node, place: place, path: path, known: SiteIdentity.keys, problems: problems)
-        .flatMap { identity($0)?.constraint }
-    }
-    let floor = entry.integer("floor", in: -20...200)
-    return id.map {
-      Zone(
-        identifier: $0,
-        name: entry.text("name"),
-        observers: observers,
-        floor: floor,
-        adjacent: adjacent,
-        beacons: beacons
-      )
-    }
   }
 
   /// Every mention of a zone in another's list of neighbours.
@@ -154,9 +88,9 @@ extension SiteReading {
           expected: "other zones"
         )
       } else if !known.contains(other) {
-        let hint = Spelling.nearest(to: other, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
         problems.mistake(
-          "zone \"\(zone)\" is adjacent to \"\(other)\", which is no zone\(hint)",
+          "zone \"\(zone)\" is adjacent to \"\(other)\", which is no zone"
+            + Spelling.hint(for: other, among: names),
           line: line,
           field: path,
           expected: "a zone of this file"
@@ -164,211 +98,243 @@ extension SiteReading {
       }
     }
   }
-}
-
-/// The beacons that an entry is about, and the composition of their identity.
-struct SiteIdentity {
-  let constraint: BeaconConstraint
-  let keyedByAddress: Bool
-
-  /// The keys that determine it, in every entry that is about beacons.
-  static let keys = ["uuid", "major", "minor", "namespace", "instance", "mac", "key"]
-}
-
-extension SiteReading {
-  /// Returns the identity that an entry names; nil, with a mistake noted, if it names none or two.
-  func identity(_ fields: SiteFields) -> SiteIdentity? {
-    let named = ["uuid", "namespace", "mac"].filter(fields.has)
-    guard named.count == 1, let name = named.first else {
-      let problem =
-        named.isEmpty
-        ? "no uuid, namespace or mac says which beacons are meant"
-        : "\(named.joined(separator: " and ")) stand together"
-      fields.mistake(named.last ?? "", problem, expected: "exactly one of uuid, namespace and mac")
-      return nil
-    }
-    refuseStrangers(fields, of: name)
-    let keyed = isKeyedByAddress(fields)
-    let constraint: BeaconConstraint? =
-      switch name {
-      case "uuid": proximity(fields)
-      case "namespace": eddystone(fields)
-      default: address(fields["mac"], "mac", fields).map { .address($0) }
-      }
-    return constraint.map { SiteIdentity(constraint: $0, keyedByAddress: keyed) }
-  }
-
-  private func refuseStrangers(_ fields: SiteFields, of name: String) {
-    let own = ["uuid": ["major", "minor"], "namespace": ["instance"]][name] ?? []
-    for key in ["major", "minor", "instance"] where fields.has(key) && !own.contains(key) {
-      fields.mistake(key, "\(key) does not go with \(name)", expected: own.joined(separator: " or "))
-    }
-  }
-
-  private func proximity(_ fields: SiteFields) -> BeaconConstraint? {
-    let expected = "32 hexadecimal digits, as in E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
-    let uuid = fields.parsed("uuid", expected: expected) { UUID128($0) }
-    let major = fields.integer("major", in: 0...65_535)
-    let minor = fields.integer("minor", in: 0...65_535)
-    if fields.has("minor"), !fields.has("major") {
-      fields.mistake("minor", "minor stands without major", expected: "a major as well")
-    }
-    guard let uuid else { return nil }
-    return .proximity(
-      uuid,
-      major: major.map { UInt16($0) },
-      minor: major == nil ? nil : minor.map { UInt16($0) }
-    )
-  }
-
-  private func eddystone(_ fields: SiteFields) -> BeaconConstraint? {
-    let namespace = fields.parsed("namespace", expected: "20 hexadecimal digits") { EddystoneNamespace($0) }
-    let instance = fields.parsed("instance", expected: "12 hexadecimal digits") { text in
-      text.utf8.count == 12 ? Hex.bytes(text)?.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
-    }
-    return namespace.map { .eddystone($0, instance: instance) }
-  }
-
-  private func isKeyedByAddress(_ fields: SiteFields) -> Bool {
-    guard let key = fields.text("key") else { return false }
-    guard key == "mac" else {
-      fields.mistake("key", "key is \"\(key)\"", expected: "mac, or no key at all")
-      return false
-    }
-    return true
-  }
-
-  func address(_ node: Node?, _ key: String, _ fields: SiteFields) -> DeviceAddress? {
-    guard let node else { return nil }
-    checkQuotes(node, key, fields)
-    guard let address = fields.text(of: node, .text).flatMap({ DeviceAddress($0) }) else {
-      fields.mistake(key, "\(key) is \(node.sketch)", expected: "six octets, as in \"ac:23:3f:a0:00:01\"")
-      return nil
-    }
-    return address
-  }
-
-  /// An observer's identity, quoted where YAML might read a number.
-  func observer(_ node: Node, _ key: String, _ fields: SiteFields, path: String? = nil) -> ObserverID? {
-    checkQuotes(node, key, fields)
-    guard let id = fields.text(of: node, .text).flatMap({ ObserverID($0) }) else {
-      problems.mistake(
-        "\(fields.place): \(key) has \(node.sketch)",
-        line: node.mark?.line ?? fields.line,
-        field: path ?? fields.path(of: key),
-        expected: "a MAC in quotes, a UUID or a name of at most \(ObserverID.longestName) bytes"
-      )
-      return nil
-    }
-    return id
-  }
 
   /// The identities in a list of observers.
-  mutating func observerList(_ fields: SiteFields, _ key: String) -> [ObserverID] {
+  mutating func observerList(_ fields: DocumentFields, _ key: String) -> [ObserverID] {
     var ids: [ObserverID] = []
     for (_, path, node) in fields.list(key, of: "observers") {
-      guard let id = observer(node, key, fields, path: path) else { continue }
-      let line = node.mark?.line ?? fields.line
+      fields.checkQuotes(node, key, path: path)
+      guard let id = fields.element(node, of: key, path: path, .observer) else { continue }
       if ids.contains(id) {
         problems.mistake(
           "\(fields.place): observer \"\(id)\" stands twice",
-          line: line,
+          line: node.line,
           field: path,
           expected: "it once"
         )
       } else {
         ids.append(id)
-        observerMentions.append((id, fields.place, path, line))
+        observerMentions.append((id, fields.place, path, node.line))
       }
     }
     return ids
   }
+}
 
-  /// YAML reads 11:22:33:44:55:06 as a number to the base of 60 and 112233445566 as a decimal one; what
-  /// looks like an address is therefore quoted, whatever its digits.
-  private func checkQuotes(_ node: Node, _ key: String, _ fields: SiteFields) {
-    guard !problems.isJSON, let scalar = node.scalar, scalar.style == .plain else { return }
-    guard DeviceAddress(scalar.string) != nil else { return }
-    let line = node.mark?.line ?? fields.line
-    let isNumber =
-      node.tag == Tag(.int) || node.tag == Tag(.float)
-      || scalar.string.allSatisfy { $0.isNumber || $0 == ":" }
-    if isNumber {
-      problems.mistake(
-        "\(fields.place): \(key) \(scalar.string) is a number to YAML",
-        line: line,
-        field: fields.path(of: key),
-        expected: "quotes around it: \"\(scalar.string)\""
-      )
-    } else {
-      problems.warning(
-        "\(fields.place): \(key) \(scalar.string) stands without quotes; YAML reads some addresses as numbers",
-        line: line,
-        field: fields.path(of: key),
-        expected: "\"\(scalar.string)\""
+extension ObserverEntry {
+  fileprivate static let properties: [DocumentField<ObserverEntry>] = [
+    DocumentField("name", \.name, .text),
+    DocumentField("rssiOffset", \.rssiOffset, .number(in: rssiOffsets, unit: "dB")),
+    DocumentField("liveness", \.liveness, .word([.auto, .heartbeat, .traffic, .assumed])),
+    // A larger lag would hold every decision back for longer than anybody waits.
+    DocumentField("lag", \.lag, .time(in: .zero ... .minutes(10))),
+  ]
+}
+
+extension BeaconEntry {
+  fileprivate static let properties: [DocumentField<BeaconEntry>] = [
+    DocumentField("name", \.name, .text),
+    DocumentField("measuredPower", \.measuredPower, .number(in: -127...20, unit: "dBm")),
+    DocumentField("interval", \.interval, .time),
+  ]
+}
+
+extension Zone {
+  fileprivate static let properties: [DocumentField<Zone>] = [
+    DocumentField("name", \.name, .text),
+    DocumentField("floor", \.floor, .integer(in: -20...200)),
+  ]
+}
+
+extension BeaconConstraint {
+  /// Stands for an identity that could not be read, so that the rest of its entry is read all the same.
+  static let unread = BeaconConstraint.address(DeviceAddress(bits: 0, kind: .unknown))
+}
+
+extension DocumentFields {
+  /// The keys that say which beacons an entry is about.
+  static let identityKeys = ["uuid", "major", "minor", "namespace", "instance", "mac", "key"]
+
+  /// Returns the beacons that an entry is about, and whether their address is part of their identity; nil, with a mistake
+  /// noted, if it names none or two.
+  func identity() -> (constraint: BeaconConstraint, keyedByAddress: Bool)? {
+    let named = ["uuid", "namespace", "mac"].filter(has)
+    guard named.count == 1, let name = named.first else {
+      let problem =
+        named.isEmpty
+        ? "no uuid, namespace or mac says which beacons are meant"
+        : "\(named.joined(separator: " and ")) stand together"
+      mistake(named.last ?? "", problem, expected: "exactly one of uuid, namespace and mac")
+      return nil
+    }
+    let own = ["uuid": ["major", "minor"], "namespace": ["instance"]][name] ?? []
+    for key in ["major", "minor", "instance"] where has(key) && !own.contains(key) {
+      mistake(key, "\(key) does not go with \(name)", expected: own.joined(separator: " or "))
+    }
+    let keyed = isKeyedByAddress
+    let constraint: BeaconConstraint? =
+      switch name {
+      case "uuid": proximity
+      case "namespace":
+        value("namespace", .namespace).map { .eddystone($0, instance: value("instance", .instance)) }
+      default: address("mac").map { .address($0) }
+      }
+    return constraint.map { ($0, keyed) }
+  }
+
+  private var proximity: BeaconConstraint? {
+    let uuid = value("uuid", .uuid)
+    let major = value("major", .integer(in: 0...UInt16.max))
+    let minor = value("minor", .integer(in: 0...UInt16.max))
+    if has("minor"), !has("major") {
+      mistake("minor", "minor stands without major", expected: "a major as well")
+    }
+    return uuid.map { .proximity($0, major: major, minor: major == nil ? nil : minor) }
+  }
+
+  private var isKeyedByAddress: Bool {
+    guard let key = text("key") else { return false }
+    guard key == "mac" else {
+      mistake("key", "key is \"\(key)\"", expected: "mac, or no key at all")
+      return false
+    }
+    return true
+  }
+
+  /// Returns the constraints in a list of entries that are called by a word in messages.
+  func constraints(_ key: String, _ word: String) -> [BeaconConstraint] {
+    entries(key, of: "constraints", known: DocumentFields.identityKeys) { "\(place): \(word) \($1 + 1)" }
+      .compactMap { $0.identity()?.constraint }
+  }
+
+  /// Returns the ranging request of an entry.
+  func ranging() -> RangingRequest? {
+    let whileInside = value("whileInside", .flag) ?? false
+    return identity().map {
+      RangingRequest(
+        constraint: $0.constraint,
+        keyedByAddress: $0.keyedByAddress,
+        whileInside: whileInside
       )
     }
   }
-}
 
-extension SiteReading {
-  /// The expected format of a key.
-  private static let keyExpectation = "32 hexadecimal digits in quotes, the most significant octet first"
+  /// Returns an address, quoted where YAML might read a number.
+  func address(_ key: String) -> DeviceAddress? {
+    if let node = self[key] { checkQuotes(node, key, path: path(of: key)) }
+    return value(key, .address)
+  }
+
+  /// Returns the identity of an observer, which must be present, quoted where YAML might read a number.
+  func requiredObserver(_ key: String) -> ObserverID? {
+    if let node = self[key] { checkQuotes(node, key, path: path(of: key)) }
+    return required(key, .observer)
+  }
+
+  /// Notes a mistake or a warning about an address without quotes, whatever its digits.
+  ///
+  /// YAML reads 11:22:33:44:55:06 as a number to the base of 60 and 112233445566 as a decimal one.
+  func checkQuotes(_ node: DocumentNode, _ key: String, path: String) {
+    guard case .plain(let text) = node.content, DeviceAddress(text) != nil else { return }
+    if Double(text) != nil || text.allSatisfy({ $0.isNumber || $0 == ":" }) {
+      problems.mistake(
+        "\(place): \(key) \(text) is a number to YAML",
+        line: node.line,
+        field: path,
+        expected: "quotes around it: \"\(text)\""
+      )
+    } else {
+      problems.warning(
+        "\(place): \(key) \(text) stands without quotes; YAML reads some addresses as numbers",
+        line: node.line,
+        field: path,
+        expected: "\"\(text)\""
+      )
+    }
+  }
 
   /// Returns the identity key of a beacon, if it has one; no message ever contains the key.
   ///
   /// - Parameters:
-  ///   - entry: the beacon's entry.
-  ///   - identity: the identity of the beacon.
+  ///   - constraint: the identity of the beacon.
   ///   - keys: the keys of the previous beacons; the key is added.
   /// - Returns: the key; nil without one, or with a mistake noted.
-  func identityKey(
-    _ entry: SiteFields,
-    of identity: SiteIdentity,
-    keys: inout Set<IdentityKey>
+  fileprivate func identityKey(
+    of constraint: BeaconConstraint,
+    besides keys: inout Set<IdentityKey>
   ) -> IdentityKey? {
-    guard let node = entry["irk"] else { return nil }
-    guard case .address = identity.constraint else {
-      entry.mistake(
-        "irk",
-        "irk stands without mac",
-        expected: "the mac as well: the address under which the beacon is known whichever it sends"
-      )
+    guard let node = self["irk"] else { return nil }
+    func refuse(_ message: String, _ expected: String) -> IdentityKey? {
+      mistake("irk", message, expected: expected)
       return nil
     }
-    if !problems.isJSON, let scalar = node.scalar, scalar.style == .plain {
-      problems.warning(
-        "\(entry.place): irk stands without quotes; YAML reads some keys as numbers",
-        line: node.mark?.line ?? entry.line,
-        field: entry.path(of: "irk"),
+    guard case .address = constraint else {
+      let wanted = "the mac as well: the address under which the beacon is known whichever it sends"
+      return refuse("irk stands without mac", wanted)
+    }
+    if case .plain = node.content {
+      warning(
+        "irk",
+        "irk stands without quotes; YAML reads some keys as numbers",
         expected: "quotes around it"
       )
     }
-    guard let text = entry.text(of: node, .text), let octets = Hex.bytes(text), octets.count == 16,
+    let form = "32 hexadecimal digits in quotes, the most significant octet first"
+    guard let octets = node.scalar(.text).flatMap({ Hex.bytes($0) }), octets.count == 16,
       let key = IdentityKey(octets: octets)
-    else {
-      entry.mistake("irk", "irk is no key", expected: SiteReading.keyExpectation)
-      return nil
-    }
+    else { return refuse("irk is no key", form) }
     guard Set(octets).count > 1 else {
-      entry.mistake(
-        "irk",
-        "irk is the same octet sixteen times: what a device without a key gives",
-        expected: SiteReading.keyExpectation
-      )
-      return nil
+      return refuse("irk is the same octet sixteen times: what a device without a key gives", form)
     }
     guard keys.insert(key).inserted else {
-      entry.mistake("irk", "another beacon has this irk", expected: "each key once: a device's own")
-      return nil
+      return refuse("another beacon has this irk", "each key once: a device's own")
     }
     if keys.count == Resolver.mostKeys + 1 {
-      entry.mistake(
+      mistake(
         "irk",
         "this is the \(keys.count)th irk",
         expected: "at most \(Resolver.mostKeys): every new address is tried with all of them"
       )
     }
     return key
+  }
+}
+
+extension ValueForm where Value == ObserverID {
+  /// The identity of an observer.
+  static var observer: Self {
+    ValueForm(expected: "a MAC in quotes, a UUID or a name of at most \(ObserverID.longestName) bytes") {
+      ObserverID($0)
+    }
+  }
+}
+
+extension ValueForm where Value == DeviceAddress {
+  /// A hardware address.
+  static var address: Self {
+    ValueForm(expected: "six octets, as in \"ac:23:3f:a0:00:01\"") { DeviceAddress($0) }
+  }
+}
+
+extension ValueForm where Value == UUID128 {
+  /// A UUID.
+  static var uuid: Self {
+    ValueForm(expected: "32 hexadecimal digits, as in E2C56DB5-DFFB-48D2-B060-D0F5A71096E0") { UUID128($0) }
+  }
+}
+
+extension ValueForm where Value == EddystoneNamespace {
+  /// The namespace of an Eddystone-UID.
+  static var namespace: Self {
+    ValueForm(expected: "20 hexadecimal digits") { EddystoneNamespace($0) }
+  }
+}
+
+extension ValueForm where Value == UInt64 {
+  /// The instance of an Eddystone-UID.
+  static var instance: Self {
+    ValueForm(expected: "12 hexadecimal digits") { text in
+      text.utf8.count == 12 ? Hex.bytes(text)?.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
+    }
   }
 }

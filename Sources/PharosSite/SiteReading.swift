@@ -1,9 +1,8 @@
 import PharosModel
-import Yams
 
 /// A reader of one site file's tree, with the state for the checks that span the file.
 struct SiteReading {
-  let problems: SiteProblems
+  let problems: DocumentProblems
   /// Every mention of an observer in a region about beacons or in a zone, for ``checkMentions(of:)``.
   var observerMentions: [(id: ObserverID, place: String, path: String, line: Int)] = []
   /// The first region about observers of each application, for the warning about fixed gateways.
@@ -23,13 +22,12 @@ struct SiteReading {
     "observers", "beacons", "zones", "venues", "positioning", "iBeaconCompanies", "pathLossExponent",
   ]
 
-  init(problems: SiteProblems) { self.problems = problems }
+  init(problems: DocumentProblems) { self.problems = problems }
 
-  mutating func configuration(of root: Node) -> SiteConfiguration {
+  mutating func configuration(of root: DocumentNode) -> SiteConfiguration {
     var configuration = SiteConfiguration()
     let root = withoutHTTPKeys(root)
-    let known = SiteReading.keys
-    guard let fields = SiteFields(root, place: "site", path: "", known: known, problems: problems) else {
+    guard let fields = DocumentFields(root, place: "site", known: SiteReading.keys, problems: problems) else {
       return configuration
     }
     readListen(fields, into: &configuration)
@@ -38,12 +36,12 @@ struct SiteReading {
     readPolicy(fields, into: &configuration)
     configuration.access = access
     checkAccess(fields, configuration)
-    configuration.venues = venues(fields)
+    configuration.venues = fields.values("venues", of: "venue folders", .folder)
     configuration.site.positioning = positioning(fields)
     return configuration
   }
 
-  private mutating func site(_ fields: SiteFields) -> Site {
+  private mutating func site(_ fields: DocumentFields) -> Site {
     var site = Site()
     if fields.has("stream"), let stream = fields.requiredText("stream", expected: "a name") {
       site.stream = stream
@@ -52,27 +50,13 @@ struct SiteReading {
     site.observers = observers(fields)
     site.beacons = beacons(fields)
     site.zones = zones(fields)
-    site.iBeaconCompanies = companies(fields)
-    if let exponent = fields.number("pathLossExponent", in: 1...6) { site.pathLossExponent = exponent }
+    site.iBeaconCompanies = fields.values("iBeaconCompanies", of: "company identifiers", .company)
+    if let exponent = fields.value("pathLossExponent", .number(in: 1...6)) {
+      site.pathLossExponent = exponent
+    }
     checkMentions(of: site.observers)
     warnOfFixedGateways(site)
     return site
-  }
-
-  private func companies(_ fields: SiteFields) -> [UInt16] {
-    fields.list("iBeaconCompanies", of: "company identifiers").compactMap { _, path, node in
-      let text = node.scalar?.string ?? ""
-      let number = text.hasPrefix("0x") ? UInt16(text.dropFirst(2), radix: 16) : UInt16(text)
-      if number == nil {
-        problems.mistake(
-          "iBeaconCompanies: \(node.sketch) is no company identifier",
-          line: node.mark?.line ?? fields.line,
-          field: path,
-          expected: "a number from 0 to 65535, or 0x0000 to 0xffff"
-        )
-      }
-      return number
-    }
   }
 
   /// An observer that is mentioned and not listed is a slip of the pen, wherever a list exists at all.
@@ -81,10 +65,9 @@ struct SiteReading {
     let known = Set(listed.map(\.id))
     let names = listed.map(\.id.description)
     for mention in observerMentions where !known.contains(mention.id) {
-      let hint = Spelling.nearest(to: mention.id.description, among: names)
       problems.mistake(
         "\(mention.place): observer \"\(mention.id)\" is not listed under observers"
-          + (hint.map { "; did you mean \"\($0)\"?" } ?? ""),
+          + Spelling.hint(for: mention.id.description, among: names),
         line: mention.line,
         field: mention.path,
         expected: "an observer of the list, or no list at all"
@@ -130,24 +113,12 @@ extension SiteReading {
   private static let listenKeys = ["udp", "http", "allowedOrigins", "allowedHosts"]
 
   /// Reads the addresses at which datagrams and requests arrive, and the certificate.
-  func readListen(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+  func readListen(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
     if let listen = fields.fields("listen", known: SiteReading.listenKeys) {
       readUDP(listen, into: &configuration)
-      configuration.http = listen["http"].flatMap { node in
-        address(node, "listen.http", listen.path(of: "http"), listen, example: "\"127.0.0.1:8080\"")
-      }
-      configuration.allowedOrigins = texts(
-        listen,
-        "allowedOrigins",
-        expected: "an origin without a path, as in \"https://floor.example.org\"",
-        SiteReading.isOrigin
-      )
-      configuration.allowedHosts = texts(
-        listen,
-        "allowedHosts",
-        expected: "a host name without port, as in \"pharos.local\"",
-        SiteReading.isHostName
-      )
+      configuration.http = listen.value("http", .hostPort(example: "\"127.0.0.1:8080\""))
+      configuration.allowedOrigins = listen.values("allowedOrigins", of: "texts", .origin)
+      configuration.allowedHosts = listen.values("allowedHosts", of: "texts", .hostName)
     }
     guard let tls = fields.fields("tls", known: ["certificate", "key"]) else { return }
     let certificate = tls.requiredText("certificate", expected: "the path of a PEM file")
@@ -158,87 +129,37 @@ extension SiteReading {
     }
   }
 
-  private func texts(
-    _ listen: SiteFields,
-    _ key: String,
-    expected: String,
-    _ isGood: (String) -> Bool
-  ) -> [String] {
-    listen.list(key, of: "texts").compactMap { entry in
-      if let text = entry.node.scalar?.string, isGood(text) { return text }
-      problems.mistake(
-        "listen.\(key): \(entry.node.sketch) is none",
-        line: entry.node.mark?.line ?? listen.line,
-        field: entry.path,
-        expected: expected
-      )
-      return nil
-    }
-  }
-
-  /// Returns whether a text has the form of the `Origin` header: a scheme and a host, with an optional port and nothing
-  /// after it.
-  private static func isOrigin(_ text: String) -> Bool {
-    for scheme in ["https://", "http://"] where text.hasPrefix(scheme) {
-      let host = text.dropFirst(scheme.count)
-      return !host.isEmpty && !host.contains { "/?#@ \t".contains($0) }
-    }
-    return false
-  }
-
-  private static func isHostName(_ text: String) -> Bool {
-    !text.isEmpty && text.utf8.count <= 253 && !text.contains { "/?#@: \t".contains($0) }
-  }
-
-  func address(
-    _ node: Node,
-    _ name: String,
-    _ path: String,
-    _ fields: SiteFields,
-    example: String
-  ) -> HostPort? {
-    if let address = node.scalar.flatMap({ HostPort($0.string) }) { return address }
-    problems.mistake(
-      "\(name): \(node.sketch) is no address",
-      line: node.mark?.line ?? fields.line,
-      field: path,
-      expected: "HOST:PORT, as in \(example)"
-    )
-    return nil
-  }
-
   /// Reads the folder and the retention of the journal.
-  func readJournal(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+  func readJournal(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
     configuration.data = fields.filledText("data", expected: "the path of a folder")
     guard let journal = fields.fields("journal", known: ["retention"]) else { return }
-    guard let retention = journal.fields("retention", known: ["age", "size"]) else { return }
-    configuration.retention.age = retention.time("age")
-    configuration.retention.size = retention.parsed("size", expected: "a size, as in 500MB or 10GB") { text in
-      ByteCount.read(text).flatMap { $0 > 0 ? $0 : nil }
+    guard let retention = journal.fields("retention", known: DocumentField.keys(Retention.properties)) else {
+      return
     }
+    DocumentField.read(Retention.properties, of: retention, into: &configuration.retention)
     guard configuration.data == nil else { return }
     fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
   }
 
   /// Returns the tree without the keys that a site file cannot set, and notes a mistake for each of them.
-  func withoutHTTPKeys(_ root: Node) -> Node {
-    guard let mapping = root.mapping else { return root }
+  func withoutHTTPKeys(_ root: DocumentNode) -> DocumentNode {
+    guard let members = root.members else { return root }
     let reasons = [
       "webhooks": "webhooks carry secrets and are made over HTTP: POST /v1/webhooks",
       "tokens": "tokens are made by pharos token create",
       "notifications": "notification rules are made over HTTP: "
         + "PUT /v1/applications/{application}/notifications/{id}",
     ]
-    let kept = mapping.filter { key, _ in
-      guard let name = key.scalar?.string, let reason = reasons[name] else { return true }
-      problems.mistake("site: \(reason)", line: key.mark?.line ?? 1, field: name, expected: "no such key")
+    let kept = members.filter { key, _ in
+      guard let name = key.scalar, let reason = reasons[name] else { return true }
+      problems.mistake("site: \(reason)", line: key.line, field: name, expected: "no such key")
       return false
     }
-    return .mapping(Node.Mapping(kept.map { ($0.key, $0.value) }, mapping.tag, mapping.style, mapping.mark))
+    return DocumentNode(.mapping { kept }, line: root.line)
   }
 
   /// Somebody marked as a person can be asked only by an application that says what for.
-  func checkAccess(_ fields: SiteFields, _ configuration: SiteConfiguration) {
+  func checkAccess(_ fields: DocumentFields, _ configuration: SiteConfiguration) {
     guard configuration.access.hasPersons else { return }
     for application in configuration.site.applications
     where configuration.access.purposes[application.identifier] == nil {
@@ -250,53 +171,29 @@ extension SiteReading {
       )
     }
   }
-
-  /// Returns the folders of the venues, which the caller opens and reads.
-  func venues(_ fields: SiteFields) -> [String] {
-    let entries = fields.list("venues", of: "venue folders")
-    return entries.compactMap { _, path, venue -> String? in
-      if let folder = venue.scalar?.string, folder.contains(where: { !$0.isWhitespace }) { return folder }
-      problems.mistake(
-        "venues: \(venue.sketch) is no folder",
-        line: venue.mark?.line ?? fields.line(of: "venues"),
-        field: path,
-        expected: "the path of a venue's folder"
-      )
-      return nil
-    }
-  }
 }
 
 extension SiteReading {
   /// Reads the addresses at which datagrams arrive: `HOST:PORT` each, or a mapping with an address and a policy of its
   /// own.
-  func readUDP(_ listen: SiteFields, into configuration: inout SiteConfiguration) {
+  func readUDP(_ listen: DocumentFields, into configuration: inout SiteConfiguration) {
     guard let udp = listen["udp"] else { return }
-    let nodes = udp.sequence.map(Array.init) ?? [udp]
-    configuration.listen = nodes.enumerated().compactMap { index, node in
-      let path = udp.sequence == nil ? listen.path(of: "udp") : listen.path(of: "udp", index)
-      let example = "\"127.0.0.1:50001\" or \"[::]:50001\""
-      guard node.mapping != nil else { return address(node, "listen.udp", path, listen, example: example) }
-      let fields = SiteFields(
-        node,
-        place: "listen.udp",
-        path: path,
-        known: ["address", "policy"],
-        problems: problems
-      )
-      guard let fields else { return nil }
-      guard let place = fields["address"] else {
-        fields.mistake("address", "address is missing", expected: "HOST:PORT, as in \(example)")
-        return nil
-      }
-      let address = address(place, "listen.udp", fields.path(of: "address"), fields, example: example)
-      if let address, let policy = policy(fields) { configuration.listenerPolicies[address] = policy }
+    let form = ValueForm.hostPort(example: "\"127.0.0.1:50001\" or \"[::]:50001\"")
+    let nodes =
+      udp.elements == nil
+      ? [(index: 0, path: listen.path(of: "udp"), node: udp)] : listen.list("udp", of: "addresses")
+    configuration.listen = nodes.compactMap { _, path, node in
+      guard node.members != nil else { return listen.element(node, of: "udp", path: path, form) }
+      let known = ["address", "policy"]
+      let fields = DocumentFields(node, place: "listen.udp", path: path, known: known, problems: problems)
+      guard let fields, let address = fields.required("address", form) else { return nil }
+      if let policy = policy(fields) { configuration.listenerPolicies[address] = policy }
       return address
     }
   }
 
   /// Whose datagrams are taken where a listener does not say so itself.
-  func readPolicy(_ fields: SiteFields, into configuration: inout SiteConfiguration) {
+  func readPolicy(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
     if let ingest = fields.fields("ingest", known: ["policy"]) {
       configuration.policy = policy(ingest) ?? .open
       if configuration.policy == .allowlist, !fields.has("observers") {
@@ -313,17 +210,12 @@ extension SiteReading {
     warnOfKeys(fields, configuration, policies)
   }
 
-  private func policy(_ fields: SiteFields) -> IngestPolicy? {
-    guard let text = fields.text("policy") else { return nil }
-    if let policy = IngestPolicy(rawValue: text) { return policy }
-    let hint = Spelling.nearest(to: text, among: IngestPolicy.allCases.map(\.rawValue))
-    let question = hint.map { "; did you mean \"\($0)\"?" } ?? ""
-    fields.mistake("policy", "unknown policy \"\(text)\"\(question)", expected: "open, allowlist or signed")
-    return nil
+  private func policy(_ fields: DocumentFields) -> IngestPolicy? {
+    fields.value("policy", .word(IngestPolicy.allCases))
   }
 
   private func warnOfKeys(
-    _ fields: SiteFields,
+    _ fields: DocumentFields,
     _ configuration: SiteConfiguration,
     _ policies: [IngestPolicy]
   ) {
@@ -349,39 +241,76 @@ extension SiteReading {
 }
 
 extension SiteReading {
-  private static let positioningKeys = ["interval", "lag", "particles", "tags"]
-
   /// Reads the settings for locating handsets and tags in the venues.
-  func positioning(_ fields: SiteFields) -> PositioningSettings {
+  func positioning(_ fields: DocumentFields) -> PositioningSettings {
     var settings = PositioningSettings()
-    let known = SiteReading.positioningKeys
+    let known = DocumentField.keys(PositioningSettings.properties) + ["tags"]
     guard let entry = fields.fields("positioning", known: known) else { return settings }
-    if let interval = time("interval", in: PositioningSettings.intervals, of: entry) {
-      settings.interval = interval
-    }
-    if let lag = time("lag", in: PositioningSettings.lags, of: entry) { settings.lag = lag }
-    settings.particles = entry.integer("particles", in: PositioningSettings.particleCounts)
-    settings.tags = entry.list("tags", of: "constraints").compactMap { index, path, node in
-      let place = "\(entry.place): tag \(index + 1)"
-      return SiteFields(node, place: place, path: path, known: SiteIdentity.keys, problems: problems)
-        .flatMap { identity($0)?.constraint }
-    }
+    DocumentField.read(PositioningSettings.properties, of: entry, into: &settings)
+    settings.tags = entry.constraints("tags", "tag")
     if !fields.has("venues") {
       fields.warning("positioning", "positioning stands without venues: nothing is located")
     }
     return settings
   }
+}
 
-  private func time(_ key: String, in range: ClosedRange<TimeSpan>, of entry: SiteFields) -> TimeSpan? {
-    guard let time = entry.time(key, allowingZero: range.lowerBound == .zero) else { return nil }
-    guard range.contains(time) else {
-      entry.mistake(
-        key,
-        "\(key) is \(time.written)",
-        expected: "\(range.lowerBound.written) to \(range.upperBound.written)"
-      )
-      return nil
+extension PositioningSettings {
+  fileprivate static let properties: [DocumentField<PositioningSettings>] = [
+    DocumentField("interval", \.interval, .time(in: intervals)),
+    DocumentField("lag", \.lag, .time(in: lags)),
+    DocumentField("particles", \.particles, .integer(in: particleCounts)),
+  ]
+}
+
+extension Retention {
+  fileprivate static let properties: [DocumentField<Retention>] = [
+    DocumentField("age", \.age, .time),
+    DocumentField("size", \.size, .byteCount),
+  ]
+}
+
+extension ValueForm where Value == Int64 {
+  fileprivate static var byteCount: Self {
+    ValueForm(expected: "a size, as in 500MB or 10GB") { ByteCount.read($0).flatMap { $0 > 0 ? $0 : nil } }
+  }
+}
+
+extension ValueForm where Value == UInt16 {
+  /// The identifier of a company of the Bluetooth SIG.
+  fileprivate static var company: Self {
+    ValueForm(expected: "a company identifier: a number from 0 to 65535, or 0x0000 to 0xffff") { text in
+      text.hasPrefix("0x") ? UInt16(text.dropFirst(2), radix: 16) : UInt16(text)
     }
-    return time
+  }
+}
+
+extension ValueForm where Value == HostPort {
+  fileprivate static func hostPort(example: String) -> Self {
+    ValueForm(expected: "HOST:PORT, as in \(example)") { HostPort($0) }
+  }
+}
+
+extension ValueForm where Value == String {
+  fileprivate static var folder: Self {
+    ValueForm(expected: "the path of a venue's folder") { text in
+      text.contains { !$0.isWhitespace } ? text : nil
+    }
+  }
+
+  /// The form of the `Origin` header: a scheme and a host, with an optional port and nothing after it.
+  fileprivate static var origin: Self {
+    ValueForm(expected: "an origin without a path, as in \"https://floor.example.org\"") { text in
+      guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return nil }
+      let host = text.dropFirst(scheme.count)
+      return host.isEmpty || host.contains { "/?#@ \t".contains($0) } ? nil : text
+    }
+  }
+
+  fileprivate static var hostName: Self {
+    ValueForm(expected: "a host name without port, as in \"pharos.local\"") { text in
+      let isName = !text.isEmpty && text.utf8.count <= 253 && !text.contains { "/?#@: \t".contains($0) }
+      return isName ? text : nil
+    }
   }
 }

@@ -9,7 +9,7 @@ import PharosVenues
 struct SurveyFolderReading {
   let folder: String
   let files: VenueFiles
-  let problems: VenueProblems
+  let problems: DocumentProblems
 
   /// The allowed widths and heights of a floor.
   ///
@@ -21,8 +21,8 @@ struct SurveyFolderReading {
   /// Returns the floor; nil, with mistakes noted, if it cannot be read.
   func draft(level: Int, shops: FloorDraft.Use) -> FloorDraft? {
     let map = path("geojson_map.json")
-    guard let (width, height) = size(), let bytes = files.bytes(map, problems: problems),
-      let features = GeoJSON(bytes, file: map, problems: problems)?.features
+    guard let (width, height) = size(),
+      let features = GeoJSON(file: map, of: files, problems: problems)?.features
     else { return nil }
     let layer = MapLayer(file: map, use: shops, attenuation: FloorDraft.usualAttenuation, problems: problems)
     guard let outline = features.first, case .polygons = outline.geometry,
@@ -51,14 +51,9 @@ struct SurveyFolderReading {
 
   private func size() -> (width: Double, height: Double)? {
     let name = path("floor_info.json")
-    guard let bytes = files.bytes(name, problems: problems) else { return nil }
-    let value: JSONValue
-    do throws(JSONError) {
-      value = try JSONValue(parsing: bytes)
-    } catch {
-      problems.mistake(name, "not JSON: \(error.reason)", expected: error.expected)
-      return nil
-    }
+    guard let bytes = files.bytes(name, problems: problems),
+      let value = DocumentNode.parse(bytes, file: name, problems)
+    else { return nil }
     let sizes = ["width", "height"].map { key -> Double? in
       let number = value["map_info"]?[key]?.double
       guard let number, SurveyFolderReading.lengths.contains(number) else {

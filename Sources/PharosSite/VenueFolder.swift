@@ -1,5 +1,5 @@
+package import PharosModel
 package import PharosVenues
-import Yams
 
 /// The reader of a venue's folder, which holds `venue.yaml` and the files that it names, or an IMDF archive.
 ///
@@ -27,16 +27,15 @@ package enum VenueFolder {
   package static func read(
     _ folder: String,
     files: VenueFiles
-  ) throws(VenueFolderError) -> (venue: Venue, warnings: [VenueProblem]) {
-    let problems = VenueProblems()
+  ) throws(DocumentError) -> (venue: Venue, warnings: [DocumentProblem]) {
+    let problems = DocumentProblems(file: mainFile)
     let venue = venue(files, problems)
-    guard !problems.hasMistakes, let venue else {
-      throw VenueFolderError(folder: folder, problems: problems.all)
-    }
-    return (venue, problems.all)
+    let warnings = try problems.conclude(path: folder)
+    guard let venue else { throw DocumentError(path: folder, problems: warnings) }
+    return (venue, warnings)
   }
 
-  private static func venue(_ files: VenueFiles, _ problems: VenueProblems) -> Venue? {
+  private static func venue(_ files: VenueFiles, _ problems: DocumentProblems) -> Venue? {
     guard files.has(mainFile) else {
       guard files.has(IMDFReading.levelFile) else {
         problems.mistake(
@@ -54,31 +53,17 @@ package enum VenueFolder {
       problems.mistake(mainFile, "not UTF-8", expected: "a text file in UTF-8")
       return nil
     }
-    let noted = SiteProblems()
-    let root: Node
-    switch SiteFile.root(of: text) {
-    case .failure(let problem):
-      problems.add([problem], file: mainFile)
+    do throws(DocumentProblem) {
+      guard let root = try DocumentNode(yaml: text) else {
+        problems.mistake(mainFile, "empty", expected: "an id and buildings")
+        return nil
+      }
+      var reading = VenueReading(files: files, problems: problems)
+      return reading.venue(of: root)
+    } catch {
+      problems.mistake(error.message, line: error.line ?? 1, field: error.field, expected: error.expected)
       return nil
-    case .success(nil):
-      problems.mistake(mainFile, "empty", expected: "an id and buildings")
-      return nil
-    case .success(let node?): root = node
     }
-    var reading = VenueReading(files: files, noted: noted, problems: problems)
-    let venue = reading.venue(of: root)
-    let shapes = problems.all
-    problems.replace(with: noted.sorted, file: mainFile, then: shapes)
-    return venue
-  }
-}
-
-extension VenueProblems {
-  /// Puts the problems of the main file before those of others.
-  fileprivate func replace(with noted: [SiteProblem], file: String, then others: [VenueProblem]) {
-    removeAll()
-    add(noted, file: file)
-    for problem in others { add(problem) }
   }
 }
 
@@ -122,7 +107,7 @@ package struct VenueFiles {
   func head(_ name: String, _ count: Int) throws(Failure) -> [UInt8] { try read(name, count) }
 
   /// Returns a whole file; nil, with a mistake noted, if it cannot be read.
-  func bytes(_ name: String, problems: VenueProblems) -> [UInt8]? {
+  func bytes(_ name: String, problems: DocumentProblems) -> [UInt8]? {
     do throws(Failure) {
       return try whole(name)
     } catch .unreadable(VenueFiles.tooLong) {

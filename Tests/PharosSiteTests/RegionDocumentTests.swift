@@ -156,7 +156,7 @@ struct RegionDocumentTests {
     #expect(try ApplicationDocument(json: Array("{}".utf8), identifier: "x") == ApplicationDocument())
     for wrong in [#"{"purpose":" "}"#, #"{"regionLimit":0}"#, #"{"regionLimit":1001}"#, #"{"id":"y"}"#, "[]"]
     {
-      #expect(throws: SiteFileError.self, "\(wrong)") {
+      #expect(throws: DocumentError.self, "\(wrong)") {
         _ = try ApplicationDocument(json: Array(wrong.utf8), identifier: "x")
       }
     }

@@ -1,4 +1,4 @@
-import PharosSite
+import PharosModel
 import Testing
 
 @Suite("Did you mean")

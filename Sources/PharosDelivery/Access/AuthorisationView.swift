@@ -101,20 +101,6 @@ package struct AuthorisationEntry: Hashable, Sendable {
   package let since: Timestamp
   /// The number of changes, which is part of the ids of the events that report them.
   let changes: UInt64
-
-  init(
-    application: String,
-    subject: SubjectID,
-    state: AuthorisationState,
-    since: Timestamp,
-    changes: UInt64
-  ) {
-    self.application = application
-    self.subject = subject
-    self.state = state
-    self.since = since
-    self.changes = changes
-  }
 }
 
 extension AuthorisationEntry: FieldCodable {

@@ -193,9 +193,6 @@ extension QuietHours: FieldCodable {
 
 /// The decoder of a notification rule from the JSON of a request.
 package enum NotificationDocument {
-  /// The maximum of `atMostOncePer` and `onlyIfStillInsideAfter`: a rule that waits longer is no notification.
-  static let longest = TimeSpan.minutes(7 * 24 * 60)
-
   /// Reads a document.
   ///
   /// - Parameters:
@@ -209,105 +206,92 @@ package enum NotificationDocument {
     application: String,
     id: String
   ) throws(WebhookError) -> NotificationRule {
-    var reader = try DocumentReader(json: json)
-    reader.ignore(["id", "application"])
-    let idLength = id.utf8.count
-    if !(1...NotificationRule.longestIdentifier).contains(idLength) {
-      reader.refuse(
-        "id",
-        "has \(idLength) bytes",
-        expected: "1 to \(NotificationRule.longestIdentifier) bytes"
-      )
-    }
-    let region = reader.required("region", expected: "a region's identifier")
-    var occasion = NotificationDetail.Occasion.enter
-    if let on = reader.required("on", expected: "\"enter\" or \"exit\"") {
-      if let known = NotificationDetail.Occasion.allCases.first(where: { $0.name == on }) {
-        occasion = known
-      } else {
-        reader.refuse("on", "is \"\(on)\"", expected: "\"enter\" or \"exit\"")
+    let known = DocumentField.keys(NotificationRule.properties) + ["quietHours"]
+    let ignored = ["id", "application"]
+    return try WebhookError.document(json, name: "notification", known: known, ignored: ignored) { fields in
+      var rule = NotificationRule(application: application, id: id, region: "", occasion: .enter, text: "")
+      let length = id.utf8.count
+      if !(1...NotificationRule.longestIdentifier).contains(length) {
+        fields.mistake(
+          "id",
+          "id has \(length) bytes",
+          expected: "1 to \(NotificationRule.longestIdentifier) bytes"
+        )
       }
+      DocumentField.read(NotificationRule.properties, of: fields, into: &rule)
+      check(rule.text, fields)
+      if rule.stayAtLeast != nil, rule.occasion == .exit {
+        fields.mistake(
+          "onlyIfStillInsideAfter",
+          "onlyIfStillInsideAfter is about an exit",
+          expected: "\"on\": \"enter\", or nothing"
+        )
+      }
+      rule.quietHours = fields.fields("quietHours", known: ["from", "to", "timeZone"])?.quietHours()
+      return rule
     }
-    let text = reader.required("text", expected: "a text such as \"Welcome, {name}!\"") ?? ""
-    check(text, &reader)
-    var rule = NotificationRule(
-      application: application,
-      id: id,
-      region: region ?? "",
-      occasion: occasion,
-      text: text
-    )
-    rule.atMostOncePer = reader.span("atMostOncePer", example: "1h")
-    rule.stayAtLeast = reader.span("onlyIfStillInsideAfter", example: "30s")
-    if rule.stayAtLeast != nil, occasion == .exit {
-      reader.refuse("onlyIfStillInsideAfter", "is about an exit", expected: "\"on\": \"enter\", or nothing")
-    }
-    rule.quietHours = reader.object("quietHours") { $0.quietHours() } ?? nil
-    try reader.finish()
-    return rule
   }
 
-  private static func check(_ text: String, _ reader: inout DocumentReader) {
+  private static func check(_ text: String, _ fields: DocumentFields) {
     if text.utf8.count > NotificationRule.longestText {
-      reader.refuse(
-        "text",
-        "has \(text.utf8.count) bytes",
-        expected: "at most \(NotificationRule.longestText)"
-      )
+      let limit = NotificationRule.longestText
+      fields.mistake("text", "text has \(text.utf8.count) bytes", expected: "at most \(limit)")
     }
     for part in text.split(separator: "{", omittingEmptySubsequences: false).dropFirst() {
       guard let end = part.firstIndex(of: "}") else { continue }
       let name = "{\(part[..<end])}"
       if !NotificationRule.placeholders.contains(name) {
-        reader.refuse(
-          "text",
-          "mentions \(name), which is not known",
-          expected: NotificationRule.placeholders.joined(separator: ", ")
-        )
+        let expected = NotificationRule.placeholders.joined(separator: ", ")
+        fields.mistake("text", "text mentions \(name), which is not known", expected: expected)
       }
     }
   }
 }
 
-extension DocumentReader {
-  /// Returns a text, which must be present and not empty.
-  fileprivate mutating func required(_ key: String, expected: String) -> String? {
-    let before = problems.count
-    let text = text(key, expected: expected)
-    if text?.isEmpty != false, problems.count == before {
-      refuse(key, text == nil ? "is missing" : "is empty", expected: expected)
-    }
-    return text
-  }
+extension NotificationRule {
+  /// The members of a document, besides the quiet hours.
+  fileprivate static let properties: [DocumentField<NotificationRule>] = [
+    DocumentField("region", \.region, .filled("a region's identifier"), isRequired: true),
+    DocumentField("on", \.occasion, .occasion, isRequired: true),
+    DocumentField("text", \.text, .filled("a text such as \"Welcome, {name}!\""), isRequired: true),
+    DocumentField("atMostOncePer", \.atMostOncePer, .span(example: "1h")),
+    DocumentField("onlyIfStillInsideAfter", \.stayAtLeast, .span(example: "30s")),
+  ]
+}
 
-  /// Returns a positive time span written as a number with its unit.
-  fileprivate mutating func span(_ key: String, example: String) -> TimeSpan? {
-    let expected = "a time such as \"\(example)\": a number with its unit, at most 7d"
-    guard let text = text(key, expected: expected) else { return nil }
-    guard let span = TimeSpan(written: text), span > .zero else {
-      refuse(key, "is \"\(text)\"", expected: expected)
-      return nil
-    }
-    if span > NotificationDocument.longest { refuse(key, "is too long", expected: expected) }
-    return span
+extension ValueForm where Value == NotificationDetail.Occasion {
+  fileprivate static var occasion: Self {
+    ValueForm(
+      expected: "\"enter\" or \"exit\"",
+      text: { $0.name },
+      parse: { text in Value.allCases.first { $0.name == text } }
+    )
   }
+}
 
-  fileprivate mutating func quietHours() -> QuietHours? {
-    func time(_ key: String, _ reader: inout DocumentReader) -> Int? {
-      let expected = "a time of day such as \"22:30\""
-      guard let text = reader.required(key, expected: expected) else { return nil }
-      if let minutes = QuietHours.minutes(text) { return minutes }
-      reader.refuse(key, "is \"\(text)\"", expected: expected)
-      return nil
+extension ValueForm where Value == TimeSpan {
+  /// A positive time span of at most a week: a rule that waits longer is no notification.
+  fileprivate static func span(example: String) -> Self {
+    ValueForm(
+      expected: "a time such as \"\(example)\": a number with its unit, at most 7d",
+      text: { $0.exactlyWritten },
+      parse: { text in
+        TimeSpan(written: text).flatMap { $0 > .zero && $0 <= .minutes(7 * 24 * 60) ? $0 : nil }
+      }
+    )
+  }
+}
+
+extension DocumentFields {
+  fileprivate func quietHours() -> QuietHours? {
+    let time = ValueForm(expected: "a time of day such as \"22:30\"", parse: QuietHours.minutes)
+    let (from, to) = (required("from", time), required("to", time))
+    let zones = ValueForm(expected: "a name of the tz database, such as \"Europe/Berlin\"") { name in
+      TimeZone(identifier: name) == nil ? nil : name
     }
-    let (from, to) = (time("from", &self), time("to", &self))
-    let expected = "a name of the tz database, such as \"Europe/Berlin\""
-    let zone = required("timeZone", expected: expected)
-    if let zone, TimeZone(identifier: zone) == nil {
-      refuse("timeZone", "is \"\(zone)\"", expected: expected)
-    }
+    let zone = required("timeZone", zones)
     guard let from, let to, let zone else { return nil }
-    if from == to { refuse("to", "is when they begin", expected: "another time of day") }
+    if from == to { mistake("to", "to is when they begin", expected: "another time of day") }
     return QuietHours(from: from, to: to, timeZone: zone)
   }
 }
@@ -317,11 +301,7 @@ extension NotificationRule {
   package func write(to json: inout JSONText) {
     json.member("id", id)
     json.member("application", application)
-    json.member("region", region)
-    json.member("on", occasion.name)
-    json.member("text", text)
-    json.member("atMostOncePer", ifPresent: atMostOncePer?.exactlyWritten)
-    json.member("onlyIfStillInsideAfter", ifPresent: stayAtLeast?.exactlyWritten)
+    DocumentField.write(NotificationRule.properties, of: self, to: &json)
     guard let quietHours else { return }
     json.openObject("quietHours")
     json.member("from", QuietHours.text(quietHours.from))

@@ -15,7 +15,9 @@ package struct WebhookDocument {
   var isEnabled: Bool
   /// Indicates whether a generated secret replaces the present one.
   var rotatesSecret: Bool
+}
 
+extension WebhookDocument {
   /// Reads a document.
   ///
   /// - Parameters:
@@ -24,57 +26,78 @@ package struct WebhookDocument {
   ///   - ownPorts: the TCP ports that the server listens on.
   /// - Throws: ``WebhookError/invalid(_:)``.
   package init(json: [UInt8], boundTo bound: String?, ownPorts: Set<Int>) throws(WebhookError) {
-    var reader = try DocumentReader(json: json)
-    let url = reader.text("url", expected: "an address such as https://example.org/hooks/pharos")
-    if let url {
-      if let problem = WebhookTarget.problem(with: url, ownPorts: ownPorts) {
-        reader.refuse(problem.field, problem.message, expected: problem.expected)
-      }
-    } else if reader.problems.isEmpty {
-      reader.refuse("url", "is missing", expected: "an address such as https://example.org/hooks/pharos")
-    }
-    self.url = url ?? ""
-    summary = reader.text("summary", expected: "a text") ?? ""
-    if summary.utf8.count > WebhookDocument.longestSummary {
-      reader.refuse("summary", "is too long", expected: "at most \(WebhookDocument.longestSummary) bytes")
-    }
-    application = reader.text("application", expected: "an application's identifier") ?? bound
-    if let bound, application != bound {
-      reader.refuse("application", "is not yours", expected: "\"\(bound)\", or nothing")
-    }
-    filter = reader.object("filter") { $0.filter() } ?? .all
-    secret = nil
-    if let text = reader.text("secret", expected: "\"whsec_\" and base64 of 24 to 64 bytes") {
-      secret = WebhookSecret(text)
-      if secret == nil {
-        reader.refuse("secret", "is none", expected: "\"whsec_\" and base64 of 24 to 64 bytes, or nothing")
-      }
-    }
-    concurrency =
-      reader.integer("concurrency", in: WebhookDefinition.concurrencies) ?? WebhookDefinition.usualConcurrency
-    isEnabled = reader.flag("enabled") ?? true
-    rotatesSecret = reader.flag("rotateSecret") ?? false
+    let known = [
+      "url", "summary", "application", "filter", "secret", "concurrency", "enabled", "rotateSecret",
+    ]
     // What a listing says besides may be sent back unchanged.
-    reader.ignore(WebhookStanding.readOnlyMembers)
-    try reader.finish()
+    let ignored = WebhookStanding.readOnlyMembers
+    self = try WebhookError.document(json, name: "webhook", known: known, ignored: ignored) { fields in
+      let example = "an address such as https://example.org/hooks/pharos"
+      let url = fields.required("url", .text, expected: example)
+      if let url, let problem = WebhookTarget.problem(with: url, ownPorts: ownPorts) {
+        fields.mistake("url", "url \(problem.message)", expected: problem.expected)
+      }
+      let summary = fields.text("summary") ?? ""
+      if summary.utf8.count > WebhookDocument.longestSummary {
+        let limit = WebhookDocument.longestSummary
+        fields.mistake("summary", "summary is too long", expected: "at most \(limit) bytes")
+      }
+      let application = fields.text("application") ?? bound
+      if let bound, application != bound {
+        fields.mistake("application", "application is not yours", expected: "\"\(bound)\", or nothing")
+      }
+      let filterKeys = ["kinds", "regions", "subjects", "observers"]
+      return WebhookDocument(
+        url: url ?? "",
+        summary: summary,
+        application: application,
+        filter: fields.fields("filter", known: filterKeys)?.filter() ?? .all,
+        secret: fields.value("secret", .secret),
+        concurrency: fields.value("concurrency", .integer(in: WebhookDefinition.concurrencies))
+          ?? WebhookDefinition.usualConcurrency,
+        isEnabled: fields.value("enabled", .flag) ?? true,
+        rotatesSecret: fields.value("rotateSecret", .flag) ?? false
+      )
+    }
   }
 }
 
-extension DocumentReader {
+extension ValueForm where Value == WebhookSecret {
+  /// A secret; messages never contain it.
+  fileprivate static var secret: Self {
+    let expected = "\"whsec_\" and base64 of 24 to 64 bytes, or nothing"
+    return ValueForm(expected: expected, mismatch: "none") { WebhookSecret($0) }
+  }
+}
+
+extension DocumentFields {
   /// Reads the members of a filter, which have the names of the parameters of `GET /v1/events`.
-  fileprivate mutating func filter() -> EventFilter {
-    EventFilter(
-      kinds: set("kinds", expected: "a journalled event's type, such as pharos.region.enter") { text in
-        EventKind.allCases.first { kind in
-          kind != .ranging && kind != .fix && (kind.type == text || kind.type == "pharos.\(text)")
-        }
-      },
-      regions: set("regions", expected: "a region's or zone's identifier") { $0.isEmpty ? nil : $0 },
-      subjects: set("subjects", expected: "a beacon or an observer, as events name them") {
-        SubjectID(named: $0)
-      },
-      observers: set("observers", expected: "an observer, as events name it") { ObserverID($0) }
+  fileprivate func filter() -> EventFilter {
+    let kinds = ValueForm(expected: "a journalled event's type, such as pharos.region.enter") { text in
+      EventKind.allCases.first { kind in
+        kind != .ranging && kind != .fix && (kind.type == text || kind.type == "pharos.\(text)")
+      }
+    }
+    let subjects = ValueForm(expected: "a beacon or an observer, as events name them") {
+      SubjectID(named: $0)
+    }
+    let observers = ValueForm(expected: "an observer, as events name it") { ObserverID($0) }
+    return EventFilter(
+      kinds: set("kinds", kinds),
+      regions: set("regions", .filled("a region's or zone's identifier")),
+      subjects: set("subjects", subjects),
+      observers: set("observers", observers)
     )
+  }
+
+  /// Returns the values in a list of 1 to 1000.
+  private func set<Value: Hashable>(_ key: String, _ form: ValueForm<Value>) -> Set<Value>? {
+    guard let node = self[key] else { return nil }
+    guard let count = node.elements?.count, 1...1_000 ~= count else {
+      mistake(key, "\(key) is no list of 1 to 1000 texts", expected: "a list, each \(form.expected)")
+      return nil
+    }
+    return Set(values(key, of: "texts", form))
   }
 }
 
@@ -141,9 +164,9 @@ package enum WebhookTarget {
   ///   - text: the URL.
   ///   - ownPorts: the TCP ports that the server listens on.
   /// - Returns: the problem with it, or nil.
-  package static func problem(with text: String, ownPorts: Set<Int>) -> WebhookProblem? {
-    func refused(_ message: String, _ expected: String) -> WebhookProblem {
-      WebhookProblem("url", message, expected: expected)
+  package static func problem(with text: String, ownPorts: Set<Int>) -> DocumentProblem? {
+    func refused(_ message: String, _ expected: String) -> DocumentProblem {
+      DocumentProblem(field: "url", message: message, expected: expected)
     }
     let example = "an address such as https://example.org/hooks/pharos"
     guard text.utf8.count <= longest else {

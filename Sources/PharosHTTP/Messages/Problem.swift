@@ -172,7 +172,7 @@ extension Problem {
     switch error {
     case let problem as Problem: self = problem
     case let refusal as RegionRefusal: self.init(refusal)
-    case let error as SiteFileError: self.init(error)
+    case let error as DocumentError: self.init(error)
     case let error as AccessError: self.init(error)
     case let error as WebhookError: self.init(error)
     case let error as JournalError: self = .unavailable("The journal cannot be used: \(error)")
@@ -195,13 +195,13 @@ extension Problem {
     }
   }
 
-  private init(_ error: SiteFileError) {
+  private init(_ error: DocumentError) {
     let mistakes = error.problems.filter { $0.severity == .mistake }
     self = .invalidBody(mistakes.map { Field($0.field, $0.message, expected: $0.expected) })
     guard mistakes.count == 1,
       mistakes[0].message.hasPrefix("not JSON") || mistakes[0].message == "not UTF-8"
     else { return }
-    self = .notJSON("Line \(mistakes[0].line): \(mistakes[0].message).")
+    self = .notJSON("Line \(mistakes[0].line ?? 1): \(mistakes[0].message).")
   }
 
   private init(_ error: AccessError) {
@@ -220,7 +220,12 @@ extension Problem {
   private init(_ error: WebhookError) {
     switch error {
     case .invalid(let problems):
-      self = .invalidBody(problems.map { Field($0.field, $0.message, expected: $0.expected) })
+      self = .invalidBody(
+        problems.map { problem in
+          let line = problem.field.isEmpty ? problem.line.map { "line \($0): " } ?? "" : ""
+          return Field(problem.field, line + problem.message, expected: problem.expected)
+        }
+      )
     case .unknown: self = .notFound("\(error)")
     case .tooMany: self = .conflict("tooMany", "\(error)")
     case .journal: self = .unavailable("\(error)")

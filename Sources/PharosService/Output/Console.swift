@@ -1,4 +1,4 @@
-import PharosSite
+import PharosModel
 
 #if canImport(Glibc)
 import Glibc

@@ -1,4 +1,4 @@
-import PharosSite
+import PharosModel
 
 /// A table whose lines can be written one by one: its columns have fixed widths, together at most 80.
 ///

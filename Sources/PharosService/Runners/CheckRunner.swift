@@ -28,18 +28,14 @@ package struct CheckRunner: Sendable {
     console.run {
       do {
         let configuration = try SiteFile.parse(bytes: bytes, path: path)
-        for warning in configuration.warnings {
-          try console.print(warning.text(in: path), isMistake: false)
-        }
+        for warning in configuration.warnings { try console.print(warning, in: path) }
         if let warning = KeyExposure.warning(path, configuration) {
           try console.print(warning, isMistake: false)
         }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
         return checkVenues(of: configuration, on: console)
-      } catch let error as SiteFileError {
-        for problem in error.problems {
-          try console.print(problem.text(in: path), isMistake: problem.severity == .mistake)
-        }
+      } catch let error as DocumentError {
+        for problem in error.problems { try console.print(problem, in: path) }
         let count = error.problems.count { $0.severity == .mistake }
         console.say("\(path): \(Wording.count(count, "mistake")). Nothing was started.")
         return .configuration
@@ -113,7 +109,7 @@ package struct VenueCheckRunner: Sendable {
           let floors = Wording.count(radio.floors.count, "floor")
           try console.print("  radio map: \(emitters) on \(floors)")
         }
-        for warning in warnings { try console.print(warning.text(in: folder), isMistake: false) }
+        for warning in warnings { try console.print(warning, in: folder) }
         let findings = VenueCheck(venue).findings
         for finding in findings {
           try console.print(PlainText.clean("\(folder): warning: \(finding)"), isMistake: false)
@@ -122,15 +118,20 @@ package struct VenueCheckRunner: Sendable {
         let warned = count > 0 ? ", \(Wording.count(count, "warning"))" : ""
         try console.print("\(folder): No mistakes\(warned).")
         return .success
-      } catch let error as VenueFolderError {
-        for problem in error.problems {
-          try console.print(problem.text(in: folder), isMistake: problem.severity == .mistake)
-        }
+      } catch let error as DocumentError {
+        for problem in error.problems { try console.print(problem, in: folder) }
         let count = error.problems.count { $0.severity == .mistake }
         console.say("\(folder): \(Wording.count(count, "mistake")).")
         return .configuration
       }
     }
+  }
+}
+
+extension Console {
+  /// Prints a mistake in red, or a warning in yellow.
+  fileprivate func print(_ problem: DocumentProblem, in path: String) throws(OutputError) {
+    try print(problem.text(in: path), isMistake: problem.severity == .mistake)
   }
 }
 

@@ -14,7 +14,7 @@ extension SiteFile {
   ) throws(CommandFailure) -> SiteConfiguration {
     guard let path else { return SiteConfiguration() }
     let bytes = try WholeFile.read(path, limit: largest)
-    do throws(SiteFileError) {
+    do throws(DocumentError) {
       let configuration = try parse(bytes: bytes, path: path).resolved(against: path)
       for warning in configuration.warnings { console.say(warning.text(in: path)) }
       if let warning = KeyExposure.warning(path, configuration) { console.say(warning) }

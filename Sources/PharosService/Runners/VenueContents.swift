@@ -1,6 +1,7 @@
 import Glibc
 import PharosFiles
 package import PharosHTTP
+import PharosModel
 package import PharosPositioning
 import PharosSite
 import PharosVenues
@@ -21,7 +22,7 @@ package struct VenueContents: Equatable, Sendable {
   /// - Throws: ``CommandFailure`` with exit status 78 and the number of mistakes.
   package static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
     let files = VenueFiles.disk(folder)
-    return try told(folder, console) { () throws(VenueFolderError) in
+    return try told(folder, console) { () throws(DocumentError) in
       let venue = try venue(in: folder, files, console)
       return VenueContents(venue: venue, radio: try radioMap(of: venue, in: folder, files))
     }
@@ -31,7 +32,7 @@ package struct VenueContents: Equatable, Sendable {
   ///
   /// - Throws: as ``read(_:console:)`` does.
   static func venue(in folder: String, console: Console) throws(CommandFailure) -> Venue {
-    try told(folder, console) { () throws(VenueFolderError) in
+    try told(folder, console) { () throws(DocumentError) in
       try venue(in: folder, .disk(folder), console)
     }
   }
@@ -40,7 +41,7 @@ package struct VenueContents: Equatable, Sendable {
     in folder: String,
     _ files: VenueFiles,
     _ console: Console
-  ) throws(VenueFolderError) -> Venue {
+  ) throws(DocumentError) -> Venue {
     let (venue, warnings) = try VenueFolder.read(folder, files: files)
     for warning in warnings { console.say(warning.text(in: folder)) }
     return venue
@@ -50,9 +51,9 @@ package struct VenueContents: Equatable, Sendable {
   private static func told<Read>(
     _ folder: String,
     _ console: Console,
-    _ read: () throws(VenueFolderError) -> Read
+    _ read: () throws(DocumentError) -> Read
   ) throws(CommandFailure) -> Read {
-    do throws(VenueFolderError) {
+    do throws(DocumentError) {
       return try read()
     } catch {
       for problem in error.problems { console.say(problem.text(in: folder)) }
@@ -66,22 +67,20 @@ package struct VenueContents: Equatable, Sendable {
 
   /// The radio map of a venue's folder; nil if there is none.
   ///
-  /// - Throws: ``VenueFolderError`` if the map cannot be read, is damaged, or is another venue's.
+  /// - Throws: ``DocumentError`` if the map cannot be read, is damaged, or is another venue's.
   static func radioMap(
     of venue: Venue,
     in folder: String,
     _ files: VenueFiles
-  ) throws(VenueFolderError) -> RadioMap? {
+  ) throws(DocumentError) -> RadioMap? {
     let name = VenueFolder.radioMapFile
-    func mistake(_ message: String) -> VenueFolderError {
-      let problem = VenueProblem(
+    func mistake(_ message: String) -> DocumentError {
+      let problem = DocumentProblem(
         file: name,
-        place: .file,
-        severity: .mistake,
         message: message,
         expected: "a radio map of this venue, or no such file. Create it again with `pharos survey learn`"
       )
-      return VenueFolderError(folder: folder, problems: [problem])
+      return DocumentError(path: folder, problems: [problem])
     }
     let bytes: [UInt8]
     do throws(VenueFiles.Failure) {

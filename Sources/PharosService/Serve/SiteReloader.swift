@@ -78,7 +78,7 @@ package actor SiteReloader {
   }
 
   private static func mistakes(_ error: any Error) -> [String] {
-    guard let error = error as? SiteFileError else {
+    guard let error = error as? DocumentError else {
       return [(error as? CommandFailure)?.message ?? "\(error)"]
     }
     return error.problems.map { $0.text(in: error.path) }

@@ -1,4 +1,5 @@
 import PharosCaptures
+import PharosModel
 import PharosSite
 import PharosVenues
 

@@ -6,12 +6,14 @@ import Testing
 
 @Suite("Settings: flags before the environment before the site file")
 struct SettingsTests {
-  private let file = SiteConfiguration(
-    http: HostPort(host: "127.0.0.1", port: 3),
-    tls: TLSFiles(certificate: "c.pem", key: "k.pem"),
-    data: "file",
-    retention: Retention(age: .seconds(90), size: 4_000_000_001)
-  )
+  private let file = {
+    var file = SiteConfiguration()
+    file.http = HostPort(host: "127.0.0.1", port: 3)
+    file.tls = TLSFiles(certificate: "c.pem", key: "k.pem")
+    file.data = "file"
+    file.retention = Retention(age: .seconds(90), size: 4_000_000_001)
+    return file
+  }()
 
   private func settled(
     _ change: (inout ServeSettings) -> Void = { _ in },

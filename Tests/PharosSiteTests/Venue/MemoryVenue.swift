@@ -1,3 +1,4 @@
+import PharosModel
 import PharosSite
 import PharosVenues
 

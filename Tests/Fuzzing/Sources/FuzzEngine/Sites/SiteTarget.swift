@@ -28,7 +28,7 @@ final class SiteTarget: FuzzTarget {
     }
   }
 
-  private func check(_ problem: SiteProblem) {
+  private func check(_ problem: DocumentProblem) {
     let text = problem.text(in: "site.yaml")
     demand(!text.isEmpty && !text.contains("\n"), "a mistake is told on one line: \(text)")
   }

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PharosModel
 import PharosPositioning
 import PharosSite
 import PharosVenues

@@ -14,8 +14,13 @@ package enum PlainText {
     text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
   }
 
+  /// Formats a number without a needless fraction.
+  package static func number(_ number: Double) -> String {
+    number == number.rounded() && number.magnitude < 1e15 ? "\(Int(number))" : "\(number)"
+  }
+
   /// Returns whether a character would move a cursor, end a line or change the direction of writing.
-  static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+  package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true
     default: false
@@ -25,6 +30,11 @@ package enum PlainText {
 
 /// Functions that find the word that an author probably meant.
 package enum Spelling {
+  /// Returns the end of a message that suggests the candidate nearest to a word; empty if none is near enough.
+  package static func hint(for word: String, among candidates: [String]) -> String {
+    nearest(to: word, among: candidates).map { "; did you mean \"\($0)\"?" } ?? ""
+  }
+
   /// Returns the candidate nearest to a word, or nil if none is near enough to be meant.
   ///
   /// Near enough is one typing error in three letters: `majr` matches `major`, `foo` matches nothing.
@@ -86,6 +96,6 @@ package enum ByteCount {
     let decimal = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)]
     guard let unit = decimal.first(where: { Double(bytes) >= $0.1 }) else { return "\(bytes) bytes" }
     let tenths = (Double(bytes) / unit.1 * 10).rounded() / 10
-    return "\(SiteFields.plain(tenths)) \(unit.0)"
+    return "\(PlainText.number(tenths)) \(unit.0)"
   }
 }
