@@ -247,7 +247,7 @@ extension Journal {
     subject: SubjectID,
     limit: Int
   ) throws(JournalError) -> [JournaledEvent] {
-    let key = Data(Deliveries.key(subject))
+    let key = Data(subject.encoded)
     return try read { database in
       try Row.fetchAll(
         database,
@@ -287,13 +287,13 @@ extension Deliveries {
           (receiver, subject, after, head, attempts, first_tried, next_attempt) VALUES (?, ?, ?, ?, ?, ?, ?)
           """
       ).execute(arguments: [
-        update.receiver, Data(key(lane.subject)), lane.after, lane.head, lane.attempts,
+        update.receiver, Data(lane.subject.encoded), lane.after, lane.head, lane.attempts,
         lane.firstTried?.nanoseconds, lane.nextAttempt.nanoseconds,
       ])
     }
     for subject in update.caughtUp {
       try database.cachedStatement(sql: "DELETE FROM receiver_lanes WHERE receiver = ? AND subject = ?")
-        .execute(arguments: [update.receiver, Data(key(subject))])
+        .execute(arguments: [update.receiver, Data(subject.encoded)])
     }
     for sequence in update.revived {
       try database.cachedStatement(sql: "DELETE FROM dead_letters WHERE receiver = ? AND sequence = ?")
@@ -307,9 +307,9 @@ extension Deliveries {
           (receiver, sequence, subject, replayed, died, attempts, reason, event) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
           """
       ).execute(arguments: [
-        update.receiver, letter.sequence, Data(key(letter.event.subject)), letter.isReplayed,
+        update.receiver, letter.sequence, Data(letter.event.subject.encoded), letter.isReplayed,
         letter.diedAt.nanoseconds, letter.attempts, letter.reason,
-        Data(bytes { letter.event.write(to: &$0) }),
+        Data(EventRecord(letter.event).encoded),
       ])
     }
     try database.execute(
@@ -323,7 +323,7 @@ extension Deliveries {
 }
 
 /// The tables of deliveries: the state of each receiver, the subjects that are behind, and the dead letters.
-package enum Deliveries {
+enum Deliveries {
   /// Registers the migrations of these tables after those of the journal; a migration never changes.
   static func migrate(_ migrator: inout DatabaseMigrator) {
     migrator.registerMigration("deliveries 1") { database in
@@ -368,27 +368,14 @@ package enum Deliveries {
     return lowest.map { $0 + 1 }
   }
 
-  /// Returns the key of a subject: its encoded bytes.
-  static func key(_ subject: SubjectID) -> [UInt8] { bytes { subject.write(to: &$0) } }
-
-  package static func bytes(_ write: (inout FieldWriter) -> Void) -> [UInt8] {
-    var writer = FieldWriter()
-    write(&writer)
-    return writer.bytes
-  }
-
   static func subject(_ row: Row) throws -> SubjectID {
-    let bytes: [UInt8] = Array(row["subject"] as Data)
-    var reader = FieldReader(bytes[...])
-    return try SubjectID(from: &reader)
+    try SubjectID(encoded: Array(row["subject"] as Data))
   }
 
   static func letter(_ row: Row) throws -> DeadLetter {
-    let bytes: [UInt8] = Array(row["event"] as Data)
-    var reader = FieldReader(bytes[...])
-    return DeadLetter(
+    DeadLetter(
       sequence: row["sequence"],
-      event: try Event(from: &reader),
+      event: try EventRecord(encoded: Array(row["event"] as Data)).event(),
       diedAt: Timestamp(nanoseconds: row["died"]),
       attempts: row["attempts"],
       reason: row["reason"],

@@ -103,6 +103,22 @@ extension Journal {
   }
 }
 
+extension FieldCodable {
+  /// The bytes of the value, as the journal stores it.
+  package var encoded: [UInt8] {
+    var writer = FieldWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+
+  /// Reads a value that takes all of the bytes.
+  package init(encoded bytes: [UInt8]) throws(FieldError) {
+    var reader = FieldReader(bytes[...])
+    try self.init(from: &reader)
+    try reader.finish()
+  }
+}
+
 extension SubjectTraces {
   /// The byte strings by which a document may name a subject: its text in either case, and its encoded fields.
   fileprivate var words: [[UInt8]] {
@@ -112,12 +128,12 @@ extension SubjectTraces {
     }
     if let observer {
       add(observer.description)
-      words.append(Deliveries.bytes { observer.write(to: &$0) })
+      words.append(observer.encoded)
     }
     if let beacon {
       add(beacon.description)
       if beacon.kind == .address, let address = beacon.address { add(address.description) }
-      words.append(Deliveries.bytes { beacon.write(to: &$0) })
+      words.append(beacon.encoded)
     }
     return words
   }

@@ -35,21 +35,15 @@ private struct RowReader {
   }
 
   mutating func regions(after sequence: Int64) throws -> [PublishedState.RegionRecord] {
-    let row = try PreparedStatement(
-      cachedBy: database,
-      """
+    let sql = """
       SELECT application, region, subject, state, known, entered, refinement, observer, time, decided
       FROM region_rows WHERE changed > ?
       """
-    )
-    defer { row.reset() }
-    row.bind(sequence, at: 1)
-    var words: [PublishedState.RegionRecord] = []
-    while try row.next() {
+    return try RowReader.records(sql, after: sequence, in: database) { row in
       guard let state = RegionState(rawValue: UInt8(truncatingIfNeeded: row.number(3))),
         let known = RegionState(rawValue: UInt8(truncatingIfNeeded: row.number(4)))
       else { throw DamagedRecord(what: "a row with the state \(row.number(3))") }
-      let word = PublishedState.RegionRecord(
+      return PublishedState.RegionRecord(
         application: try text(row.number(0)),
         region: try text(row.number(1)),
         subject: try subject(row.number(2)),
@@ -61,49 +55,45 @@ private struct RowReader {
         time: Timestamp(nanoseconds: row.number(8)),
         decidedAt: Timestamp(nanoseconds: row.number(9))
       )
-      words.append(word)
     }
-    return words
   }
 
   mutating func zones(after sequence: Int64) throws -> [PublishedState.ZoneRecord] {
-    let row = try PreparedStatement(
-      cachedBy: database,
-      "SELECT beacon, zone, time, decided FROM zone_rows WHERE changed > ?"
-    )
-    defer { row.reset() }
-    row.bind(sequence, at: 1)
-    var words: [PublishedState.ZoneRecord] = []
-    while try row.next() {
-      let word = PublishedState.ZoneRecord(
+    let sql = "SELECT beacon, zone, time, decided FROM zone_rows WHERE changed > ?"
+    return try RowReader.records(sql, after: sequence, in: database) { row in
+      PublishedState.ZoneRecord(
         beacon: try beacon(row.number(0)),
         zone: try row.optional(1).map { try text($0) },
         time: Timestamp(nanoseconds: row.number(2)),
         decidedAt: Timestamp(nanoseconds: row.number(3))
       )
-      words.append(word)
     }
-    return words
   }
 
   mutating func observers(after sequence: Int64) throws -> [PublishedState.ObserverRecord] {
-    let row = try PreparedStatement(
-      cachedBy: database,
-      "SELECT observer, up, time, decided FROM observer_rows WHERE changed > ?"
-    )
-    defer { row.reset() }
-    row.bind(sequence, at: 1)
-    var words: [PublishedState.ObserverRecord] = []
-    while try row.next() {
-      let word = PublishedState.ObserverRecord(
+    let sql = "SELECT observer, up, time, decided FROM observer_rows WHERE changed > ?"
+    return try RowReader.records(sql, after: sequence, in: database) { row in
+      PublishedState.ObserverRecord(
         observer: try observer(row.number(0)),
         isUp: row.number(1) != 0,
         time: Timestamp(nanoseconds: row.number(2)),
         decidedAt: Timestamp(nanoseconds: row.number(3))
       )
-      words.append(word)
     }
-    return words
+  }
+
+  private static func records<Record>(
+    _ sql: String,
+    after sequence: Int64,
+    in database: Database,
+    _ read: (PreparedStatement) throws -> Record
+  ) throws -> [Record] {
+    let row = try PreparedStatement(cachedBy: database, sql)
+    defer { row.reset() }
+    row.bind(sequence, at: 1)
+    var records: [Record] = []
+    while try row.next() { records.append(try read(row)) }
+    return records
   }
 
   private mutating func name(_ key: Int64) throws -> EventName {

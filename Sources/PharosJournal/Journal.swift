@@ -266,6 +266,11 @@ extension Journal {
   package func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
     do { return try database.write(body) } catch { throw JournalError(error, at: place) }
   }
+
+  /// Runs a function outside of a transaction, as pragmas and `VACUUM` demand.
+  func writeWithoutTransaction(_ body: (Database) throws -> Void) throws(JournalError) {
+    do { try database.writeWithoutTransaction(body) } catch { throw JournalError(error, at: place) }
+  }
 }
 
 extension Journal {

@@ -31,42 +31,27 @@ extension Journal {
     _ traces: SubjectTraces,
     keepingCheckpointsFrom instant: Timestamp? = nil
   ) throws(JournalError) -> Erased {
-    var erased = Erased()
     try setSecureDelete("ON")
     defer { try? setSecureDelete("FAST") }
-    erased.checkpoints = try dropCheckpoints(before: instant)
+    let checkpoints = try dropCheckpoints(before: instant)
     let keys = try write { database in try JournalEraser.keys(of: traces, in: database) }
+    var eraser = JournalEraser(traces: traces, keys: keys)
     var next = oldest
-    if !keys.isEmpty {
-      while next <= head {
-        let last = min(next + Journal.eraseSlice - 1, head)
-        let range = next...last
-        try write { database in
-          var eraser = JournalEraser(traces: traces, keys: keys)
-          try eraser.events(range, in: database)
-          erased.events += eraser.erased.events
-          erased.mentions += eraser.erased.mentions
-        }
-        next = last + 1
-      }
+    while !keys.isEmpty, next <= head {
+      let last = min(next + Journal.eraseSlice - 1, head)
+      try write { database in try eraser.events(next...last, in: database) }
+      next = last + 1
     }
-    let rest = try write { database in
-      var eraser = JournalEraser(traces: traces, keys: keys)
+    try write { database in
       // What was appended since the last slice is looked through together with dropping the names: nothing may be
       // left that has the number of a name which is gone.
       let head = head
       if !keys.isEmpty, next <= head { try eraser.events(next...head, in: database) }
       try eraser.finish(in: database)
       writer.forgetNames()
-      return eraser.erased
     }
-    erased.events += rest.events
-    erased.mentions += rest.mentions
-    erased.rows = rest.rows
-    erased.names = rest.names
-    erased.postings = rest.postings
-    erased.deliveries = rest.deliveries
-    erased.deadLetters = rest.deadLetters
+    var erased = eraser.erased
+    erased.checkpoints = checkpoints
     shared.withLock { shared in
       shared.names.removeAll()
       shared.tail.forget(names: keys)
@@ -77,12 +62,8 @@ extension Journal {
   }
 
   private func setSecureDelete(_ mode: String) throws(JournalError) {
-    do {
-      try database.writeWithoutTransaction { database in
-        _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = \(mode)")
-      }
-    } catch {
-      throw JournalError(error, at: place)
+    try writeWithoutTransaction { database in
+      _ = try Int.fetchOne(database, sql: "PRAGMA secure_delete = \(mode)")
     }
   }
 
@@ -115,11 +96,7 @@ extension Journal {
   /// Copies the log into the file and truncates it, so that no older page remains in it.
   private func emptyLog() throws(JournalError) {
     guard !isInMemory else { return }
-    do {
-      try database.writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
-    } catch {
-      throw JournalError(error, at: place)
-    }
+    try writeWithoutTransaction { database in _ = try database.checkpoint(.truncate) }
   }
 
   /// Rewrites the file from its rows alone, so that it contains no remains of deleted rows.
@@ -128,11 +105,7 @@ extension Journal {
   ///
   /// - Throws: ``JournalError``, with the file as it was.
   package func rewrite() throws(JournalError) {
-    do {
-      try database.writeWithoutTransaction { database in try database.execute(sql: "VACUUM") }
-    } catch {
-      throw JournalError(error, at: place)
-    }
+    try writeWithoutTransaction { database in try database.execute(sql: "VACUUM") }
     try emptyLog()
   }
 }
@@ -303,9 +276,7 @@ struct JournalEraser {
     )
     var changes: [(receiver: String, sequence: Int64, event: [UInt8]?)] = []
     while let row = try rows.next() {
-      let bytes: [UInt8] = Array(row["event"] as Data)
-      var reader = FieldReader(bytes[...])
-      let record = try EventRecord(from: &reader)
+      let record = try EventRecord(encoded: Array(row["event"] as Data))
       guard record.names.contains(where: traces.contain) else { continue }
       guard !traces.contains(try record.event().subject) else {
         changes.append((row["receiver"], row["sequence"], nil))
@@ -313,7 +284,7 @@ struct JournalEraser {
       }
       let names = record.names.map { traces.contain($0) ? $0.erased : $0 }
       let replaced = EventRecord(names: names, body: record.body)
-      changes.append((row["receiver"], row["sequence"], Deliveries.bytes { replaced.write(to: &$0) }))
+      changes.append((row["receiver"], row["sequence"], replaced.encoded))
     }
     for change in changes {
       if let event = change.event {

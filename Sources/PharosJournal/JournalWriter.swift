@@ -318,20 +318,6 @@ struct NameCache {
 }
 
 extension EventName {
-  /// The encoded name, as the table of names stores it.
-  var encoded: [UInt8] {
-    var writer = FieldWriter()
-    write(to: &writer)
-    return writer.bytes
-  }
-
-  /// Decodes a name.
-  init(encoded bytes: [UInt8]) throws {
-    var reader = FieldReader(bytes[...])
-    try self.init(from: &reader)
-    try reader.finish()
-  }
-
   /// Returns the number of the name, if it has one.
   func key(in database: Database) throws -> Int64? {
     let statement = try PreparedStatement(cachedBy: database, "SELECT key FROM names WHERE name = ?")

@@ -41,7 +41,7 @@ struct FloorDraft {
   }
 
   /// Adds a shape in metres.
-  mutating func add(_ shape: Shape, as use: Use, name: String, attenuation: Double) {
+  mutating func add(_ shape: Shape<Point>, as use: Use, name: String, attenuation: Double) {
     switch use {
     case .walkable: floor.walkable += shape.areas(named: name)
     case .room:
@@ -52,7 +52,7 @@ struct FloorDraft {
       floor.walls.all += shape.sides.map { Wall(from: $0.start, to: $0.end, attenuation: attenuation) }
     case .door: doors += shape.sides
     }
-    corners += shape.cornerCount
+    corners += shape.positions.count
   }
 
   /// The floor with its doors cut.
@@ -63,44 +63,58 @@ struct FloorDraft {
   }
 }
 
-/// A shape in metres on a floor.
-enum Shape {
-  case points([Point])
-  case lines([[Point]])
-  case polygons([[[Point]]])
+/// A shape: points, lines, or outlines with their holes, by coordinates on the Earth or in metres on a floor.
+enum Shape<Position> {
+  case points([Position])
+  case lines([[Position]])
+  case polygons([[[Position]]])
 
-  /// Projects a shape to a plane; returns nil if part of it is beyond the plane's reach.
-  init?(_ geometry: GeoJSON.Geometry, on plane: FloorPlane) {
-    func points(_ coordinates: [Coordinate]) -> [Point]? {
-      let points = coordinates.compactMap { plane.point(of: $0) }
-      return points.count == coordinates.count ? points : nil
-    }
-    switch geometry {
-    case .points(let coordinates):
-      guard let points = points(coordinates) else { return nil }
-      self = .points(points)
-    case .lines(let lines):
-      let drawn = lines.compactMap(points)
-      guard drawn.count == lines.count else { return nil }
-      self = .lines(drawn)
-    case .polygons(let polygons):
-      let drawn = polygons.compactMap { rings -> [[Point]]? in
-        let drawn = rings.compactMap(points)
-        return drawn.count == rings.count ? drawn : nil
-      }
-      guard drawn.count == polygons.count else { return nil }
-      self = .polygons(drawn)
-    }
-  }
-
-  var cornerCount: Int {
+  /// The kind of shape, for messages.
+  var kind: String {
     switch self {
-    case .points(let points): points.count
-    case .lines(let lines): lines.reduce(0) { $0 + $1.count }
-    case .polygons(let polygons): polygons.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+    case .points: "a point"
+    case .lines: "a line"
+    case .polygons: "a polygon"
     }
   }
 
+  /// Every position in it.
+  var positions: [Position] {
+    switch self {
+    case .points(let points): points
+    case .lines(let lines): lines.flatMap(\.self)
+    case .polygons(let polygons): polygons.flatMap { $0.flatMap(\.self) }
+    }
+  }
+
+  /// Returns the shape with each position converted.
+  func map<Other, Failure: Error>(
+    _ convert: (Position) throws(Failure) -> Other
+  ) throws(Failure) -> Shape<Other> {
+    func line(_ positions: [Position]) throws(Failure) -> [Other] { try positions.map(convert) }
+    func lines(_ lines: [[Position]]) throws(Failure) -> [[Other]] { try lines.map(line) }
+    return switch self {
+    case .points(let points): .points(try line(points))
+    case .lines(let all): .lines(try lines(all))
+    case .polygons(let polygons): .polygons(try polygons.map(lines))
+    }
+  }
+}
+
+extension Shape<Coordinate> {
+  /// The reason for which a shape cannot be drawn: part of it is beyond the plane's reach.
+  private struct OutOfReach: Error {}
+
+  /// Returns the shape on a plane; nil if part of it is beyond the plane's reach.
+  func projected(on plane: FloorPlane) -> Shape<Point>? {
+    try? map { coordinate throws(OutOfReach) in
+      guard let point = plane.point(of: coordinate) else { throw OutOfReach() }
+      return point
+    }
+  }
+}
+
+extension Shape<Point> {
   /// Returns polygons as areas; other shapes have none.
   func areas(named name: String) -> [Area] {
     guard case .polygons(let polygons) = self else { return [] }
@@ -163,11 +177,11 @@ struct MapLayer {
     as use: FloorDraft.Use,
     on draft: inout FloorDraft
   ) -> Bool {
-    guard let shape = Shape(geometry, on: draft.floor.plane) else {
+    guard let shape = geometry.projected(on: draft.floor.plane) else {
       note(feature, "geometry.coordinates", "far from its floor", expected: "places in the venue")
       return true
     }
-    guard draft.corners + shape.cornerCount <= FloorDraft.mostCorners else {
+    guard draft.corners + shape.positions.count <= FloorDraft.mostCorners else {
       note(
         feature,
         "geometry.coordinates",

@@ -26,30 +26,8 @@ struct GeoJSON {
     }
   }
 
-  /// A shape: points, lines, or outlines with their holes.
-  enum Geometry {
-    case points([Coordinate])
-    case lines([[Coordinate]])
-    case polygons([[[Coordinate]]])
-
-    /// The kind of shape, for messages.
-    var kind: String {
-      switch self {
-      case .points: "a point"
-      case .lines: "a line"
-      case .polygons: "a polygon"
-      }
-    }
-
-    /// Every coordinate in it.
-    var coordinates: [Coordinate] {
-      switch self {
-      case .points(let points): points
-      case .lines(let lines): lines.flatMap(\.self)
-      case .polygons(let polygons): polygons.flatMap { $0.flatMap(\.self) }
-      }
-    }
-  }
+  /// A shape on the Earth.
+  typealias Geometry = Shape<Coordinate>
 
   /// The features in order, without invalid ones.
   let features: [Feature]

@@ -50,7 +50,7 @@ struct IMDFReading {
       problems.mistake(path("venue.geojson"), "no venue", expected: "one feature of type venue")
       return nil
     }
-    origin = origin ?? venueFeature.displayPoint ?? venueFeature.geometry?.coordinates.first
+    origin = origin ?? venueFeature.displayPoint ?? venueFeature.geometry?.positions.first
     guard let origin else {
       problems.mistake(path("venue.geojson"), "nothing says where the venue is", expected: "a display_point")
       return nil

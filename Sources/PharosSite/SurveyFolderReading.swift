@@ -26,7 +26,7 @@ struct SurveyFolderReading {
     else { return nil }
     let layer = MapLayer(file: map, use: shops, attenuation: FloorDraft.usualAttenuation, problems: problems)
     guard let outline = features.first, case .polygons = outline.geometry,
-      let coordinates = outline.geometry?.coordinates, let box = Box(coordinates)
+      let coordinates = outline.geometry?.positions, let box = Box(coordinates)
     else {
       problems.mistake(map, "the first feature is no outline", expected: "a polygon around the floor")
       return nil

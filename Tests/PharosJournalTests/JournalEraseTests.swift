@@ -35,7 +35,7 @@ struct JournalEraseTests {
       )
     }
     try journal.save([update], deadLimit: 1_000)
-    let snapshot = model.told.flatMap { Deliveries.bytes(EventRecord($0.event).write) }
+    let snapshot = model.told.flatMap { EventRecord($0.event).encoded }
     for instant in [10, 20, 30] as [Int64] {
       try journal.save(checkpoint: snapshot, instant: Timestamp(seconds: instant), through: 5)
     }

@@ -41,10 +41,7 @@ extension DocumentStore {
     var values: [(key: String, value: Value)] = []
     for (key, document) in kept {
       do throws(FieldError) {
-        var reader = FieldReader(document[...])
-        let value = try Value(from: &reader)
-        try reader.finish()
-        values.append((key, value))
+        values.append((key, try Value(encoded: document)))
       } catch {
         throw .damaged(kind: kind, key: key, error)
       }
@@ -54,9 +51,7 @@ extension DocumentStore {
 
   /// Stores a value.
   func keep<Value: FieldCodable>(_ value: Value, kind: String, key: String) throws(AccessError) {
-    var writer = FieldWriter()
-    value.write(to: &writer)
-    do throws(JournalError) { try put(writer.bytes, kind: kind, key: key) } catch { throw .store(error) }
+    do throws(JournalError) { try put(value.encoded, kind: kind, key: key) } catch { throw .store(error) }
   }
 
   /// Deletes a value.

@@ -166,17 +166,11 @@ package struct SenderRecords: Sendable {
   /// - Throws: `AccessError.store`.
   package func keep(_ records: [SenderRecord], lease: SenderLease) throws(AccessError) {
     var documents: [(kind: String, key: String, document: [UInt8])] = records.map { record in
-      (kind: DocumentKind.senderRecord, key: "\(record.sender)", document: SenderRecords.bytes(record))
+      (kind: DocumentKind.senderRecord, key: "\(record.sender)", document: record.encoded)
     }
     documents.append(
-      (kind: DocumentKind.senderLease, key: SenderRecords.leaseKey, document: SenderRecords.bytes(lease))
+      (kind: DocumentKind.senderLease, key: SenderRecords.leaseKey, document: lease.encoded)
     )
     do throws(JournalError) { try store.put(documents) } catch { throw .store(error) }
-  }
-
-  private static func bytes(_ value: some FieldCodable) -> [UInt8] {
-    var writer = FieldWriter()
-    value.write(to: &writer)
-    return writer.bytes
   }
 }

@@ -178,40 +178,6 @@ package final class CommitPublisher: Service, Sendable {
 }
 
 extension CommitPublisher {
-  /// Changes what an application may learn about a subject, and publishes the change.
-  ///
-  /// The change applies from now on: to later decisions, to events that wait in streams, and to events that are read
-  /// back.
-  ///
-  /// - Parameters:
-  ///   - state: the new authorisation state.
-  ///   - application: the application.
-  ///   - subject: the subject.
-  ///   - principal: the principal that requests the change.
-  ///   - now: the present time.
-  /// - Returns: true if anything has changed.
-  /// - Throws: `AccessError`, in which case nothing has changed.
-  @discardableResult
-  package func authorise(
-    _ state: AuthorisationState,
-    application: String,
-    subject: SubjectID,
-    by principal: Principal,
-    at now: Timestamp
-  ) throws(AccessError) -> Bool {
-    let event = try authorisations.set(
-      state,
-      application: application,
-      subject: subject,
-      by: principal,
-      stream: stream,
-      at: now
-    )
-    guard let event else { return false }
-    tell([event])
-    return true
-  }
-
   /// Returns whether an event may still be sent to a webhook or shown on a page of history.
   ///
   /// - Parameters:

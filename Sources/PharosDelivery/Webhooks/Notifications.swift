@@ -78,9 +78,8 @@ package final class Notifications: Service {
       try journal.documents(kind: Notifications.ruleKind)
     }
     for (key, document) in documents {
-      var reader = FieldReader(document[...])
       do {
-        let rule = try NotificationRule(from: &reader)
+        let rule = try NotificationRule(encoded: document)
         shared.withLock { $0.rules[rule.application, default: [:]][rule.id] = rule }
       } catch {
         logger.error(
@@ -200,9 +199,7 @@ extension Notifications {
       throw .tooMany(limit: NotificationRule.limit)
     }
     rule.startsAfter = before?.startsAfter ?? journal.head
-    var writer = FieldWriter()
-    rule.write(to: &writer)
-    let bytes = writer.bytes
+    let bytes = rule.encoded
     try WebhookError.journal { () throws(JournalError) in
       try journal.put(bytes, kind: Notifications.ruleKind, key: Notifications.key(application, id))
     }

@@ -75,9 +75,8 @@ package final class Webhooks: Service {
       (try journal.documents(kind: Webhooks.documentKind), try journal.receivers())
     }
     for document in documents {
-      var reader = FieldReader(document.document[...])
       do {
-        start(try WebhookDefinition(from: &reader))
+        start(try WebhookDefinition(encoded: document.document))
       } catch {
         logger.error(
           "a webhook in the journal cannot be read and is left alone",
@@ -366,11 +365,8 @@ extension Webhooks {
   }
 
   private func keep(_ definition: WebhookDefinition) throws(WebhookError) {
-    var writer = FieldWriter()
-    definition.write(to: &writer)
-    let bytes = writer.bytes
     try WebhookError.journal { () throws(JournalError) in
-      try parts.journal.put(bytes, kind: Webhooks.documentKind, key: definition.id)
+      try parts.journal.put(definition.encoded, kind: Webhooks.documentKind, key: definition.id)
     }
   }
 

@@ -236,3 +236,26 @@ func numbers(_ feed: Feed) async -> [Int] {
   }
   return numbers
 }
+
+extension CommitPublisher {
+  /// Changes what an application may learn about a subject, and publishes the change.
+  @discardableResult
+  fileprivate func authorise(
+    _ state: AuthorisationState,
+    application: String,
+    subject: SubjectID,
+    by principal: Principal,
+    at now: Timestamp
+  ) throws(AccessError) -> Bool {
+    let event = try authorisations.set(
+      state,
+      application: application,
+      subject: subject,
+      by: principal,
+      stream: stream,
+      at: now
+    )
+    if let event { tell([event]) }
+    return event != nil
+  }
+}
