@@ -204,18 +204,18 @@ extension WebhookDefinition: FieldCodable {
 extension EventFilter {
   /// Writes a filter as a webhook stores it: kinds by their types, sets in order.
   fileprivate func writeFields(to writer: inout FieldWriter) {
-    writer.write(kinds.map { FieldList($0.map(\.type).sorted()) })
-    writer.write(regions.map { FieldList($0.sorted()) })
-    writer.write(subjects.map { FieldList($0.sorted()) })
-    writer.write(observers.map { FieldList($0.sorted()) })
+    writer.write(kinds.map { $0.map(\.type).sorted() })
+    writer.write(regions.map { $0.sorted() })
+    writer.write(subjects.map { $0.sorted() })
+    writer.write(observers.map { $0.sorted() })
   }
 
   /// Reads a filter and omits event kinds that this version does not know.
   fileprivate init(fields reader: inout FieldReader) throws(FieldError) {
-    let types = try reader.optional(FieldList<String>.self)?.elements
-    let regions = try reader.optional(FieldList<String>.self)?.elements
-    let subjects = try reader.optional(FieldList<SubjectID>.self)?.elements
-    let observers = try reader.optional(FieldList<ObserverID>.self)?.elements
+    let types = try reader.optional([String].self)
+    let regions = try reader.optional([String].self)
+    let subjects = try reader.optional([SubjectID].self)
+    let observers = try reader.optional([ObserverID].self)
     self.init(
       kinds: types.map { types in Set(EventKind.allCases.filter { types.contains($0.type) }) },
       regions: regions.map { Set($0) },

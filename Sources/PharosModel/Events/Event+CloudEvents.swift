@@ -36,20 +36,18 @@ extension Event {
 extension EventDetail {
   fileprivate func write(to json: inout JSONText, endingAt time: Timestamp) {
     switch self {
-    case .region(let transition): transition.write(to: &json, endingAt: time)
+    case .region(var transition):
+      transition.visitBeginning(&json)
+      if let start = transition.enteredAt { json.member("duration", (time - start).seconds, decimals: 3) }
+      transition.visitDecision(&json)
     case .regionLimit(let limit, let refused):
       json.member("limit", limit)
       json.member("refused", refused)
     case .ranging(let constraint, let beacons):
       json.member("constraint", constraint.description)
-      json.openArray("beacons")
-      for beacon in beacons { beacon.write(to: &json) }
-      json.closeArray()
-    case .zone(let transition): transition.write(to: &json)
-    case .observer(let transition):
-      json.member("lastHeard", ifPresent: transition.lastHeard?.rfc3339)
-      json.member("allowedGap", ifPresent: transition.allowedGap)
-      if let bootID = transition.bootID { json.member("bootId", bootID) }
+      json.array("beacons", of: beacons)
+    case .zone(var transition): transition.visitMembers(&json)
+    case .observer(var transition): transition.visitMembers(&json)
     case .battery(let millivolts, let observer):
       json.member("millivolts", millivolts)
       json.member("observer", observer.description)
@@ -59,82 +57,6 @@ extension EventDetail {
     case .notification(let detail): detail.write(to: &json)
     case .fix(let detail): detail.write(to: &json)
     }
-  }
-}
-
-extension RegionTransition {
-  fileprivate func write(to json: inout JSONText, endingAt time: Timestamp) {
-    json.member("from", from.name)
-    json.member("to", to.name)
-    json.member("refinement", ifPresent: refinement?.description)
-    json.member("observer", ifPresent: observer?.description)
-    if let enteredAt {
-      json.member("enteredAt", enteredAt.rfc3339)
-      json.member("duration", (time - enteredAt).seconds, decimals: 3)
-    }
-    if isAnswer { json.member("answer", true) }
-    json.openObject("evidence")
-    evidence.write(to: &json)
-    json.closeObject()
-  }
-}
-
-extension Evidence {
-  /// Writes what is known; times in seconds, levels in dBm.
-  public func write(to json: inout JSONText) {
-    json.member("rule", rule.rawValue)
-    if let samples { json.member("samples", samples) }
-    if let counted { json.member("counted", counted) }
-    json.member("window", ifPresent: window)
-    json.member("spread", ifPresent: spread)
-    json.member("gap", ifPresent: gap)
-    json.member("allowedGap", ifPresent: allowedGap)
-    if let stretch { json.member("stretch", stretch, decimals: 3) }
-    json.member("interval", ifPresent: interval)
-    if let receptionShare { json.member("receptionShare", receptionShare, decimals: 3) }
-    if let lossRun { json.member("lossRun", lossRun, decimals: 2) }
-    if let level { json.member("level", level, decimals: 2) }
-    if let levelDeviation { json.member("levelDeviation", levelDeviation, decimals: 2) }
-    if let sampleLevel { json.member("sampleLevel", sampleLevel, decimals: 2) }
-    if let threshold { json.member("threshold", threshold, decimals: 2) }
-    if let distance { json.member("distance", distance, decimals: 3) }
-    json.member("belowFor", ifPresent: belowFor)
-    if let margin { json.member("margin", margin, decimals: 3) }
-    json.member("lastHeard", ifPresent: lastHeard?.rfc3339)
-    json.member("fixedRuleAt", ifPresent: fixedRuleAt?.rfc3339)
-    json.member("deafFor", ifPresent: deafFor)
-    json.member("waitedForProof", ifPresent: waitedForProof)
-    guard let silence else { return }
-    json.openObject("silence")
-    silence.write(to: &json)
-    json.closeObject()
-  }
-}
-
-extension ZoneTransition {
-  fileprivate func write(to json: inout JSONText) {
-    json.member("from", ifPresent: from)
-    json.member("to", ifPresent: to)
-    if let margin { json.member("margin", margin, decimals: 2) }
-    json.member("dwell", ifPresent: dwell)
-    json.member("reason", reason.rawValue)
-    if let probability { json.member("probability", probability, decimals: 4) }
-    if let runnerUp {
-      json.openObject("runnerUp")
-      json.member("zone", runnerUp.zone)
-      json.member("probability", runnerUp.probability, decimals: 4)
-      json.closeObject()
-    }
-    guard !hearings.isEmpty else { return }
-    json.openArray("hearings")
-    for hearing in hearings {
-      json.openObject()
-      json.member("observer", hearing.observer.description)
-      json.member("level", hearing.level, decimals: 2)
-      json.member("offset", hearing.offset, decimals: 2)
-      json.closeObject()
-    }
-    json.closeArray()
   }
 }
 
@@ -168,19 +90,6 @@ extension FixDetail {
   }
 }
 
-extension RangedReading {
-  fileprivate func write(to json: inout JSONText) {
-    json.openObject()
-    json.member("beacon", beacon.description)
-    json.member("proximity", proximity.rawValue)
-    json.member("rssi", rssi, decimals: 1)
-    json.member("accuracy", accuracy, decimals: 2)
-    json.member("deviation", deviation, decimals: 2)
-    json.member("samples", samples)
-    json.closeObject()
-  }
-}
-
 extension RegionState {
   /// The state as events spell it.
   public var name: String {
@@ -190,11 +99,5 @@ extension RegionState {
     case .outside: "outside"
     case .unmonitored: "unmonitored"
     }
-  }
-}
-
-extension JSONText {
-  fileprivate mutating func member(_ key: StaticString, ifPresent span: TimeSpan?) {
-    if let span { member(key, span.seconds, decimals: 3) }
   }
 }

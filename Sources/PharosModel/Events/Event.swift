@@ -206,6 +206,19 @@ public struct EventID: Hashable, Sendable {
   }
 }
 
+extension EventID: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(high)
+    writer.write(low)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(high: try reader.read(), low: try reader.read())
+  }
+}
+
 extension EventID: CustomStringConvertible {
   /// 32 hexadecimal digits.
   public var description: String { Hex.text(high, bytes: 8) + Hex.text(low, bytes: 8) }

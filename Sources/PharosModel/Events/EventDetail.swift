@@ -59,6 +59,32 @@ public struct RegionTransition: Hashable, Sendable {
   }
 }
 
+extension RegionTransition: EventMembers {
+  static var unread: RegionTransition {
+    RegionTransition(from: .unknown, to: .unknown, evidence: .unread)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try visitBeginning(&coder)
+    try visitDecision(&coder)
+  }
+
+  /// Lists the members up to the start of the visit, behind which JSON states how long the visit lasted.
+  mutating func visitBeginning<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.choice("from", &from, .bits(2))
+    try coder.choice("to", &to, .bits(2))
+    try coder.member("refinement", &refinement)
+    try coder.member("observer", &observer)
+    try coder.member("enteredAt", &enteredAt)
+  }
+
+  /// Lists the remaining members.
+  mutating func visitDecision<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.flag("answer", &isAnswer)
+    try coder.part("evidence", &evidence)
+  }
+}
+
 /// A change in an observer's life.
 public struct ObserverTransition: Hashable, Sendable {
   /// The time at which the observer was last heard before, or nil if it never was.
@@ -76,10 +102,22 @@ public struct ObserverTransition: Hashable, Sendable {
   }
 }
 
+extension ObserverTransition: EventMembers {
+  static var unread: ObserverTransition {
+    ObserverTransition()
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("lastHeard", &lastHeard)
+    try coder.member("allowedGap", &allowedGap)
+    try coder.member("bootId", &bootID)
+  }
+}
+
 /// One beacon of a ranging event.
 public struct RangedReading: Hashable, Sendable {
   /// The proximity of a beacon.
-  public enum Proximity: String, Hashable, Sendable {
+  public enum Proximity: String, CaseIterable, Hashable, Sendable {
     /// Below half a metre.
     case immediate
     /// Below three metres.
@@ -121,6 +159,21 @@ public struct RangedReading: Hashable, Sendable {
   }
 }
 
+extension RangedReading: EventMembers {
+  static var unread: RangedReading {
+    RangedReading(beacon: .unread, rssi: 0, accuracy: 0, deviation: 0, proximity: .unknown, samples: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("beacon", &beacon)
+    try coder.choice("proximity", &proximity, .behind)
+    try coder.member("rssi", &rssi, decimals: 1)
+    try coder.member("accuracy", &accuracy, decimals: 2)
+    try coder.member("deviation", &deviation, decimals: 2)
+    try coder.member("samples", &samples)
+  }
+}
+
 /// A beacon's change of zone.
 public struct ZoneTransition: Hashable, Sendable {
   /// The zone before, or nil if it was in none.
@@ -150,7 +203,7 @@ public struct ZoneTransition: Hashable, Sendable {
   public static let mostHearings = 3
 
   /// The reason for a change of zone.
-  public enum Reason: String, Hashable, Sendable {
+  public enum Reason: String, CaseIterable, Hashable, Sendable {
     /// One zone won by probability, margin and dwell.
     case margin
     /// No observer hears the beacon any more.
@@ -218,6 +271,46 @@ public struct ZoneTransition: Hashable, Sendable {
   }
 }
 
+extension ZoneTransition: EventMembers {
+  static var unread: ZoneTransition {
+    ZoneTransition(from: nil, to: nil, margin: nil, dwell: nil, reason: .margin)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("from", &from)
+    try coder.member("to", &to)
+    try coder.member("margin", &margin, decimals: 2)
+    try coder.member("dwell", &dwell)
+    try coder.choice("reason", &reason, .behind)
+    try coder.member("probability", &probability, decimals: 4)
+    try coder.part("runnerUp", &runnerUp)
+    try coder.parts("hearings", &hearings)
+  }
+}
+
+extension ZoneTransition.Candidate: EventMembers {
+  static var unread: ZoneTransition.Candidate {
+    ZoneTransition.Candidate(zone: "", probability: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("zone", &zone)
+    try coder.member("probability", &probability, decimals: 4)
+  }
+}
+
+extension ZoneTransition.Hearing: EventMembers {
+  static var unread: ZoneTransition.Hearing {
+    ZoneTransition.Hearing(observer: .eui48(0), level: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("observer", &observer)
+    try coder.member("level", &level, decimals: 2)
+    try coder.member("offset", &offset, decimals: 2)
+  }
+}
+
 /// The access of an application to a subject's data, in Core Location's terms.
 public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
   /// No decision has been made yet: the application learns nothing.
@@ -266,33 +359,22 @@ public struct AuthorisationTransition: Hashable, Sendable {
   }
 }
 
-extension AuthorisationState: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let tag = try reader.byte()
-    guard let state = AuthorisationState(rawValue: tag) else {
-      throw reader.failure(.unknownTag(field: "an authorisation", tag: tag))
-    }
-    self = state
-  }
+extension AuthorisationState: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "an authorisation" }
 }
 
-extension AuthorisationTransition: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    from.write(to: &writer)
-    to.write(to: &writer)
-    writer.write(purpose)
+extension AuthorisationTransition: FieldStruct {
+  /// A transition whose fields are still to be read.
+  public static var unread: AuthorisationTransition {
+    AuthorisationTransition(from: .notDetermined, to: .notDetermined, purpose: "")
   }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let from = try AuthorisationState(from: &reader)
-    let to = try AuthorisationState(from: &reader)
-    self.init(from: from, to: to, purpose: try reader.text())
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&from)
+    try coder.code(&to)
+    try coder.code(&purpose)
   }
 }
 
@@ -341,27 +423,23 @@ public struct NotificationDetail: Hashable, Sendable {
   }
 }
 
-extension NotificationDetail: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(rule)
-    writer.write(occasion.rawValue)
-    writer.write(text)
-    writer.write(cause.high)
-    writer.write(cause.low)
+extension NotificationDetail.Occasion: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a notification's occasion" }
+}
+
+extension NotificationDetail: FieldStruct {
+  /// A notification whose fields are still to be read.
+  public static var unread: NotificationDetail {
+    NotificationDetail(rule: "", occasion: .enter, text: "", cause: EventID(high: 0, low: 0))
   }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let rule = try reader.text()
-    let tag = try reader.byte()
-    guard let occasion = Occasion(rawValue: tag) else {
-      throw reader.failure(.unknownTag(field: "a notification's occasion", tag: tag))
-    }
-    let text = try reader.text()
-    let high = try reader.number(UInt64.self)
-    let cause = EventID(high: high, low: try reader.number(UInt64.self))
-    self.init(rule: rule, occasion: occasion, text: text, cause: cause)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&rule)
+    try coder.code(&occasion)
+    try coder.code(&text)
+    try coder.code(&cause)
   }
 }
 

@@ -53,22 +53,14 @@ public struct EventRecord: Hashable, Sendable {
   }
 }
 
-extension EventRecord: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(names)
-    writer.write(UInt32(body.count))
-    for byte in body { writer.write(byte) }
-  }
+extension EventRecord: FieldStruct {
+  /// A record whose fields are still to be read.
+  public static var unread: EventRecord { EventRecord() }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let names = try reader.list(EventName.self)
-    let length = Int(try reader.number(UInt32.self))
-    guard length <= reader.remaining else { throw reader.failure(.cut) }
-    var body: [UInt8] = []
-    for _ in 0..<length { body.append(try reader.byte()) }
-    self.init(names: names, body: body)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&names)
+    try coder.code(&body)
   }
 }
 
@@ -133,15 +125,9 @@ extension EventName: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
-    case .text(let text):
-      writer.write(0 as UInt8)
-      writer.write(text)
-    case .observer(let observer):
-      writer.write(1 as UInt8)
-      observer.write(to: &writer)
-    case .beacon(let beacon):
-      writer.write(2 as UInt8)
-      beacon.write(to: &writer)
+    case .text(let text): writer.write(tag: 0, text)
+    case .observer(let observer): writer.write(tag: 1, observer)
+    case .beacon(let beacon): writer.write(tag: 2, beacon)
     }
   }
 
@@ -149,8 +135,8 @@ extension EventName: FieldCodable {
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .text(try reader.text())
-    case 1: self = .observer(try ObserverID(from: &reader))
-    case 2: self = .beacon(try BeaconID(from: &reader))
+    case 1: self = .observer(try reader.read())
+    case 2: self = .beacon(try reader.read())
     case let tag: throw reader.failure(.unknownTag(field: "a name's kind", tag: tag))
     }
   }
@@ -160,6 +146,8 @@ extension EventName: FieldCodable {
 struct RecordWriter {
   private(set) var names: [EventName]
   private(set) var bytes: [UInt8]
+  /// The time of the event, from which other times are written as spans.
+  var eventTime = Timestamp.distantPast
 
   /// Takes storage over.
   init(names: [EventName] = [], bytes: [UInt8] = []) {
@@ -236,9 +224,9 @@ struct RecordWriter {
     bytes.append(contentsOf: writer.bytes)
   }
 
-  /// A time to the nanosecond, as the span from another one.
-  mutating func time(_ time: Timestamp, from origin: Timestamp) {
-    span(TimeSpan(nanoseconds: time.nanoseconds &- origin.nanoseconds))
+  /// A time to the nanosecond, as the span from the time of the event.
+  mutating func time(_ time: Timestamp) {
+    span(TimeSpan(nanoseconds: time.nanoseconds &- eventTime.nanoseconds))
   }
 }
 
@@ -265,6 +253,10 @@ enum RecordNumber {
 struct RecordReader {
   private var names: ArraySlice<EventName>
   private var fields: FieldReader
+  /// The time of the event, from which other times are read as spans.
+  var eventTime = Timestamp.distantPast
+  /// The head of the part that is read, without the flags that were taken.
+  var head = RecordHead()
 
   init(names: [EventName], bytes: ArraySlice<UInt8>) {
     self.names = names[...]
@@ -347,100 +339,12 @@ struct RecordReader {
     }
   }
 
-  mutating func time(from origin: Timestamp) throws(FieldError) -> Timestamp {
-    Timestamp(nanoseconds: origin.nanoseconds &+ (try span()).nanoseconds)
+  mutating func time() throws(FieldError) -> Timestamp {
+    Timestamp(nanoseconds: eventTime.nanoseconds &+ (try span()).nanoseconds)
   }
 
   /// Reads a value that has a byte form of its own.
   mutating func value<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> Value {
     try Value(from: &fields)
-  }
-}
-
-/// The numbers by which bytes name what JSON names by words. They stay what they are: new ones come behind.
-extension Evidence.Rule {
-  /// The number of the rule.
-  var code: UInt8 {
-    switch self {
-    case .samples: 0
-    case .level: 1
-    case .adaptiveSilence: 2
-    case .fixedSilence: 3
-    case .neverHeard: 4
-    case .observerOutage: 5
-    case .scanOff: 6
-    case .recovery: 7
-    case .alreadyInside: 8
-    case .assumed: 9
-    case .displayOn: 10
-    case .requested: 11
-    case .regionChange: 12
-    case .eviction: 13
-    }
-  }
-
-  /// The rules in the order of their numbers.
-  private static let coded: [Evidence.Rule] = [
-    .samples, .level, .adaptiveSilence, .fixedSilence, .neverHeard, .observerOutage, .scanOff, .recovery,
-    .alreadyInside, .assumed, .displayOn, .requested, .regionChange, .eviction,
-  ]
-
-  /// The rule with a number, or nil if there is none.
-  init?(code: UInt8) {
-    guard Int(code) < Evidence.Rule.coded.count else { return nil }
-    self = Evidence.Rule.coded[Int(code)]
-  }
-}
-
-extension LevelClass {
-  /// The number of the class.
-  var code: UInt8 {
-    switch self {
-    case .usual: 0
-    case .low: 1
-    case .far: 2
-    }
-  }
-
-  /// The class with a number, or nil if there is none.
-  init?(code: UInt8) {
-    guard code < 3 else { return nil }
-    self = [.usual, .low, .far][Int(code)]
-  }
-}
-
-extension RangedReading.Proximity {
-  /// The number of the proximity.
-  var code: UInt8 {
-    switch self {
-    case .immediate: 0
-    case .near: 1
-    case .far: 2
-    case .unknown: 3
-    }
-  }
-
-  /// The proximity with a number, or nil if there is none.
-  init?(code: UInt8) {
-    guard code < 4 else { return nil }
-    self = [.immediate, .near, .far, .unknown][Int(code)]
-  }
-}
-
-extension ZoneTransition.Reason {
-  /// The number of the reason.
-  var code: UInt8 {
-    switch self {
-    case .margin: 0
-    case .silence: 1
-    case .notSure: 2
-    case .observerDown: 3
-    }
-  }
-
-  /// The reason with a number, or nil if there is none.
-  init?(code: UInt8) {
-    guard code < 4 else { return nil }
-    self = [.margin, .silence, .notSure, .observerDown][Int(code)]
   }
 }

@@ -1,7 +1,7 @@
 /// The reason for a decision: enough to compute the decision again.
 public struct Evidence: Hashable, Sendable {
   /// The rule that fired.
-  public enum Rule: String, Hashable, Sendable {
+  public enum Rule: String, CaseIterable, Hashable, Sendable {
     /// Enough samples at or above the level within the window.
     case samples
     /// The filtered level stayed below the exit level for the dwell.
@@ -171,128 +171,41 @@ public struct SilenceBasis: Hashable, Sendable {
   }
 }
 
-extension SilenceBasis {
-  /// Writes the basis as the members of an object; times in seconds.
-  func write(to json: inout JSONText) {
-    json.member("pace", pace.seconds, decimals: 3)
-    json.member("surroundings", surroundings.rawValue)
-    json.member("opportunities", opportunities, decimals: 3)
-    json.member("runChance", runChance, decimals: 9)
-    json.member("budget", budget, decimals: 12)
-    json.member("continued", continued, decimals: 3)
-    json.member("ended", ended, decimals: 3)
-    if let tail {
-      json.member("longFrom", tail.from)
-      json.member("longChance", tail.chance, decimals: 9)
-      json.member("longContinuation", tail.continuation, decimals: 9)
-    }
-    json.member("misses", misses)
-    json.member("floor", floor.seconds, decimals: 9)
-    json.member("ceiling", ceiling.seconds, decimals: 9)
+extension Evidence: EventMembers {
+  static var unread: Evidence { Evidence(rule: .samples) }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.choice("rule", &rule, .before)
+    try coder.member("samples", &samples)
+    try coder.member("counted", &counted)
+    try coder.member("window", &window)
+    try coder.member("spread", &spread)
+    try coder.member("gap", &gap)
+    try coder.member("allowedGap", &allowedGap)
+    try coder.member("stretch", &stretch, decimals: 3)
+    try coder.member("interval", &interval)
+    try coder.member("receptionShare", &receptionShare, decimals: 3)
+    try coder.member("lossRun", &lossRun, decimals: 2)
+    try coder.member("level", &level, decimals: 2)
+    try coder.member("levelDeviation", &levelDeviation, decimals: 2)
+    try coder.member("sampleLevel", &sampleLevel, decimals: 2)
+    try coder.member("threshold", &threshold, decimals: 2)
+    try coder.member("distance", &distance, decimals: 3)
+    try coder.member("belowFor", &belowFor)
+    try coder.member("margin", &margin, decimals: 3)
+    try coder.member("lastHeard", &lastHeard)
+    try coder.member("fixedRuleAt", &fixedRuleAt)
+    try coder.member("deafFor", &deafFor)
+    try coder.member("waitedForProof", &waitedForProof)
+    try coder.part("silence", &silence)
   }
 }
 
-/// The evidence to the last bit, as a checkpoint stores it; an ``EventRecord`` stores it as published.
-extension Evidence: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(rule.code)
-    writer.write(count: samples)
-    writer.write(count: counted)
-    writer.write(window)
-    writer.write(spread)
-    writer.write(gap)
-    writer.write(allowedGap)
-    writer.write(stretch)
-    writer.write(interval)
-    writer.write(receptionShare)
-    writer.write(lossRun)
-    writer.write(level)
-    writer.write(levelDeviation)
-    writer.write(sampleLevel)
-    writer.write(threshold)
-    writer.write(distance)
-    writer.write(belowFor)
-    writer.write(margin)
-    writer.write(lastHeard)
-    writer.write(fixedRuleAt)
-    writer.write(deafFor)
-    writer.write(waitedForProof)
-    writer.write(silence)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let code = try reader.byte()
-    guard let rule = Rule(code: code) else {
-      throw reader.failure(.unknownTag(field: "a rule", tag: code))
-    }
-    self.init(rule: rule)
-    samples = try reader.count()
-    counted = try reader.count()
-    window = try reader.optional(TimeSpan.self)
-    spread = try reader.optional(TimeSpan.self)
-    gap = try reader.optional(TimeSpan.self)
-    allowedGap = try reader.optional(TimeSpan.self)
-    stretch = try reader.optional(Double.self)
-    interval = try reader.optional(TimeSpan.self)
-    receptionShare = try reader.optional(Double.self)
-    lossRun = try reader.optional(Double.self)
-    level = try reader.optional(Double.self)
-    levelDeviation = try reader.optional(Double.self)
-    sampleLevel = try reader.optional(Double.self)
-    threshold = try reader.optional(Double.self)
-    distance = try reader.optional(Double.self)
-    belowFor = try reader.optional(TimeSpan.self)
-    margin = try reader.optional(Double.self)
-    lastHeard = try reader.optional(Timestamp.self)
-    fixedRuleAt = try reader.optional(Timestamp.self)
-    deafFor = try reader.optional(TimeSpan.self)
-    waitedForProof = try reader.optional(TimeSpan.self)
-    silence = try reader.optional(SilenceBasis.self)
-  }
-}
-
-extension SilenceBasis: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    pace.write(to: &writer)
-    writer.write(surroundings.code)
-    writer.write(opportunities)
-    writer.write(runChance)
-    writer.write(budget)
-    writer.write(continued)
-    writer.write(ended)
-    writer.write(tail)
-    writer.write(Int64(misses))
-    floor.write(to: &writer)
-    ceiling.write(to: &writer)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let pace = try TimeSpan(from: &reader)
-    let code = try reader.byte()
-    guard let surroundings = LevelClass(code: code) else {
-      throw reader.failure(.unknownTag(field: "surroundings", tag: code))
-    }
-    self.init(untouched: pace, surroundings: surroundings)
-    opportunities = try reader.double()
-    runChance = try reader.double()
-    budget = try reader.double()
-    continued = try reader.double()
-    ended = try reader.double()
-    tail = try reader.optional(Tail.self)
-    misses = Int(try reader.number(Int64.self))
-    floor = try TimeSpan(from: &reader)
-    ceiling = try TimeSpan(from: &reader)
-  }
-
-  /// A basis whose numbers are still to be read, as they were written: rounding would round what was rounded.
-  init(untouched pace: TimeSpan, surroundings: LevelClass) {
-    self.init(
-      pace: pace,
-      surroundings: surroundings,
+extension SilenceBasis: EventMembers {
+  static var unread: SilenceBasis {
+    SilenceBasis(
+      pace: .zero,
+      surroundings: .usual,
       opportunities: 0,
       runChance: 0,
       budget: 0,
@@ -301,32 +214,52 @@ extension SilenceBasis: FieldCodable {
       floor: .zero,
       ceiling: .zero
     )
-    self.pace = pace
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("pace", &pace)
+    try coder.choice("surroundings", &surroundings, .bits(2))
+    try coder.member("opportunities", &opportunities, decimals: 3)
+    try coder.member("runChance", &runChance, decimals: 9)
+    try coder.member("budget", &budget, decimals: 12)
+    try coder.member("continued", &continued, decimals: 3)
+    try coder.member("ended", &ended, decimals: 3)
+    try coder.part(nil, &tail)
+    try coder.member("misses", &misses)
+    try coder.member("floor", &floor, decimals: 9)
+    try coder.member("ceiling", &ceiling, decimals: 9)
   }
 }
 
-extension SilenceBasis.Tail: FieldCodable {
+extension SilenceBasis.Tail: EventMembers {
+  static var unread: SilenceBasis.Tail { SilenceBasis.Tail(from: 0, chance: 0, continuation: 0) }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("longFrom", &from)
+    try coder.member("longChance", &chance, decimals: 9)
+    try coder.member("longContinuation", &continuation, decimals: 9)
+  }
+}
+
+extension Evidence {
+  /// Writes what is known as the members of an open object; times in seconds, levels in dBm.
+  public func write(to json: inout JSONText) {
+    var copy = self
+    copy.visitMembers(&json)
+  }
+}
+
+/// The evidence to the last bit, as a checkpoint stores it; an ``EventRecord`` stores it as published.
+extension Evidence: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
-    writer.write(Int64(from))
-    writer.write(chance)
-    writer.write(continuation)
+    var copy = self
+    copy.visitMembers(&writer)
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(from: Int(try reader.number(Int64.self)), chance: 0, continuation: 0)
-    chance = try reader.double()
-    continuation = try reader.double()
-  }
-}
-
-extension FieldWriter {
-  fileprivate mutating func write(count: Int?) { write(count.map { UInt64(bitPattern: Int64($0)) }) }
-}
-
-extension FieldReader {
-  fileprivate mutating func count() throws(FieldError) -> Int? {
-    try optional(UInt64.self).map { Int(Int64(bitPattern: $0)) }
+    self = .unread
+    try visitMembers(&reader)
   }
 }

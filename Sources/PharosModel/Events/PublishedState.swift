@@ -231,106 +231,80 @@ extension Array {
   }
 }
 
-extension PublishedState: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(regions)
-    writer.write(zones)
-    writer.write(observers)
+extension PublishedState: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PublishedState {
+    PublishedState()
   }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    regions = try reader.list(RegionRecord.self)
-    zones = try reader.list(ZoneRecord.self)
-    observers = try reader.list(ObserverRecord.self)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&regions)
+    try coder.code(&zones)
+    try coder.code(&observers)
   }
 }
 
-extension PublishedState.RegionRecord: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(application)
-    writer.write(region)
-    subject.write(to: &writer)
-    writer.write(state.rawValue)
-    writer.write(lastKnown.rawValue)
-    writer.write(enteredAt)
-    writer.write(refinement)
-    writer.write(observer)
-    time.write(to: &writer)
-    decidedAt.write(to: &writer)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let application = try reader.text()
-    let region = try reader.text()
-    let subject = try SubjectID(from: &reader)
-    let state = try reader.regionState()
-    let lastKnown = try reader.regionState()
-    let enteredAt = try reader.optional(Timestamp.self)
-    let refinement = try reader.optional(BeaconID.self)
-    let observer = try reader.optional(ObserverID.self)
-    let time = try Timestamp(from: &reader)
-    self.init(
-      application: application,
-      region: region,
-      subject: subject,
-      state: state,
-      lastKnown: lastKnown,
-      enteredAt: enteredAt,
-      refinement: refinement,
-      observer: observer,
-      time: time,
-      decidedAt: try Timestamp(from: &reader)
+extension PublishedState.RegionRecord: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PublishedState.RegionRecord {
+    PublishedState.RegionRecord(
+      application: "",
+      region: "",
+      subject: .none,
+      state: .unknown,
+      lastKnown: .unknown,
+      time: .distantPast,
+      decidedAt: .distantPast
     )
   }
-}
 
-extension PublishedState.ZoneRecord: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    beacon.write(to: &writer)
-    writer.write(zone)
-    time.write(to: &writer)
-    decidedAt.write(to: &writer)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let beacon = try BeaconID(from: &reader)
-    let zone = try reader.optional(String.self)
-    let time = try Timestamp(from: &reader)
-    self.init(beacon: beacon, zone: zone, time: time, decidedAt: try Timestamp(from: &reader))
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&application)
+    try coder.code(&region)
+    try coder.code(&subject)
+    try coder.code(&state)
+    try coder.code(&lastKnown)
+    try coder.code(&enteredAt)
+    try coder.code(&refinement)
+    try coder.code(&observer)
+    try coder.code(&time)
+    try coder.code(&decidedAt)
   }
 }
 
-extension PublishedState.ObserverRecord: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    observer.write(to: &writer)
-    writer.write(isUp)
-    time.write(to: &writer)
-    decidedAt.write(to: &writer)
+extension PublishedState.ZoneRecord: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PublishedState.ZoneRecord {
+    PublishedState.ZoneRecord(beacon: .unread, zone: nil, time: .distantPast, decidedAt: .distantPast)
   }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let observer = try ObserverID(from: &reader)
-    let isUp = try reader.flag()
-    let time = try Timestamp(from: &reader)
-    self.init(observer: observer, isUp: isUp, time: time, decidedAt: try Timestamp(from: &reader))
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&beacon)
+    try coder.code(&zone)
+    try coder.code(&time)
+    try coder.code(&decidedAt)
   }
 }
 
-extension FieldReader {
-  fileprivate mutating func regionState() throws(FieldError) -> RegionState {
-    let tag = try byte()
-    guard let state = RegionState(rawValue: tag) else {
-      throw failure(.unknownTag(field: "a region's state", tag: tag))
-    }
-    return state
+extension PublishedState.ObserverRecord: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PublishedState.ObserverRecord {
+    PublishedState.ObserverRecord(
+      observer: .eui48(0),
+      isUp: false,
+      time: .distantPast,
+      decidedAt: .distantPast
+    )
+  }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&observer)
+    try coder.code(&isUp)
+    try coder.code(&time)
+    try coder.code(&decidedAt)
   }
 }

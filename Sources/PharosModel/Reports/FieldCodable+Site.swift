@@ -1,93 +1,63 @@
-extension Application: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(identifier)
-    writer.write(regions)
-    writer.write(ranging)
-    writer.write(rotation)
-    writer.write(Int64(regionLimit))
-  }
+extension Application: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Application { Application(identifier: "") }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(identifier: try reader.text())
-    regions = try reader.list(Region.self)
-    ranging = try reader.list(RangingRequest.self)
-    rotation = try reader.list(RegionNode.self)
-    regionLimit = Int(try reader.number(Int64.self))
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(&regions)
+    try coder.code(&ranging)
+    try coder.code(&rotation)
+    try coder.code(&regionLimit)
   }
 }
 
-extension ObserverEntry: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    id.write(to: &writer)
-    writer.write(name)
-    writer.write(rssiOffset)
-    switch liveness {
-    case .auto: writer.write(0 as UInt8)
-    case .heartbeat: writer.write(1 as UInt8)
-    case .traffic: writer.write(2 as UInt8)
-    case .assumed: writer.write(3 as UInt8)
-    }
-    writer.write(lag)
-  }
+extension ObserverEntry: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: ObserverEntry { ObserverEntry(id: .eui48(0)) }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(id: try ObserverID(from: &reader))
-    name = try reader.optional(String.self)
-    rssiOffset = try reader.double()
-    switch try reader.byte() {
-    case 0: liveness = .auto
-    case 1: liveness = .heartbeat
-    case 2: liveness = .traffic
-    case 3: liveness = .assumed
-    case let tag: throw reader.failure(.unknownTag(field: "liveness", tag: tag))
-    }
-    lag = try reader.optional(TimeSpan.self)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&id)
+    try coder.code(&name)
+    try coder.code(&rssiOffset)
+    try coder.code(&liveness)
+    try coder.code(&lag)
   }
 }
 
-extension BeaconEntry: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    constraint.write(to: &writer)
-    writer.write(keyedByAddress)
-    writer.write(name)
-    writer.write(measuredPower)
-    writer.write(interval)
-  }
+extension ObserverEntry.Liveness: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "liveness" }
+}
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(constraint: try BeaconConstraint(from: &reader))
-    keyedByAddress = try reader.flag()
-    name = try reader.optional(String.self)
-    measuredPower = try reader.optional(Double.self)
-    interval = try reader.optional(TimeSpan.self)
+/// An entry without its identity key, which only the site may write.
+extension BeaconEntry: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: BeaconEntry { BeaconEntry(constraint: .unread) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&constraint)
+    try coder.code(&keyedByAddress)
+    try coder.code(&name)
+    try coder.code(&measuredPower)
+    try coder.code(&interval)
   }
 }
 
-extension Zone: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(identifier)
-    writer.write(name)
-    writer.write(observers)
-    writer.write(floor.map { UInt64(bitPattern: Int64($0)) })
-    writer.write(adjacent)
-    writer.write(beacons)
-  }
+extension Zone: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Zone { Zone(identifier: "", observers: []) }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let identifier = try reader.text()
-    let name = try reader.optional(String.self)
-    self.init(identifier: identifier, name: name, observers: try reader.list(ObserverID.self))
-    floor = try reader.optional(UInt64.self).map { Int(Int64(bitPattern: $0)) }
-    adjacent = try reader.list(String.self)
-    beacons = try reader.list(BeaconConstraint.self)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(&name)
+    try coder.code(&observers)
+    try coder.code(&floor)
+    try coder.code(&adjacent)
+    try coder.code(&beacons)
   }
 }
 
@@ -163,51 +133,46 @@ extension Site: FieldCodable {
   }
 }
 
-extension PresencePolicy: FieldCodable {
+extension PresencePolicy: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PresencePolicy { PresencePolicy() }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&enterSamples)
+    try coder.code(&enterWithin)
+    try coder.code(&enterRSSI)
+    try coder.code(&exitRSSI)
+    try coder.code(&enterDistance)
+    try coder.code(&exitDistance)
+    try coder.code(&exitDwell)
+    try coder.code(&silence)
+    try coder.code(&silenceFloor)
+    try coder.code(&silenceCeiling)
+    try coder.code(&falseExitsPerDay)
+    try coder.check(falseExitsPerDay >= 0 && falseExitsPerDay.isFinite, "a policy's budget")
+    try coder.code(&stillInterval)
+  }
+}
+
+extension PresencePolicy.Silence: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
-    writer.write(Int64(enterSamples))
-    writer.write(enterWithin)
-    writer.write(enterRSSI)
-    writer.write(exitRSSI)
-    writer.write(enterDistance?.value)
-    writer.write(exitDistance?.value)
-    exitDwell.write(to: &writer)
-    switch silence {
-    case .adaptive: writer.write(0 as UInt8)
-    case .fixed(let span):
-      writer.write(1 as UInt8)
-      span.write(to: &writer)
-    case .never: writer.write(2 as UInt8)
+    switch self {
+    case .adaptive: writer.write(tag: 0)
+    case .fixed(let span): writer.write(tag: 1, span)
+    case .never: writer.write(tag: 2)
     }
-    silenceFloor.write(to: &writer)
-    silenceCeiling.write(to: &writer)
-    writer.write(falseExitsPerDay)
-    writer.write(stillInterval)
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(enterSamples: Int(try reader.number(Int64.self)))
-    enterWithin = try reader.optional(TimeSpan.self)
-    enterRSSI = try reader.optional(Double.self)
-    exitRSSI = try reader.optional(Double.self)
-    enterDistance = try reader.optional(Double.self).map { Meters($0) }
-    exitDistance = try reader.optional(Double.self).map { Meters($0) }
-    exitDwell = try TimeSpan(from: &reader)
     switch try reader.byte() {
-    case 0: silence = .adaptive
-    case 1: silence = .fixed(try TimeSpan(from: &reader))
-    case 2: silence = .never
+    case 0: self = .adaptive
+    case 1: self = .fixed(try reader.read())
+    case 2: self = .never
     case let tag: throw reader.failure(.unknownTag(field: "silence", tag: tag))
     }
-    silenceFloor = try TimeSpan(from: &reader)
-    silenceCeiling = try TimeSpan(from: &reader)
-    falseExitsPerDay = try reader.double()
-    guard falseExitsPerDay >= 0, falseExitsPerDay.isFinite else {
-      throw reader.failure(.outOfRange(field: "a policy's budget"))
-    }
-    stillInterval = try reader.optional(TimeSpan.self)
   }
 }
 
@@ -215,10 +180,8 @@ extension Region.Subject: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
-    case .observer: writer.write(0 as UInt8)
-    case .beacon(let observers):
-      writer.write(1 as UInt8)
-      writer.write(observers.map { FieldList($0) })
+    case .observer: writer.write(tag: 0)
+    case .beacon(let observers): writer.write(tag: 1, observers)
     }
   }
 
@@ -226,37 +189,27 @@ extension Region.Subject: FieldCodable {
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .observer
-    case 1: self = .beacon(observers: try reader.optional(FieldList<ObserverID>.self)?.elements)
+    case 1: self = .beacon(observers: try reader.read())
     case let tag: throw reader.failure(.unknownTag(field: "a region's subject", tag: tag))
     }
   }
 }
 
-extension Region: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(identifier)
-    constraint.write(to: &writer)
-    subject.write(to: &writer)
-    writer.write(keyedByAddress)
-    writer.write(notifyOnEntry)
-    writer.write(notifyOnExit)
-    writer.write(notifyEntryStateOnDisplay)
-    presence.write(to: &writer)
-    maximumHold.write(to: &writer)
-  }
+extension Region: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Region { Region(identifier: "", constraint: .unread) }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let identifier = try reader.text()
-    self.init(identifier: identifier, constraint: try BeaconConstraint(from: &reader))
-    subject = try Subject(from: &reader)
-    keyedByAddress = try reader.flag()
-    notifyOnEntry = try reader.flag()
-    notifyOnExit = try reader.flag()
-    notifyEntryStateOnDisplay = try reader.flag()
-    presence = try PresencePolicy(from: &reader)
-    maximumHold = try TimeSpan(from: &reader)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(&constraint)
+    try coder.code(&subject)
+    try coder.code(&keyedByAddress)
+    try coder.code(&notifyOnEntry)
+    try coder.code(&notifyOnExit)
+    try coder.code(&notifyEntryStateOnDisplay)
+    try coder.code(&presence)
+    try coder.code(&maximumHold)
   }
 }
 
@@ -277,20 +230,21 @@ extension RegionNode: FieldCodable {
   }
 }
 
-extension RangingRequest: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    constraint.write(to: &writer)
-    writer.write(keyedByAddress)
-    writer.write(whileInside)
-  }
+extension RangingRequest: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: RangingRequest { RangingRequest(constraint: .unread) }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(constraint: try BeaconConstraint(from: &reader))
-    keyedByAddress = try reader.flag()
-    whileInside = try reader.flag()
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&constraint)
+    try coder.code(&keyedByAddress)
+    try coder.code(&whileInside)
   }
+}
+
+extension RegionState: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a region's state" }
 }
 
 extension RegionChange: FieldCodable {
@@ -298,67 +252,36 @@ extension RegionChange: FieldCodable {
   public func write(to writer: inout FieldWriter) {
     switch self {
     case .startMonitoring(let application, let region, let assuming):
-      writer.write(0 as UInt8)
-      writer.write(application)
-      region.write(to: &writer)
-      writer.write(assuming.rawValue)
-    case .stopMonitoring(let application, let identifier):
-      writer.write(1 as UInt8)
-      writer.write(application)
-      writer.write(identifier)
-    case .setRotation(let application, let tree):
-      writer.write(2 as UInt8)
-      writer.write(application)
-      writer.write(tree)
-    case .startRanging(let application, let request):
-      writer.write(3 as UInt8)
-      writer.write(application)
-      request.write(to: &writer)
-    case .stopRanging(let application, let constraint):
-      writer.write(4 as UInt8)
-      writer.write(application)
-      constraint.write(to: &writer)
+      writer.write(tag: 0, application, region, assuming)
+    case .stopMonitoring(let application, let identifier): writer.write(tag: 1, application, identifier)
+    case .setRotation(let application, let tree): writer.write(tag: 2, application, tree)
+    case .startRanging(let application, let request): writer.write(tag: 3, application, request)
+    case .stopRanging(let application, let constraint): writer.write(tag: 4, application, constraint)
     case .requestState(let application, let identifier, let subject):
-      writer.write(5 as UInt8)
-      writer.write(application)
-      writer.write(identifier)
-      subject.write(to: &writer)
-    case .acceptObserver(let observer):
-      writer.write(6 as UInt8)
-      observer.write(to: &writer)
-    case .forget(let traces):
-      writer.write(7 as UInt8)
-      traces.write(to: &writer)
+      writer.write(tag: 5, application, identifier, subject)
+    case .acceptObserver(let observer): writer.write(tag: 6, observer)
+    case .forget(let traces): writer.write(tag: 7, traces)
     }
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    let tag = try reader.byte()
-    guard tag <= 7 else { throw reader.failure(.unknownTag(field: "a region change", tag: tag)) }
-    guard tag < 6 else {
-      self =
-        tag == 6
-        ? .acceptObserver(try ObserverID(from: &reader)) : .forget(try SubjectTraces(from: &reader))
-      return
-    }
-    let application = try reader.text()
-    switch tag {
+    switch try reader.byte() {
     case 0:
-      let region = try Region(from: &reader)
-      let state = try reader.byte()
-      guard let assuming = RegionState(rawValue: state) else {
-        throw reader.failure(.unknownTag(field: "a region's state", tag: state))
-      }
-      self = .startMonitoring(application: application, region, assuming: assuming)
-    case 1: self = .stopMonitoring(application: application, identifier: try reader.text())
-    case 2: self = .setRotation(application: application, try reader.list(RegionNode.self))
-    case 3: self = .startRanging(application: application, try RangingRequest(from: &reader))
-    case 4: self = .stopRanging(application: application, try BeaconConstraint(from: &reader))
-    default:
-      let identifier = try reader.text()
-      let subject = try SubjectID(from: &reader)
-      self = .requestState(application: application, identifier: identifier, subject: subject)
+      self = .startMonitoring(application: try reader.text(), try reader.read(), assuming: try reader.read())
+    case 1: self = .stopMonitoring(application: try reader.text(), identifier: try reader.text())
+    case 2: self = .setRotation(application: try reader.text(), try reader.read())
+    case 3: self = .startRanging(application: try reader.text(), try reader.read())
+    case 4: self = .stopRanging(application: try reader.text(), try reader.read())
+    case 5:
+      self = .requestState(
+        application: try reader.text(),
+        identifier: try reader.text(),
+        subject: try reader.read()
+      )
+    case 6: self = .acceptObserver(try reader.read())
+    case 7: self = .forget(try reader.read())
+    case let tag: throw reader.failure(.unknownTag(field: "a region change", tag: tag))
     }
   }
 }
@@ -372,8 +295,7 @@ extension UUID128: FieldCodable {
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    let high = try reader.number(UInt64.self)
-    self.init(high: high, low: try reader.number(UInt64.self))
+    self.init(high: try reader.read(), low: try reader.read())
   }
 }
 
@@ -381,27 +303,19 @@ extension ObserverID: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
-    case .eui48(let bits):
-      writer.write(0 as UInt8)
-      writer.write(bits)
-    case .eui64(let bits):
-      writer.write(1 as UInt8)
-      writer.write(bits)
-    case .uuid(let uuid):
-      writer.write(2 as UInt8)
-      uuid.write(to: &writer)
-    case .name(let name):
-      writer.write(3 as UInt8)
-      writer.write(name)
+    case .eui48(let bits): writer.write(tag: 0, bits)
+    case .eui64(let bits): writer.write(tag: 1, bits)
+    case .uuid(let uuid): writer.write(tag: 2, uuid)
+    case .name(let name): writer.write(tag: 3, name)
     }
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
-    case 0: self = .eui48(try reader.number(UInt64.self))
-    case 1: self = .eui64(try reader.number(UInt64.self))
-    case 2: self = .uuid(try UUID128(from: &reader))
+    case 0: self = .eui48(try reader.read())
+    case 1: self = .eui64(try reader.read())
+    case 2: self = .uuid(try reader.read())
     case 3:
       let name = try reader.text()
       guard (1...ObserverID.longestName).contains(name.utf8.count) else { throw reader.failure(.badIdentity) }
@@ -411,20 +325,22 @@ extension ObserverID: FieldCodable {
   }
 }
 
+extension DeviceAddress.Kind: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "an address's kind" }
+}
+
 extension DeviceAddress: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
-    writer.write(kind.rawValue)
+    writer.write(kind)
     writer.write(bits)
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    let tag = try reader.byte()
-    guard let kind = Kind(rawValue: tag) else {
-      throw reader.failure(.unknownTag(field: "an address's kind", tag: tag))
-    }
-    self.init(bits: try reader.number(UInt64.self), kind: kind)
+    let kind = try reader.read(Kind.self)
+    self.init(bits: try reader.read(), kind: kind)
   }
 }
 
@@ -472,17 +388,18 @@ extension BeaconID: FieldCodable {
   }
 }
 
+extension BeaconID {
+  /// The beacon of a value whose fields are still to be read.
+  package static var unread: BeaconID { .address(DeviceAddress(bits: 0, kind: .unknown)) }
+}
+
 extension SubjectID: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
-    case .none: writer.write(0 as UInt8)
-    case .observer(let observer):
-      writer.write(1 as UInt8)
-      observer.write(to: &writer)
-    case .beacon(let beacon):
-      writer.write(2 as UInt8)
-      beacon.write(to: &writer)
+    case .none: writer.write(tag: 0)
+    case .observer(let observer): writer.write(tag: 1, observer)
+    case .beacon(let beacon): writer.write(tag: 2, beacon)
     }
   }
 
@@ -490,8 +407,8 @@ extension SubjectID: FieldCodable {
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case 0: self = .none
-    case 1: self = .observer(try ObserverID(from: &reader))
-    case 2: self = .beacon(try BeaconID(from: &reader))
+    case 1: self = .observer(try reader.read())
+    case 2: self = .beacon(try reader.read())
     case let tag: throw reader.failure(.unknownTag(field: "a subject's kind", tag: tag))
     }
   }
@@ -501,35 +418,37 @@ extension BeaconConstraint: FieldCodable {
   /// Writes the value.
   public func write(to writer: inout FieldWriter) {
     switch self {
-    case .proximity(let uuid, let major, let minor):
-      writer.write(0 as UInt8)
-      uuid.write(to: &writer)
-      writer.write(major)
-      writer.write(minor)
-    case .eddystone(let namespace, let instance):
-      writer.write(1 as UInt8)
-      writer.write(namespace.high)
-      writer.write(namespace.low)
-      writer.write(instance)
-    case .address(let address):
-      writer.write(2 as UInt8)
-      address.write(to: &writer)
+    case .proximity(let uuid, let major, let minor): writer.write(tag: 0, uuid, major, minor)
+    case .eddystone(let namespace, let instance): writer.write(tag: 1, namespace, instance)
+    case .address(let address): writer.write(tag: 2, address)
     }
   }
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
-    case 0:
-      let uuid = try UUID128(from: &reader)
-      let major = try reader.optional(UInt16.self)
-      self = .proximity(uuid, major: major, minor: try reader.optional(UInt16.self))
-    case 1:
-      let high = try reader.number(UInt64.self)
-      let namespace = EddystoneNamespace(high: high, low: try reader.number(UInt16.self))
-      self = .eddystone(namespace, instance: try reader.optional(UInt64.self))
-    case 2: self = .address(try DeviceAddress(from: &reader))
+    case 0: self = .proximity(try reader.read(), major: try reader.read(), minor: try reader.read())
+    case 1: self = .eddystone(try reader.read(), instance: try reader.read())
+    case 2: self = .address(try reader.read())
     case let tag: throw reader.failure(.unknownTag(field: "a constraint's kind", tag: tag))
     }
+  }
+}
+
+extension BeaconConstraint {
+  /// The constraint of a value whose fields are still to be read.
+  package static var unread: BeaconConstraint { .address(DeviceAddress(bits: 0, kind: .unknown)) }
+}
+
+extension EddystoneNamespace: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(high)
+    writer.write(low)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(high: try reader.read(), low: try reader.read())
   }
 }

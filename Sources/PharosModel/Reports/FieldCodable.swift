@@ -8,32 +8,161 @@ public protocol FieldCodable: Equatable, Sendable {
   init(from reader: inout FieldReader) throws(FieldError)
 }
 
-extension String: FieldCodable {
+/// A struct that is coded as its fields, one after the other, and that lists them once for the writer and the reader alike.
+public protocol FieldStruct: FieldCodable {
+  /// A value whose fields are still to be read.
+  static var unread: Self { get }
+  /// Hands each field to a coder, in the order in which they are written.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure)
+}
+
+extension FieldStruct {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(self) }
+  @inlinable
+  public func write(to writer: inout FieldWriter) {
+    var copy = self
+    copy.visitFields(&writer)
+  }
+
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.text() }
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self = Self.unread
+    try visitFields(&reader)
+  }
+}
+
+/// The writer or the reader of the fields that a ``FieldStruct`` lists.
+public protocol FieldCoder {
+  /// The error of a reader; a writer has none.
+  associatedtype Failure: Error
+  /// Writes a field, or replaces it by the one that is read.
+  mutating func code<Value: FieldCodable>(_ field: inout Value) throws(Failure)
+  /// Checks a field that was read; a writer checks nothing.
+  func check(_ isInRange: @autoclosure () -> Bool, _ field: StaticString) throws(Failure)
+}
+
+/// A choice of a few cases that is coded as a byte: the raw value, or the place of a case that has a word for one.
+public protocol FieldChoice: FieldCodable {
+  /// The name of the field, for an error about a byte that stands for no case.
+  static var fieldName: String { get }
+  /// The byte of the case.
+  var code: UInt8 { get }
+  /// The case that a byte stands for, or nil if it stands for none.
+  init?(code: UInt8)
+}
+
+extension FieldChoice {
+  /// Writes the value.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(code) }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let tag = try reader.byte()
+    guard let value = Self(code: tag) else {
+      throw reader.failure(.unknownTag(field: Self.fieldName, tag: tag))
+    }
+    self = value
+  }
+}
+
+extension FieldChoice where Self: RawRepresentable, RawValue == UInt8 {
+  /// The raw value.
+  public var code: UInt8 { rawValue }
+  /// The case with a raw value.
+  public init?(code: UInt8) { self.init(rawValue: code) }
+}
+
+extension FieldChoice
+where Self: CaseIterable & RawRepresentable, RawValue == String, AllCases == [Self] {
+  /// The place among the cases, which stay in their order: new ones come behind.
+  public var code: UInt8 { UInt8(Self.allCases.firstIndex(of: self) ?? 0) }
+
+  /// The case at a place.
+  public init?(code: UInt8) {
+    guard Int(code) < Self.allCases.count else { return nil }
+    self = Self.allCases[Int(code)]
+  }
+}
+
+extension FieldCodable where Self: FixedWidthInteger {
+  /// Writes a whole number, the most significant byte first.
+  @inlinable
+  public func write(to writer: inout FieldWriter) {
+    unsafe withUnsafeBytes(of: bigEndian) { unsafe writer.storage.append(contentsOf: $0) }
+  }
+  /// Reads the value.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(Self.self) }
+}
+
+extension UInt8: FieldCodable {}
+extension Int8: FieldCodable {}
+extension UInt16: FieldCodable {}
+extension UInt32: FieldCodable {}
+extension Int32: FieldCodable {}
+extension UInt64: FieldCodable {}
+extension Int64: FieldCodable {}
+extension Int: FieldCodable {}
+
+extension Bool: FieldCodable {
+  /// Writes a truth value as 0 or 1.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.storage.append(self ? 1 : 0) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.flag() }
 }
 
 extension Double: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(self) }
+  /// Writes a number as the 64 bits of its IEEE 754 form, so that not one of them is lost.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(bitPattern) }
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.double() }
 }
 
-extension UInt16: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(self as UInt16) }
+extension Float: FieldCodable {
+  /// Writes a number as the 32 bits of its IEEE 754 form.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(bitPattern) }
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt16.self) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.float() }
 }
 
-extension UInt64: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(self as UInt64) }
+extension String: FieldCodable {
+  /// Writes a length in bytes as u32, then the text in UTF-8.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(UInt32(utf8.count))
+    writer.storage.append(contentsOf: utf8)
+  }
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.number(UInt64.self) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self = try reader.text() }
+}
+
+extension Optional: FieldCodable where Wrapped: FieldCodable {
+  /// Writes 0 for nil, or 1 and the value.
+  @inlinable
+  public func write(to writer: inout FieldWriter) {
+    writer.write(self != nil)
+    if let self { writer.write(self) }
+  }
+  /// Reads the value.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self = try reader.flag() ? try Wrapped(from: &reader) : nil
+  }
+}
+
+extension Array: FieldCodable where Element: FieldCodable {
+  /// Writes a count as u32, then the values.
+  @inlinable
+  public func write(to writer: inout FieldWriter) {
+    writer.write(UInt32(count))
+    for value in self { writer.write(value) }
+  }
+  /// Reads the value; since every element takes a byte at least, its length is bounded by what is left.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    for _ in 0..<(try reader.count()) { append(try Element(from: &reader)) }
+  }
 }
 
 extension TimeSpan: FieldCodable {
@@ -56,18 +185,11 @@ extension Timestamp: FieldCodable {
   }
 }
 
-/// A list where the value itself may be missing, as the observers of a region about beacons are.
-public struct FieldList<Element: FieldCodable>: FieldCodable {
-  /// The values.
-  public let elements: [Element]
-
-  /// Wraps values.
-  public init(_ elements: [Element]) { self.elements = elements }
-
+extension Meters: FieldCodable {
   /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(elements) }
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(value) }
   /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) { elements = try reader.list(Element.self) }
+  public init(from reader: inout FieldReader) throws(FieldError) { self.init(try reader.double()) }
 }
 
 /// The bytes of a value as they are written: big-endian, field after field, nothing between.
@@ -89,44 +211,18 @@ public struct FieldWriter: Sendable {
     storage.reserveCapacity(max(wanted, storage.capacity * 2))
   }
 
-  /// Writes one byte.
-  @inlinable public mutating func write(_ byte: UInt8) { storage.append(byte) }
+  /// Writes a value.
+  @inlinable public mutating func write<Value: FieldCodable>(_ value: Value) { value.write(to: &self) }
 
-  /// Writes a whole number, the most significant byte first.
+  /// Writes the byte of an enum's case, then what belongs to the case.
   @inlinable
-  public mutating func write<Number: FixedWidthInteger>(_ number: Number) {
-    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe storage.append(contentsOf: $0) }
-  }
-
-  /// Writes a number as the 64 bits of its IEEE 754 form, so that not one of them is lost.
-  @inlinable public mutating func write(_ number: Double) { write(number.bitPattern) }
-
-  /// Writes a number as the 32 bits of its IEEE 754 form.
-  @inlinable public mutating func write(_ number: Float) { write(number.bitPattern) }
-
-  /// Writes a truth value as 0 or 1.
-  @inlinable public mutating func write(_ flag: Bool) { storage.append(flag ? 1 : 0) }
-
-  /// Writes a length in bytes as u32, then the text in UTF-8.
-  public mutating func write(_ text: String) {
-    write(UInt32(text.utf8.count))
-    storage.append(contentsOf: text.utf8)
+  public mutating func write<each Value: FieldCodable>(tag: UInt8, _ values: repeat each Value) {
+    write(tag)
+    repeat write(each values)
   }
 
   /// Writes bytes as they are; how many there are is for the caller to write.
   public mutating func write(raw bytes: [UInt8]) { self.storage.append(contentsOf: bytes) }
-
-  /// Writes 0 for nil, or 1 and the value.
-  public mutating func write<Value: FieldCodable>(_ value: Value?) {
-    write(value != nil)
-    if let value { value.write(to: &self) }
-  }
-
-  /// Writes a count as u32, then the values.
-  public mutating func write<Value: FieldCodable>(_ values: [Value]) {
-    write(UInt32(values.count))
-    for value in values { value.write(to: &self) }
-  }
 
   /// Writes a length in bytes as u32, then what the body writes, so that a reader may pass over it.
   public mutating func writeBlock(_ body: (inout FieldWriter) -> Void) {
@@ -138,6 +234,13 @@ public struct FieldWriter: Sendable {
       storage[start + place] = UInt8(truncatingIfNeeded: length >> UInt32(24 - place * 8))
     }
   }
+}
+
+extension FieldWriter: FieldCoder {
+  /// Writes a field.
+  @inlinable public mutating func code<Value: FieldCodable>(_ field: inout Value) { field.write(to: &self) }
+  /// Checks nothing: what is written is right.
+  @inlinable public func check(_ isInRange: @autoclosure () -> Bool, _ field: StaticString) {}
 }
 
 /// Reads back what ``FieldWriter`` wrote; any bytes at all give a value or an error, never more.
@@ -227,18 +330,22 @@ public struct FieldReader: Sendable {
     return Array(bytes[position..<(position + count)])
   }
 
-  /// Reads a value that may be missing.
-  public mutating func optional<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> Value? {
-    try flag() ? try Value(from: &self) : nil
+  /// Reads a value.
+  @inlinable
+  public mutating func read<Value: FieldCodable>(_: Value.Type = Value.self) throws(FieldError) -> Value {
+    try Value(from: &self)
   }
 
-  /// Reads a list; since every value takes a byte at least, its length is bounded by what is left.
+  /// Reads a value that may be missing.
+  @inlinable
+  public mutating func optional<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> Value? {
+    try Value?(from: &self)
+  }
+
+  /// Reads a list.
+  @inlinable
   public mutating func list<Value: FieldCodable>(_: Value.Type) throws(FieldError) -> [Value] {
-    let count = Int(try number(UInt32.self))
-    guard count <= remaining else { throw failure(.cut) }
-    var values: [Value] = []
-    for _ in 0..<count { values.append(try Value(from: &self)) }
-    return values
+    try [Value](from: &self)
   }
 
   /// Reads a length and gives a reader of so many bytes, which are passed over here.
@@ -273,6 +380,20 @@ public struct FieldReader: Sendable {
   /// Checks that nothing is left.
   public func finish() throws(FieldError) {
     guard remaining == 0 else { throw failure(.surplus(bytes: remaining)) }
+  }
+}
+
+extension FieldReader: FieldCoder {
+  /// Reads a field.
+  @inlinable
+  public mutating func code<Value: FieldCodable>(_ field: inout Value) throws(FieldError) {
+    field = try Value(from: &self)
+  }
+
+  /// Checks a field that was read.
+  @inlinable
+  public func check(_ isInRange: @autoclosure () -> Bool, _ field: StaticString) throws(FieldError) {
+    guard isInRange() else { throw failure(.outOfRange(field: "\(field)")) }
   }
 }
 

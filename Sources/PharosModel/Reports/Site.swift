@@ -1,7 +1,7 @@
 /// The declared properties of an observer.
 public struct ObserverEntry: Hashable, Sendable {
   /// The means by which an observer proves that its silence about a beacon means something.
-  public enum Liveness: String, Hashable, Sendable {
+  public enum Liveness: String, CaseIterable, Hashable, Sendable {
     /// By heartbeats and by other traffic, whichever it has; assumed if it never had either.
     case auto
     /// By heartbeats only.
@@ -217,34 +217,24 @@ public struct PositioningSettings: Hashable, Sendable {
   }
 }
 
-extension PositioningSettings: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    interval.write(to: &writer)
-    lag.write(to: &writer)
-    writer.write(particles.map { UInt64(clamping: $0) })
-    writer.write(tags)
-  }
+extension PositioningSettings: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PositioningSettings { PositioningSettings() }
 
-  /// Reads the value.
-  ///
-  /// - Throws: that the bytes are none, or name what no site may ask for.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let interval = try TimeSpan(from: &reader)
-    let lag = try TimeSpan(from: &reader)
-    let particles = try reader.optional(UInt64.self).map { Int(clamping: $0) }
-    guard PositioningSettings.intervals.contains(interval), PositioningSettings.lags.contains(lag) else {
-      throw reader.failure(.outOfRange(field: "a time of positioning"))
-    }
-    guard particles.map(PositioningSettings.particleCounts.contains) ?? true else {
-      throw reader.failure(.outOfRange(field: "a number of particles"))
-    }
-    self.init(
-      interval: interval,
-      lag: lag,
-      particles: particles,
-      tags: try reader.list(BeaconConstraint.self)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&interval)
+    try coder.code(&lag)
+    try coder.check(
+      PositioningSettings.intervals.contains(interval) && PositioningSettings.lags.contains(lag),
+      "a time of positioning"
     )
+    try coder.code(&particles)
+    try coder.check(
+      particles.map(PositioningSettings.particleCounts.contains) ?? true,
+      "a number of particles"
+    )
+    try coder.code(&tags)
   }
 }
 

@@ -11,6 +11,8 @@ public import PharosModel
 public enum JSONFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.json
+  /// The largest depth of arrays and objects; the deepest understood shape has 5 levels.
+  private static let deepest = 16
 
   /// Returns whether the first character that is no white space opens an object or an array.
   public static func recognises(_ datagram: RawSpan) -> Bool {
@@ -31,9 +33,10 @@ public enum JSONFormat: DatagramFormat {
     let mark = batch.mark
     do throws(DatagramRefusal) {
       var reader = JSONReader(received: received)
-      var scanner = JSONScanner(text)
+      var scanner = JSONScanner(text, deepest: deepest)
       while !scanner.isAtEnd(datagram) {
-        try reader.read(try scanner.value(datagram), datagram, into: &batch)
+        guard let value = try? scanner.value(datagram) else { throw .badText }
+        try reader.read(value, datagram, into: &batch)
       }
       guard reader.understood else { throw .nothingUnderstood }
     } catch {
@@ -62,7 +65,7 @@ struct JSONReader {
   ///
   /// It skips objects that it does not understand: other programs put their own objects beside adverts.
   mutating func read(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ bytes: RawSpan,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
@@ -74,7 +77,7 @@ struct JSONReader {
       if value.range.allSatisfy({ JSONScanner.isSpace(bytes.byte(at: $0)) }) { understood = true }
       var context = Context()
       var scanner = JSONScanner(value.range)
-      while let element = try scanner.nextElement(bytes) {
+      while let element = scanner.nextElement(bytes) {
         guard element.kind == .object else { throw .nothingUnderstood }
         if try read(object: element, bytes, &context, into: &batch) { understood = true }
       }
@@ -84,13 +87,13 @@ struct JSONReader {
 
   /// Reads the elements of a list that an object holds; each must be understood.
   mutating func read(
-    list: JSONValue,
+    list: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
     var scanner = JSONScanner(list.range)
-    while let element = try scanner.nextElement(bytes) {
+    while let element = scanner.nextElement(bytes) {
       guard element.kind == .object else { throw .badField }
       var inner = context
       guard try read(object: element, bytes, &inner, into: &batch) else { throw .nothingUnderstood }
@@ -99,12 +102,12 @@ struct JSONReader {
 
   /// Reads an object, and says whether it was understood.
   private mutating func read(
-    object value: JSONValue,
+    object value: JSONSlice,
     _ bytes: RawSpan,
     _ context: inout Context,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
-    let object = try JSONObject(bytes, value)
+    let object = JSONObject(bytes, value)
     if object[.transmitter].kind == .string, object[.signature].kind == .array {
       try readRaddec(object, bytes, context, into: &batch)
       return true
@@ -215,7 +218,7 @@ extension JSONReader {
   }
 
   private func readHeartbeat(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
@@ -225,7 +228,7 @@ extension JSONReader {
       return true
     }
     guard value.kind == .object else { return false }
-    let object = try JSONObject(bytes, value)
+    let object = JSONObject(bytes, value)
     let duty = try object.number(.scanDuty, bytes)
     guard 0...1 ~= duty ?? 0 else { throw .badField }
     let heartbeat = Heartbeat(
@@ -248,7 +251,7 @@ extension JSONReader {
     switch outer[.scanState].kind {
     case .string: break
     case .object:
-      let object = try JSONObject(bytes, outer[.scanState])
+      let object = JSONObject(bytes, outer[.scanState])
       word = object.word(.state, bytes, JSONWords.scanStates)
       timing = try object.timing(bytes, within: timing)
     case .absent, .null, .yes, .no, .number, .array: return false
@@ -259,7 +262,7 @@ extension JSONReader {
   }
 
   private func readDisplayOn(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
@@ -290,17 +293,17 @@ extension JSONReader {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     guard object[.data].kind == .object else { return false }
-    let content = try JSONObject(bytes, object[.data])
+    let content = JSONObject(bytes, object[.data])
     guard content[.tags].kind == .object, content.has(.observer) else { return false }
     let context = Context(observer: try content.observer(bytes, orName: false))
     try append(.heartbeat(Heartbeat()), .received, context, to: &batch)
     var scanner = JSONScanner(content[.tags].range)
-    while let (key, value) = try scanner.nextMember(bytes) {
+    while let (key, value) = scanner.nextMember(bytes) {
       guard value.kind == .object else { throw .badField }
       guard !key.isEscaped, let address = WireText.address(bytes, key.range, kind: .unknown) else {
         throw .badIdentity
       }
-      let tag = try JSONObject(bytes, value)
+      let tag = JSONObject(bytes, value)
       guard let digits = try tag.text(.data) else { throw .badField }
       let level = try tag.level(bytes)
       guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {
@@ -327,16 +330,16 @@ extension JSONReader {
     guard packets.kind == .array || !packets.isPresent else { throw .badField }
     let transmitter = try transmitter(object, bytes)
     var receivers = JSONScanner(object[.signature].range)
-    while let element = try receivers.nextElement(bytes) {
+    while let element = receivers.nextElement(bytes) {
       guard element.kind == .object else { throw .badField }
-      let receiver = try JSONObject(bytes, element)
+      let receiver = JSONObject(bytes, element)
       guard receiver.has(.observer) else { throw .noObserver }
       var inner = context
       inner.observer = try JSONObject.observer(receiver[.observer], bytes)
       let level = try receiver.level(bytes)
       var adverts = 0
       var scanner = JSONScanner(packets.range)
-      while let packet = try scanner.nextElement(bytes) {
+      while let packet = scanner.nextElement(bytes) {
         guard packet.kind == .string else { throw .badField }
         guard var advert = try advert(packet.range, bytes, transmitter, into: &batch) else { continue }
         advert.rssi = level
@@ -421,7 +424,7 @@ extension AdvertisingPDU {
 /// Wi-Fi scans, motion and fixes.
 extension JSONReader {
   func readWifiScan(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
@@ -429,9 +432,9 @@ extension JSONReader {
     guard let (list, timing) = try list(value, .accessPoints, bytes, context) else { return false }
     let start = UInt32(batch.accessPoints.count)
     var scanner = JSONScanner(list.range)
-    while let element = try scanner.nextElement(bytes) {
+    while let element = scanner.nextElement(bytes) {
       guard element.kind == .object else { throw .badField }
-      let object = try JSONObject(bytes, element)
+      let object = JSONObject(bytes, element)
       let place = try object.text(object.has(.bssid) ? .bssid : .address)
       guard let place, let bssid = WireText.address(bytes, place) else { throw .badIdentity }
       let point = AccessPoint(
@@ -447,7 +450,7 @@ extension JSONReader {
   }
 
   func readMotion(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
@@ -455,9 +458,9 @@ extension JSONReader {
     guard let (list, timing) = try list(value, .samples, bytes, context) else { return false }
     let start = UInt32(batch.motionSamples.count)
     var scanner = JSONScanner(list.range)
-    while let element = try scanner.nextElement(bytes) {
+    while let element = scanner.nextElement(bytes) {
       guard element.kind == .object else { throw .badField }
-      let object = try JSONObject(bytes, element)
+      let object = JSONObject(bytes, element)
       guard let word = object.word(.kind, bytes, JSONWords.motionKinds) else { throw .badField }
       guard let kind = MotionSample.Kind(rawValue: UInt8(word)) else { throw .badField }
       let sample = MotionSample(
@@ -474,13 +477,13 @@ extension JSONReader {
   }
 
   func readFix(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     guard value.kind == .object else { return false }
-    let object = try JSONObject(bytes, value)
+    let object = JSONObject(bytes, value)
     let latitude = try object.number(.latitude, bytes)
     let longitude = try object.number(.longitude, bytes)
     let accuracy = try object.number(.accuracy, bytes)
@@ -495,14 +498,14 @@ extension JSONReader {
 
   /// Returns a list, bare or inside an object that says when it was made; nil if the value is neither.
   private func list(
-    _ value: JSONValue,
+    _ value: JSONSlice,
     _ field: JSONField,
     _ bytes: RawSpan,
     _ context: Context
-  ) throws(DatagramRefusal) -> (JSONValue, ReportTiming)? {
+  ) throws(DatagramRefusal) -> (JSONSlice, ReportTiming)? {
     if value.kind == .array { return (value, context.timing) }
     guard value.kind == .object else { return nil }
-    let object = try JSONObject(bytes, value)
+    let object = JSONObject(bytes, value)
     guard object[field].kind == .array else { throw .badField }
     return (object[field], try object.timing(bytes, within: context.timing))
   }

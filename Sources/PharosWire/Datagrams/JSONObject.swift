@@ -2,20 +2,20 @@ import PharosModel
 
 /// The understood members of one object, each at its place; of a name that stands twice the last one counts.
 struct JSONObject {
-  private var values: InlineArray<64, JSONValue>
+  private var values: InlineArray<64, JSONSlice>
 
   /// Reads the members of an object.
-  init(_ bytes: RawSpan, _ object: JSONValue) throws(DatagramRefusal) {
+  init(_ bytes: RawSpan, _ object: JSONSlice) {
     values = InlineArray(repeating: .absent)
     var scanner = JSONScanner(object.range)
-    while let (key, value) = try scanner.nextMember(bytes) {
+    while let (key, value) = scanner.nextMember(bytes) {
       guard let field = JSONField(bytes, key: key.range) else { continue }
       values[Int(field.rawValue)] = value
     }
   }
 
   /// The member, which may be absent.
-  subscript(field: JSONField) -> JSONValue { values[Int(field.rawValue)] }
+  subscript(field: JSONField) -> JSONSlice { values[Int(field.rawValue)] }
 
   /// Returns whether the member is there and not null.
   func has(_ field: JSONField) -> Bool { self[field].isPresent }
@@ -84,10 +84,10 @@ struct JSONObject {
   }
 
   /// The identity that a string spells.
-  static func observer(_ value: JSONValue, _ bytes: RawSpan) throws(DatagramRefusal) -> ObserverID {
+  static func observer(_ value: JSONSlice, _ bytes: RawSpan) throws(DatagramRefusal) -> ObserverID {
     guard value.kind == .string else { throw .badIdentity }
     guard value.isEscaped else { return try WireText.observer(bytes, value.range) }
-    let text = try JSONScanner.text(of: value, bytes)
+    let text = value.text(bytes)
     return try unsafe WireText.observer(text.span.bytes, 0..<text.count)
   }
 

@@ -144,4 +144,31 @@ struct EventRecordTests {
       #expect(again.bytes == writer.bytes)
     }
   }
+
+  @Test("records, checkpoints and JSON of earlier versions stay as they are, byte for byte")
+  func digests() {
+    var random = RandomEvents(seed: 25)
+    var (records, texts, evidence) = (Digest(), Digest(), Digest())
+    for _ in 0..<2_000 {
+      let event = random.event()
+      records.add { event.write(to: &$0) }
+      texts.add { $0.write(event.cloudEvent(stream: "s")) }
+      let reason = random.evidence()
+      evidence.add { reason.write(to: &$0) }
+    }
+    #expect(records.sum == 17_125_018_344_764_868_095)
+    #expect(texts.sum == 15_326_696_535_881_715_407)
+    #expect(evidence.sum == 15_652_068_150_344_990_132)
+  }
+}
+
+/// The FNV-1a hash of 64 bits of everything that was added.
+private struct Digest {
+  private(set) var sum: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  mutating func add(_ write: (inout FieldWriter) -> Void) {
+    var writer = FieldWriter()
+    write(&writer)
+    for byte in writer.bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01B3 }
+  }
 }

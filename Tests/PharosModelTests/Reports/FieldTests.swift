@@ -134,4 +134,66 @@ struct FieldTests {
     var changes = FieldReader(written[...])
     #expect(try RegionChange(from: &changes) == change)
   }
+
+  @Test("a site and its changes come back, and lie as they always did")
+  func layout() throws {
+    let uuid = UUID128(high: 1, low: 2)
+    let address = DeviceAddress(bits: 9, kind: .random)
+    var region = Region(
+      identifier: "r",
+      constraint: .proximity(uuid, major: 3),
+      subject: .beacon(observers: [.name("gate"), .uuid(uuid)])
+    )
+    region.presence = PresencePolicy(
+      enterWithin: .seconds(3),
+      exitDistance: Meters(4),
+      silence: .fixed(.seconds(9))
+    )
+    let namespace = EddystoneNamespace(high: 7, low: 8)
+    let site = Site(
+      applications: [
+        Application(
+          identifier: "a",
+          regions: [region],
+          ranging: [RangingRequest(constraint: .eddystone(namespace, instance: 5), whileInside: true)],
+          rotation: [RegionNode(region: region, children: [RegionNode(region: region)])]
+        )
+      ],
+      observers: [
+        ObserverEntry(id: .eui48(1), name: "n", liveness: .traffic, lag: .seconds(1)), .init(id: .eui64(2)),
+      ],
+      beacons: [BeaconEntry(constraint: .address(address), measuredPower: -59, interval: .seconds(1))],
+      zones: [
+        Zone(
+          identifier: "z",
+          observers: [.eui48(1)],
+          floor: -1,
+          adjacent: ["y"],
+          beacons: [.address(address)]
+        )
+      ],
+      iBeaconCompanies: [76],
+      admission: .listed,
+      positioning: PositioningSettings(particles: 100),
+      venues: ["v"]
+    )
+    let changes: [RegionChange] = [
+      .startMonitoring(application: "a", region, assuming: .inside),
+      .stopMonitoring(application: "a", identifier: "r"),
+      .setRotation(application: "a", site.applications[0].rotation),
+      .startRanging(application: "a", site.applications[0].ranging[0]),
+      .stopRanging(application: "a", region.constraint),
+      .requestState(application: "a", identifier: "r", subject: .beacon(.address(address))),
+      .requestState(application: "a", identifier: "r", subject: .none), .acceptObserver(.name("gate")),
+    ]
+    let bytes = FieldTests.written { site.write(to: &$0) } + FieldTests.written { $0.write(changes) }
+    #expect(
+      bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        == 3_671_766_503_776_219_936
+    )
+    var reader = FieldReader(bytes[...])
+    #expect(try Site(from: &reader) == site)
+    #expect(try reader.list(RegionChange.self) == changes)
+    try reader.finish()
+  }
 }

@@ -1,0 +1,439 @@
+/// A part of an event's data that lists its members once, from which its JSON and its bytes in records and checkpoints
+/// are derived.
+protocol EventMembers {
+  /// A value whose members are still to be read.
+  static var unread: Self { get }
+  /// Hands each member to a coder, in the order of JSON.
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure)
+}
+
+/// The coding of the members that ``EventMembers`` lists.
+///
+/// `JSONText` writes what is present under its key. `FieldWriter` and `FieldReader` keep every bit, as checkpoints need
+/// it. ``RecordWriter`` and ``RecordReader`` keep the digits of JSON, and what is present in the flags of a
+/// ``RecordHead``.
+protocol MemberCoder {
+  /// The error of a reader; a writer has none.
+  associatedtype Failure: Error
+  /// Codes a value that is always present; numbers have so many decimals in JSON and in records.
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _ value: inout Value,
+    decimals: Int
+  ) throws(Failure)
+  /// Codes a value that may be missing.
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _ value: inout Value?,
+    decimals: Int
+  ) throws(Failure)
+  /// Codes a choice of a few cases.
+  mutating func choice<Value: MemberChoice>(
+    _ key: StaticString,
+    _ value: inout Value,
+    _ place: RecordHead.Place
+  ) throws(Failure)
+  /// Codes a truth value, which JSON states only if it is true.
+  mutating func flag(_ key: StaticString, _ value: inout Bool) throws(Failure)
+  /// Codes a part, in JSON an object or, without a key, further members of the same object.
+  mutating func part<Part: EventMembers>(_ key: StaticString?, _ part: inout Part) throws(Failure)
+  /// Codes a part that may be missing.
+  mutating func part<Part: EventMembers>(_ key: StaticString?, _ part: inout Part?) throws(Failure)
+  /// Codes a list of parts, which JSON leaves out if it is empty.
+  mutating func parts<Part: EventMembers>(_ key: StaticString, _ parts: inout [Part]) throws(Failure)
+}
+
+extension MemberCoder {
+  /// Codes a value without decimals, or a span of time in milliseconds.
+  mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value) throws(Failure) {
+    try member(key, &value, decimals: 3)
+  }
+
+  /// Codes a value without decimals, or a span of time in milliseconds, that may be missing.
+  mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value?) throws(Failure) {
+    try member(key, &value, decimals: 3)
+  }
+}
+
+/// A value of a member.
+protocol MemberValue: FieldCodable {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int)
+  func write(to record: inout RecordWriter, decimals: Int)
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError)
+}
+
+/// A choice of a few cases that JSON spells as words.
+protocol MemberChoice: FieldChoice {
+  /// The word of the case.
+  var name: String { get }
+}
+
+extension MemberChoice where Self: RawRepresentable, RawValue == String {
+  var name: String { rawValue }
+}
+
+extension RegionState: MemberChoice {}
+
+extension Evidence.Rule: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a rule" }
+}
+
+extension LevelClass: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "surroundings" }
+}
+
+extension RangedReading.Proximity: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a proximity" }
+}
+
+extension ZoneTransition.Reason: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a reason" }
+}
+
+// MARK: Values
+
+extension Int: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.signed(Int64(self)) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = Int(try record.signed()) }
+}
+
+extension UInt32: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.number(UInt64(self)) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    self.init(truncatingIfNeeded: try record.number())
+  }
+}
+
+extension Double: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.member(key, self, decimals: decimals)
+  }
+  func write(to record: inout RecordWriter, decimals: Int) { record.decimal(self, decimals) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    self = try record.decimal(decimals)
+  }
+}
+
+/// A span of time is stated in seconds: to the millisecond with three decimals, with more to the nanosecond.
+extension TimeSpan: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.member(key, seconds, decimals: decimals)
+  }
+  func write(to record: inout RecordWriter, decimals: Int) {
+    if decimals == 3 { record.milliseconds(self) } else { record.span(self) }
+  }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    self = decimals == 3 ? try record.milliseconds() : try record.span()
+  }
+}
+
+extension Timestamp: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, rfc3339) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.time(self) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.time() }
+}
+
+extension String: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.name(.text(self)) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.textName() }
+}
+
+extension ObserverID: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, description) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.name(.observer(self)) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.observerName() }
+}
+
+extension BeaconID: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, description) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.name(.beacon(self)) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.beaconName() }
+}
+
+// MARK: JSON
+
+extension JSONText: MemberCoder {
+  mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value, decimals: Int) {
+    value.write(to: &self, key, decimals: decimals)
+  }
+
+  mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value?, decimals: Int) {
+    value?.write(to: &self, key, decimals: decimals)
+  }
+
+  mutating func choice<Value: MemberChoice>(_ key: StaticString, _ value: inout Value, _: RecordHead.Place) {
+    member(key, value.name)
+  }
+
+  mutating func flag(_ key: StaticString, _ value: inout Bool) {
+    if value { member(key, true) }
+  }
+
+  mutating func part<Part: EventMembers>(_ key: StaticString?, _ part: inout Part) {
+    if let key { openObject(key) }
+    part.visitMembers(&self)
+    if key != nil { closeObject() }
+  }
+
+  mutating func part<Part: EventMembers>(_ key: StaticString?, _ part: inout Part?) {
+    if var value = part { self.part(key, &value) }
+  }
+
+  mutating func parts<Part: EventMembers>(_ key: StaticString, _ parts: inout [Part]) {
+    if !parts.isEmpty { array(key, of: parts) }
+  }
+
+  /// Writes a list of objects.
+  mutating func array(_ key: StaticString, of parts: [some EventMembers]) {
+    openArray(key)
+    for var part in parts {
+      openObject()
+      part.visitMembers(&self)
+      closeObject()
+    }
+    closeArray()
+  }
+}
+
+// MARK: Checkpoints
+
+/// The values to the last bit, one after the other.
+extension FieldCoder where Self: MemberCoder {
+  mutating func member<Value: MemberValue>(
+    _: StaticString,
+    _ value: inout Value,
+    decimals: Int
+  ) throws(Failure) {
+    try code(&value)
+  }
+
+  mutating func member<Value: MemberValue>(
+    _: StaticString,
+    _ value: inout Value?,
+    decimals: Int
+  ) throws(Failure) {
+    try code(&value)
+  }
+
+  mutating func choice<Value: MemberChoice>(
+    _: StaticString,
+    _ value: inout Value,
+    _: RecordHead.Place
+  ) throws(Failure) {
+    try code(&value)
+  }
+
+  mutating func flag(_: StaticString, _ value: inout Bool) throws(Failure) { try code(&value) }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) throws(Failure) {
+    try part.visitMembers(&self)
+  }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) throws(Failure) {
+    var isPresent = part != nil
+    try code(&isPresent)
+    guard isPresent else { return part = nil }
+    var value = part ?? .unread
+    try value.visitMembers(&self)
+    part = value
+  }
+
+  mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) throws(Failure) {
+    var count = UInt32(parts.count)
+    try code(&count)
+    for place in 0..<Int(count) {
+      if place == parts.count { parts.append(.unread) }
+      try parts[place].visitMembers(&self)
+    }
+  }
+}
+
+extension FieldWriter: MemberCoder {}
+extension FieldReader: MemberCoder {}
+
+// MARK: Records
+
+/// The head of a part in a record: a bit for each member that may be missing, and the choices.
+///
+/// - Shape: perhaps a byte; the flags, the first member in the lowest bit, as a byte or, if there are more than eight, as a
+///   number; perhaps a byte. Without flags there is none for them.
+struct RecordHead: MemberCoder {
+  /// The place of a choice.
+  enum Place: Equatable {
+    /// Among the flags, in so many bits.
+    case bits(Int)
+    /// A byte before the flags.
+    case before
+    /// A byte behind the flags.
+    case behind
+  }
+
+  /// The byte before the flags.
+  var before: UInt8?
+  /// The flags.
+  var flags: UInt64 = 0
+  /// The number of flags.
+  private(set) var width = 0
+  /// The byte behind the flags.
+  var behind: UInt8?
+
+  /// A head without flags.
+  init() {}
+
+  /// The head of a part.
+  init<Part: EventMembers>(_ part: inout Part) { part.visitMembers(&self) }
+
+  mutating func member<Value: MemberValue>(_: StaticString, _ value: inout Value, decimals: Int) {}
+
+  mutating func member<Value: MemberValue>(_: StaticString, _ value: inout Value?, decimals: Int) {
+    add(value == nil ? 0 : 1, bits: 1)
+  }
+
+  mutating func choice<Value: MemberChoice>(_: StaticString, _ value: inout Value, _ place: Place) {
+    switch place {
+    case .bits(let bits): add(value.code, bits: bits)
+    case .before: before = value.code
+    case .behind: behind = value.code
+    }
+  }
+
+  mutating func flag(_: StaticString, _ value: inout Bool) { add(value ? 1 : 0, bits: 1) }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) {}
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) {
+    add(part == nil ? 0 : 1, bits: 1)
+  }
+
+  mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) {}
+
+  private mutating func add(_ value: UInt8, bits: Int) {
+    flags |= UInt64(value) << UInt64(width)
+    width += bits
+  }
+
+  /// Takes the lowest flags of a head that is read.
+  mutating func take(bits: Int) -> UInt8 {
+    defer { flags >>= UInt64(bits) }
+    return UInt8(truncatingIfNeeded: flags & (1 << UInt64(bits) - 1))
+  }
+}
+
+extension RecordWriter: MemberCoder {
+  mutating func member<Value: MemberValue>(_: StaticString, _ value: inout Value, decimals: Int) {
+    value.write(to: &self, decimals: decimals)
+  }
+
+  mutating func member<Value: MemberValue>(_: StaticString, _ value: inout Value?, decimals: Int) {
+    value?.write(to: &self, decimals: decimals)
+  }
+
+  mutating func choice<Value: MemberChoice>(_: StaticString, _ value: inout Value, _: RecordHead.Place) {}
+
+  mutating func flag(_: StaticString, _ value: inout Bool) {}
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) { write(part) }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) {
+    if let part { write(part) }
+  }
+
+  mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) { write(parts) }
+
+  /// Writes a part.
+  mutating func write<Part: EventMembers>(_ part: Part) {
+    var part = part
+    let head = RecordHead(&part)
+    if let before = head.before { byte(before) }
+    if head.width > 8 { number(head.flags) } else if head.width > 0 { byte(UInt8(head.flags)) }
+    if let behind = head.behind { byte(behind) }
+    part.visitMembers(&self)
+  }
+
+  /// Writes the number of parts, then the parts.
+  mutating func write<Part: EventMembers>(_ parts: [Part]) {
+    number(UInt64(parts.count))
+    for part in parts { write(part) }
+  }
+}
+
+extension RecordReader: MemberCoder {
+  mutating func member<Value: MemberValue>(
+    _: StaticString,
+    _ value: inout Value,
+    decimals: Int
+  ) throws(FieldError) {
+    value = try Value(from: &self, decimals: decimals)
+  }
+
+  mutating func member<Value: MemberValue>(
+    _: StaticString,
+    _ value: inout Value?,
+    decimals: Int
+  ) throws(FieldError) {
+    value = head.take(bits: 1) == 1 ? try Value(from: &self, decimals: decimals) : nil
+  }
+
+  mutating func choice<Value: MemberChoice>(
+    _: StaticString,
+    _ value: inout Value,
+    _ place: RecordHead.Place
+  ) throws(FieldError) {
+    let code =
+      switch place {
+      case .bits(let bits): head.take(bits: bits)
+      case .before: head.before ?? 0
+      case .behind: head.behind ?? 0
+      }
+    guard let read = Value(code: code) else {
+      throw failure(.unknownTag(field: Value.fieldName, tag: code))
+    }
+    value = read
+  }
+
+  mutating func flag(_: StaticString, _ value: inout Bool) throws(FieldError) {
+    value = head.take(bits: 1) == 1
+  }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) throws(FieldError) {
+    part = try self.part()
+  }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) throws(FieldError) {
+    part = head.take(bits: 1) == 1 ? try self.part() : nil
+  }
+
+  mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) throws(FieldError) {
+    parts = try self.parts()
+  }
+
+  /// Reads a part.
+  mutating func part<Part: EventMembers>() throws(FieldError) -> Part {
+    var part = Part.unread
+    let outer = head
+    head = RecordHead(&part)
+    if head.before != nil { head.before = try byte() }
+    head.flags = head.width > 8 ? try number() : head.width > 0 ? UInt64(try byte()) : 0
+    guard head.flags >> UInt64(head.width) == 0 else {
+      throw failure(.unknownTag(field: "flags", tag: UInt8(truncatingIfNeeded: head.flags)))
+    }
+    if head.behind != nil { head.behind = try byte() }
+    try part.visitMembers(&self)
+    head = outer
+    return part
+  }
+
+  /// Reads the number of parts, then the parts.
+  mutating func parts<Part: EventMembers>() throws(FieldError) -> [Part] {
+    var parts: [Part] = []
+    for _ in 0..<(try number()) { parts.append(try part()) }
+    return parts
+  }
+}
