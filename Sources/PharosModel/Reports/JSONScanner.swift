@@ -153,6 +153,8 @@ package struct JSONScanner {
       if !take(UInt8(ascii: "+"), bytes) { _ = take(UInt8(ascii: "-"), bytes) }
       guard takeDigits(bytes) else { throw noValue(at: start) }
     }
+    // A number such as 01 or 1x is none, and not a number that something follows.
+    if offset < end, JSONScanner.isLiteral(bytes.byte(at: offset)) { throw noValue(at: start) }
     return JSONSlice(.number, start..<offset)
   }
 
@@ -180,6 +182,15 @@ package struct JSONScanner {
     guard offset < end, bytes.byte(at: offset) == byte else { return false }
     offset += 1
     return true
+  }
+
+  /// Returns whether a number or a word may contain the character.
+  private static func isLiteral(_ ascii: UInt8) -> Bool {
+    switch ascii {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    case UInt8(ascii: "E"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
+    default: false
+    }
   }
 
   /// Returns whether the character is white space in JSON.
