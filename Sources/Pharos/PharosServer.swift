@@ -19,12 +19,13 @@ import Synchronization
 /// try await server.run()
 /// ```
 public final class PharosServer: Service, RegionControl, Sendable {
-  /// The current site: that of the start, or the one that was adopted since.
-  public var site: Site { declared.withLock { $0 } }
+  /// The current site: that of the start, with all changes since.
+  public var site: Site { phase.listening?.site ?? settled.withLock { $0 } }
   /// The hub of all decisions.
   public let hub = EventHub()
 
-  private let declared: Mutex<Site>
+  /// The site before it listens, and after it has stopped.
+  private let settled: Mutex<Site>
   private let grounds: [LocatableVenue]
   private let publishesSensings: Bool
   private let configuration: IngestConfiguration
@@ -53,7 +54,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
     restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
-    declared = Mutex(site)
+    settled = Mutex(site)
     self.grounds = grounds
     self.publishesSensings = publishesSensings
     self.configuration = configuration
@@ -102,6 +103,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
     // Both a graceful shutdown and a cancellation end the wait, and both are a reason to drain.
     try? await gracefulShutdown()
     await ingest.shutdown()
+    settled.withLock { $0 = ingest.site }
     phase.stop(IngestError.stopped)
   }
 
@@ -112,11 +114,18 @@ public final class PharosServer: Service, RegionControl, Sendable {
     try await phase.ingest().localAddresses
   }
 
-  /// Carries out a change of an application's regions or ranging, once the server listens.
+  /// Carries out a change of the site, such as an application's new region, once the server listens.
   ///
   /// - Throws: `RegionRefusal` where the change is refused, as the 21st region of an application is.
   public func apply(_ change: RegionChange) async throws {
     try await phase.ingest().apply(change)
+  }
+
+  /// Carries out several changes at one instant, all of them or none, once the server listens.
+  ///
+  /// - Throws: `RegionRefusal` where one of the changes is refused.
+  public func apply(all changes: [RegionChange]) async throws {
+    try await phase.ingest().apply(all: changes)
   }
 
   /// Takes over an edited site, once the server listens: what it declares alike goes on as it was.
@@ -124,9 +133,11 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// Regions that applications have added at run time stay.
   ///
   /// - Throws: `RegionRefusal` where a declared application is refused, nothing having changed.
-  public func adopt(_ site: Site) async throws {
-    try await phase.ingest().adopt(site)
-    declared.withLock { $0 = site }
+  public func adopt(_ site: Site) async throws { try await phase.ingest().adopt(site) }
+
+  /// Takes over an edited site in place of another one than that which was declared last.
+  package func adopt(_ site: Site, replacing former: Site) async throws {
+    try await phase.ingest().adopt(site, replacing: former)
   }
 
   /// Takes over other keys for signed datagrams, once the server listens; returns when they count everywhere.
@@ -169,6 +180,14 @@ final class Phase: Sendable {
         }
       }
       if let known { continuation.resume(with: known) }
+    }
+  }
+
+  /// The ingest server, if it listens now.
+  var listening: IngestServer? {
+    state.withLock { state in
+      guard case .listening(let ingest) = state else { return nil }
+      return ingest
     }
   }
 
@@ -228,9 +247,6 @@ extension PharosServer {
 
   /// The observers that are heard and do not count, since the site admits only those that it lists.
   package func quarantine() async throws -> [QuarantinedObserver] { try await phase.ingest().quarantine() }
-
-  /// The applications with their regions as they are now, those of the site and those that came at run time.
-  package func applications() async throws -> [Application] { try await phase.ingest().applications() }
 }
 
 extension PharosServer {

@@ -23,12 +23,10 @@ package struct Register: Hashable, Sendable {
     self.accepted = accepted
   }
 
-  /// The merged site, which the engine adopts.
+  /// The merged site, which the engine starts with.
   package var site: Site {
     var site = declared
-    site.applications = applications.map { shown in
-      shown.application(declared: declared.applications.first { $0.identifier == shown.identifier })
-    }
+    site.applications = applications.map(application)
     let listed = Set(declared.observers.map(\.id))
     site.observers += accepted.subtracting(listed).sorted().map { ObserverEntry(id: $0) }
     return site
@@ -48,6 +46,20 @@ package struct Register: Hashable, Sendable {
     let declared = declared.applications.first { $0.identifier == name }
     guard declared != nil || made[name] != nil else { return nil }
     return merged(declared, with: made[name], named: name)
+  }
+
+  /// Changes the registrations for an application.
+  ///
+  /// - Parameters:
+  ///   - name: the application.
+  ///   - body: changes them; an application without any is removed.
+  /// - Returns: the changes that lead to the site that the register merges now.
+  package mutating func update(_ name: String, _ body: (inout MadeApplication) -> Void) -> [RegionChange] {
+    let none = Application(identifier: name)
+    let before = application(name).map(application) ?? none
+    body(&made[name, default: MadeApplication()])
+    if made[name]?.isEmpty == true { made[name] = nil }
+    return before.changes(to: application(name).map(application) ?? none)
   }
 
   /// The registrations over HTTP that are not in effect, with the reasons, for the log.
@@ -85,11 +97,19 @@ package struct Register: Hashable, Sendable {
 
   /// Returns whether the site file declares a region, in the list or in the rotation.
   static func declares(_ application: Application, region identifier: String) -> Bool {
-    func holds(_ node: RegionNode) -> Bool {
-      node.region.identifier == identifier || node.children.contains(where: holds)
-    }
-    return application.regions.contains { $0.identifier == identifier }
-      || application.rotation.contains(where: holds)
+    application.regions.contains { $0.identifier == identifier }
+      || application.rotation.contains { $0.allRegions.contains { $0.identifier == identifier } }
+  }
+
+  /// The application that the engine takes over, with the rotation that the site file declares.
+  private func application(_ shown: RegisteredApplication) -> Application {
+    Application(
+      identifier: shown.identifier,
+      regions: shown.regions.map(\.region),
+      ranging: shown.ranging.map(\.request),
+      rotation: declared.applications.first { $0.identifier == shown.identifier }?.rotation ?? [],
+      regionLimit: shown.regionLimit
+    )
   }
 
   private func merged(
@@ -126,12 +146,8 @@ package struct Register: Hashable, Sendable {
       regionLimit: limit,
       regions: regions,
       ranging: ranging,
-      rotated: (declared?.rotation ?? []).reduce(0) { $0 + Register.count($1) }
+      rotated: declared?.rotation.flatMap(\.allRegions).count ?? 0
     )
-  }
-
-  private static func count(_ node: RegionNode) -> Int {
-    1 + node.children.reduce(0) { $0 + count($1) }
   }
 }
 
@@ -175,20 +191,6 @@ package struct RegisteredApplication: Hashable, Sendable {
   package var ranging: [RegisteredRanging]
   /// The number of regions in its rotation.
   package var rotated: Int
-
-  /// Returns the application that the engine adopts.
-  ///
-  /// - Parameter declared: the site file's declaration of it, which holds its rotation.
-  /// - Returns: the application.
-  func application(declared: Application?) -> Application {
-    Application(
-      identifier: identifier,
-      regions: regions.map(\.region),
-      ranging: ranging.map(\.request),
-      rotation: declared?.rotation ?? [],
-      regionLimit: regionLimit
-    )
-  }
 }
 
 /// The registrations over HTTP for one application.
@@ -278,48 +280,53 @@ package enum RegistrarDocuments {
     replacing former: Register,
     in store: any DocumentStore
   ) throws(JournalError) {
-    for name in Set(register.made.keys).union(former.made.keys).sorted() {
-      let (new, old) = (
-        register.made[name] ?? MadeApplication(), former.made[name] ?? MadeApplication()
-      )
-      guard new != old else { continue }
-      if new.document != old.document {
-        let document = new.document.map { value in json { value.write(to: &$0) } }
-        try keep(document, Kind.application, name, store)
-      }
-      for identifier in Set(new.regions.keys).union(old.regions.keys).sorted()
-      where new.regions[identifier] != old.regions[identifier] {
-        let document = new.regions[identifier].map { region in
-          json { RegionDocument.write(region, to: &$0) }
-        }
-        try keep(document, Kind.region, key(name, identifier), store)
-      }
-      for ranging in Set(new.ranging.keys).union(old.ranging.keys).sorted()
-      where new.ranging[ranging] != old.ranging[ranging] {
-        let document = new.ranging[ranging].map { request in
-          json { RangingDocument.write(request, to: &$0) }
-        }
-        try keep(document, Kind.ranging, key(name, ranging), store)
+    for name in Set(register.made.keys).union(former.made.keys).sorted()
+    where register.made[name] != former.made[name] {
+      let (new, old) = (documents(of: name, register.made[name]), documents(of: name, former.made[name]))
+      for key in Set(new.keys).union(old.keys).sorted() where new[key] != old[key] {
+        try keep(new[key], key, store)
       }
     }
-    for observer in register.accepted.subtracting(former.accepted).sorted() {
-      try keep(Array("{}".utf8), Kind.accepted, "\(observer)", store)
+    for observer in register.accepted.symmetricDifference(former.accepted).sorted() {
+      let document = register.accepted.contains(observer) ? Array("{}".utf8) : nil
+      try keep(document, Key(kind: Kind.accepted, key: "\(observer)"), store)
     }
-    for observer in former.accepted.subtracting(register.accepted).sorted() {
-      try keep(nil, Kind.accepted, "\(observer)", store)
+  }
+
+  /// The kind and the key of a document.
+  private struct Key: Hashable, Comparable {
+    let kind: String
+    let key: String
+
+    static func < (left: Key, right: Key) -> Bool { (left.kind, left.key) < (right.kind, right.key) }
+  }
+
+  private static func documents(of name: String, _ made: MadeApplication?) -> [Key: [UInt8]] {
+    var documents: [Key: [UInt8]] = [:]
+    guard let made else { return documents }
+    if let document = made.document {
+      documents[Key(kind: Kind.application, key: name)] = json { document.write(to: &$0) }
     }
+    for (identifier, region) in made.regions {
+      let key = Key(kind: Kind.region, key: key(name, identifier))
+      documents[key] = json { RegionDocument.write(region, to: &$0) }
+    }
+    for (ranging, request) in made.ranging {
+      let key = Key(kind: Kind.ranging, key: key(name, ranging))
+      documents[key] = json { RangingDocument.write(request, to: &$0) }
+    }
+    return documents
   }
 
   private static func keep(
     _ document: [UInt8]?,
-    _ kind: String,
-    _ key: String,
+    _ key: Key,
     _ store: any DocumentStore
   ) throws(JournalError) {
     if let document {
-      try store.put(document, kind: kind, key: key)
+      try store.put(document, kind: key.kind, key: key.key)
     } else {
-      _ = try store.delete(kind: kind, key: key)
+      _ = try store.delete(kind: key.kind, key: key.key)
     }
   }
 

@@ -43,7 +43,7 @@ package final class Registrar: Sendable {
     Registrar.tell(register.conflicts, logger)
   }
 
-  /// The site that the engine adopts: the site file's declarations merged with the registrations over HTTP.
+  /// The site that the engine starts with: the site file's declarations merged with the registrations over HTTP.
   package var site: Site { register.withLock { $0.site } }
 
   /// The applications: those of the site file in its order, then those made over HTTP by identifier.
@@ -65,29 +65,30 @@ package final class Registrar: Sendable {
     try await turns.take {
       var next = register.withLock { $0 }
       next.declared = declared
-      try await server.withLock { $0 }?.adopt(next.site)
+      let (former, current) = (register.withLock { $0.site }, next.site)
+      try await server.withLock { $0 }?.adopt(current, replacing: former)
       let settled = next
       register.withLock { $0 = settled }
       Registrar.tell(settled.conflicts, logger)
     }
   }
 
-  /// Changes the register: tries the change on a copy, writes it to the journal, and has the engine adopt it; a failure
+  /// Changes the register: tries the change on a copy, writes it to the journal, and has the server carry it out; a refusal
   /// undoes it.
   ///
   /// - Parameters:
   ///   - whileStopped: indicates whether the change may also be made while there is no server, for the next start.
-  ///   - change: changes the copy; throws if the change is not allowed.
+  ///   - change: changes the copy; throws if the change is not allowed. It returns the result, and the changes for the server.
   /// - Returns: the result of the change.
   /// - Throws: the reason why it was not made.
   func edit<Value>(
     whileStopped: Bool = false,
-    _ change: (inout Register) throws -> Value
+    _ change: (inout Register) throws -> (Value, [RegionChange])
   ) async throws -> Value {
     try await turns.take {
       let before = register.withLock { $0 }
       var after = before
-      let value = try change(&after)
+      let (value, changes) = try change(&after)
       guard after != before else { return value }
       let server = self.server.withLock { $0 }
       guard server != nil || whileStopped else {
@@ -95,7 +96,7 @@ package final class Registrar: Sendable {
       }
       try RegistrarDocuments.write(after, replacing: before, in: store)
       do {
-        try await server?.adopt(after.site)
+        if !changes.isEmpty { try await server?.apply(all: changes) }
       } catch {
         try RegistrarDocuments.write(before, replacing: after, in: store)
         throw error
@@ -117,11 +118,6 @@ package final class Registrar: Sendable {
       try await server.withLock { $0 }?.adopt(keys: keys.list())
       return value
     }
-  }
-
-  /// Has the engine refuse a region, so that an event tells of it, as Core Location tells its delegate.
-  func refuse(_ region: Region, application: String) async throws {
-    try await server.withLock { $0 }?.apply(.startMonitoring(application: application, region))
   }
 
   private static func tell(_ conflicts: [String], _ logger: Logger) {
@@ -149,16 +145,10 @@ extension Registrar {
       try Registrar.refuseDeclared(register, name)
       let isNew = register.made[name] == nil
       try Registrar.makeRoom(in: register, for: name)
-      let held = register.made[name]?.regions.count ?? 0
-      guard held <= document.regionLimit else {
-        throw Problem.conflict(
-          Problem.regionLimitExceeded,
-          "Application \"\(name)\" holds \(held) regions, more than the limit of \(document.regionLimit) that is asked "
-            + "for. Remove regions first."
-        )
-      }
-      register.made[name, default: MadeApplication()].document = document
-      return isNew
+      // First, so that a limit that is too low is refused, and no region is left out for it.
+      let limit = RegionChange.setRegionLimit(application: name, document.regionLimit)
+      let others = register.update(name) { $0.document = document }.filter { $0 != limit }
+      return (isNew, [limit] + others)
     }
   }
 
@@ -172,7 +162,7 @@ extension Registrar {
       guard register.made[name] != nil else {
         throw Problem.notFound("There is no application \"\(name)\".")
       }
-      register.made[name] = nil
+      return ((), register.update(name) { $0 = MadeApplication() })
     }
   }
 
@@ -184,15 +174,6 @@ extension Registrar {
   /// - Returns: `true` if it is new.
   /// - Throws: the reason for the refusal, such as the 21st region of an application; nothing has changed then.
   package func put(region: Region, application name: String) async throws -> Bool {
-    do {
-      return try await keep(region, application: name)
-    } catch let problem as Problem where problem.name == Problem.regionLimitExceeded {
-      try await refuse(region, application: name)
-      throw problem
-    }
-  }
-
-  private func keep(_ region: Region, application name: String) async throws -> Bool {
     try await edit { register in
       let declared = register.declared.applications.first { $0.identifier == name }
       if let declared, Register.declares(declared, region: region.identifier) {
@@ -203,16 +184,11 @@ extension Registrar {
       }
       if declared == nil { try Registrar.makeRoom(in: register, for: name) }
       let isNew = register.made[name]?.regions[region.identifier] == nil
-      let limit = register.application(name)?.regionLimit ?? Application.defaultRegionLimit
-      let held = (declared?.regions.count ?? 0) + (register.made[name]?.regions.count ?? 0)
-      guard !isNew || held < limit else {
-        throw Problem.regionLimit(limit, application: name, region: region.identifier)
-      }
       if declared == nil, register.made[name]?.document == nil {
         register.made[name, default: MadeApplication()].document = ApplicationDocument()
       }
       register.made[name, default: MadeApplication()].regions[region.identifier] = region
-      return isNew
+      return (isNew, [.startMonitoring(application: name, region)])
     }
   }
 
@@ -231,10 +207,10 @@ extension Registrar {
           "Region \"\(identifier)\" of application \"\(name)\" is declared by the site file; remove it there."
         )
       }
-      guard register.made[name]?.regions.removeValue(forKey: identifier) != nil else {
+      guard register.made[name]?.regions[identifier] != nil else {
         throw Problem.notFound("Application \"\(name)\" has no region \"\(identifier)\".")
       }
-      if register.made[name]?.isEmpty == true { register.made[name] = nil }
+      return ((), register.update(name) { $0.regions[identifier] = nil })
     }
   }
 
@@ -243,7 +219,10 @@ extension Registrar {
   /// - Parameter observer: the observer.
   /// - Throws: the error of the store or the engine; the observer is not accepted then.
   package func accept(_ observer: ObserverID) async throws {
-    try await edit(whileStopped: true) { register in _ = register.accepted.insert(observer) }
+    try await edit(whileStopped: true) { register in
+      register.accepted.insert(observer)
+      return ((), [.acceptObserver(observer)])
+    }
   }
 
   /// Withdraws the acceptance of an observer.
@@ -252,7 +231,11 @@ extension Registrar {
   /// - Returns: `true` if it was accepted.
   /// - Throws: the error of the store or the engine; nothing has changed then.
   package func forget(_ observer: ObserverID) async throws -> Bool {
-    try await edit(whileStopped: true) { register in register.accepted.remove(observer) != nil }
+    try await edit(whileStopped: true) { register in
+      let wasAccepted = register.accepted.remove(observer) != nil
+      let isDeclared = register.declared.observers.contains { $0.id == observer }
+      return (wasAccepted, isDeclared ? [] : [.dismissObserver(observer)])
+    }
   }
 
   static func refuseDeclared(_ register: Register, _ name: String) throws {
@@ -322,8 +305,7 @@ extension Registrar {
           "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, as many as it may over HTTP."
         )
       }
-      register.made[application, default: MadeApplication()].ranging[name] = request
-      return isNew
+      return (isNew, register.update(application) { $0.ranging[name] = request })
     }
   }
 
@@ -337,12 +319,12 @@ extension Registrar {
     try await edit { register in
       let shown = register.application(application)?.ranging.first { $0.name == name }
       if let shown, shown.source == .site { throw Registrar.declared(name, application) }
-      guard register.made[application]?.ranging.removeValue(forKey: name) != nil else {
+      guard register.made[application]?.ranging[name] != nil else {
         throw Problem.notFound(
           "Application \"\(application)\" ranges nothing by the name \"\(name)\"."
         )
       }
-      if register.made[application]?.isEmpty == true { register.made[application] = nil }
+      return ((), register.update(application) { $0.ranging[name] = nil })
     }
   }
 

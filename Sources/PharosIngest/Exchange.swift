@@ -196,10 +196,8 @@ package struct ShardParcel: Sendable {
   package enum Content: Sendable {
     /// Reports of observers that belong to the shard.
     case reports(ReportBatch)
-    /// A change of an application's regions, accepted already; every shard gets it.
-    case change(RegionChange)
-    /// An edited site, accepted already; every shard gets it.
-    case adoption(Site)
+    /// Changes of the site, accepted already; every shard gets them.
+    case changes([RegionChange])
     /// The process stood still up to this time and received nothing; every shard gets it.
     case pause(through: Timestamp)
     /// The position of a checkpoint: behind everything up to the parcel's R; every shard gets it.
@@ -231,10 +229,8 @@ package struct ShardResult: Sendable {
 package struct ServerInput: Sendable {
   /// The input.
   package enum Content: Sendable {
-    /// An application asked for a change of its regions, which was accepted unless there is a refusal.
-    case change(RegionChange, refusal: RegionRefusal?)
-    /// An edited site took the place of the one before.
-    case adoption(Site)
+    /// Changes of the site, which were accepted unless there is a refusal.
+    case changes([RegionChange], refusal: RegionRefusal?)
     /// The wall clock was set by so much.
     case clockStep(TimeSpan)
     /// The process stood still up to this time and received nothing.

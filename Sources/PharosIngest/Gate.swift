@@ -39,17 +39,20 @@ struct Gate {
   init(_ signingStore: SigningStore, site: Site) {
     self.signingStore = signingStore
     keys = signingStore.keys
-    adopt(site)
+    listed = Gate.listed(by: site)
   }
 
   /// Takes over other keys.
   mutating func adopt(_ keys: KeyRing) { self.keys = keys }
 
   /// Takes over another list of observers.
+  mutating func adopt(listed: Set<ObserverID>?) { self.listed = listed }
+
+  /// The list of observers that a site's gates need.
   ///
-  /// If the site admits only listed observers, the engine enforces this and puts the others in quarantine.
-  mutating func adopt(_ site: Site) {
-    listed = site.admission == .open ? Set(site.observers.map(\.id)) : nil
+  /// - Returns: nil if the site admits only listed observers: then the engine enforces this and puts the others in quarantine.
+  static func listed(by site: Site) -> Set<ObserverID>? {
+    site.admission == .open ? Set(site.observers.map(\.id)) : nil
   }
 
   /// Judges a datagram before anything of it but its head is read.

@@ -87,33 +87,34 @@ package struct HeardTable {
     self.capacity = capacity
     self.pseudonym = pseudonym
     frames = FrameDecoder(iBeaconCompanies: iBeaconCompanies)
-    known = KnownDevices(Site())
+    known = KnownDevices(Site(iBeaconCompanies: iBeaconCompanies))
   }
 
-  /// Applies a site's registered devices and its decoding rules; hides devices that are no longer registered at once.
+  /// Takes over the registered devices; hides those that are no longer registered at once.
+  ///
+  /// A device that is registered as before stays as it is; the payloads of others are read again.
   ///
   /// - Parameters:
-  ///   - site: the site's declarations.
-  ///   - applications: the applications of the site and those that registered at run time.
+  ///   - next: the devices that the site names.
   ///   - showsStrangers: indicates whether unregistered devices are shown with address and name.
-  package mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
-    frames = FrameDecoder(iBeaconCompanies: site.iBeaconCompanies)
-    known = KnownDevices(site)
-    for application in applications { known.insert(application) }
-    resolver = Resolver(site: site)
+  package mutating func recognise(_ next: KnownDevices, showsStrangers: Bool) {
+    let readsAnew = next.iBeaconCompanies != known.iBeaconCompanies || next.beacons != known.beacons
+    if readsAnew {
+      frames = FrameDecoder(iBeaconCompanies: next.iBeaconCompanies)
+      resolver = Resolver(site: Site(beacons: next.beacons))
+    }
+    known = next
     self.showsStrangers = showsStrangers
     for place in beacons.indices {
-      beacons[place].payloadLength = 0
-      beacons[place].scanResponseLength = 0
-      let isKnown = beacons[place].entry.address.map { known.contains($0) } ?? false
-      settle(place, isKnown: isKnown || beacons[place].entry.identities.contains { known.contains($0) }, nil)
+      let isKnown =
+        beacons[place].entry.address.map { known.contains($0) } ?? false
+        || beacons[place].entry.identities.contains { known.contains($0) }
+      if readsAnew || !isKnown || !beacons[place].isKnown {
+        beacons[place].payloadLength = 0
+        beacons[place].scanResponseLength = 0
+      }
+      settle(place, isKnown: isKnown, nil)
     }
-  }
-
-  /// Takes over what a change of regions asks about.
-  package mutating func recognise(_ change: RegionChange) {
-    known.insert(change)
-    for place in beacons.indices { beacons[place].payloadLength = 0 }
   }
 
   /// Forgets the unregistered devices that were not heard for `memory`.
@@ -428,34 +429,22 @@ struct DecayingRate: Sendable {
 /// All other devices are unregistered: neither their addresses nor their names are kept.
 package struct KnownDevices: Hashable, Sendable {
   private var constraints: Set<BeaconConstraint> = []
+  /// The site's entries of beacons, some with the keys that resolve their addresses.
+  let beacons: [BeaconEntry]
+  /// The companies whose frames count as iBeacons.
+  let iBeaconCompanies: [UInt16]
 
   /// Takes what a site names.
   package init(_ site: Site) {
-    for application in site.applications { insert(application) }
+    beacons = site.beacons
+    iBeaconCompanies = site.iBeaconCompanies
+    for application in site.applications {
+      let regions = application.regions + application.rotation.flatMap(\.allRegions)
+      constraints.formUnion(regions.lazy.map { $0.constraint.withoutKind })
+      constraints.formUnion(application.ranging.lazy.map { $0.constraint.withoutKind })
+    }
     constraints.formUnion(site.beacons.lazy.map { $0.constraint.withoutKind })
     constraints.formUnion(site.zones.lazy.flatMap(\.beacons).map(\.withoutKind))
-  }
-
-  /// Adds what an application asks about.
-  package mutating func insert(_ application: Application) {
-    constraints.formUnion(application.regions.lazy.map { $0.constraint.withoutKind })
-    constraints.formUnion(application.ranging.lazy.map { $0.constraint.withoutKind })
-    application.rotation.forEach { insert($0) }
-  }
-
-  /// Adds the devices that a change names; those that it no longer names stay until the site is read again.
-  mutating func insert(_ change: RegionChange) {
-    switch change {
-    case .startMonitoring(_, let region, assuming: _): constraints.insert(region.constraint.withoutKind)
-    case .startRanging(_, let request): constraints.insert(request.constraint.withoutKind)
-    case .setRotation(_, let tree): tree.forEach { insert($0) }
-    default: break
-    }
-  }
-
-  private mutating func insert(_ node: RegionNode) {
-    constraints.insert(node.region.constraint.withoutKind)
-    node.children.forEach { insert($0) }
   }
 
   /// Returns whether an address is registered.

@@ -55,6 +55,8 @@ struct IngestParts {
   let merger: NIOLoopBound<MergerLoop>
   let recorder: NIOLoopBound<RecorderLoop>?
   let signingStore: SigningStore
+  /// The site with all changes so far.
+  let site: LiveSite
 
   /// Makes all of it.
   static func make(
@@ -64,6 +66,7 @@ struct IngestParts {
   ) async throws -> IngestParts {
     let configuration = plan.configuration
     let registry = try RegionRegistry(site: plan.site)
+    let site = LiveSite(plan.site)
     let writer = configuration.record == nil ? nil : try plan.recordingWriter()
     // It keeps what the run before has left, and so may wait for a disk.
     let signingStore = try await NIOThreadPool.singleton.runIfActive {
@@ -96,7 +99,12 @@ struct IngestParts {
             on: eventLoop,
             exchange,
             signingStore,
-            index == 0 ? registry : nil
+            index == 0
+              ? ServerInputs(
+                registry: registry,
+                site: site,
+                watch: ClockWatch(configuration.clock, told: plan.timeline.told)
+              ) : nil
           )
           return NIOLoopBound(loop, eventLoop: eventLoop)
         }
@@ -110,7 +118,8 @@ struct IngestParts {
         loops: loops,
         merger: merger,
         recorder: recorder,
-        signingStore: signingStore
+        signingStore: signingStore,
+        site: site
       )
     } catch {
       try? await readers.shutdownGracefully()
@@ -182,22 +191,15 @@ extension IngestParts.Plan {
     }
   }
 
-  /// One loop, on its event loop; the registry is for the one that takes changes.
+  /// One loop, on its event loop; one of them takes the inputs that no socket brings.
   func readingLoop(
     _ index: Int,
     on eventLoop: any EventLoop,
     _ exchange: Exchange,
     _ signingStore: SigningStore,
-    _ registry: RegionRegistry?
+    _ server: ServerInputs?
   ) throws -> ReadingLoop {
-    let server = registry.map { registry in
-      ServerInputs(
-        site: site,
-        registry: registry,
-        watch: ClockWatch(configuration.clock, told: timeline.told)
-      )
-    }
-    return try ReadingLoop(
+    try ReadingLoop(
       index: index,
       eventLoop: eventLoop,
       exchange: exchange,

@@ -26,6 +26,8 @@ package final class IngestServer: Sendable {
   ///
   /// Acquired and released, so that exactly one caller does the work.
   private let isStopping = ManagedAtomic(false)
+  /// Held while loops learn of a change.
+  private let updates = Mutex(())
   /// The last snapshot, once the loops are gone.
   private let lastSnapshot = Mutex<IngestSnapshot?>(nil)
 
@@ -157,14 +159,22 @@ package final class IngestServer: Sendable {
 }
 
 extension IngestServer {
-  /// Changes the regions of an application, at an instant that has its place among all inputs.
+  /// The site with all changes so far.
+  package var site: Site { parts.site.value }
+
+  /// Changes the site, at an instant that has its place among all inputs.
   ///
   /// Returns once the change is accepted; an event says when it had consequences.
   ///
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  package func apply(_ change: RegionChange) async throws {
-    try await ask { .change(change, $0) }
-    for loop in loops { loop.eventLoop.execute { loop.value.intake.recognise(change) } }
+  package func apply(_ change: RegionChange) async throws { try await apply(all: [change]) }
+
+  /// Makes several changes at one instant, all of them or none.
+  ///
+  /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
+  package func apply(all changes: [RegionChange]) async throws {
+    try await ask { .changes(changes, $0) }
+    if changes.contains(where: \.changesSite) { updateLoops() }
   }
 
   /// Takes over an edited site, at an instant that has its place among all inputs.
@@ -172,14 +182,26 @@ extension IngestServer {
   /// Unchanged declarations go on as they were, and the regions that applications added at run time stay. Returns once
   /// the site is accepted.
   ///
+  /// - Parameters:
+  ///   - site: the edited site.
+  ///   - former: the site that it takes the place of; nil for the one that was declared last.
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  package func adopt(_ site: Site) async throws {
-    try await ask { .adoption(site, $0) }
-    let applications = try await applications()
-    for loop in loops {
-      loop.eventLoop.execute {
-        loop.value.recognise(site, applications: applications)
-        loop.value.intake.gate.adopt(site)
+  package func adopt(_ site: Site, replacing former: Site? = nil) async throws {
+    try await ask { .adoption(site, replacing: former, $0) }
+    updateLoops()
+  }
+
+  /// Passes the devices and the observers that the site names to the loops.
+  private func updateLoops() {
+    // One after the other, so that the newest site comes last.
+    updates.withLock { _ in
+      let site = site
+      let (known, listed) = (KnownDevices(site), Gate.listed(by: site))
+      for loop in loops {
+        loop.eventLoop.execute {
+          loop.value.intake.recognise(known, showsStrangers: loop.value.configuration.showsStrangers)
+          loop.value.intake.gate.adopt(listed: listed)
+        }
       }
     }
   }
@@ -272,13 +294,6 @@ extension IngestServer {
   ///
   /// - Throws: ``IngestError/stopped``.
   package func calibrations() async throws -> [Calibration] { try await mergerCopy().calibrations }
-
-  /// The applications with their regions as they are now, those of the site and those that came at run time.
-  ///
-  /// - Throws: ``IngestError/stopped``.
-  package func applications() async throws -> [Application] {
-    try await loops[0].look { $0.server?.registry.applications ?? [] }
-  }
 
   private func look<Found: Sendable>(
     _ body: @escaping @Sendable (ReadingLoop) -> Found

@@ -229,13 +229,10 @@ package struct Intake {
     return .failure(reason)
   }
 
-  /// Takes over what a site asks about, and which companies' frames it reads as iBeacons.
-  mutating func recognise(_ site: Site, applications: [Application], showsStrangers: Bool) {
-    heard.recognise(site, applications: applications, showsStrangers: showsStrangers)
+  /// Takes over the registered devices.
+  mutating func recognise(_ known: KnownDevices, showsStrangers: Bool) {
+    heard.recognise(known, showsStrangers: showsStrangers)
   }
-
-  /// Takes over what a change of regions asks about.
-  mutating func recognise(_ change: RegionChange) { heard.recognise(change) }
 
   /// Forgets the unregistered devices that were not heard for ten minutes.
   mutating func forget(at time: Timestamp) { heard.forget(at: time) }

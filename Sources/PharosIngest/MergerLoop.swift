@@ -103,13 +103,9 @@ package final class MergerLoop {
   private func take(_ input: ServerInput) {
     decidedThrough = max(decidedThrough, input.received)
     switch input.content {
-    case .change(let change, refusal: let refusal):
-      guard let refusal else { return merger.apply(change, at: input.received) }
-      // Refused for another reason, it was malformed: who asked knows, and there is nothing that others need to know.
-      guard case .regionLimitExceeded(let limit, let application, let identifier) = refusal else { return }
-      merger.refuse(application: application, region: identifier, limit: limit, at: input.received)
-    case .adoption(let site):
-      merger.adopt(site, at: input.received)
+    case .changes(let changes, refusal: let refusal):
+      if let refusal { return merger.publish(refusal, at: input.received) }
+      for change in changes { merger.apply(change, at: input.received) }
     case .clockStep(let step):
       merger.stepClock(by: step, at: input.received)
     case .pause(through: let end):

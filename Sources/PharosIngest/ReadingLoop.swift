@@ -80,12 +80,7 @@ final class ReadingLoop {
     drain = try DatagramDrain(capacity: configuration.largestDatagram)
     intake = Intake(shard: index, shards: exchange.loops, iBeaconCompanies: site.iBeaconCompanies)
     intake.gate = gate
-    recognise(site, applications: server?.registry.applications ?? [])
-  }
-
-  /// Passes the site's registered devices to the table of heard devices.
-  func recognise(_ site: Site, applications: [Application]) {
-    intake.recognise(site, applications: applications, showsStrangers: configuration.showsStrangers)
+    intake.recognise(KnownDevices(site), showsStrangers: configuration.showsStrangers)
   }
 }
 

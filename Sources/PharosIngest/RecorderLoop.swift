@@ -57,11 +57,9 @@ final class RecorderLoop {
   private func take(_ parcel: consuming RecorderParcel, from loop: Int) {
     let received = parcel.received
     switch parcel.content {
-    case .server(.change(let change, refusal: _)):
+    case .server(.changes(let changes, refusal: _)):
       // A refused change is refused again, with the same event, when the recording is run.
-      attempt { try writer.write(change, at: received) }
-    case .server(.adoption(let site)):
-      attempt { try writer.write(.adoption(site, at: received)) }
+      for change in changes { attempt { try writer.write(.change(change, at: received)) } }
     case .server(.clockStep(let step)):
       attempt { try writer.write(.clockStep(step, at: received)) }
     case .server(.pause(through: let end)):

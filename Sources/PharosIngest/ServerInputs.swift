@@ -4,6 +4,7 @@ import PharosCaptures
 import PharosModel
 import PharosMonitoring
 import PharosWire
+import Synchronization
 
 /// The inputs that no socket brings: changes of regions and of the site, datagrams that came over HTTP, markers of
 /// checkpoints, and steps of the wall clock.
@@ -17,10 +18,10 @@ struct ServerInputs {
 
   /// A request that waits for room in the rings, with the promise for its answer.
   enum Request {
-    /// An application's change of its regions.
-    case change(RegionChange, EventLoopPromise<Void>)
-    /// An edited site.
-    case adoption(Site, EventLoopPromise<Void>)
+    /// Changes of the site, all of them or none.
+    case changes([RegionChange], EventLoopPromise<Void>)
+    /// An edited site, and the one that it takes the place of; nil for the one that was declared last.
+    case adoption(Site, replacing: Site?, EventLoopPromise<Void>)
     /// A datagram and who sent it.
     case datagram([UInt8], from: Endpoint, EventLoopPromise<Receipt>)
     /// A checkpoint.
@@ -29,17 +30,17 @@ struct ServerInputs {
     /// Fails the request's promise.
     func fail(_ error: any Error) {
       switch self {
-      case .change(_, let answer), .adoption(_, let answer): answer.fail(error)
+      case .changes(_, let answer), .adoption(_, replacing: _, let answer): answer.fail(error)
       case .datagram(_, from: _, let answer): answer.fail(error)
       case .checkpoint(let marker): marker.answer?.fail(error)
       }
     }
   }
 
-  /// The current site.
-  var site: Site
   /// Accepts or refuses changes before any shard sees them.
   var registry: RegionRegistry
+  /// The registry's site, for all threads.
+  let site: LiveSite
   /// The requests, in order of arrival.
   var requests: [Request] = []
   /// Notices steps of the wall clock.
@@ -52,6 +53,19 @@ struct ServerInputs {
   var nextCheckpoint: Timestamp?
   /// The lease of the last periodic checkpoint, which lives until that checkpoint is written.
   weak var lease: CheckpointLease?
+}
+
+/// The site with all changes so far, which loop 0 makes and any thread reads.
+final class LiveSite: Sendable {
+  private let site: Mutex<Site>
+
+  init(_ site: Site) { self.site = Mutex(site) }
+
+  /// The site now.
+  var value: Site { site.withLock { $0 } }
+
+  /// Takes over the site after a change.
+  func replace(with next: Site) { site.withLock { $0 = next } }
 }
 
 extension ReadingLoop {
@@ -151,45 +165,48 @@ extension ReadingLoop {
   private func take(_ request: ServerInputs.Request) {
     let received = clock.next()
     switch request {
-    case .change(let change, let answer): take(change, at: received, answer)
-    case .adoption(let site, let answer): take(site, at: received, answer)
+    case .changes(let changes, let answer):
+      take(changes, at: received, answer) { (registry) throws(RegionRefusal) in
+        try registry.accept(changes)
+        return changes
+      }
+    case .adoption(let site, replacing: let former, let answer):
+      take([], at: received, answer) { (registry) throws(RegionRefusal) in
+        try registry.adopt(site, replacing: former)
+      }
     case .datagram(let bytes, from: let source, let answer):
       answer.succeed(take(bytes, from: source, at: received))
     case .checkpoint(let marker): mark(marker, at: received)
     }
   }
 
-  private func take(_ change: RegionChange, at received: Timestamp, _ answer: EventLoopPromise<Void>) {
-    var refusal: RegionRefusal?
+  /// Has the registry accept changes, and passes them on to all shards, the merger and the recorder.
+  private func take(
+    _ asked: [RegionChange],
+    at received: Timestamp,
+    _ answer: EventLoopPromise<Void>,
+    accept: (inout RegionRegistry) throws(RegionRefusal) -> [RegionChange]
+  ) {
+    guard var registry = server?.registry else { return answer.fail(IngestError.stopped) }
     do throws(RegionRefusal) {
-      try server?.registry.accept(change)
-      for (shard, recyclingQueue) in exchange.toShards[index].enumerated()
-      where change.reaches(shard: shard, of: exchange.loops) {
-        push(ShardParcel(received: received, content: .change(change)), to: recyclingQueue.full)
+      let changes = try accept(&registry)
+      server?.registry = registry
+      server?.site.replace(with: registry.site)
+      for recyclingQueue in exchange.toShards[index] {
+        push(ShardParcel(received: received, content: .changes(changes)), to: recyclingQueue.full)
       }
+      announce(.changes(changes, refusal: nil), at: received)
+      answer.succeed(())
     } catch {
-      refusal = error
+      // The merger and the recorder receive a change that is refused on its own too: the merger publishes an event for
+      // each one that exceeds the region limit, both now and when the recording is processed.
+      if asked.count == 1 {
+        announce(.changes(asked, refusal: error), at: received)
+      } else {
+        publishInputs(through: received)
+      }
+      answer.fail(error)
     }
-    // The merger and the recorder receive refused changes too: the merger publishes an event for each one that exceeds
-    // the region limit, both now and when the recording is processed.
-    announce(.change(change, refusal: refusal), at: received)
-    if let refusal { answer.fail(refusal) } else { answer.succeed(()) }
-  }
-
-  private func take(_ site: Site, at received: Timestamp, _ answer: EventLoopPromise<Void>) {
-    guard let old = server?.site else { return answer.fail(IngestError.stopped) }
-    do throws(RegionRefusal) {
-      try server?.registry.adopt(site, from: old)
-    } catch {
-      publishInputs(through: received)
-      return answer.fail(error)
-    }
-    server?.site = site
-    for recyclingQueue in exchange.toShards[index] {
-      push(ShardParcel(received: received, content: .adoption(site)), to: recyclingQueue.full)
-    }
-    announce(.adoption(site), at: received)
-    answer.succeed(())
   }
 
   /// Takes a datagram as if a socket had brought it.

@@ -94,11 +94,11 @@ package struct Shard {
     let recyclingQueue = exchange.toShards[loop][index]
     guard let parcel = recyclingQueue.full.pop() else { return true }
     switch parcel.content {
-    case .change(let change):
-      engine.apply(change, at: parcel.received, into: &output)
-    case .adoption(let site):
-      resolver = Resolver(site: site)
-      engine.adopt(site, at: parcel.received, into: &output)
+    case .changes(let changes):
+      for change in changes where change.reaches(shard: index, of: exchange.loops) {
+        if case .declare(let settings) = change { resolver = Resolver(site: settings) }
+        engine.apply(change, at: parcel.received, into: &output)
+      }
     case .pause(through: let end):
       engine.pause(through: end, at: parcel.received, into: &output)
     case .marker:

@@ -11,7 +11,7 @@ struct EngineContext: Sendable {
   let models: RangingModels
   /// The facts about the venues in which handsets and tags are located, or nil if there are no venues.
   let sensing: SensingScope?
-  /// The site as last declared; later changes by applications are in ``catalog`` alone.
+  /// The site as it is; of its applications the names and limits alone, since their regions are in ``catalog``.
   var site: Site
   var entries: [ObserverID: ObserverEntry] = [:]
   var distance: DistanceModel
@@ -56,7 +56,9 @@ struct EngineContext: Sendable {
 
   /// Goes by what a site declares of itself; regions and tracks are not touched.
   mutating func declare(_ next: Site) {
-    site = next
+    site = next.with(
+      next.applications.map { Application(identifier: $0.identifier, regionLimit: $0.regionLimit) }
+    )
     entries = Dictionary(next.observers.map { ($0.id, $0) }) { first, _ in first }
     decoder = FrameDecoder(iBeaconCompanies: next.iBeaconCompanies)
     distance = models.distance ?? .logDistance(exponent: next.pathLossExponent)

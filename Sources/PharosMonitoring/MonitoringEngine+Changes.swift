@@ -45,7 +45,15 @@ extension MonitoringEngine {
     case .requestState(let application, let identifier, let subject):
       guard case .observer(let id) = subject else { return }
       answerState(of: identifier, application: application, observer: id)
+    case .setRegionLimit(let application, let limit): setRegionLimit(limit, of: application)
     case .acceptObserver(let id): accept(id)
+    case .dismissObserver(let id):
+      accepted.remove(id)
+      var settings = context.site
+      settings.observers.removeAll { $0.id == id }
+      declare(settings)
+      removeUnadmitted()
+    case .declare(let settings): declare(settings)
     case .forget(let traces): forget(traces)
     }
   }
@@ -54,7 +62,7 @@ extension MonitoringEngine {
     let old = context.catalog.slot(application: application, identifier: region.identifier)
     if let old {
       let before = context.catalog.slots[Int(old)]
-      if !before.isRotated, before.region.isSame(as: region) {
+      if !before.isRotated, before.region.asksTheSame(as: region) {
         // What observers that are behind have to publish is published as it was asked for then.
         if before.region != region { catchUpAll() }
         context.catalog.update(old, to: region, parent: nil)
@@ -79,6 +87,25 @@ extension MonitoringEngine {
     enqueue(change)
   }
 
+  private mutating func setRegionLimit(_ limit: Int, of application: String) {
+    let isDefault = limit == Application.defaultRegionLimit
+    context.catalog.regionLimits[application] = isDefault ? nil : limit
+    context.site.applications.removeAll { $0.identifier == application }
+    guard !isDefault else { return rotate(application) }
+    context.site.applications.append(Application(identifier: application, regionLimit: limit))
+    rotate(application)
+  }
+
+  /// Has all observers catch up and chooses again what of an application's rotation is monitored, if it has one.
+  private mutating func rotate(_ application: String) {
+    guard context.catalog.rotatedApplications.contains(application) else { return }
+    catchUpAll()
+    for index in observerEngines.indices where observerEngines[index].isLive {
+      observerEngines[index].tracksMakeUnique()
+      observerEngines[index].rotate(application, at: context.current, &context)
+    }
+  }
+
   /// Begins the next version of the catalog, of what is being performed now.
   private mutating func begin() -> PendingChange {
     context.untracked.removeAll()
@@ -88,9 +115,7 @@ extension MonitoringEngine {
   /// Lets observers catch up with a change; all of them at once where a rotation depends on it.
   private mutating func carryOut(_ change: PendingChange, of application: String) {
     enqueue(change)
-    guard context.catalog.rotatedApplications.contains(application) else { return }
-    catchUpAll()
-    rotateAll([application])
+    rotate(application)
   }
 
   /// Replaces a tree; a node whose region stays the same keeps its state.
@@ -108,7 +133,7 @@ extension MonitoringEngine {
     for slot in old.values.sorted() where !kept.contains(slot) { retire(slot, in: &change) }
     enqueue(change)
     catchUpAll()
-    rotateAll([application])
+    rotate(application)
   }
 
   private mutating func graft(
@@ -122,7 +147,7 @@ extension MonitoringEngine {
     for node in nodes {
       let slot: Int32
       if let place = old[node.region.identifier],
-        context.catalog.slots[Int(place)].region.isSame(as: node.region)
+        context.catalog.slots[Int(place)].region.asksTheSame(as: node.region)
       {
         slot = place
         kept.insert(place)
@@ -147,16 +172,6 @@ extension MonitoringEngine {
     change.retired.append(slot)
     let constraint = context.catalog.slots[Int(slot)].region.constraint
     change.questions.append(KeyQuestion(constraint, context.catalog.scopes))
-  }
-
-  /// Chooses again what of the applications' rotations is monitored.
-  mutating func rotateAll(_ applications: [String]) {
-    for application in applications where context.catalog.rotatedApplications.contains(application) {
-      for index in observerEngines.indices where observerEngines[index].isLive {
-        observerEngines[index].tracksMakeUnique()
-        observerEngines[index].rotate(application, at: context.current, &context)
-      }
-    }
   }
 
   /// Answers once where an observer stands.
@@ -483,14 +498,6 @@ extension PendingChange.Transition {
     beaconRegions = new.beaconRegions.filter { asker in
       !old.beaconRegions.contains { $0.slot == asker.slot }
     }
-  }
-}
-
-extension Region {
-  /// Returns true if another region decides alike, so that replacing one by the other restarts nothing.
-  func isSame(as other: Region) -> Bool {
-    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
-      && presence == other.presence
   }
 }
 

@@ -1,27 +1,18 @@
 package import PharosModel
 import PharosWire
 
-/// An edited site in place of the one before, and the start after a downtime.
+/// The declarations of an edited site, and the start after a downtime.
 extension MonitoringEngine {
   // MARK: An edited site
 
-  /// Takes over an edited site, after everything that was due before that instant.
+  /// Takes over what an edited site declares apart from its applications.
   ///
-  /// Regions, rotations and ranging requests change as ``apply(_:at:into:)`` changes them, in the order of
-  /// `Site.regionChanges(to:)`; what applications added at run time stays. Of observers the offset, the lag and how their
-  /// silence is judged take effect at once: smoothed levels are moved by what the offset changed, so that nothing enters or leaves
-  /// by an edit. Where only listed observers count from now on, the others are removed: their regions become unmonitored. The name
-  /// of the stream stays, since it is part of every id.
-  package mutating func adopt(_ site: Site, at instant: Timestamp, into output: inout StageOutput) {
-    swap(&context.output, &output)
-    defer { swap(&context.output, &output) }
-    _ = arrive(at: instant)
-    adopt(site, context.site.regionChanges(to: site))
-  }
-
-  private mutating func adopt(_ next: Site, _ changes: [RegionChange]) {
-    let old = context.site
-    guard old != next || !changes.isEmpty else { return }
+  /// Of observers the offset, the lag and how their silence is judged take effect at once: smoothed levels are moved by what
+  /// the offset changed, so that nothing enters or leaves by an edit. Where only listed observers count from now on, the others
+  /// are removed: their regions become unmonitored. The name of the stream stays, since it is part of every id.
+  mutating func declare(_ settings: Site) {
+    let (old, next) = (context.site, settings.with(context.site.applications))
+    guard old != next else { return }
     catchUpAll()
     let before = context.entries
     context.declare(next)
@@ -38,14 +29,6 @@ extension MonitoringEngine {
       context.untracked.removeAll()
     }
     if old.admission != next.admission || old.observers != next.observers { removeUnadmitted() }
-    let limits = context.catalog.regionLimits
-    for application in next.applications {
-      context.catalog.regionLimits[application.identifier] = application.regionLimit
-    }
-    for change in changes { perform(change) }
-    guard limits != context.catalog.regionLimits, context.catalog.hasRotations else { return }
-    catchUpAll()
-    rotateAll(context.catalog.rotatedApplications)
   }
 
   /// The site that would declare the regions, rotations and ranging requests that there are now.
@@ -89,7 +72,7 @@ extension MonitoringEngine {
   ///   the observer stays silent, its regions become unmonitored.
   ///
   /// Counters continue from the instant in nanoseconds, as those of new rows do, so that no id is used twice. Finally,
-  /// the site that the engine was made with replaces the site of the state, as in ``adopt(_:at:into:)``. The engine
+  /// the site that the engine was made with replaces the site of the state, as an edited one does. The engine
   /// reports each observer that was up to stage two at that observer's first proof of life.
   ///
   /// - Parameters:
@@ -123,7 +106,7 @@ extension MonitoringEngine {
     }
     guard let site = awaitedSite else { return }
     awaitedSite = nil
-    adopt(site, declaration.regionChanges(to: site))
+    for change in declaration.changes(to: site) { perform(change) }
   }
 
   /// Takes note that nothing was received from an instant to a later one, as the process or the machine stood still.

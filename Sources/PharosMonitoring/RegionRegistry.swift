@@ -1,27 +1,40 @@
 public import PharosModel
 
-/// Every application's set of regions: accepts or refuses a change before any engine sees it.
+/// The site as it is: accepts or refuses every change of it before any engine sees it.
 ///
-/// One registry stands before all shards, so that the limit holds once and every engine can trust what it is given. A
-/// refused change leaves it as it was.
+/// One registry stands before all shards, so that the limit of regions holds once and every engine can trust what it is
+/// given. A refused change leaves it as it was.
 package struct RegionRegistry: Sendable {
-  /// The applications in the order in which they came.
-  package private(set) var applications: [Application]
-  private let regionLimit: Int
+  /// The site with every change that was accepted; its applications are in the order in which they came.
+  package private(set) var site: Site
+  /// The site as it was declared last, which an edited one is compared with.
+  private var declared: Site
+
+  /// The applications with their regions as they are now.
+  package var applications: [Application] { site.applications }
 
   /// Takes what a site declares; applications that come later hold as many regions as Core Location allows.
   ///
   /// - Throws: the first refusal that a declared application meets.
   package init(site: Site) throws(RegionRefusal) {
-    applications = []
-    regionLimit = Application.defaultRegionLimit
-    for declared in site.applications {
-      guard position(of: declared.identifier) == nil else {
-        throw .duplicateApplication(declared.identifier)
+    var names: Set<String> = []
+    for application in site.applications {
+      guard names.insert(application.identifier).inserted else {
+        throw .duplicateApplication(application.identifier)
       }
-      try RegionRegistry.check(declared)
-      applications.append(declared)
+      try RegionRegistry.check(application)
     }
+    self.site = site
+    declared = site
+  }
+
+  /// Accepts changes, all of them or none.
+  ///
+  /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
+  package mutating func accept(_ changes: [RegionChange]) throws(RegionRefusal) {
+    var trial = self
+    for change in changes { try trial.accept(change) }
+    self = trial
   }
 
   /// Accepts a change, or says why not.
@@ -33,7 +46,7 @@ package struct RegionRegistry: Sendable {
   package mutating func accept(_ change: RegionChange) throws(RegionRefusal) {
     switch change {
     case .startMonitoring(let name, let region, assuming: _):
-      try edit(name) { (application) throws(RegionRefusal) in
+      try edit(name) { application in
         if let index = application.regions.firstIndex(where: { $0.identifier == region.identifier }) {
           application.regions[index] = region
         } else {
@@ -41,60 +54,77 @@ package struct RegionRegistry: Sendable {
         }
       }
     case .stopMonitoring(let name, let identifier):
-      guard let index = position(of: name) else { return }
-      applications[index].regions.removeAll { $0.identifier == identifier }
-    case .setRotation(let name, let nodes):
-      try edit(name) { (application) throws(RegionRefusal) in application.rotation = nodes }
+      reduce(name) { $0.regions.removeAll { $0.identifier == identifier } }
+    case .setRotation(let name, let nodes): try edit(name) { $0.rotation = nodes }
     case .startRanging(let name, let request):
-      try edit(name) { (application) throws(RegionRefusal) in
+      try edit(name) { application in
         application.ranging.removeAll { $0.constraint == request.constraint }
         application.ranging.append(request)
       }
     case .stopRanging(let name, let constraint):
-      guard let index = position(of: name) else { return }
-      applications[index].ranging.removeAll { $0.constraint == constraint }
+      reduce(name) { $0.ranging.removeAll { $0.constraint == constraint } }
+    case .setRegionLimit(let name, let limit):
+      let held = application(name)?.regions.count ?? 0
+      guard held <= max(0, limit) else {
+        throw .regionLimitTooLow(limit: limit, application: name, held: held)
+      }
+      try edit(name) { $0.regionLimit = limit }
+      reduce(name) { _ in }
     case .requestState(let name, let identifier, subject: _):
-      guard let index = position(of: name), applications[index].hasRegion(identifier) else {
+      guard application(name)?.hasRegion(identifier) ?? false else {
         throw .unknownRegion(application: name, identifier: identifier)
       }
-    case .acceptObserver, .forget: break
+    case .acceptObserver(let id):
+      if !site.observers.contains(where: { $0.id == id }) { site.observers.append(ObserverEntry(id: id)) }
+    case .dismissObserver(let id): site.observers.removeAll { $0.id == id }
+    case .forget: break
+    case .declare(let settings):
+      declared = settings.with(declared.applications)
+      site = settings.with(site.applications)
     }
   }
 
-  /// Takes the changes that lead from one declared site to another, all of them or none.
+  /// Accepts an edited site, as a whole or not at all.
   ///
   /// Regions and requests that applications have added at run time stay, and count towards their limits.
   ///
+  /// - Parameters:
+  ///   - next: the edited site.
+  ///   - former: the site that it takes the place of; nil for the one that was declared last.
+  /// - Returns: the changes that lead to it, in their order.
   /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
-  package mutating func adopt(_ site: Site, from old: Site) throws(RegionRefusal) {
+  package mutating func adopt(
+    _ next: Site,
+    replacing former: Site? = nil
+  ) throws(RegionRefusal) -> [RegionChange] {
     // Report mistakes in the site itself before conflicts with changes that applications made at run time.
-    _ = try RegionRegistry(site: site)
-    var trial = self
-    for declared in site.applications {
-      if let index = trial.position(of: declared.identifier) {
-        trial.applications[index].regionLimit = declared.regionLimit
-      } else {
-        trial.applications.append(
-          Application(identifier: declared.identifier, regionLimit: declared.regionLimit)
-        )
-      }
-    }
-    for change in old.regionChanges(to: site) { try trial.accept(change) }
-    self = trial
+    _ = try RegionRegistry(site: next)
+    let changes = (former ?? declared).changes(to: next)
+    try accept(changes)
+    declared = next
+    return changes
   }
 
-  private func position(of name: String) -> Int? { applications.firstIndex { $0.identifier == name } }
+  private func application(_ name: String) -> Application? {
+    site.applications.first { $0.identifier == name }
+  }
 
   private mutating func edit(
     _ name: String,
-    _ body: (inout Application) throws(RegionRefusal) -> Void
+    _ body: (inout Application) -> Void
   ) throws(RegionRefusal) {
-    let index = position(of: name)
-    var application =
-      index.map { applications[$0] } ?? Application(identifier: name, regionLimit: regionLimit)
-    try body(&application)
+    let index = site.applications.firstIndex { $0.identifier == name }
+    var application = index.map { site.applications[$0] } ?? Application(identifier: name)
+    body(&application)
     try RegionRegistry.check(application)
-    if let index { applications[index] = application } else { applications.append(application) }
+    if let index { site.applications[index] = application } else { site.applications.append(application) }
+  }
+
+  /// Takes something away from an application, and the application itself if nothing is left of it.
+  private mutating func reduce(_ name: String, _ body: (inout Application) -> Void) {
+    guard let index = site.applications.firstIndex(where: { $0.identifier == name }) else { return }
+    body(&site.applications[index])
+    if site.applications[index] == Application(identifier: name) { site.applications.remove(at: index) }
   }
 
   private static func check(_ application: Application) throws(RegionRefusal) {
@@ -125,6 +155,15 @@ package struct RegionRegistry: Sendable {
   }
 }
 
+extension Site {
+  /// The same settings with other applications.
+  func with(_ applications: [Application]) -> Site {
+    var site = self
+    site.applications = applications
+    return site
+  }
+}
+
 extension Application {
   fileprivate func hasRegion(_ identifier: String) -> Bool {
     regions.contains { $0.identifier == identifier }
@@ -132,15 +171,12 @@ extension Application {
   }
 }
 
-extension RegionNode {
-  /// The regions of the node and of all below it, parents before children.
-  var allRegions: [Region] { [region] + children.flatMap(\.allRegions) }
-}
-
 /// The reason why a change of an application's regions is refused; nothing has changed then.
 public enum RegionRefusal: Error, Hashable, Sendable {
   /// The application holds as many regions as it may.
   case regionLimitExceeded(limit: Int, application: String, identifier: String)
+  /// A limit is asked for that is below the number of regions that the application holds.
+  case regionLimitTooLow(limit: Int, application: String, held: Int)
   /// An application has no identifier.
   case emptyApplication
   /// A region has no identifier.
@@ -165,6 +201,9 @@ extension RegionRefusal: CustomStringConvertible {
       "regionLimitExceeded: application \"\(application)\" may hold \(limit) regions and holds \(limit); region "
         + "\"\(identifier)\" was refused. Stop monitoring another one, use a wider constraint or a rotation, or "
         + "raise regionLimit."
+    case .regionLimitTooLow(let limit, let application, let held):
+      "application \"\(application)\" holds \(held) regions, more than the limit of \(limit) that is asked for; stop "
+        + "monitoring some first"
     case .emptyApplication:
       "an application needs an identifier of at least one character"
     case .emptyIdentifier(let application):

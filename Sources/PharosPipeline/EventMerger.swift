@@ -1,4 +1,5 @@
 package import PharosModel
+package import PharosMonitoring
 package import PharosPositioning
 
 /// The merger of all shards of stage one into one ordered stream of events, with stage two behind it.
@@ -15,10 +16,8 @@ package import PharosPositioning
 package struct EventMerger: Sendable {
   /// An input that changes what is monitored.
   enum Change: Sendable {
-    /// One region, or the ranging of one constraint.
+    /// A change of the site, or a question about it.
     case region(RegionChange)
-    /// Whatever is different in an edited site.
-    case site(Site)
     /// A pause in which nothing was received, up to an instant.
     case pause(through: Timestamp)
   }
@@ -86,7 +85,7 @@ package struct EventMerger: Sendable {
     watermarks[shard] = max(watermarks[shard], watermark)
   }
 
-  /// Takes a region change that the limit has let pass.
+  /// Takes a change that the registry has accepted.
   package mutating func apply(_ change: RegionChange, at instant: Timestamp) {
     insert(.region(change), at: instant)
   }
@@ -98,7 +97,11 @@ package struct EventMerger: Sendable {
   }
 
   /// Publishes that a region was refused because its application holds as many as it may.
-  package mutating func refuse(application: String, region: String, limit: Int, at instant: Timestamp) {
+  ///
+  /// A change that was refused for another reason was malformed: the caller knows, and there is nothing that others need to
+  /// know.
+  package mutating func publish(_ refusal: RegionRefusal, at instant: Timestamp) {
+    guard case .regionLimitExceeded(let limit, let application, let region) = refusal else { return }
     let counter = (refusals[application] ?? refusalFloor) + 1
     refusals[application] = counter
     events.append(
@@ -247,7 +250,6 @@ package struct EventMerger: Sendable {
   private mutating func carryOut(_ entry: (change: Change, instant: Timestamp)) {
     switch entry.change {
     case .region(let change): stageTwo.apply(change, at: entry.instant, into: &events)
-    case .site(let site): stageTwo.adopt(site, at: entry.instant, into: &events)
     case .pause(through: let end): stageTwo.pause(through: end, at: entry.instant, into: &events)
     }
   }
@@ -308,9 +310,6 @@ extension EventMerger {
 
   /// Returns the state of every beacon in every region about beacons that it has met.
   package func beaconStandings() -> [BeaconStanding] { stageTwo.beaconStandings() }
-
-  /// Takes over an edited site, which the registry has accepted; what it declares alike keeps its state.
-  package mutating func adopt(_ site: Site, at instant: Timestamp) { insert(.site(site), at: instant) }
 
   /// Records a pause in which nothing was received, from an instant to a later one.
   package mutating func pause(through end: Timestamp, at instant: Timestamp) {

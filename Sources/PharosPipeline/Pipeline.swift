@@ -16,8 +16,6 @@ public struct Pipeline: Sendable {
   /// The counters of inputs and events, apart from those of the stages.
   package internal(set) var counters = PipelineCounters()
 
-  /// The site as declared at present: changes of a site are found by comparing with it.
-  var site: Site
   /// Finds out whose changing addresses are; nil where the site has no key.
   var resolver: Resolver?
   var shards: [MonitoringEngine]
@@ -55,7 +53,6 @@ public struct Pipeline: Sendable {
     grounds: [LocatableVenue] = []
   ) throws(RegionRefusal) {
     registry = try RegionRegistry(site: site)
-    self.site = site
     resolver = Resolver(site: site)
     let engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(grounds))
     self.shards = Array(repeating: engine, count: max(1, shards))
@@ -114,27 +111,31 @@ public struct Pipeline: Sendable {
     return release(through: instant)
   }
 
-  /// Takes a change of the regions and gives what has become final.
+  /// Takes a change of the site and gives what has become final.
   ///
   /// One that is refused for the limit gives an event that says so and changes nothing else; `check(_:)` tells
   /// beforehand, and why.
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
-    do {
+    do throws(RegionRefusal) {
       try registry.accept(change)
+      carryOut([change], at: instant)
     } catch {
       counters.refusedChanges &+= 1
-      if case .regionLimitExceeded(let limit, let application, let identifier) = error {
-        merger.refuse(application: application, region: identifier, limit: limit, at: instant)
-      }
-      return release(through: instant - .oneNanosecond)
+      merger.publish(error, at: instant)
     }
-    counters.changes &+= 1
-    for index in shards.indices where change.reaches(shard: index, of: shards.count) {
-      shards[index].apply(change, at: instant, into: &output)
-    }
-    merger.apply(change, at: instant)
     return release(through: instant - .oneNanosecond)
+  }
+
+  private mutating func carryOut(_ changes: [RegionChange], at instant: Timestamp) {
+    counters.changes &+= UInt64(changes.count)
+    for change in changes {
+      if case .declare(let settings) = change { resolver = Resolver(site: settings) }
+      for index in shards.indices where change.reaches(shard: index, of: shards.count) {
+        shards[index].apply(change, at: instant, into: &output)
+      }
+      merger.apply(change, at: instant)
+    }
   }
 
   /// Checks whether a change would be accepted now.
@@ -270,10 +271,6 @@ public struct Pipeline: Sendable {
     counters.events &+= UInt64(events.count)
     return events
   }
-
-  private static func regions(of tree: [RegionNode]) -> [Region] {
-    tree.flatMap { [$0.region] + regions(of: $0.children) }
-  }
 }
 
 /// The counters of a pipeline, apart from those of its stages.
@@ -383,16 +380,11 @@ extension Pipeline {
   package mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
     let instant = enter(at: instant)
     do throws(RegionRefusal) {
-      try registry.adopt(site, from: self.site)
+      carryOut(try registry.adopt(site), at: instant)
     } catch {
       counters.refusedChanges &+= 1
       throw error
     }
-    counters.changes &+= 1
-    self.site = site
-    resolver = Resolver(site: site)
-    for index in shards.indices { shards[index].adopt(site, at: instant, into: &output) }
-    merger.adopt(site, at: instant)
     return release(through: instant - .oneNanosecond)
   }
 
@@ -433,7 +425,8 @@ public enum PipelineInput: Sendable {
   case reports(ReportBatch)
   /// A change of the regions.
   case change(RegionChange, at: Timestamp)
-  /// An edited site that took the place of the one before.
+  /// An edited site that took the place of the one before, from which the changes follow: what recordings held before they
+  /// held these changes.
   case adoption(Site, at: Timestamp)
   /// All inputs up to here were given.
   case tick(through: Timestamp)
@@ -441,6 +434,17 @@ public enum PipelineInput: Sendable {
   case clockStep(TimeSpan, at: Timestamp)
   /// The server stood still from an instant to a later one.
   case pause(through: Timestamp, at: Timestamp)
+
+  /// The same input with the identity keys of a site: a recording names the keys of tags that change their addresses, and
+  /// holds none of them.
+  package func withKeys(of site: Site) -> PipelineInput {
+    switch self {
+    case .change(.declare(let settings), let instant):
+      .change(.declare(settings.withKeys(of: site)), at: instant)
+    case .adoption(let edited, let instant): .adoption(edited.withKeys(of: site), at: instant)
+    default: self
+    }
+  }
 
   /// The shortest pause of a server that counts: half of the shortest silence that a beacon may leave by.
   ///

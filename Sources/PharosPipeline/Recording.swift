@@ -11,7 +11,8 @@ package enum RecordedInput: Hashable, Sendable {
   case change(RegionChange, at: Timestamp)
   /// The wall clock was set by so much.
   case clockStep(TimeSpan, at: Timestamp)
-  /// An edited site took the place of the one before.
+  /// An edited site took the place of the one before: read from recordings that servers made before they recorded its
+  /// changes.
   case adoption(Site, at: Timestamp)
   /// A part of what the server went on from when it started again; the parts follow each other right behind the site.
   case restored(RestorationPart, at: Timestamp)
@@ -138,13 +139,6 @@ package struct RecordingWriter: Sendable {
   package mutating func write(_ input: RecordedInput) throws(CaptureError) {
     try capture.write(block: RecordedInput.blockType, content: input.encoded.span.bytes)
     otherInputs &+= 1
-  }
-
-  /// Writes a region change.
-  ///
-  /// - Throws: that it is larger than a block that is read back, 1 MiB.
-  package mutating func write(_ change: RegionChange, at instant: Timestamp) throws(CaptureError) {
-    try write(.change(change, at: instant))
   }
 
   /// Writes what the server went on from when it started again, in as many blocks as it takes.

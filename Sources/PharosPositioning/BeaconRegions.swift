@@ -1,4 +1,4 @@
-package import PharosModel
+import PharosModel
 
 /// The regions of all applications as stage two needs them: those about beacons in full, and the constraints of the
 /// others, because a zone without a list of its own places every beacon that some region asks about.
@@ -41,7 +41,7 @@ struct BeaconRegions: Sendable {
         let key = Key(application: application.identifier, identifier: region.identifier)
         _ = set(Entry(key: key, region: region, assuming: .unknown, since: .distantPast, isRotated: false))
       }
-      for region in BeaconRegions.flatten(application.rotation) {
+      for region in application.rotation.flatMap(\.allRegions) {
         let key = Key(application: application.identifier, identifier: region.identifier)
         _ = set(Entry(key: key, region: region, assuming: .unknown, since: .distantPast, isRotated: true))
       }
@@ -93,7 +93,7 @@ struct BeaconRegions: Sendable {
   ///
   /// Returns the places whose rows are no longer valid.
   mutating func setRotation(_ tree: [RegionNode], of application: String, at time: Timestamp) -> [Int] {
-    let regions = BeaconRegions.flatten(tree)
+    let regions = tree.flatMap(\.allRegions)
     let kept = Set(regions.map(\.identifier))
     var invalid: [Int] = []
     for entry in entries {
@@ -106,18 +106,6 @@ struct BeaconRegions: Sendable {
       if let place = set(entry) { invalid.append(place) }
     }
     return invalid
-  }
-
-  private static func flatten(_ nodes: [RegionNode]) -> [Region] {
-    nodes.flatMap { [$0.region] + flatten($0.children) }
-  }
-}
-
-extension Region {
-  /// Returns whether another region has the same constraint, subject and policy, so that rows survive the replacement.
-  package func asksTheSame(as other: Region) -> Bool {
-    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
-      && presence == other.presence
   }
 }
 

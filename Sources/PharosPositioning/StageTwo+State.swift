@@ -16,7 +16,7 @@ extension StageTwo {
     writer.write(StageTwo.stateVersion)
     now.write(to: &writer)
     regions.writeState(to: &writer)
-    writer.write(site.zones)
+    writer.write(zones)
     for proof in around.proofs { proof.write(to: &writer) }
     around.offsets.writeState(to: &writer)
     gaps.writeState(to: &writer)
@@ -51,8 +51,8 @@ extension StageTwo {
     now = try Timestamp(from: &reader)
     let known = try RestoredRegions(from: &reader)
     let places = regions.restore(known.entries, at: now)
-    let zones = try reader.list(Zone.self)
-    let plan = ZonePlan(site: Site(zones: zones))
+    let former = try reader.list(Zone.self)
+    let plan = ZonePlan(site: Site(zones: former))
     var proofs: [Timestamp] = []
     for _ in plan.observers { proofs.append(try Timestamp(from: &reader)) }
     let offsets = try OffsetTable(restoring: &reader, observers: plan.observers.count)
@@ -71,7 +71,7 @@ extension StageTwo {
     }
     let present = around.plan
     around = ZoneTrack.Surroundings(plan: plan, proofs: proofs, offsets: offsets)
-    if zones != site.zones { replan(to: present) }
+    if former != zones { replan(to: present) }
     counted.tags = tags.count
     rebuildDeadlines()
   }
@@ -279,21 +279,12 @@ extension StageTwo {
     return tags.count < limits.tags ? tags.place(adding: beacon, at: now) : nil
   }
 
-  /// Applies an edited site.
-  ///
-  /// Declarations that both sites share keep their state. Those that the new site no longer has are dropped without an
-  /// event, and new ones begin now.
-  ///
-  /// A site that is no different changes nothing.
-  package mutating func adopt(_ next: Site, at instant: Timestamp, into events: inout [Event]) {
-    let changes = site.regionChanges(to: next)
-    for change in changes { apply(change, at: instant, into: &events) }
-    locators?.adopt(next.positioning, at: instant, into: &events)
-    let hasOtherZones = next.zones != site.zones
-    site = next
-    guard hasOtherZones else { return }
-    complete(before: instant, into: &events)
-    replan(to: ZonePlan(site: next))
+  /// Takes over the zones and the settings for locating that an edited site declares; zones that stay keep their tags.
+  mutating func declare(_ settings: Site, into events: inout [Event]) {
+    locators?.adopt(settings.positioning, at: now, into: &events)
+    guard settings.zones != zones else { return }
+    zones = settings.zones
+    replan(to: ZonePlan(site: settings))
     for place in tags.slots where tags.isTaken(place) { touch(place) }
   }
 }

@@ -22,8 +22,8 @@ package struct StageTwo: Sendable {
   /// The counters without those of locating.
   var counted = PositioningCounters()
 
-  /// The present site, against which a new site is compared to find changes.
-  var site: Site
+  /// The zones as declared.
+  var zones: [Zone]
   let stream: String
   let limits: PositioningLimits
   var regions: BeaconRegions
@@ -51,7 +51,7 @@ package struct StageTwo: Sendable {
   ///   - limits: The bounds on what the stage keeps.
   ///   - grounds: The venues in which handsets and tags are located. If it is empty, no subject is located.
   package init(site: Site, limits: PositioningLimits = PositioningLimits(), grounds: [LocatableVenue] = []) {
-    self.site = site
+    zones = site.zones
     self.stream = site.stream
     self.limits = limits
     self.regions = BeaconRegions(site: site)
@@ -113,7 +113,8 @@ package struct StageTwo: Sendable {
     case .requestState(let application, let identifier, let subject):
       answer(application, identifier, subject, into: &events)
     case .forget(let traces): forget(traces, into: &events)
-    case .startRanging, .stopRanging, .acceptObserver: break
+    case .declare(let settings): declare(settings, into: &events)
+    case .startRanging, .stopRanging, .setRegionLimit, .acceptObserver, .dismissObserver: break
     }
   }
 

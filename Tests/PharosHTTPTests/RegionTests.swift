@@ -222,6 +222,34 @@ struct RegionTests {
     }
   }
 
+  @Test("an edited site file leaves out what no longer fits, which comes back when there is room")
+  func reload() async throws {
+    var edited = Site.gallery
+    edited.applications[0].regionLimit = 3
+    try await TestService.run { service in
+      func regions() -> [String]? {
+        service.backend.server.site.applications.first?.regions.map(\.identifier)
+      }
+      for name in ["a", "b"] {
+        let path = "/v1/applications/gallery/regions/\(name)"
+        #expect(try await service.request("PUT", path, body: #"{"uuid":"\#(uuid)"}"#).status == 201)
+      }
+      try await service.backend.registrar.reload(edited)
+      #expect(regions() == ["anywhere", "tags", "a"])
+      #expect(try await service.request("DELETE", "/v1/applications/gallery/regions/a").status == 204)
+      #expect(regions() == ["anywhere", "tags", "b"])
+      let full = try await service.request(
+        "PUT",
+        "/v1/applications/gallery/regions/c",
+        body: #"{"uuid":"\#(uuid)"}"#
+      )
+      #expect(full.status == 409)
+      try await service.backend.registrar.reload(.gallery)
+      #expect(regions() == ["anywhere", "tags", "b"])
+      #expect(service.backend.registrar.site == service.backend.server.site)
+    }
+  }
+
   @Test("a hundred registrations at once are all made, one after the other")
   func concurrency() async throws {
     try await TestService.run { service in
@@ -235,7 +263,11 @@ struct RegionTests {
       }
       #expect(statuses.allSatisfy { $0 == 201 })
       #expect(service.backend.server.site.applications.flatMap(\.regions).count == 102)
-      #expect(service.backend.registrar.site == service.backend.server.site)
+      // The server has them in the order in which they came.
+      let regions = [service.backend.registrar.site, service.backend.server.site].map { site in
+        Dictionary(uniqueKeysWithValues: site.applications.map { ($0.identifier, Set($0.regions)) })
+      }
+      #expect(regions[0] == regions[1])
     }
   }
 }

@@ -259,9 +259,9 @@ private struct Trace {
       var refusal: RegionRefusal?
       do throws(RegionRefusal) { try registry.accept(change) } catch { refusal = error }
       for recyclingQueue in exchange.toShards[loop] where refusal == nil {
-        #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .change(change))))
+        #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .changes([change]))))
       }
-      let told = ServerInput(received: received, content: .change(change, refusal: refusal))
+      let told = ServerInput(received: received, content: .changes([change], refusal: refusal))
       #expect(exchange.serverInputs.push(told))
     case .reports(let batch):
       var parts = Array(repeating: ReportBatch(), count: loops)

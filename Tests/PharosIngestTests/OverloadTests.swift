@@ -252,7 +252,7 @@ struct OverloadTests {
       }
     }
     #expect(ring.push(ShardParcel(received: start, content: .reports(adverts(start)))))
-    #expect(ring.push(ShardParcel(received: instant, content: .change(change))))
+    #expect(ring.push(ShardParcel(received: instant, content: .changes([change]))))
     run(instant + .milliseconds(1))
     #expect(turns > 1)
     #expect(ring.push(ShardParcel(received: again, content: .reports(adverts(again)))))

@@ -84,7 +84,7 @@ struct ServerLooksTests {
     // Another advert: the region asks something else now, so it begins anew; the other one goes on.
     _ = try await server.receive(Samples.raddec(observer: 1, minor: 1), from: source)
     await harness.output.wait { events in events.count { $0.kind == .regionEnter } == 3 }
-    let names = try await server.applications().first?.regions.map(\.identifier)
+    let names = server.site.applications.first?.regions.map(\.identifier)
     #expect(names.map(Set.init) == ["any", "tag", "own"])
     // Too many regions together with those of the application: refused whole.
     var crowded = edited
@@ -92,7 +92,7 @@ struct ServerLooksTests {
       Region(identifier: "more-\($0)", constraint: .proximity(Samples.uuid, major: UInt16($0)))
     }
     await #expect(throws: RegionRefusal.self) { try await server.adopt(crowded) }
-    #expect(try await server.applications().first?.regions.count == 3)
+    #expect(server.site.applications.first?.regions.count == 3)
     await server.shutdown()
     let enters = harness.output.all.filter { $0.kind == .regionEnter }
     #expect(enters.map(\.region).sorted() == ["any", "tag", "tag"])

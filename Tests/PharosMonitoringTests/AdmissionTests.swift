@@ -68,17 +68,33 @@ struct AdmissionTests {
     }
     var output = StageOutput()
     site.admission = .listed
-    timeline.engine.adopt(site, at: Timeline.at(6), into: &output)
+    timeline.engine.apply(.declare(site.settings), at: Timeline.at(6), into: &output)
     #expect(output.events.map(\.kind) == [.regionState, .regionUnmonitored])
     #expect(output.events.allSatisfy { $0.subject == .observer(AdmissionTests.stranger) })
     #expect(timeline.engine.observers().map(\.id) == [Timeline.handset])
     timeline.hear(at: 7, from: AdmissionTests.stranger)
     #expect(timeline.engine.quarantine().count == 1)
     site.admission = .open
-    timeline.engine.adopt(site, at: Timeline.at(8), into: &output)
+    timeline.engine.apply(.declare(site.settings), at: Timeline.at(8), into: &output)
     #expect(timeline.engine.quarantine().isEmpty)
     timeline.hear(at: 9, from: AdmissionTests.stranger)
     #expect(timeline.engine.observers().count == 2)
+  }
+
+  @Test("who is dismissed counts no more: unmonitored, which is no exit")
+  func dismissal() {
+    var timeline = Timeline(AdmissionTests.site())
+    timeline.apply(.acceptObserver(AdmissionTests.stranger), at: 1)
+    for second in 2...5 { timeline.hear(at: Double(second), from: AdmissionTests.stranger) }
+    timeline.apply(.dismissObserver(AdmissionTests.stranger), at: 6)
+    #expect(timeline.story([.regionUnmonitored, .regionExit]).count == 1)
+    timeline.hear(at: 7, from: AdmissionTests.stranger)
+    #expect(timeline.engine.quarantine().map(\.id) == [AdmissionTests.stranger])
+    // One that the site lists can be dismissed as well.
+    timeline.hear(at: 8)
+    timeline.apply(.dismissObserver(Timeline.handset), at: 9)
+    timeline.hear(at: 10)
+    #expect(timeline.engine.observers().isEmpty)
   }
 
   @Test("who was accepted, and who is quarantined, is known after a restart")

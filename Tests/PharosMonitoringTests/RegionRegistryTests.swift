@@ -45,6 +45,77 @@ struct RegionRegistryTests {
     #expect(registry.applications[0].regions.last?.identifier == "r21")
   }
 
+  @Test("a limit below what is held is refused, with the number that is held, and nothing changes")
+  func lowLimit() throws {
+    var registry = try RegionRegistryTests.full()
+    let before = registry.site
+    let refusal = RegionRefusal.regionLimitTooLow(limit: 19, application: "gallery", held: 20)
+    #expect(throws: refusal) { try registry.accept(.setRegionLimit(application: "gallery", 19)) }
+    #expect(refusal.description.contains("19") && refusal.description.contains("20"))
+    #expect(registry.site == before)
+    try registry.accept(.setRegionLimit(application: "gallery", 21))
+    try registry.accept(.startMonitoring(application: "gallery", Timeline.region("r21")))
+  }
+
+  @Test("of several changes all are accepted or none")
+  func several() throws {
+    var registry = try RegionRegistryTests.full()
+    let before = registry.site
+    let changes: [RegionChange] = [
+      .stopMonitoring(application: "gallery", identifier: "r1"),
+      .startMonitoring(application: "gallery", Timeline.region("new")),
+      .startMonitoring(application: "gallery", Timeline.region("r1")),
+    ]
+    #expect(throws: RegionRefusal.self) { try registry.accept(changes) }
+    #expect(registry.site == before)
+    try registry.accept(Array(changes.prefix(2)))
+    #expect(registry.applications[0].regions.map(\.identifier).suffix(2) == ["r20", "new"])
+  }
+
+  @Test("of an application of which nothing is left nothing is kept")
+  func leftOver() throws {
+    var registry = try RegionRegistry(site: Site())
+    try registry.accept(.startMonitoring(application: "shop", Timeline.region()))
+    try registry.accept(.setRegionLimit(application: "shop", 5))
+    try registry.accept(.stopMonitoring(application: "shop", identifier: "door"))
+    #expect(registry.applications == [Application(identifier: "shop", regionLimit: 5)])
+    try registry.accept(.setRegionLimit(application: "shop", Application.defaultRegionLimit))
+    #expect(registry.applications.isEmpty)
+  }
+
+  @Test("an edited site gives the changes that lead to it once, from the site that it takes the place of")
+  func adoption() throws {
+    let first = Site(applications: [Application(identifier: "a", regions: [Timeline.region("one")])])
+    var second = first
+    second.applications[0].regions = [Timeline.region("two")]
+    var registry = try RegionRegistry(site: first)
+    try registry.accept(.startMonitoring(application: "a", Timeline.region("own")))
+    #expect(
+      try registry.adopt(second) == [
+        .stopMonitoring(application: "a", identifier: "one"),
+        .startMonitoring(application: "a", Timeline.region("two")),
+      ]
+    )
+    #expect(try registry.adopt(second).isEmpty)
+    #expect(registry.applications[0].regions.map(\.identifier) == ["own", "two"])
+    // Who knows of the region that was added has it removed too.
+    _ = try registry.adopt(first, replacing: registry.site)
+    #expect(registry.site == first)
+  }
+
+  @Test("observers are accepted and dismissed, and declarations leave applications alone")
+  func settings() throws {
+    var registry = try RegionRegistryTests.full()
+    let gate = ObserverID.name("gate")
+    try registry.accept([.acceptObserver(gate), .acceptObserver(gate)])
+    #expect(registry.site.observers.map(\.id) == [gate])
+    try registry.accept(.dismissObserver(gate))
+    #expect(registry.site.observers.isEmpty)
+    try registry.accept(.declare(Site(pathLossExponent: 3)))
+    #expect(registry.site.pathLossExponent == 3)
+    #expect(registry.applications[0].regions.count == 20)
+  }
+
   @Test("ranging requests have no limit")
   func ranging() throws {
     var registry = try RegionRegistryTests.full()

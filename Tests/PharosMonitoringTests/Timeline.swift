@@ -9,6 +9,8 @@ struct Timeline {
   static let handset = ObserverID.eui48(0xAC23_3FA0_0001)
 
   var engine: MonitoringEngine
+  /// The site as it was declared last.
+  private var site: Site
   var events: [Event] = []
   var links: [StageLink] = []
   /// A report of the observer's other surroundings is no proof here unless a test asks for it.
@@ -17,6 +19,7 @@ struct Timeline {
 
   init(_ site: Site, limits: MonitoringLimits = .init()) {
     engine = MonitoringEngine(site: site, limits: limits)
+    self.site = site
   }
 
   /// A site with one application and its regions; every observer is taken to live unless told otherwise.
@@ -90,6 +93,12 @@ struct Timeline {
     let range = batch.append(payload: payload)
     let advert = Advert(address: address, rssi: rssi.map { RSSI(dBm: $0) }, payload: range)
     give(.advert(advert), at: seconds, from: observer, timing: timing)
+  }
+
+  /// An edited site takes the place of the one before.
+  mutating func adopt(_ next: Site, at seconds: Double) {
+    for change in site.changes(to: next) { apply(change, at: seconds) }
+    site = next
   }
 
   /// An iBeacon is heard.

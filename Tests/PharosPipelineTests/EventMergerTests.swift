@@ -1,4 +1,5 @@
 import PharosModel
+import PharosMonitoring
 import PharosPipeline
 import PharosTestSupport
 import Testing
@@ -78,7 +79,10 @@ struct EventMergerTests {
   func serverEvents() {
     var merger = EventMerger(shards: 1, site: Site())
     merger.offer(Self.output([Self.event(1, "a", 1)]), from: 0, finalThrough: Traffic.start)
-    merger.refuse(application: "x", region: "y", limit: 20, at: Traffic.start + .seconds(1))
+    merger.publish(
+      .regionLimitExceeded(limit: 20, application: "x", identifier: "y"),
+      at: Traffic.start + .seconds(1)
+    )
     merger.stepClock(by: .seconds(2), at: Traffic.start + .seconds(1))
     merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start + .seconds(1))
     #expect(merger.take().map(\.kind) == [.clockStepped, .regionLimitExceeded, .observerOnline])

@@ -22,7 +22,7 @@ struct RecordingTests {
     for input in Traffic.inputs(seed: seed, count: 600, changes: true) {
       last = input.instant
       if case .change(let change, let instant) = input {
-        try writer.write(change, at: instant)
+        try writer.write(.change(change, at: instant))
         events += pipeline.apply(change, at: instant)
       } else if let payload = datagram(input, &random) {
         try writer.write(datagram: payload.span.bytes, from: gateway, to: server, received: last)
@@ -178,7 +178,9 @@ struct RecordingTests {
   func mutations(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var writer = try RecordingWriter(site: Traffic.site)
-    try writer.write(.stopMonitoring(application: "gallery", identifier: "any"), at: Traffic.start)
+    try writer.write(
+      .change(.stopMonitoring(application: "gallery", identifier: "any"), at: Traffic.start)
+    )
     let payload = Array(#"{"observer":"a","address":"c0:00:00:00:00:01","rssi":-60,"data":"020106"}"#.utf8)
     for _ in 0..<10 {
       try writer.write(

@@ -188,6 +188,12 @@ extension Problem {
     switch refusal {
     case .regionLimitExceeded(let limit, let application, let identifier):
       self = .regionLimit(limit, application: application, region: identifier)
+    case .regionLimitTooLow(let limit, let application, let held):
+      self = .conflict(
+        Problem.regionLimitExceeded,
+        "Application \"\(application)\" holds \(held) regions, more than the limit of \(limit) that is asked for. Remove "
+          + "regions first."
+      )
     case .unknownRegion: self = .notFound("\(refusal)")
     case .duplicateIdentifier, .duplicateApplication: self = .conflict("duplicate", "\(refusal)")
     case .emptyApplication, .emptyIdentifier, .crossedLevels, .crossedDistances:

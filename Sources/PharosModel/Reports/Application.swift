@@ -65,9 +65,15 @@ public struct RegionNode: Hashable, Sendable {
     self.region = region
     self.children = children
   }
+
+  /// The regions of the node and of all below it, parents before children.
+  package var allRegions: [Region] { [region] + children.flatMap(\.allRegions) }
 }
 
-/// A change of regions, ranging, observers or traces that the engine applies while it runs.
+/// A change of a site, or a question about it, that the engine applies while it runs.
+///
+/// Whatever changes what is monitored travels as this value: from the API or an edited site through the registry to every
+/// stage, and into recordings.
 public enum RegionChange: Hashable, Sendable {
   /// Monitor a region, replacing one with the same identifier; `assuming` is the state to start from.
   case startMonitoring(application: String, Region, assuming: RegionState = .unknown)
@@ -79,12 +85,18 @@ public enum RegionChange: Hashable, Sendable {
   case startRanging(application: String, RangingRequest)
   /// Stop ranging beacons.
   case stopRanging(application: String, BeaconConstraint)
+  /// Change the largest number of regions that an application may hold.
+  case setRegionLimit(application: String, Int)
   /// Answer once, with a state event, where a subject stands.
   case requestState(application: String, identifier: String, subject: SubjectID)
   /// Let an observer in that the site does not list, where only those that are listed count.
   case acceptObserver(ObserverID)
+  /// Withdraw the acceptance or the declaration of an observer.
+  case dismissObserver(ObserverID)
   /// Forget whatever is known of a subject, as if it had never been heard; what it was inside becomes unmonitored.
   case forget(SubjectTraces)
+  /// Take over all that a site declares apart from its applications.
+  case declare(Site)
 }
 
 extension RegionChange {
@@ -93,6 +105,16 @@ extension RegionChange {
   public func reaches(shard: Int, of count: Int) -> Bool {
     guard case .requestState(_, _, subject: .observer(let observer)) = self else { return true }
     return observer.shard(of: count) == shard
+  }
+
+  /// Indicates whether the site is another one after the change.
+  package var changesSite: Bool {
+    switch self {
+    case .requestState, .forget: false
+    case .startMonitoring, .stopMonitoring, .setRotation, .startRanging, .stopRanging, .setRegionLimit,
+      .acceptObserver, .dismissObserver, .declare:
+      true
+    }
   }
 }
 
@@ -201,6 +223,13 @@ public struct Region: Hashable, Sendable {
     self.notifyEntryStateOnDisplay = notifyEntryStateOnDisplay
     self.presence = presence
     self.maximumHold = maximumHold
+  }
+
+  /// Returns whether another region has the same constraint, subject and policy, so that replacing one by the other restarts
+  /// nothing.
+  package func asksTheSame(as other: Region) -> Bool {
+    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
+      && presence == other.presence
   }
 }
 

@@ -261,6 +261,9 @@ extension RegionChange: FieldCodable {
       writer.write(tag: 5, application, identifier, subject)
     case .acceptObserver(let observer): writer.write(tag: 6, observer)
     case .forget(let traces): writer.write(tag: 7, traces)
+    case .setRegionLimit(let application, let limit): writer.write(tag: 8, application, Int64(limit))
+    case .dismissObserver(let observer): writer.write(tag: 9, observer)
+    case .declare(let site): writer.write(tag: 10, site.settings)
     }
   }
 
@@ -281,6 +284,15 @@ extension RegionChange: FieldCodable {
       )
     case 6: self = .acceptObserver(try reader.read())
     case 7: self = .forget(try reader.read())
+    case 8:
+      self = .setRegionLimit(application: try reader.text(), Int(try reader.number(Int64.self)))
+    case 9: self = .dismissObserver(try reader.read())
+    case 10:
+      let site = try Site(from: &reader)
+      guard site.applications.isEmpty else {
+        throw reader.failure(.outOfRange(field: "the applications of a declaration"))
+      }
+      self = .declare(site)
     case let tag: throw reader.failure(.unknownTag(field: "a region change", tag: tag))
     }
   }

@@ -239,41 +239,54 @@ extension PositioningSettings: FieldStruct {
 }
 
 extension Site {
-  /// Returns the changes of regions and ranging that lead from this site's declarations to those of another site.
+  /// Returns the changes that lead from this site to another.
   ///
   /// Declarations that both sites share stay untouched, and so do the regions and ranging that applications have added
   /// at run time, of which neither site knows. Removals come first, so that an application's limit is not exceeded on
-  /// the way.
+  /// the way. The name of the stream stays as well.
   ///
   /// - Parameter next: the site that takes this one's place.
   /// - Returns: the changes, in the order in which they must be carried out; none if both declare the same.
-  public func regionChanges(to next: Site) -> [RegionChange] {
-    var changes: [RegionChange] = []
+  public func changes(to next: Site) -> [RegionChange] {
+    var changes: [RegionChange] = settings == next.settings ? [] : [.declare(next.settings)]
+    let (before, after) = (applicationsByName, next.applicationsByName)
     for old in applications {
-      let new = next.application(old.identifier) ?? Application(identifier: old.identifier)
+      let new = after[old.identifier] ?? Application(identifier: old.identifier)
       if new != old { changes += old.changes(to: new) }
     }
-    for new in next.applications where application(new.identifier) == nil {
+    for new in next.applications where before[new.identifier] == nil {
       changes += Application(identifier: new.identifier).changes(to: new)
     }
     return changes
   }
 
-  /// The application with an identifier.
-  private func application(_ identifier: String) -> Application? {
-    applications.first { $0.identifier == identifier }
+  /// The site without its applications.
+  package var settings: Site {
+    var settings = self
+    settings.applications = []
+    return settings
+  }
+
+  private var applicationsByName: [String: Application] {
+    Dictionary(applications.map { ($0.identifier, $0) }) { first, _ in first }
   }
 }
 
 extension Application {
-  /// The changes that lead from what is declared here to what another application of the same name declares.
-  fileprivate func changes(to next: Application) -> [RegionChange] {
+  /// Returns the changes that lead from this application to another of the same name.
+  ///
+  /// - Parameter next: the application that takes this one's place.
+  /// - Returns: the changes, in the order in which they must be carried out.
+  package func changes(to next: Application) -> [RegionChange] {
     var changes: [RegionChange] = []
     for region in regions where !next.regions.contains(where: { $0.identifier == region.identifier }) {
       changes.append(.stopMonitoring(application: identifier, identifier: region.identifier))
     }
     for request in ranging where !next.ranging.contains(where: { $0.constraint == request.constraint }) {
       changes.append(.stopRanging(application: identifier, request.constraint))
+    }
+    if next.regionLimit != regionLimit {
+      changes.append(.setRegionLimit(application: identifier, next.regionLimit))
     }
     if next.rotation != rotation {
       changes.append(.setRotation(application: identifier, next.rotation))

@@ -50,7 +50,11 @@ struct ExplainPass {
       }
       try start(givenSite)
     }
-    if case .adoption(let site, _) = input { resolver = Resolver(site: site) }
+    let input = givenSite.map(input.withKeys) ?? input
+    switch input {
+    case .adoption(let site, _), .change(.declare(let site), _): resolver = Resolver(site: site)
+    default: break
+    }
     guard case .reports(var batch) = input else {
       findings.log.take(pipeline?.take(input) ?? [])
       return

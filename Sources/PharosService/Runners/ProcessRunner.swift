@@ -89,12 +89,8 @@ private struct ProcessWork {
       }
       return try start(givenSite ?? recorded)
     }
-    // A recording names the keys of tags that change their addresses, and holds none of them.
-    if case .adoption(let site, let instant) = input, let givenSite {
-      return try decide(.adoption(site.withKeys(of: givenSite), at: instant))
-    }
     if pipeline == nil { try start(givenSite ?? siteByDefault()) }
-    try decide(input)
+    try decide(givenSite.map(input.withKeys) ?? input)
   }
 
   private mutating func decide(_ input: PipelineInput) throws {

@@ -129,10 +129,26 @@ struct FieldTests {
     bytes[bytes.count - 1] = 2
     var wrong = FieldReader(bytes[...])
     #expect(throws: FieldError.self) { try Site(from: &wrong) }
-    let change = RegionChange.acceptObserver(.name("gate"))
-    let written = FieldTests.written { change.write(to: &$0) }
-    var changes = FieldReader(written[...])
-    #expect(try RegionChange(from: &changes) == change)
+    let gate = ObserverID.name("gate")
+    for change in [
+      RegionChange.acceptObserver(gate), .dismissObserver(gate), .setRegionLimit(application: "a", 7),
+      .declare(site),
+    ] {
+      let written = FieldTests.written { change.write(to: &$0) }
+      var changes = FieldReader(written[...])
+      #expect(try RegionChange(from: &changes) == change)
+    }
+  }
+
+  @Test("a declaration has no applications: none is written, and one that is read is refused")
+  func declaration() throws {
+    let site = Site(stream: "s", applications: [Application(identifier: "a")])
+    var bytes = FieldTests.written { RegionChange.declare(site).write(to: &$0) }
+    var reader = FieldReader(bytes[...])
+    #expect(try RegionChange(from: &reader) == .declare(Site(stream: "s")))
+    bytes = [bytes[0]] + FieldTests.written { site.write(to: &$0) }
+    reader = FieldReader(bytes[...])
+    #expect(throws: FieldError.self) { try RegionChange(from: &reader) }
   }
 
   @Test("a site and its changes come back, and lie as they always did")

@@ -22,10 +22,10 @@ struct SiteChangesTests {
   @Test("sites that are alike need no change")
   func none() {
     let site = Self.site([Self.region("a")], tree: [RegionNode(region: Self.region("t"))])
-    #expect(site.regionChanges(to: site).isEmpty)
+    #expect(site.changes(to: site).isEmpty)
     var other = site
     other.observers = [ObserverEntry(id: .name("x"))]
-    #expect(site.regionChanges(to: other).isEmpty)
+    #expect(site.changes(to: other) == [.declare(other.settings)])
   }
 
   @Test("what goes comes first, then what is new or different")
@@ -33,12 +33,29 @@ struct SiteChangesTests {
     let old = Self.site([Self.region("a"), Self.region("b"), Self.region("c")])
     let new = Self.site([Self.region("b", major: 2), Self.region("c"), Self.region("d")])
     #expect(
-      old.regionChanges(to: new) == [
+      old.changes(to: new) == [
         .stopMonitoring(application: "app", identifier: "a"),
         .startMonitoring(application: "app", Self.region("b", major: 2)),
         .startMonitoring(application: "app", Self.region("d")),
       ]
     )
+  }
+
+  @Test("declarations come before regions, and a limit between what goes and what comes")
+  func settings() {
+    var old = Self.site([Self.region("a")])
+    old.applications[0].regionLimit = 1
+    var new = Self.site([Self.region("b"), Self.region("c")])
+    new.applications[0].regionLimit = 2
+    new.observers = [ObserverEntry(id: .name("x"))]
+    #expect(
+      old.changes(to: new) == [
+        .declare(Site(observers: new.observers)), .stopMonitoring(application: "app", identifier: "a"),
+        .setRegionLimit(application: "app", 2), .startMonitoring(application: "app", Self.region("b")),
+        .startMonitoring(application: "app", Self.region("c")),
+      ]
+    )
+    #expect(new.changes(to: new).isEmpty)
   }
 
   @Test("ranging and trees follow, applications come and go")
@@ -48,17 +65,17 @@ struct SiteChangesTests {
     let tree = [RegionNode(region: Self.region("t"))]
     let old = Self.site([], ranging: [request], tree: tree)
     #expect(
-      old.regionChanges(to: Self.site([], ranging: [inside])) == [
+      old.changes(to: Self.site([], ranging: [inside])) == [
         .setRotation(application: "app", []), .startRanging(application: "app", inside),
       ]
     )
     #expect(
-      old.regionChanges(to: Site()) == [
+      old.changes(to: Site()) == [
         .stopRanging(application: "app", request.constraint), .setRotation(application: "app", []),
       ]
     )
     #expect(
-      Site().regionChanges(to: old) == [
+      Site().changes(to: old) == [
         .setRotation(application: "app", tree), .startRanging(application: "app", request),
       ]
     )

@@ -10,10 +10,7 @@ struct AdoptionTests {
   }
 
   private static func adopt(_ site: Site, _ timeline: inout Timeline, at seconds: Double) {
-    var output = StageOutput()
-    timeline.engine.adopt(site, at: Timeline.at(seconds), into: &output)
-    timeline.events += output.events
-    timeline.links += output.links
+    timeline.adopt(site, at: seconds)
   }
 
   @Test("the same site is no change: not a byte of the state, and not one event", arguments: 0..<2)
@@ -27,7 +24,9 @@ struct AdoptionTests {
       let time = Timeline.at(world.inputs[number - 1].time)
       run.engines[0].advance(to: time, into: &run.output)
       let before = run.parts
-      run.engines[0].adopt(world.site, at: time, into: &run.output)
+      for change in world.site.changes(to: world.site) + [.declare(world.site.settings)] {
+        run.engines[0].apply(change, at: time, into: &run.output)
+      }
       #expect(run.parts == before)
     }
     #expect(edited.told.events == whole.told.events)

@@ -60,7 +60,9 @@ struct RegionBook {
       return Set(
         old.filter { name, entry in !(entries[name].map { isSame($0.region, entry.region) } ?? false) }.keys
       )
-    case .startRanging, .stopRanging, .requestState, .acceptObserver, .forget: return []
+    case .startRanging, .stopRanging, .requestState, .setRegionLimit, .acceptObserver, .dismissObserver,
+      .forget, .declare:
+      return []
     }
   }
 

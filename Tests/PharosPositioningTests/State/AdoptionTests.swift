@@ -16,7 +16,9 @@ struct AdoptionTests {
     var events: [Event] = []
     for (index, link) in links.enumerated() {
       if index == middle, let next {
-        stage.adopt(next, at: link.decidedAt - .milliseconds(1), into: &events)
+        for change in StateLawTests.site.changes(to: next) {
+          stage.apply(change, at: link.decidedAt - .milliseconds(1), into: &events)
+        }
       }
       stage.take(link, into: &events)
     }
@@ -59,7 +61,9 @@ struct AdoptionTests {
     stage.advance(to: Self.links[999].decidedAt, into: &events)
     let before = stage.tagStandings()
     var later: [Event] = []
-    stage.adopt(edited, at: Self.links[999].decidedAt + .oneNanosecond, into: &later)
+    for change in StateLawTests.site.changes(to: edited) {
+      stage.apply(change, at: Self.links[999].decidedAt + .oneNanosecond, into: &later)
+    }
     let after = stage.tagStandings()
     #expect(later.isEmpty)
     #expect(after.map(\.zone) == before.map(\.zone))

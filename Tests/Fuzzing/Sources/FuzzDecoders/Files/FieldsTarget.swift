@@ -76,6 +76,9 @@ final class FieldsTarget: FuzzTarget {
       .stopRanging(application: "depot", constraint),
       .requestState(application: "depot", identifier: "any", subject: .beacon(beacon)),
       .acceptObserver(observer),
+      .dismissObserver(observer),
+      .setRegionLimit(application: "depot", 3),
+      .declare(site),
     ]
     var seeds: [[UInt8]] = changes.map { [1] + bytes(of: $0) }
     seeds.append([0] + bytes(of: site))
