@@ -37,6 +37,8 @@ let database: [Target.Dependency] = [
   .product(name: "GRDB", package: "GRDB.swift"),
   .product(name: "GRDBSQLite", package: "GRDB.swift"),
 ]
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let http1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -97,6 +99,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -119,7 +122,7 @@ let package = Package(
     module("PharosVenues", ["PharosModel"]),
     .target(name: "CTrackTable"),
     module("PharosMonitoring", ["PharosModel", "PharosWire", "CTrackTable"]),
-    module("PharosPositioning", ["PharosModel", "PharosVenues"]),
+    module("PharosPositioning", ["PharosModel", "PharosVenues", deque, heap]),
     decoding("PharosCaptures", ["PharosModel", "PharosWire"]),
     decoding("PharosSecurity", ["CCrypto", "PharosModel", "PharosWire"]),
     module(
@@ -129,7 +132,7 @@ let package = Package(
         "PharosCaptures", "PharosSecurity",
       ]
     ),
-    module("PharosSimulation", ["PharosModel", "PharosWire", "PharosVenues"]),
+    module("PharosSimulation", ["PharosModel", "PharosWire", "PharosVenues", heap]),
     module("PharosComparators", ["PharosModel"]),
 
     // The shells: sockets, files, threads, subscribers.
@@ -138,7 +141,7 @@ let package = Package(
       "PharosGateway",
       [
         "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
-        argumentParser,
+        argumentParser, deque,
       ]
     ),
     .executableTarget(
@@ -252,6 +255,18 @@ let package = Package(
       swiftSettings: strict
     ),
     tests("PharosFaultsTests", ["PharosModel", "PharosFaults"]),
+    .target(
+      name: "PharosSimulatedWorlds",
+      dependencies: [
+        "PharosModel", "PharosWire", "PharosVenues", "PharosSimulation", "PharosComparators", heap,
+      ],
+      path: "Tests/PharosSimulatedWorlds",
+      swiftSettings: strict
+    ),
+    tests(
+      "PharosSimulatedWorldsTests",
+      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation", "PharosSimulatedWorlds"]
+    ),
 
     // What libFuzzer runs, without its instruments: the tests replay every input that ever found a fault.
     .target(name: "CFuzzer", path: "Tests/Fuzzing/Sources/CFuzzer"),
@@ -297,7 +312,7 @@ let package = Package(
       ]
     ),
     tests("PharosCapturesTests", ["PharosModel", "PharosWire", "PharosCaptures"]),
-    tests("PharosComparatorsTests", ["PharosModel", "PharosComparators"]),
+    tests("PharosComparatorsTests", ["PharosModel", "PharosComparators", "PharosSimulatedWorlds"]),
     tests("PharosFilesTests", ["PharosFiles"]),
     tests(
       "PharosMonitoringTests",
@@ -307,7 +322,7 @@ let package = Package(
       "PharosPositioningTests",
       [
         "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSimulatedWorlds", "PharosFiles",
       ]
     ),
     tests(
@@ -366,7 +381,7 @@ let package = Package(
     ),
     tests(
       "PharosSimulationTests",
-      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation"]
+      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation", "PharosSimulatedWorlds"]
     ),
     tests(
       "PharosPublishingTests",
@@ -504,13 +519,13 @@ if extras.contains("benchmarks") {
     suite("Decode"), suite("Wire"), suite("Table"), suite("Engine"), suite("Ranging"), suite("Captures"),
     suite("Publishing", ["PharosPublishing", openCombine]),
   ]
-  program("presence-quality", "PresenceQuality", core)
+  program("presence-quality", "PresenceQuality", core + ["PharosSimulatedWorlds"])
   program("scale", "Scale", core + ["CScaleMeter", "Traffic"])
-  program("fixes", "Fixes", core + ["CScaleMeter"])
+  program("fixes", "Fixes", core + ["CScaleMeter", "PharosSimulatedWorlds"])
   program("throughput", "Throughput", server)
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])
-  program("soak", "Soak", clients + ["ServedProcess", histogram])
+  program("soak", "Soak", clients + ["PharosModel", "PharosService", "ServedProcess", histogram])
   program("faults", "Faults", ["PharosFaults"], path: "Tests/Faults")
 }
