@@ -75,6 +75,19 @@ package struct FileChunks: ~Copyable, Sendable {
     }
   }
 
+  /// Returns the one word that a small file holds, without the spaces and line ends around it.
+  ///
+  /// - Parameters:
+  ///   - path: The file; `-` is standard input.
+  ///   - limit: The number of bytes that are read at most.
+  /// - Returns: The word; empty if the file is.
+  /// - Throws: An error if the file cannot be opened or read.
+  package static func word(in path: String, limit: Int) throws(FileError) -> String {
+    var chunks = try FileChunks(path: path)
+    let bytes = try chunks.next() ?? []
+    return String(decoding: bytes.prefix(limit).filter { $0 > 32 }, as: UTF8.self)
+  }
+
   /// Reads until the two bytes that tell gzip are there.
   private mutating func recognise() throws(FileError) {
     while raw.count < 2, !isAtEnd { try fill() }

@@ -1,13 +1,14 @@
 import Glibc
 
 /// An open file that is closed when it goes out of use.
-struct FileDescriptor: ~Copyable, Sendable {
-  let number: Int32
+package struct FileDescriptor: ~Copyable, Sendable {
+  /// The number by which the operating system knows it.
+  package let number: Int32
   let path: String
   private var isOwned: Bool
 
   /// Opens a file to read, or takes standard input for `-`.
-  init(reading path: String) throws(FileError) {
+  package init(reading path: String) throws(FileError) {
     self.path = path
     isOwned = path != "-"
     guard isOwned else {
@@ -43,7 +44,7 @@ struct FileDescriptor: ~Copyable, Sendable {
 
   /// Reads up to the buffer's length, less at the end of the file or as a pipe delivers it; nothing at the
   /// end.
-  func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, FileError> {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, FileError> {
     while true {
       let count = Glibc.read(number, buffer.baseAddress, buffer.count)
       if count >= 0 { return .success(count) }
@@ -130,7 +131,7 @@ extension FileError: CustomStringConvertible {
   package var description: String {
     switch problem {
     case .system(let operation, let code):
-      "cannot \(operation.rawValue) \(name): \(FileError.reason(code)).\(FileError.advice(code))"
+      "cannot \(operation.rawValue) \(name): \(SystemError.text(code)).\(FileError.advice(code))"
     case .damagedGzip(let offset):
       "\(name): the gzip data are damaged at byte \(offset). Everything before was read; "
         + "check the copy with `gzip -t`."
@@ -144,12 +145,6 @@ extension FileError: CustomStringConvertible {
 
   private var name: String { path == "-" ? "the standard stream" : path }
 
-  private static func reason(_ code: Int32) -> String {
-    guard let text = strerror(code) else { return "error \(code)" }
-    let reason = String(cString: text)
-    return reason.prefix(1).lowercased() + reason.dropFirst()
-  }
-
   private static func advice(_ code: Int32) -> String {
     switch code {
     case ENOENT: " Check the path."
@@ -159,5 +154,15 @@ extension FileError: CustomStringConvertible {
     case EROFS: " Choose a folder that can be written to."
     default: ""
     }
+  }
+}
+
+/// The operating system's words for its error numbers.
+package enum SystemError {
+  /// Returns the words for an error number, beginning as within a sentence.
+  package static func text(_ code: Int32) -> String {
+    guard let text = strerror(code) else { return "error \(code)" }
+    let words = String(cString: text)
+    return words.prefix(1).lowercased() + words.dropFirst()
   }
 }

@@ -1,14 +1,7 @@
 import CPharos
+import Glibc
 package import PharosFiles
 package import PharosModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A file that holds the number of a gateway's last start, as digits: see ``BootID``.
 package struct BootFile: Sendable {
@@ -41,9 +34,7 @@ package struct BootFile: Sendable {
     guard access(path, F_OK) == 0 else { return nil }
     let text: String
     do throws(FileError) {
-      var chunks = try FileChunks(path: path)
-      let bytes = try chunks.next() ?? []
-      text = String(decoding: bytes.prefix(BootFile.longest).filter { $0 > 32 }, as: UTF8.self)
+      text = try FileChunks.word(in: path, limit: BootFile.longest)
     } catch {
       throw .file(error)
     }

@@ -1,16 +1,9 @@
 package import ArgumentParser
 import CPharos
+import Glibc
 import PharosFiles
 package import PharosModel
 package import PharosSecurity
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// `pharos gateway`, which is also the whole of the program `pharos-gateway`.
 package struct GatewayCommand: ParsableCommand {
@@ -199,9 +192,7 @@ package struct KeySource {
     if stat(path, &status) == 0, status.st_mode & 0o077 != 0, status.st_mode & S_IFMT == S_IFREG {
       say("others can read the key in \(path): chmod 600 \(path).")
     }
-    var chunks = try FileChunks(path: path)
-    let bytes = try chunks.next() ?? []
-    return String(decoding: bytes.prefix(KeySource.longestFile).filter { $0 > 32 }, as: UTF8.self)
+    return try FileChunks.word(in: path, limit: KeySource.longestFile)
   }
 }
 

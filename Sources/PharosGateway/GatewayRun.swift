@@ -1,16 +1,9 @@
 import CPharos
+import Glibc
 import PharosCaptures
 package import PharosFiles
 import PharosModel
 import PharosSecurity
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Runs a ``Gateway``: one thread that waits for the input, the socket and the clock, and does what the gateway says.
 ///
@@ -268,14 +261,7 @@ extension GatewayRun {
   private static func poll(_ polled: inout [pollfd], for time: TimeSpan) -> Int32 {
     // Rounded up: to wake a moment too early would mean to poll again. An hour at most, which fits the parameter.
     let milliseconds = (max(0, min(time.nanoseconds, 3_600_000_000_000)) + 999_999) / 1_000_000
-    let count = nfds_t(polled.count)
-    #if canImport(Darwin)
-    return Darwin.poll(&polled, count, Int32(milliseconds))
-    #elseif canImport(Musl)
-    return Musl.poll(&polled, count, Int32(milliseconds))
-    #else
-    return Glibc.poll(&polled, count, Int32(milliseconds))
-    #endif
+    return Glibc.poll(&polled, nfds_t(polled.count), Int32(milliseconds))
   }
 }
 
@@ -294,9 +280,8 @@ struct GatewayInput: ~Copyable {
 
   /// The pipe's descriptor, or -1 for a file.
   let descriptor: Int32
+  private let pipe: FileDescriptor?
   private var file: FileChunks?
-  private let path: String
-  private let isOwned: Bool
   private var buffer: [UInt8] = []
 
   /// Opens the input; `-` is standard input.
@@ -304,26 +289,19 @@ struct GatewayInput: ~Copyable {
   /// - Throws: an error if the input cannot be opened.
   init(path: String) throws(FileError) {
     var status = stat()
-    let isStandard = path == "-"
-    let known = isStandard ? fstat(STDIN_FILENO, &status) == 0 : stat(path, &status) == 0
+    let known = path == "-" ? fstat(STDIN_FILENO, &status) == 0 : stat(path, &status) == 0
     let kind = status.st_mode & S_IFMT
-    let isPipe = known && (kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR)
-    let opened = !isPipe ? -1 : isStandard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-    if isPipe, opened < 0 { throw FileError(.system(.open, code: errno), path: path) }
-    file = try GatewayInput.file(isPipe ? nil : path)
-    descriptor = opened
-    isOwned = isPipe && !isStandard
-    self.path = path
-    buffer = [UInt8](repeating: 0, count: isPipe ? GatewayInput.pipeLength : 0)
-  }
-
-  deinit {
-    if isOwned, descriptor >= 0 { _ = close(descriptor) }
-  }
-
-  private static func file(_ path: String?) throws(FileError) -> FileChunks? {
-    guard let path else { return nil }
-    return try FileChunks(path: path)
+    guard known, kind == S_IFIFO || kind == S_IFSOCK || kind == S_IFCHR else {
+      file = try FileChunks(path: path)
+      pipe = nil
+      descriptor = -1
+      return
+    }
+    let pipe = try FileDescriptor(reading: path)
+    descriptor = pipe.number
+    self.pipe = consume pipe
+    file = nil
+    buffer = [UInt8](repeating: 0, count: GatewayInput.pipeLength)
   }
 
   /// Indicates whether it is a file, which can be read at any time.
@@ -331,26 +309,13 @@ struct GatewayInput: ~Copyable {
 
   /// The next bytes, none if a pipe has none yet; nil at the end.
   mutating func read() throws(FileError) -> ArraySlice<UInt8>? {
-    guard isFile else { return try readPipe() }
-    guard let chunk = try file?.next() else { return nil }
-    return chunk[...]
-  }
-
-  private mutating func readPipe() throws(FileError) -> ArraySlice<UInt8>? {
-    let descriptor = descriptor
-    let count = buffer.withUnsafeMutableBytes { GatewayInput.read(into: $0, from: descriptor) }
-    guard count < 0 else { return count > 0 ? buffer[..<count] : nil }
-    guard errno == EINTR || errno == EAGAIN else { throw FileError(.system(.read, code: errno), path: path) }
-    return []
-  }
-
-  private static func read(into bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32) -> Int {
-    #if canImport(Darwin)
-    Darwin.read(descriptor, bytes.baseAddress, bytes.count)
-    #elseif canImport(Musl)
-    Musl.read(descriptor, bytes.baseAddress, bytes.count)
-    #else
-    Glibc.read(descriptor, bytes.baseAddress, bytes.count)
-    #endif
+    guard !isFile else { return try file?.next()?[...] }
+    let outcome = buffer.withUnsafeMutableBytes { pipe?.read(into: $0) } ?? .success(0)
+    switch outcome {
+    case .success(let count): return count > 0 ? buffer[..<count] : nil
+    case .failure(let error):
+      guard case .system(_, EAGAIN) = error.problem else { throw error }
+      return []
+    }
   }
 }

@@ -1,12 +1,5 @@
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import Synchronization
 
 /// A request to a running gateway to send what it has and to end.
 package final class GatewayStop: Sendable {
@@ -30,11 +23,7 @@ package final class GatewayStop: Sendable {
     for number in [SIGTERM, SIGINT] {
       // Without SA_RESTART, so that a signal also interrupts the opening of a named pipe that has no writer.
       var action = sigaction()
-      #if canImport(Darwin)
-      action.__sigaction_u.__sa_handler = { _ in GatewayStop.signalled() }
-      #else
       action.__sigaction_handler.sa_handler = { _ in GatewayStop.signalled() }
-      #endif
       sigaction(number, &action, nil)
     }
   }

@@ -1,14 +1,7 @@
 import CPharos
+import Glibc
 import PharosModel
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Looks a host name up on a thread of its own, since that may take as long as a DNS server likes.
 final class HostLookup: Sendable {
@@ -40,8 +33,7 @@ final class HostLookup: Sendable {
     if let answer = try? HostLookup.find(destination, flags: AI_NUMERICHOST) {
       return finish(.success(answer))
     }
-    guard !startThread() else { return }
-    finish(Result { () throws(LinkTrouble) in try HostLookup.find(destination, flags: 0) })
+    if !startThread() { answer() }
   }
 
   /// The answer, once.
@@ -61,37 +53,29 @@ final class HostLookup: Sendable {
   /// Starts the thread, which keeps the lookup alive until it is done.
   private func startThread() -> Bool {
     let context = Unmanaged.passRetained(self)
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
     var thread = pthread_t()
-    #endif
-    guard pthread_create(&thread, nil, HostLookup.run, context.toOpaque()) == 0 else {
+    let outcome = pthread_create(
+      &thread,
+      nil,
+      { context in
+        guard let context else { return nil }
+        let lookup = Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue()
+        lookup.answer()
+        return nil
+      },
+      context.toOpaque()
+    )
+    guard outcome == 0 else {
       context.release()
       return false
     }
-    #if canImport(Darwin)
-    if let thread { pthread_detach(thread) }
-    #else
     pthread_detach(thread)
-    #endif
     return true
   }
 
-  #if canImport(Darwin)
-  private static let run: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
-    lookUp(context)
-  }
-  #else
-  private static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
-    context.flatMap { lookUp($0) }
-  }
-  #endif
-
-  private static func lookUp(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    let lookup = Unmanaged<HostLookup>.fromOpaque(context).takeRetainedValue()
-    lookup.finish(Result { () throws(LinkTrouble) in try find(lookup.destination, flags: 0) })
-    return nil
+  /// Asks the resolver, which may take its time.
+  private func answer() {
+    finish(Result { () throws(LinkTrouble) in try HostLookup.find(destination, flags: 0) })
   }
 
   /// All addresses of a host, in the order of the system's preference.
@@ -101,11 +85,7 @@ final class HostLookup: Sendable {
   ) throws(LinkTrouble) -> [pharos_address] {
     var hints = addrinfo()
     hints.ai_flags = flags
-    #if canImport(Glibc)
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-    #else
-    hints.ai_socktype = SOCK_DGRAM
-    #endif
     var found: UnsafeMutablePointer<addrinfo>?
     let outcome = getaddrinfo(destination.host, "\(destination.port)", &hints, &found)
     defer { if let found { freeaddrinfo(found) } }

@@ -1,3 +1,4 @@
+import DequeModule
 package import PharosModel
 import PharosWire
 
@@ -67,12 +68,8 @@ package struct Parcel: Sendable {
 }
 
 /// Parcels in the order in which they are to be sent.
-///
-/// An array with its front cut off now and then: taking the first and putting some back in front cost nothing that
-/// grows with the length.
 package struct ParcelQueue: Sendable {
-  private var items: [Parcel] = []
-  private var start = 0
+  private var items: Deque<Parcel> = []
   /// The memory that its parcels take.
   ///
   /// - Units: bytes.
@@ -81,13 +78,13 @@ package struct ParcelQueue: Sendable {
   package init() {}
 
   /// The number of parcels.
-  package var count: Int { items.count - start }
+  package var count: Int { items.count }
 
   /// Indicates whether there are no parcels.
-  var isEmpty: Bool { count == 0 }
+  var isEmpty: Bool { items.isEmpty }
 
   /// The first one.
-  package var first: Parcel? { isEmpty ? nil : items[start] }
+  package var first: Parcel? { items.first }
 
   /// Puts one behind all others.
   package mutating func append(_ parcel: Parcel) {
@@ -97,23 +94,14 @@ package struct ParcelQueue: Sendable {
 
   /// Puts some in front of all others, the first of them foremost.
   package mutating func prepend(_ parcels: some Collection<Parcel>) {
-    items.replaceSubrange(0..<start, with: parcels)
-    start = 0
+    items.prepend(contentsOf: parcels)
     for parcel in parcels { memory += parcel.memory }
   }
 
   /// Takes the first one.
   package mutating func popFirst() -> Parcel? {
-    guard start < items.count else { return nil }
-    let parcel = items[start]
-    // What is taken gives its memory back at once, though its place stays until the front is cut off.
-    items[start] = Parcel(start: parcel.start, length: 0)
-    start += 1
+    guard let parcel = items.popFirst() else { return nil }
     memory -= parcel.memory
-    if start >= 32, start * 2 >= items.count {
-      items.removeSubrange(0..<start)
-      start = 0
-    }
     return parcel
   }
 }
