@@ -237,6 +237,8 @@ public struct FieldWriter: Sendable {
 }
 
 extension FieldWriter: FieldCoder {
+  public typealias Failure = Never
+
   /// Writes a field.
   @inlinable public mutating func code<Value: FieldCodable>(_ field: inout Value) { field.write(to: &self) }
   /// Checks nothing: what is written is right.
@@ -384,6 +386,8 @@ public struct FieldReader: Sendable {
 }
 
 extension FieldReader: FieldCoder {
+  public typealias Failure = FieldError
+
   /// Reads a field.
   @inlinable
   public mutating func code<Value: FieldCodable>(_ field: inout Value) throws(FieldError) {
