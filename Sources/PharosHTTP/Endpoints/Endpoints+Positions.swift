@@ -161,14 +161,3 @@ extension Endpoints {
     }
   }
 }
-
-extension Site {
-  /// The name that the directory has for a subject; nil where it has none.
-  fileprivate func name(of subject: SubjectID) -> String? {
-    switch subject {
-    case .none: nil
-    case .observer(let observer): observers.first { $0.id == observer && $0.name != nil }?.name
-    case .beacon(let beacon): beacons.first { $0.constraint.matches(beacon) && $0.name != nil }?.name
-    }
-  }
-}

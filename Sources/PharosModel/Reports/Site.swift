@@ -260,6 +260,15 @@ extension Site {
     return changes
   }
 
+  /// The name that the directory has for a subject; nil where it has none.
+  package func name(of subject: SubjectID) -> String? {
+    switch subject {
+    case .none: nil
+    case .observer(let observer): observers.first { $0.id == observer && $0.name != nil }?.name
+    case .beacon(let beacon): beacons.first { $0.constraint.matches(beacon) && $0.name != nil }?.name
+    }
+  }
+
   /// The site without its applications.
   package var settings: Site {
     var settings = self

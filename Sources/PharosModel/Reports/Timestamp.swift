@@ -168,6 +168,35 @@ extension Timestamp {
     }
   }
 
+  /// Reads a time as RFC 3339 has it, such as `2015-01-01T00:00:00.5Z` or `2015-01-01T01:00:00+01:00`, or seconds since
+  /// the epoch such as `1420070400.5`; nil where it is neither.
+  ///
+  /// - Source: RFC 3339, 5.6.
+  package init?(text: String) {
+    if let epoch = text.wholeMatch(of: /([0-9]{1,11})(?:\.([0-9]{1,9}))?/), let seconds = Int64(epoch.1) {
+      self.init(seconds: seconds, nanoseconds: fractionNanoseconds(epoch.2))
+      return
+    }
+    guard
+      let date = text.prefixMatch(of: /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]/),
+      let year = Int64(date.1), let month = Int64(date.2), let dayOfMonth = Int64(date.3),
+      let time = text[date.range.upperBound...].wholeMatch(
+        of: /([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]+))?(?:[Zz]|([+-])([0-9]{2}):([0-9]{2}))/
+      ),
+      let hour = Int64(time.1), let minute = Int64(time.2), let second = Int64(time.3),
+      let offsetHours = Int64(time.6 ?? "0"), let offsetMinutes = Int64(time.7 ?? "0")
+    else { return nil }
+    let day = daysSinceEpoch(year: year, month: month, day: dayOfMonth)
+    guard civilDate(daysSinceEpoch: day) == (year, month, dayOfMonth), hour < 24, minute < 60, second <= 60,
+      offsetHours < 24, offsetMinutes < 60
+    else { return nil }
+    let offset = (offsetHours * 3_600 + offsetMinutes * 60) * (time.5 == "-" ? -1 : 1)
+    self.init(
+      seconds: day * 86_400 + hour * 3_600 + minute * 60 + second - offset,
+      nanoseconds: fractionNanoseconds(time.4)
+    )
+  }
+
   private var splitSeconds: (whole: Int64, fraction: Int64) {
     var whole = nanoseconds / 1_000_000_000
     var fraction = nanoseconds % 1_000_000_000
@@ -177,6 +206,21 @@ extension Timestamp {
     }
     return (whole, fraction)
   }
+}
+
+/// The nanoseconds that the digits of a fraction of a second spell; further digits are cut off.
+private func fractionNanoseconds(_ digits: Substring?) -> Int64 {
+  let nine = (digits ?? "").prefix(9)
+  return Int64(nine + String(repeating: "0", count: 9 - nine.count)) ?? 0
+}
+
+/// - Source: Hinnant's `days_from_civil` (howardhinnant.github.io/date_algorithms.html).
+private func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
+  let shifted = month <= 2 ? year - 1 : year
+  let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+  let yearOfEra = shifted - era * 400
+  let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+  return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
 }
 
 private func civilDate(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {

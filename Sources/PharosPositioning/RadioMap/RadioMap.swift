@@ -174,7 +174,7 @@ package enum Emitter: Hashable, Sendable {
   /// Returns the number that radios of one box share: makers count up the last digit, or mark further networks in the
   /// first octet.
   ///
-  /// - Parameter frequency: the centre frequency in MHz, by which the bands of a box are told apart; 0 if unknown.
+  /// - Parameter frequency: the centre frequency in MHz, which distinguishes the bands of a box; 0 if unknown.
   /// - Returns: the number, equal for emitters of one box and band.
   package func group(frequency: UInt16) -> UInt64 {
     switch self {

@@ -2,26 +2,13 @@ package import PharosModel
 
 /// The names that a site's directory gives to observers and beacons.
 package struct SiteNames: Sendable {
-  private let observers: [ObserverID: String]
-  private let beacons: [BeaconEntry]
+  private let site: Site
 
   /// Reads a site's directory.
-  package init(_ site: Site) {
-    beacons = site.beacons.filter { $0.name != nil }
-    observers = Dictionary(
-      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
-      uniquingKeysWith: { first, _ in first }
-    )
-  }
+  package init(_ site: Site) { self.site = site }
 
   /// The name that the directory gives to a subject; nil if there is none.
-  package func given(to subject: SubjectID) -> String? {
-    switch subject {
-    case .none: nil
-    case .observer(let observer): observers[observer]
-    case .beacon(let beacon): beacons.first { $0.constraint.matches(beacon) }?.name
-    }
-  }
+  package func given(to subject: SubjectID) -> String? { site.name(of: subject) }
 
   /// A subject's name, or its identity, that of a beacon cut short in the middle; empty for no subject.
   package func name(of subject: SubjectID) -> String {
