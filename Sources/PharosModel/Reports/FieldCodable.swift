@@ -237,6 +237,7 @@ public struct FieldWriter: Sendable {
 }
 
 extension FieldWriter: FieldCoder {
+  /// A writer cannot fail.
   public typealias Failure = Never
 
   /// Writes a field.
@@ -386,6 +387,7 @@ public struct FieldReader: Sendable {
 }
 
 extension FieldReader: FieldCoder {
+  /// What is wrong with the bytes.
   public typealias Failure = FieldError
 
   /// Reads a field.
