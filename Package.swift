@@ -123,6 +123,7 @@ let package = Package(
     .target(name: "CTrackTable"),
     module("PharosMonitoring", ["PharosModel", "PharosWire", "CTrackTable"]),
     module("PharosPositioning", ["PharosModel", "PharosVenues", deque, heap]),
+    module("PharosSurvey", ["PharosModel", "PharosVenues", "PharosPositioning"]),
     decoding("PharosCaptures", ["PharosModel", "PharosWire"]),
     decoding("PharosSecurity", ["CCrypto", "PharosModel", "PharosWire"]),
     module(
@@ -212,7 +213,8 @@ let package = Package(
     module(
       "PharosService",
       [
-        "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
+        "Pharos", "PharosFiles", "PharosSimulation", "PharosSurvey", "PharosComparators", "CPharos",
+        "PharosJournal",
         "PharosDelivery", "PharosSite", "PharosHTTP", "PharosGateway", "PharosSecurity", "PharosModel",
         "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
         "PharosPipeline", "PharosIngest", "PharosPublishing", http1, httpClient,
@@ -322,7 +324,8 @@ let package = Package(
       "PharosPositioningTests",
       [
         "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSimulatedWorlds", "PharosFiles",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSimulatedWorlds", "PharosSurvey",
+        "PharosFiles",
       ]
     ),
     tests(

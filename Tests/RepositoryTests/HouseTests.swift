@@ -12,6 +12,7 @@ struct HouseTests {
     "PharosVenues": ["PharosModel"],
     "PharosMonitoring": ["PharosModel", "PharosWire", "CTrackTable"],
     "PharosPositioning": ["PharosModel", "PharosVenues"],
+    "PharosSurvey": ["PharosModel", "PharosVenues", "PharosPositioning"],
     "PharosCaptures": ["PharosModel", "PharosWire"],
     "PharosSecurity": ["CCrypto", "PharosModel", "PharosWire"],
     "PharosPipeline": [
@@ -44,7 +45,8 @@ struct HouseTests {
       "PharosSite", "PharosDashboard", "PharosSecurity",
     ],
     "PharosService": [
-      "Pharos", "PharosFiles", "PharosSimulation", "PharosComparators", "CPharos", "PharosJournal",
+      "Pharos", "PharosFiles", "PharosSimulation", "PharosSurvey", "PharosComparators", "CPharos",
+      "PharosJournal",
       "PharosDelivery", "PharosSite", "PharosHTTP", "PharosGateway", "PharosSecurity", "PharosModel",
       "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
       "PharosPipeline", "PharosIngest", "PharosPublishing",
@@ -54,7 +56,7 @@ struct HouseTests {
 
   /// The modules that take values and give values: no I/O, no clock, no task.
   static let pure = [
-    "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+    "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosSurvey",
     "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosComparators",
   ]
 

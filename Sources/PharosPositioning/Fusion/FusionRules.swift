@@ -4,7 +4,7 @@ package import PharosModel
 ///
 /// Unless a comment says otherwise, a default was chosen on survey walks of two malls, by learning the map from four
 /// fifths of them and locating the rest. Some were chosen on a second set of walks through the same malls, which that
-/// map had not seen: ``mostWorth``, ``halfWorth``, and of the map ``SurveyRules/floorLoss`` and the share from which a
+/// map had not seen: ``mostWorth``, ``halfWorth``, and of the map `SurveyRules.floorLoss` and the share from which a
 /// walk counts as having heard the next floor. They fit those walks better than they will fit a third set.
 package struct FusionRules: Hashable, Sendable {
   // What is asked for.

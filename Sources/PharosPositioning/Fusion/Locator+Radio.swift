@@ -275,7 +275,7 @@ extension Locator {
 
   /// The scatter of a reading that has just been heard.
   ///
-  /// - Units: dB. The combination of ``SurveyRules/readingNoise`` and the map's deviation.
+  /// - Units: dB. The combination of `SurveyRules.readingNoise` and the map's deviation.
   private static let freshNoise: Float = 6
 
   private static func share(of members: Float, _ rules: FusionRules) -> Float {

@@ -1,6 +1,7 @@
 import PharosCaptures
 import PharosPositioning
 import PharosSite
+import PharosSurvey
 import PharosVenues
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.

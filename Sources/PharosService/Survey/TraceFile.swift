@@ -3,6 +3,7 @@ package import PharosCaptures
 import PharosFiles
 import PharosModel
 import PharosPositioning
+import PharosSurvey
 import PharosVenues
 
 /// A trace on the disk: one walk of a surveyor.

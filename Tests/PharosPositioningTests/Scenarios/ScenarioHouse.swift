@@ -2,6 +2,7 @@ import PharosModel
 import PharosPositioning
 import PharosSimulatedWorlds
 import PharosSimulation
+import PharosSurvey
 import PharosVenues
 import PharosWire
 import Synchronization

@@ -1,4 +1,5 @@
 import PharosPositioning
+import PharosSurvey
 import PharosTestSupport
 import Testing
 

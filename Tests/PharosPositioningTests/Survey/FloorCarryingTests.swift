@@ -1,6 +1,7 @@
 import Foundation
 import PharosModel
 import PharosPositioning
+import PharosSurvey
 import PharosTestSupport
 import PharosVenues
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import PharosPositioning
+import PharosSurvey
 import PharosTestSupport
 import Testing
 

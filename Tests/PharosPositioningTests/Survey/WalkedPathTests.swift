@@ -1,5 +1,6 @@
 import PharosModel
 import PharosPositioning
+import PharosSurvey
 import PharosVenues
 import Testing
 

@@ -1,4 +1,5 @@
 package import PharosModel
+package import PharosPositioning
 package import PharosVenues
 
 /// The recording of a handset on a walk through one floor, with the waypoints that the surveyor marked.

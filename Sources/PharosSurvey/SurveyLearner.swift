@@ -1,4 +1,5 @@
 package import PharosModel
+package import PharosPositioning
 package import PharosVenues
 
 /// Learns a radio map from walks through a venue.

@@ -1,3 +1,4 @@
+package import PharosPositioning
 package import PharosVenues
 
 /// The coverage of a survey, and the results of learning from it.

@@ -1,3 +1,5 @@
+package import PharosPositioning
+
 /// One emitter's levels all over a floor: path loss, and the shadows that the survey found about it.
 ///
 /// A Gaussian process. Where the surveyor walked, it follows the heard levels, as far as they do not scatter. Away

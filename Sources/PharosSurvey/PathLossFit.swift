@@ -1,4 +1,5 @@
 import PharosModel
+package import PharosPositioning
 
 /// A fit of the position of an emitter and of its path loss to levels at known places.
 ///
