@@ -1,14 +1,7 @@
 import CPharos
+import Glibc
 import PharosCaptures
 package import PharosModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// A UDP socket that sends to one address, many datagrams a call.
 ///

@@ -1,15 +1,8 @@
+import Glibc
 import PharosCaptures
 package import PharosModel
 package import PharosSecurity
 package import PharosWire
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The observers and beacons that one loop hears, registered or not: the first thing that the operator of a new gateway
 /// wants to see.

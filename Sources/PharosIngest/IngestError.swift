@@ -1,12 +1,5 @@
-package import PharosModel
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+package import PharosModel
 
 /// An error that prevents ingest from starting or from carrying out a request.
 ///

@@ -1,16 +1,9 @@
 import Foundation
+import Glibc
 package import GRDB
 import GRDBSQLite
 package import PharosModel
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
 
 /// The journal of decisions on disk: events with a gapless sequence, and rows with the state that results from them.
 ///

@@ -1,17 +1,10 @@
+import Glibc
 import HTTPTypes
 import Logging
 package import NIOCore
 import NIOHTTP1
 package import NIOHTTPTypes
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The handler between one connection and the server, which lets no client keep what others need.
 ///
@@ -221,11 +214,7 @@ extension ConnectionGuard.Rules {
 
   private static var descriptorLimit: Int {
     var limit = rlimit()
-    #if canImport(Glibc)
     let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    #else
-    let kind = RLIMIT_NOFILE
-    #endif
     return getrlimit(kind, &limit) == 0 ? Int(clamping: limit.rlim_cur) : .max
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -9,14 +10,6 @@ import NIOSSL
 package import PharosModel
 import PharosSite
 import ServiceLifecycle
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.
 ///

@@ -1,12 +1,5 @@
 import CPharos
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The resources that this process uses, as far as the system reports them.
 package struct ProcessUsage: Hashable, Sendable {
@@ -39,11 +32,7 @@ package struct ProcessUsage: Hashable, Sendable {
     )
   }
 
-  #if canImport(Glibc)
   fileprivate static let descriptorLimit = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-  #else
-  fileprivate static let descriptorLimit = RLIMIT_NOFILE
-  #endif
 
   /// The numbers of `/proc/self/status`, by their names; empty where there is no such file.
   private static func status() -> [String: Int] {

@@ -1,16 +1,9 @@
 import CPharos
+import Glibc
 import Pharos
 import PharosIngest
 import PharosMonitoring
 import ServiceLifecycle
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A notifier that reports the state of the service to systemd, in datagrams to the socket that `NOTIFY_SOCKET` names.
 ///
@@ -94,13 +87,7 @@ package struct SystemdNotifier: Sendable {
   }
 
   private static func datagramSocket() -> Int32 {
-    #if canImport(Glibc)
     socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    #elseif canImport(Musl)
-    socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)
-    #else
-    socket(AF_UNIX, SOCK_DGRAM, 0)
-    #endif
   }
 
   private static func monotonicMicroseconds() -> Int64 { pharos_clock_monotonic() / 1_000 }

@@ -1,12 +1,5 @@
-import PharosModel
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import PharosModel
 
 /// The output of a command: one sink for results, another for messages about them.
 package struct Console: Sendable {

@@ -1,13 +1,6 @@
+import Glibc
 import PharosFiles
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A destination of a command's output: standard output, a file, or an array in a test.
 package protocol OutputSink: Sendable {
@@ -83,13 +76,7 @@ package final class DescriptorSink: OutputSink {
   }
 
   private static func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Glibc)
     Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    #elseif canImport(Musl)
-    Musl.write(descriptor, bytes.baseAddress, bytes.count)
-    #else
-    Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-    #endif
   }
 
   /// A terminal shared with another program may have been made non-blocking by it.

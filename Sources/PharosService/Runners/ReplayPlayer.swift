@@ -1,17 +1,10 @@
 import CPharos
+import Glibc
 import Histogram
 package import PharosIngest
 package import PharosModel
 import PharosSite
 import Synchronization
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The output of a replay: a socket, or an array in a test.
 package protocol ReplaySender {

@@ -1,14 +1,7 @@
+import Glibc
 import PharosCaptures
 package import PharosIngest
 import PharosModel
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// A UDP socket towards one address.
 package final class SocketSender {
@@ -45,11 +38,7 @@ extension HostPort {
   /// - Throws: ``CommandFailure`` that names the host and says what to do.
   package func endpoint() throws(CommandFailure) -> Endpoint {
     var hints = addrinfo()
-    #if canImport(Glibc)
     hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-    #else
-    hints.ai_socktype = SOCK_DGRAM
-    #endif
     var found: UnsafeMutablePointer<addrinfo>?
     let outcome = getaddrinfo(host, nil, &hints, &found)
     defer { if let found { freeaddrinfo(found) } }

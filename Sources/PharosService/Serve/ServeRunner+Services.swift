@@ -1,3 +1,4 @@
+import Glibc
 import Logging
 import NIOPosix
 import Pharos
@@ -10,14 +11,6 @@ import PharosSimulation
 import PharosSite
 package import ServiceLifecycle
 import UnixSignals
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// The context of a server: its settings and site, the console, the count of written events, and the start callback.
 struct Surroundings: Sendable {

@@ -1,4 +1,5 @@
 import CPharos
+import Glibc
 package import Logging
 import Pharos
 import PharosDelivery
@@ -10,14 +11,6 @@ import PharosSimulation
 import PharosSite
 import ServiceLifecycle
 import UnixSignals
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// `pharos serve`: receives datagrams, decides, and journals and publishes events until a request to stop, then drains.
 package struct ServeRunner: Sendable {
@@ -295,11 +288,7 @@ enum FreePort {
 
   /// Returns whether a listener can bind a TCP port of this machine now.
   static func isFree(_ port: UInt16) -> Bool {
-    #if canImport(Glibc)
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-    let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-    #endif
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var reuse: Int32 = 1

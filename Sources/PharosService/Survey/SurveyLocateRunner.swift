@@ -1,15 +1,8 @@
+import Glibc
 package import PharosModel
 import PharosPipeline
 package import PharosPositioning
 import PharosSite
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// `pharos survey locate`: streams traces through the pipeline that a server runs, and writes where their phones were.
 ///

@@ -1,14 +1,7 @@
+import Glibc
 import PharosModel
 import PharosSite
 import PharosVenues
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// Writes the pictures of a score into a folder: one for each walk, and one of all errors for each floor.
 struct SurveyPictures {
