@@ -213,19 +213,30 @@ let package = Package(
     module(
       "PharosService",
       [
-        "Pharos", "PharosFiles", "PharosSimulation", "PharosSurvey", "PharosComparators", "CPharos",
-        "PharosJournal",
-        "PharosDelivery", "PharosSite", "PharosHTTP", "PharosGateway", "PharosSecurity", "PharosModel",
-        "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
-        "PharosPipeline", "PharosIngest", "PharosPublishing", http1, httpClient,
+        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosFiles",
+        "PharosIngest",
+        "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+      ] + nio
+    ),
+    module(
+      "PharosTools",
+      [
+        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation",
+        "PharosComparators", "PharosFiles", "PharosIngest", "Pharos", "PharosJournal", "PharosDelivery",
+        "PharosSite", "PharosHTTP", "PharosService", http1, httpClient, logging,
         .product(name: "Histogram", package: "hdrhistogram-swift"),
+        .product(name: "Yams", package: "Yams"),
       ] + nio
     ),
     .executableTarget(
       name: "PharosCommand",
-      dependencies: ["PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway", argumentParser],
+      dependencies: [
+        "PharosService", "PharosTools", "PharosCaptures", "PharosSimulation", "PharosGateway", argumentParser,
+      ],
       swiftSettings: strict
     ),
     .plugin(
@@ -375,6 +386,7 @@ let package = Package(
         "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
         "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
         "PharosPublishing", "PharosSite", "PharosJournal", "PharosDelivery", "PharosHTTP", "PharosService",
+        "PharosTools",
         "PharosSecurity", "PharosGateway", logging, lifecycle,
       ]
     ),
@@ -529,6 +541,10 @@ if extras.contains("benchmarks") {
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])
-  program("soak", "Soak", clients + ["PharosModel", "PharosService", "ServedProcess", histogram])
+  program(
+    "soak",
+    "Soak",
+    clients + ["PharosModel", "PharosService", "PharosTools", "ServedProcess", histogram]
+  )
   program("faults", "Faults", ["PharosFaults"], path: "Tests/Faults")
 }

@@ -1,5 +1,6 @@
 public import ArgumentParser
 public import PharosService
+public import PharosTools
 
 extension HostPort: ExpressibleByArgument {
   /// Reads `HOST:PORT`.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PharosGateway
 import PharosService
+import PharosTools
 
 /// The `pharos` command.
 @main

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PharosService
+import PharosTools
 
 /// `pharos survey`.
 struct SurveyCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("Addresses in log lines")

@@ -45,13 +45,17 @@ struct HouseTests {
       "PharosSite", "PharosDashboard", "PharosSecurity",
     ],
     "PharosService": [
-      "Pharos", "PharosFiles", "PharosSimulation", "PharosSurvey", "PharosComparators", "CPharos",
-      "PharosJournal",
-      "PharosDelivery", "PharosSite", "PharosHTTP", "PharosGateway", "PharosSecurity", "PharosModel",
-      "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
-      "PharosPipeline", "PharosIngest", "PharosPublishing",
+      "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+      "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest",
+      "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
     ],
-    "PharosCommand": ["PharosService", "PharosCaptures", "PharosSimulation", "PharosGateway"],
+    "PharosTools": [
+      "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+      "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation",
+      "PharosComparators", "PharosFiles", "PharosIngest", "Pharos", "PharosJournal", "PharosDelivery",
+      "PharosSite", "PharosHTTP", "PharosService",
+    ],
+    "PharosCommand": ["PharosService", "PharosTools", "PharosCaptures", "PharosSimulation", "PharosGateway"],
   ]
 
   /// The modules that take values and give values: no I/O, no clock, no task.

@@ -1,6 +1,7 @@
 import Foundation
 import PharosModel
 import PharosService
+import PharosTools
 
 /// Memory and delay over time, as SVG.
 struct SoakPicture {

@@ -2,7 +2,7 @@ import PharosModel
 
 extension JSONText {
   /// The text of one object, which a closure fills.
-  static func object(_ fill: (inout JSONText) -> Void) -> String {
+  package static func object(_ fill: (inout JSONText) -> Void) -> String {
     var json = JSONText()
     json.openObject()
     fill(&json)
@@ -11,14 +11,14 @@ extension JSONText {
   }
 
   /// Writes a key and an array of strings.
-  mutating func member(_ key: StaticString, _ values: some Sequence<String>) {
+  package mutating func member(_ key: StaticString, _ values: some Sequence<String>) {
     openArray(key)
     for value in values { element(value) }
     closeArray()
   }
 
   /// Writes a key and an array of objects, each of which a closure fills.
-  mutating func member<Values: Sequence>(
+  package mutating func member<Values: Sequence>(
     _ key: StaticString,
     objects values: Values,
     _ fill: (Values.Element, inout JSONText) -> Void

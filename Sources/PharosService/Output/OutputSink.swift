@@ -159,14 +159,14 @@ package final class FileOutput: OutputSink {
 
 extension OutputError {
   /// Creates the output error that a file error stands for.
-  init(_ error: FileError) {
+  package init(_ error: FileError) {
     if case .system(_, code: EPIPE) = error.problem { self = .closed } else { self = .failed("\(error)") }
   }
 }
 
 extension FileChunks {
   /// Opens a file that a user has named.
-  init(named path: String) throws(CommandFailure) {
+  package init(named path: String) throws(CommandFailure) {
     do {
       try self.init(path: path)
     } catch {
@@ -176,9 +176,9 @@ extension FileChunks {
 }
 
 /// Small files that are read as a whole.
-enum WholeFile {
+package enum WholeFile {
   /// The bytes of a file of at most `limit` bytes.
-  static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
+  package static func read(_ path: String, limit: Int) throws(CommandFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     do throws(FileError) {
       var chunks = try FileChunks(path: path)
@@ -201,17 +201,17 @@ enum WholeFile {
 
 extension FileOutput {
   /// Writes a whole file.
-  static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
+  package static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
     let file = try FileOutput(path: path)
     try file.write(Array(bytes))
     try file.close()
   }
 
   /// Returns whether there is a file that can be read.
-  static func exists(_ path: String) -> Bool { (try? FileChunks(path: path)) != nil }
+  package static func exists(_ path: String) -> Bool { (try? FileChunks(path: path)) != nil }
 
   /// Makes a folder, and those above it, unless they are there.
-  static func makeFolder(_ folder: String) throws(CommandFailure) {
+  package static func makeFolder(_ folder: String) throws(CommandFailure) {
     var path = folder.hasPrefix("/") ? "/" : ""
     for part in folder.split(separator: "/") {
       path += path.isEmpty || path.hasSuffix("/") ? String(part) : "/\(part)"

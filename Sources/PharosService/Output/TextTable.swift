@@ -14,9 +14,9 @@ package struct TextTable: Sendable {
       case right
     }
 
-    let title: String
-    let width: Int
-    let alignment: Alignment
+    package let title: String
+    package let width: Int
+    package let alignment: Alignment
 
     /// Makes a column.
     package init(_ title: String, width: Int, alignment: Alignment = .left) {
@@ -58,7 +58,7 @@ package struct TextTable: Sendable {
 
 extension String {
   /// The text with spaces behind it, up to a width.
-  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+  package func padded(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
 }
 
 /// Text broken into lines.
@@ -72,7 +72,11 @@ package enum Paragraph {
   ///
   /// Control characters, which names from the radio may bring, are taken out. A word that is longer than a line
   /// stands alone. A no-break space keeps a number and its unit on one line and is written as a space.
-  static func lines(_ text: String, behind head: String = "", where fits: (String) -> Bool) -> [String] {
+  package static func lines(
+    _ text: String,
+    behind head: String = "",
+    where fits: (String) -> Bool
+  ) -> [String] {
     let indent = String(repeating: " ", count: head.count)
     var lines: [String] = []
     var line = head

@@ -3,10 +3,10 @@ import PharosModel
 /// The wording of numbers and times in sentences.
 package enum Wording {
   /// The time of day in UTC with milliseconds.
-  static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
+  package static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
 
   /// The date.
-  static func date(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
+  package static func date(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
 
   /// A number with so many decimals and a true minus sign.
   package static func decimal(_ value: Double, places: Int) -> String {
@@ -34,25 +34,27 @@ package enum Wording {
   }
 
   /// A probability, never rounded to certainty.
-  static func probability(_ value: Double) -> String {
+  package static func probability(_ value: Double) -> String {
     if value > 0.99 { return "over 0.99" }
     return value < 0.01 ? "under 0.01" : decimal(value, places: 2)
   }
 
   /// A level with its deviation, as in `−84.2 ± 1.9 dBm`.
-  static func level(_ level: Double, deviation: Double? = nil) -> String {
+  package static func level(_ level: Double, deviation: Double? = nil) -> String {
     let spread = deviation.map { "\u{A0}±\u{A0}\(decimal($0, places: 1))" } ?? ""
     return "\(decimal(level, places: 1))\(spread)\u{A0}dBm"
   }
 
   /// A level that somebody wrote down, without needless decimals.
-  static func threshold(_ level: Double) -> String { "\(trimmed(decimal(level, places: 1)))\u{A0}dBm" }
+  package static func threshold(_ level: Double) -> String {
+    "\(trimmed(decimal(level, places: 1)))\u{A0}dBm"
+  }
 
   /// A distance.
-  static func meters(_ meters: Double) -> String { "\(trimmed(decimal(meters, places: 1)))\u{A0}m" }
+  package static func meters(_ meters: Double) -> String { "\(trimmed(decimal(meters, places: 1)))\u{A0}m" }
 
   /// A share in percent.
-  static func percent(_ share: Double) -> String { "\(decimal(share * 100, places: 0))\u{A0}%" }
+  package static func percent(_ share: Double) -> String { "\(decimal(share * 100, places: 0))\u{A0}%" }
 
   /// A count with its noun, in the plural where it needs one.
   package static func count(_ number: Int, _ noun: String) -> String {
@@ -82,7 +84,7 @@ package enum Wording {
   }
 
   /// A number without the zeros behind its last decimal that says something.
-  static func trimmed(_ number: String) -> String {
+  package static func trimmed(_ number: String) -> String {
     guard number.contains(".") else { return number }
     var kept = Substring(number)
     while kept.last == "0" { kept.removeLast() }

@@ -1,6 +1,7 @@
 import Foundation
 import PharosModel
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("Compare")

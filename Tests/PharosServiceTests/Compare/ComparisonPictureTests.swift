@@ -4,6 +4,7 @@ import Testing
 
 #if canImport(FoundationXML)
 import FoundationXML
+import PharosTools
 #endif
 
 @Suite("The picture of a comparison")

@@ -1,5 +1,6 @@
 import Foundation
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("What stops a command")

@@ -1,5 +1,6 @@
 import PharosService
 import PharosTestSupport
+import PharosTools
 import Testing
 
 @Suite("What fits into a picture")

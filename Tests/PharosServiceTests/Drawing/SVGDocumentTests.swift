@@ -4,6 +4,7 @@ import Testing
 
 #if canImport(FoundationXML)
 import FoundationXML
+import PharosTools
 #endif
 
 /// Reads a picture as any XML reader does, and keeps what was in it.

@@ -4,6 +4,7 @@ import PharosDelivery
 import PharosJournal
 import PharosModel
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("pharos erase")

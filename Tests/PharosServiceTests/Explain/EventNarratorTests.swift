@@ -1,5 +1,6 @@
 import PharosModel
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("An event in words")

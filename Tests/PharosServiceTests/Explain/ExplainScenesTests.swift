@@ -2,6 +2,7 @@ import Foundation
 import PharosModel
 import PharosService
 import PharosTestSupport
+import PharosTools
 import Testing
 
 @Suite("Explain tells what process decides")

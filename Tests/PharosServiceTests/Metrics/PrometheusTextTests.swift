@@ -7,6 +7,7 @@ import PharosModel
 import PharosMonitoring
 import PharosService
 import PharosTestSupport
+import PharosTools
 import Testing
 
 @Suite("Metrics as Prometheus reads them")

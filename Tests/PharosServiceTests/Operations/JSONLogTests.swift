@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import PharosModel
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("The log as JSON")

@@ -1,4 +1,5 @@
 import PharosService
+import PharosTools
 import Testing
 
 /// Limits that are reached: named once, counted always.

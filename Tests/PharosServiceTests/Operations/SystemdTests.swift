@@ -4,6 +4,7 @@ import Testing
 
 #if canImport(Glibc)
 import Glibc
+import PharosTools
 #endif
 
 @Suite("What systemd is told, and what it is given")

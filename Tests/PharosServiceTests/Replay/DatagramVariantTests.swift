@@ -1,6 +1,7 @@
 import PharosModel
 import PharosService
 import PharosTestSupport
+import PharosTools
 import PharosWire
 import Testing
 

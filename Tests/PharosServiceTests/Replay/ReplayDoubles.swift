@@ -1,6 +1,7 @@
 import PharosIngest
 import PharosModel
 import PharosService
+import PharosTools
 import Synchronization
 
 /// A clock on which an hour passes in no time: waiting moves it.

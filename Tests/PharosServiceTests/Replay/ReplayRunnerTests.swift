@@ -2,6 +2,7 @@ import Foundation
 import PharosCaptures
 import PharosModel
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("Replay")

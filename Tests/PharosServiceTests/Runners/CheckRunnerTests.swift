@@ -1,6 +1,7 @@
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTools
 import Testing
 
 @Suite("Check")

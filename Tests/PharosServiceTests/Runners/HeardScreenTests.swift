@@ -4,6 +4,7 @@ import PharosIngest
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTools
 import PharosWire
 import Testing
 

@@ -2,6 +2,7 @@ import Logging
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTools
 import Testing
 
 @Suite("Init")

@@ -2,6 +2,7 @@ import Foundation
 import PharosModel
 import PharosService
 import PharosSimulation
+import PharosTools
 import Testing
 
 @Suite("Process")

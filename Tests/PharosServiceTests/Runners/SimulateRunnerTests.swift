@@ -3,6 +3,7 @@ import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
+import PharosTools
 import Testing
 
 @Suite("Simulate")

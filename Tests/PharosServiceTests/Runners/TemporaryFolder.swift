@@ -1,5 +1,6 @@
 import Foundation
 import PharosService
+import PharosTools
 
 /// A folder that is gone when the test is.
 final class TemporaryFolder: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import PharosService
 import PharosSite
+import PharosTools
 import Testing
 
 @Suite("Check of a venue")

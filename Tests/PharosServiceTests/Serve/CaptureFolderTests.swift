@@ -1,6 +1,7 @@
 import Foundation
 import PharosService
 import PharosTestSupport
+import PharosTools
 import Testing
 
 @Suite("The captures of the repository")

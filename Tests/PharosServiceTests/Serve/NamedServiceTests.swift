@@ -1,4 +1,5 @@
 import PharosService
+import PharosTools
 import ServiceLifecycle
 import Synchronization
 import Testing

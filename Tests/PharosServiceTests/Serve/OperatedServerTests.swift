@@ -10,6 +10,7 @@ import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import PharosTools
 #endif
 
 /// Runs whole servers with data folders, as an operator does: real sockets, real files, one test at a time.

@@ -5,6 +5,7 @@ import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
+import PharosTools
 import Synchronization
 import Testing
 

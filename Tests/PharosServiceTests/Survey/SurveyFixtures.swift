@@ -2,6 +2,7 @@ import Foundation
 import PharosModel
 import PharosService
 import PharosTestSupport
+import PharosTools
 
 /// A building of one floor, 40 m by 20 m, and walks through it, written as surveyors' phones write them.
 enum SurveyFixtures {

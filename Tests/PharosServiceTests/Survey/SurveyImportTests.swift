@@ -4,6 +4,7 @@ import PharosModel
 import PharosPipeline
 import PharosService
 import PharosTestSupport
+import PharosTools
 import PharosWire
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import PharosService
+import PharosTools
 import Testing
 
 @Suite("A venue from a survey's floors")

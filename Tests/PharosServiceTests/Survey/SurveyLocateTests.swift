@@ -4,6 +4,7 @@ import PharosPipeline
 import PharosPositioning
 import PharosService
 import PharosSite
+import PharosTools
 import PharosVenues
 import Testing
 

@@ -1,6 +1,7 @@
 import PharosModel
 import PharosPositioning
 import PharosService
+import PharosTools
 
 /// The house of the fixtures with its radio map, learned once for all tests.
 final class SurveyedHouse: Sendable {

@@ -3,6 +3,7 @@ import PharosModel
 import PharosPositioning
 import PharosService
 import PharosSite
+import PharosTools
 import PharosVenues
 import Testing
 

@@ -1,0 +1,380 @@
+import PharosModel
+
+/// A narrator that explains in words why a decision was made and what else was considered.
+///
+/// It makes no decision itself: every number comes from the decision's evidence, from the story of its track, or from
+/// fixed rules that received the same adverts.
+package struct Narrator {
+  /// The states and the fixed rules of each row, for comparisons; empty where only the event is known.
+  package let rows: [RowKey: RowStory]
+  private let names: SiteNames
+
+  /// Makes a narrator that knows a site's names, and what fixed rules would have decided.
+  package init(_ site: Site, rows: [RowKey: RowStory] = [:]) {
+    self.rows = rows
+    names = SiteNames(site)
+  }
+
+  /// The name of an observer, or its identity.
+  package func name(_ observer: ObserverID) -> String { names.name(of: .observer(observer)) }
+
+  /// The name of a beacon, or its identity cut short in the middle.
+  package func name(_ beacon: BeaconID) -> String { names.name(of: .beacon(beacon)) }
+
+  /// The name of a subject.
+  package func name(_ subject: SubjectID) -> String { names.name(of: subject) }
+
+  /// Returns the place and the subject of a decision, in one line.
+  package func headline(_ decision: Decision) -> String {
+    let regions = decision.regions.joined(separator: ", ")
+    let who = who(decision)
+    switch decision.kind {
+    case .zone:
+      guard case .zone(let transition) = decision.detail else { return who }
+      return "\(transition.from ?? "nowhere") → \(transition.to ?? "nowhere") · \(who)"
+    case .online, .offline, .restarted, .quarantined: return who
+    case .clock, .refused: return decision.application
+    case .state:
+      guard let transition = decision.transition else { return regions }
+      return "\(regions) \(transition.from.name) → \(transition.to.name) · \(who)"
+    case .enter, .exit, .unmonitored, .holdExceeded: return regions.isEmpty ? who : "\(regions) · \(who)"
+    }
+  }
+
+  /// Explains why a decision was made, and what other rules would have decided.
+  package func telling(_ decision: Decision) -> Telling {
+    switch decision.detail {
+    case .region(let transition): region(decision, transition)
+    case .zone(let transition): Telling(zone(transition))
+    case .observer(let transition): observer(decision, transition)
+    case .regionLimit(let limit, let refused):
+      Telling([
+        "\(decision.application) holds \(limit) regions, as many as it may, so \(refused) was refused."
+      ])
+    case .clockStep(let step):
+      Telling([
+        "The server's clock was set by \(Wording.span(step)). Steps of the clock decide nothing; later times follow it."
+      ])
+    case .authorisation(let transition):
+      Telling([
+        "\(decision.application) may now learn of it: \(transition.to.name). Before, this was \(transition.from.name)."
+      ])
+    case .ranging, .battery, .notification, .fix: Telling([])
+    }
+  }
+
+  private func who(_ decision: Decision) -> String {
+    let subject = name(decision.subject)
+    switch decision.subject {
+    case .none: return ""
+    case .beacon:
+      guard decision.kind != .zone, let observer = decision.observer else { return subject }
+      return "\(subject) at \(name(observer))"
+    case .observer:
+      guard let beacon = decision.beacon else { return subject }
+      return "\(subject) (\(name(beacon)))"
+    }
+  }
+
+  private func region(_ decision: Decision, _ transition: RegionTransition) -> Telling {
+    var said: Telling
+    switch transition.evidence.rule {
+    case .samples: said = enter(decision, transition.evidence)
+    case .adaptiveSilence: said = adaptiveExit(decision, transition.evidence)
+    case .fixedSilence: said = fixedExit(decision, transition.evidence)
+    case .level: said = levelExit(decision, transition.evidence)
+    case .observerOutage, .scanOff: said = outage(decision, transition)
+    case .recovery: said = recovery(decision, transition)
+    case .neverHeard: said = neverHeard(decision, transition.evidence)
+    case .alreadyInside, .assumed, .displayOn, .requested, .regionChange, .eviction:
+      said = Telling([Narrator.sentence(transition.evidence.rule)])
+    }
+    if !decision.isAnnounced, decision.kind == .enter || decision.kind == .exit {
+      said.why.append(
+        "The region asks for no \(decision.kind.rawValue) event, so the change of state alone is published."
+      )
+    }
+    return said
+  }
+
+  private static func sentence(_ rule: Evidence.Rule) -> String {
+    switch rule {
+    case .alreadyInside: "Another beacon or observer already settles it."
+    case .assumed: "The state was given when monitoring began."
+    case .displayOn: "A display was turned on while inside."
+    case .requested: "Somebody asked."
+    case .regionChange: "The region was removed, replaced or rotated."
+    case .eviction:
+      "More beacons are heard than are kept, and this one was silent for longest: it is no longer watched, which is "
+        + "no exit."
+    case .samples, .level, .adaptiveSilence, .fixedSilence, .neverHeard, .observerOutage, .scanOff, .recovery:
+      ""
+    }
+  }
+}
+
+/// The explanation of one decision.
+package struct Telling: Hashable {
+  /// The reasons for the decision, sentence by sentence.
+  package var why: [String]
+  /// Sentences about what other rules would have decided on the same adverts.
+  package var compared: [String] = []
+
+  package init(_ why: [String], compared: [String] = []) {
+    self.why = why
+    self.compared = compared
+  }
+
+  /// The same with nothing to hold a number and its unit together.
+  package var plain: Telling {
+    Telling(why.map(Telling.plain), compared: compared.map(Telling.plain))
+  }
+
+  /// A text with plain spaces instead of those at which no line may break.
+  package static func plain(_ text: String) -> String { text.replacing("\u{A0}", with: " ") }
+}
+
+/// Enters, outages and what follows them.
+extension Narrator {
+  package func enter(_ decision: Decision, _ evidence: Evidence) -> Telling {
+    let samples = evidence.samples ?? 1
+    let window = samples > 1 ? evidence.window.map { " within \(Wording.span($0))" } ?? "" : ""
+    let spread = samples > 1 ? evidence.spread.map { " (it took \(Wording.span($0)))" } ?? "" : ""
+    var text = "Heard \(Wording.times(samples))\(window)\(spread), which is what it takes"
+    if let level = evidence.level {
+      text += ", at \(Wording.level(level, deviation: evidence.levelDeviation))"
+      if let threshold = evidence.threshold {
+        text += " against an enter level of \(Wording.threshold(threshold))"
+        if let meters = evidence.distance { text += ", that at \(Wording.meters(meters))," }
+        if let margin = evidence.margin { text += " (margin \(Wording.decimal(margin, places: 1)) dB)" }
+      }
+    }
+    return Telling([text + "."], compared: firstAdvert(decision, evidence))
+  }
+
+  /// Reports when a rule that enters on the first advert would have entered.
+  private func firstAdvert(_ decision: Decision, _ evidence: Evidence) -> [String] {
+    guard let row = decision.rows.first, let rule = rows[row]?.fixed.last else { return [] }
+    guard let visit = rule.visit(at: decision.time) else { return [] }
+    let ahead = decision.time - visit.entered
+    guard ahead > .milliseconds(50) else { return [] }
+    if evidence.threshold != nil, ahead > .seconds(5) {
+      return [
+        "Fixed rules look at no level: to them the beacon has been here since \(Wording.clock(visit.entered))."
+      ]
+    }
+    if ahead > .seconds(5) {
+      return ["A rule that enters on the first advert has had it here since \(Wording.clock(visit.entered))."]
+    }
+    return ["A rule that enters on the first advert would have said so \(Wording.span(ahead)) earlier."]
+  }
+
+  /// Explains why a region became or stayed unmonitored, and which exits fixed rules would have sent.
+  package func outage(_ decision: Decision, _ transition: RegionTransition) -> Telling {
+    let observer = decision.observer.map(name) ?? "the observer"
+    if decision.kind == .holdExceeded {
+      let hold = transition.evidence.window.map { " for \(Wording.span($0))" } ?? ""
+      return Telling(["It has been unmonitored\(hold), the longest that the region takes without an alarm."])
+    }
+    let said: String
+    if transition.evidence.rule == .scanOff {
+      said = "\(observer) stopped scanning. Its silence says nothing from here on, so this is no exit."
+    } else {
+      let heard = transition.evidence.lastHeard.map { " (the beacon last heard \(Wording.clock($0)))" } ?? ""
+      said =
+        "\(observer) fell silent altogether\(heard), and no other observer hears the beacon: the region is "
+        + "unmonitored, so this is no exit."
+    }
+    return Telling([said], compared: exits(in: decision, transition))
+  }
+
+  /// Returns the exits that fixed rules would have sent while the region was unmonitored.
+  private func exits(in decision: Decision, _ transition: RegionTransition) -> [String] {
+    guard let row = decision.rows.first, let story = rows[row] else { return [] }
+    let until = story.turns.first { $0.time > decision.time }
+    let from = transition.evidence.lastHeard ?? decision.time
+    return story.fixed.reversed().compactMap { rule in
+      guard let left = rule.exit(after: from) else { return nil }
+      guard left <= until?.time ?? .distantFuture else { return nil }
+      let back = rule.visits.first { $0.entered > left }
+      let end = back.map { " and taken it back at \(Wording.clock($0.entered))" } ?? ""
+      return
+        "A fixed \(Wording.span(rule.timeout)) rule would have sent an exit at \(Wording.clock(left))\(end)."
+    }
+  }
+
+  package func recovery(_ decision: Decision, _ transition: RegionTransition) -> Telling {
+    let observer = decision.observer.map(name) ?? "the observer"
+    if decision.kind == .state {
+      return Telling([
+        "\(observer) can tell again and hears the beacon, which was inside before: nothing has changed, so there is no "
+          + "enter."
+      ])
+    }
+    return Telling([
+      "\(observer) can tell again and hears the beacon, which was not inside before: a real difference."
+    ])
+  }
+
+  package func neverHeard(_ decision: Decision, _ evidence: Evidence) -> Telling {
+    let observer = decision.observer.map(name) ?? "Every observer that counts"
+    let window = evidence.window.map { " for \(Wording.span($0))" } ?? ""
+    var text = "\(observer) lives and has heard nothing of it\(window)"
+    text +=
+      decision.kind == .exit ? ": what was inside before is gone." : ", so it is outside; that is no exit."
+    guard decision.kind == .exit else { return Telling([text]) }
+    return Telling([text], compared: fixedRules(decision, lastHeard: evidence.lastHeard))
+  }
+
+  package func observer(_ decision: Decision, _ transition: ObserverTransition) -> Telling {
+    switch decision.kind {
+    case .offline: offline(decision, transition)
+    case .restarted:
+      Telling([
+        "Its boot id is \(transition.bootID.map(String.init) ?? "new"): the observer restarted. That alone decides nothing."
+      ])
+    case .quarantined:
+      Telling([
+        "It is neither in the site file nor accepted, so what it reports changes nothing. "
+          + "`pharos observer accept \(decision.subject)` lets it in."
+      ])
+    default: Telling(online(decision, transition))
+    }
+  }
+
+  private func online(_ decision: Decision, _ transition: ObserverTransition) -> [String] {
+    guard let lastHeard = transition.lastHeard else { return ["Heard for the first time."] }
+    return [
+      "Back after \(Wording.span(decision.time - lastHeard)). What it had inside is compared with what it hears now; "
+        + "only a real difference becomes an event."
+    ]
+  }
+
+  private func offline(_ decision: Decision, _ transition: ObserverTransition) -> Telling {
+    var text = "No sign of life"
+    if let lastHeard = transition.lastHeard { text += " since \(Wording.clock(lastHeard))" }
+    if let allowed = transition.allowedGap { text += "; its learned gaps allow \(Wording.span(allowed))" }
+    text += ". Its silence is no evidence from here on: nothing is taken for gone because of it."
+    let held = rows.values.filter { story in
+      story.turns.contains { $0.time == decision.time && $0.state == .unmonitored }
+    }
+    guard !held.isEmpty else { return Telling([text]) }
+    let counts = FixedRule.timeouts.indices.reversed().compactMap { index -> String? in
+      let from = transition.lastHeard ?? decision.time
+      let exits = held.filter { story in
+        let end = story.turns.first { $0.time > decision.time }?.time ?? .distantFuture
+        return story.falseExits(of: story.fixed[index]).contains { from < $0 && $0 < end }
+      }
+      let rule = "a fixed \(Wording.span(FixedRule.timeouts[index])) rule \(exits.count)"
+      return exits.isEmpty ? nil : rule
+    }
+    guard !counts.isEmpty else { return Telling([text]) }
+    let stays = "\(Wording.count(held.count, "stay")) that became unmonitored"
+    return Telling([text], compared: ["False exits among \(stays): \(Wording.list(counts)), Pharos 0."])
+  }
+
+  package func zone(_ transition: ZoneTransition) -> [String] {
+    var said: [String] = []
+    let next = transition.runnerUp.map {
+      "; \($0.zone) came next with \(Wording.probability($0.probability))"
+    }
+    let chance = transition.probability.map(Wording.probability)
+    switch transition.reason {
+    case .margin:
+      if let to = transition.to, let chance {
+        said.append("\(to) has a probability of \(chance)\(next ?? "").")
+      }
+      var text = transition.margin.map {
+        "Its observers hear the beacon \(Wording.decimal($0, places: 1)) dB louder than those of the next zone"
+      }
+      if let dwell = transition.dwell, let margin = text {
+        text = "\(margin), and it has been ahead for \(Wording.span(dwell))"
+      }
+      if let text { said.append(text + ".") }
+      if transition.margin == nil, chance == nil { said.append("No other zone hears it.") }
+    case .silence:
+      said.append(
+        "No observer of \(transition.from ?? "the zone") hears it any more, and they are known to live."
+      )
+    case .notSure:
+      let now = chance.map { " (\($0)\(next ?? ""))" } ?? ""
+      said.append(
+        "\(transition.from ?? "Its zone") has become improbable\(now), and no other zone is probable enough: not sure is "
+          + "the honest answer."
+      )
+    case .observerDown:
+      said.append(
+        "The observers of \(transition.from ?? "its zone") are down: their silence is no evidence, and its beacons are not "
+          + "handed next door."
+      )
+    }
+    let levels = transition.hearings.map { hearing in
+      let offset = hearing.offset == 0 ? "" : " (\(Wording.decimal(hearing.offset, places: 1)) dB calibrated)"
+      return "\(name(hearing.observer)) \(Wording.level(hearing.level))\(offset)"
+    }
+    if !levels.isEmpty { said.append("Levels: \(levels.joined(separator: ", ")).") }
+    return said
+  }
+}
+
+/// Exits: the rule, its numbers, and what fixed rules would have said.
+extension Narrator {
+  package func adaptiveExit(_ decision: Decision, _ evidence: Evidence) -> Telling {
+    Telling(
+      [silence(evidence)] + learned(decision, evidence) + allowance(decision, evidence)
+        + proof(decision, evidence) + companions(decision, evidence),
+      compared: fixedRules(decision, lastHeard: evidence.lastHeard)
+    )
+  }
+
+  package func fixedExit(_ decision: Decision, _ evidence: Evidence) -> Telling {
+    var said = [silence(evidence)]
+    if case .fixed(let timeout)? = decision.rules?.silence {
+      said.append(
+        "The region's rule is a fixed time-out of \(Wording.span(timeout)); nothing learned counts."
+      )
+    }
+    said += learned(decision, evidence) + proof(decision, evidence) + companions(decision, evidence)
+    return Telling(said, compared: fixedRules(decision, lastHeard: evidence.lastHeard))
+  }
+
+  package func levelExit(_ decision: Decision, _ evidence: Evidence) -> Telling {
+    var said: [String] = []
+    let threshold = evidence.threshold.map(Wording.threshold) ?? "the exit level"
+    let meters = evidence.distance.map { ", its level at \(Wording.meters($0))," } ?? ""
+    let dwell = evidence.window.map { " for \(Wording.span($0))" } ?? ""
+    said.append(
+      "Still heard, but too weak: the filtered level stayed below \(threshold)\(meters)\(dwell), the dwell."
+    )
+    if let level = evidence.level {
+      let margin = evidence.margin.map { ", a margin of \(Wording.decimal($0, places: 1)) dB" } ?? ""
+      said.append("It stood at \(Wording.level(level, deviation: evidence.levelDeviation))\(margin).")
+    }
+    if let gap = evidence.gap, gap > .seconds(1) { said.append("Last heard \(Wording.span(gap)) before.") }
+    said += proof(decision, evidence) + companions(decision, evidence)
+    return Telling(said, compared: fixedRules(decision, lastHeard: evidence.lastHeard))
+  }
+
+  private func silence(_ evidence: Evidence) -> String {
+    let gap = evidence.gap.map { " for \(Wording.span($0))" } ?? ""
+    guard let lastHeard = evidence.lastHeard else { return "Silent\(gap)." }
+    let level = evidence.level.map { " at \(Wording.level($0, deviation: evidence.levelDeviation))" } ?? ""
+    return "Silent\(gap) (last heard \(Wording.clock(lastHeard))\(level))."
+  }
+
+  /// Reports what the track knows of its beacon's interval and of its own reception.
+  package func learned(_ decision: Decision, _ evidence: Evidence) -> [String] {
+    guard let interval = evidence.interval else {
+      return ["Too little was heard to know how often it advertises."]
+    }
+    let observer = decision.observer.map(name) ?? "its observer"
+    var text = "It advertises every \(Wording.span(interval))"
+    if let share = evidence.receptionShare {
+      text += " and \(observer) receives \(Wording.percent(share)) of its adverts"
+      if let run = evidence.lossRun, run > 0 {
+        text += ", losing \(Wording.decimal(run, places: 1)) in a row on average when it loses any"
+      }
+    }
+    return [text + "."]
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import PharosModel
+package import PharosSite
+
+extension SiteFile {
+  /// Reads a site file from the disk, or returns the defaults if `path` is nil.
+  ///
+  /// Prints warnings on the console. Resolves relative paths in the file against the folder of the file.
+  ///
+  /// - Throws: ``CommandFailure`` with exit status 78 and every mistake.
+  package static func load(
+    _ path: String?,
+    console: Console
+  ) throws(CommandFailure) -> SiteConfiguration {
+    guard let path else { return SiteConfiguration() }
+    let bytes = try WholeFile.read(path, limit: largest)
+    do throws(DocumentError) {
+      let configuration = try parse(bytes: bytes, path: path).resolved(against: path)
+      for warning in configuration.warnings { console.say(warning.text(in: path)) }
+      if let warning = KeyExposure.warning(path, configuration) { console.say(warning) }
+      return configuration
+    } catch {
+      throw CommandFailure(error.description, status: .configuration)
+    }
+  }
+}
+
+/// A check of who may read a site file with identity keys: the holder of a tag's key can track the tag's carrier.
+package enum KeyExposure {
+  /// The bit of a file's mode that lets everybody on the machine read it.
+  private static let readableByAll = 0o004
+
+  /// Returns a warning about a site file that holds keys and that everybody on the machine may read; nil if there is no
+  /// reason to warn.
+  package static func warning(_ path: String, _ configuration: SiteConfiguration) -> String? {
+    let keys = configuration.site.beacons.count { $0.identityKey != nil }
+    guard keys > 0, let mode = mode(of: path), mode & readableByAll != 0 else { return nil }
+    let count = Wording.count(keys, "irk")
+    return "\(path): it holds \(count) and every user of this machine may read it. Anyone who has the irk of "
+      + "a tag can track the tag for ever. Restrict the file: chmod 640 \(path)"
+  }
+
+  private static func mode(of path: String) -> Int? {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+  }
+}

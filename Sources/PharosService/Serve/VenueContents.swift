@@ -1,0 +1,209 @@
+import Glibc
+import PharosFiles
+package import PharosHTTP
+import PharosModel
+package import PharosPositioning
+import PharosSite
+import PharosVenues
+
+/// The contents of a venue's folder: the venue, and the radio map that was learned in it, if there is one.
+package struct VenueContents: Equatable, Sendable {
+  /// The venue.
+  package var venue: Venue
+  /// The radio map that was learned by walking through the venue.
+  package var radio: RadioMap?
+
+  /// Reads a folder on the disk.
+  ///
+  /// - Parameters:
+  ///   - folder: the path of the folder.
+  ///   - console: the console that receives every mistake and warning, with its file and line.
+  /// - Returns: the contents of the files.
+  /// - Throws: ``CommandFailure`` with exit status 78 and the number of mistakes.
+  package static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
+    let files = VenueFiles.disk(folder)
+    return try told(folder, console) { () throws(DocumentError) in
+      let venue = try venue(in: folder, files, console)
+      return VenueContents(venue: venue, radio: try radioMap(of: venue, in: folder, files))
+    }
+  }
+
+  /// Reads the venue of a folder alone, whatever its radio map is.
+  ///
+  /// - Throws: as ``read(_:console:)`` does.
+  package static func venue(in folder: String, console: Console) throws(CommandFailure) -> Venue {
+    try told(folder, console) { () throws(DocumentError) in
+      try venue(in: folder, .disk(folder), console)
+    }
+  }
+
+  private static func venue(
+    in folder: String,
+    _ files: VenueFiles,
+    _ console: Console
+  ) throws(DocumentError) -> Venue {
+    let (venue, warnings) = try VenueFolder.read(folder, files: files)
+    for warning in warnings { console.say(warning.text(in: folder)) }
+    return venue
+  }
+
+  /// Runs a read and returns its result; prints every mistake on the console and throws their number.
+  private static func told<Read>(
+    _ folder: String,
+    _ console: Console,
+    _ read: () throws(DocumentError) -> Read
+  ) throws(CommandFailure) -> Read {
+    do throws(DocumentError) {
+      return try read()
+    } catch {
+      for problem in error.problems { console.say(problem.text(in: folder)) }
+      let count = error.problems.count { $0.severity == .mistake }
+      throw CommandFailure(
+        "\(folder): \(Wording.count(count, "mistake")). `pharos check \(folder)` tells them, too.",
+        status: .configuration
+      )
+    }
+  }
+
+  /// The radio map of a venue's folder; nil if there is none.
+  ///
+  /// - Throws: ``DocumentError`` if the map cannot be read, is damaged, or is another venue's.
+  package static func radioMap(
+    of venue: Venue,
+    in folder: String,
+    _ files: VenueFiles
+  ) throws(DocumentError) -> RadioMap? {
+    let name = VenueFolder.radioMapFile
+    func mistake(_ message: String) -> DocumentError {
+      let problem = DocumentProblem(
+        file: name,
+        message: message,
+        expected: "a radio map of this venue, or no such file. Create it again with `pharos survey learn`"
+      )
+      return DocumentError(path: folder, problems: [problem])
+    }
+    let bytes: [UInt8]
+    do throws(VenueFiles.Failure) {
+      bytes = try files.whole(name)
+    } catch {
+      guard error != .missing else { return nil }
+      throw mistake(VenueFiles.prose(error))
+    }
+    let map: RadioMap
+    do {
+      map = try RadioMap(decoding: bytes)
+    } catch {
+      throw mistake("\(error)")
+    }
+    if let stray = map.floors.first(where: { venue.floor($0) == nil }) {
+      throw mistake("it tells of floor \(stray), which the venue does not have")
+    }
+    return map
+  }
+
+  /// The venue made ready for locating.
+  package var ground: LocatableVenue { LocatableVenue(venue: venue, radio: radio) }
+
+  /// The warning about a venue without a learned radio map; nil if the venue has one.
+  package var remark: String? {
+    guard radio == nil else { return nil }
+    let learn = "`pharos survey learn TRACES -o FOLDER` makes a radio map of walks"
+    let hasPlaced = venue.floors.contains { _, floor in
+      !floor.beacons.isEmpty || !floor.observers.isEmpty || !floor.accessPoints.isEmpty
+    }
+    return hasPlaced
+      ? "there is no \(VenueFolder.radioMapFile): levels are taken from where beacons, observers and access points hang. \(learn)"
+      : "there is no \(VenueFolder.radioMapFile), and no beacon, observer or access point is placed: subjects cannot be located by radio. \(learn)"
+  }
+}
+
+/// The venues of a site as they were read from their folders, ready for locating.
+package struct LoadedVenues: Sendable {
+  /// One venue.
+  package struct Entry: Sendable {
+    /// Its folder.
+    package let folder: String
+    /// The contents of its files.
+    package let contents: VenueContents
+    /// The venue made ready.
+    package let ground: LocatableVenue
+  }
+
+  /// The venues, in the site's order.
+  package let entries: [Entry]
+
+  /// No venue at all.
+  package static let none = LoadedVenues(entries: [])
+
+  private init(entries: [Entry]) { self.entries = entries }
+
+  /// Reads the folders of venues from the disk.
+  ///
+  /// Prints mistakes and warnings on the console, among them a warning for each venue without a learned radio map.
+  ///
+  /// - Parameters:
+  ///   - folders: the paths of the folders, absolute or relative to the working directory.
+  ///   - console: the console that receives mistakes and warnings.
+  /// - Throws: ``CommandFailure`` with exit status 78 at the first folder that has mistakes or repeats a venue's id.
+  package init(_ folders: [String], console: Console) throws(CommandFailure) {
+    var entries: [Entry] = []
+    for folder in folders {
+      let contents = try VenueContents.read(folder, console: console)
+      let identifier = contents.venue.identifier
+      if let other = entries.first(where: { $0.contents.venue.identifier == identifier }) {
+        throw CommandFailure(
+          "\(folder): its venue is called \"\(identifier)\", as that of \(other.folder) is. Give one of them another id.",
+          status: .configuration
+        )
+      }
+      if let remark = contents.remark { console.say("\(folder): warning: \(remark)") }
+      entries.append(Entry(folder: folder, contents: contents, ground: contents.ground))
+    }
+    self.entries = entries
+  }
+
+  /// The venues as a pipeline uses them for locating.
+  package var grounds: [LocatableVenue] { entries.map(\.ground) }
+
+  /// The venues as the HTTP interface serves them.
+  package var served: [ServedVenue] {
+    entries.map { entry in
+      ServedVenue(entry.contents.venue) { name in try VenueFiles.disk(entry.folder).whole(name) }
+    }
+  }
+
+  /// The folders whose files say something else by now, or cannot be read any more.
+  package func changedFolders() -> [String] {
+    let quiet = Console(output: MemorySink(), errors: MemorySink())
+    return entries.filter { entry in
+      let now = try? VenueContents.read(entry.folder, console: quiet)
+      return now != entry.contents
+    }
+    .map(\.folder)
+  }
+}
+
+extension VenueFiles {
+  /// The files of a folder on the disk.
+  package static func disk(_ folder: String) -> VenueFiles {
+    let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+    return VenueFiles { name, limit throws(Failure) in
+      var bytes: [UInt8] = []
+      do throws(FileError) {
+        var chunks = try FileChunks(path: prefix + name)
+        while bytes.count < limit, let chunk = try chunks.next() { bytes.append(contentsOf: chunk) }
+      } catch {
+        if case .system(_, code: ENOENT) = error.problem { throw .missing }
+        throw .unreadable("\(error)")
+      }
+      return Array(bytes.prefix(limit))
+    }
+  }
+
+  /// Returns whether a path leads to a folder.
+  package static func isFolder(_ path: String) -> Bool {
+    guard let folder = opendir(path) else { return false }
+    closedir(folder)
+    return true
+  }
+}

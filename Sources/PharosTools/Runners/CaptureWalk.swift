@@ -1,0 +1,86 @@
+import PharosFiles
+import PharosModel
+import PharosPipeline
+package import PharosService
+import PharosWire
+
+/// A reader of captures from beginning to end, input by input, with a progress bar.
+///
+/// Damage ends a capture. The reader delivers everything before the damage, then reports the damage on the console.
+struct CaptureWalk {
+  /// The R of the last packet or input of all captures read, if there was any.
+  private(set) var latest: Timestamp?
+  /// Indicates whether a capture was damaged.
+  private(set) var hasDamage = false
+
+  private let observer: ObserverID?
+  private let console: Console
+  private let isQuiet: Bool
+
+  /// Starts with nothing read.
+  ///
+  /// - Parameters:
+  ///   - observer: The observer that heard a Bluetooth capture; nil for one named after the file.
+  ///   - console: The console for progress, damage and the number of datagrams that did not decode.
+  ///   - isQuiet: True to show progress only: a capture that is read twice reports its damage once.
+  init(observer: ObserverID?, console: Console, isQuiet: Bool = false) {
+    self.observer = observer
+    self.console = console
+    self.isQuiet = isQuiet
+  }
+
+  /// Reads one capture; `-` is standard input.
+  ///
+  /// - Throws: what `take` throws, and a ``CommandFailure`` if the capture cannot be opened.
+  mutating func read(_ path: String, _ take: (PipelineInput) throws -> Void) throws {
+    var chunks = try FileChunks(named: path)
+    var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))
+    var bar = ProgressBar(path, on: console)
+    do {
+      while let chunk = try chunks.next() {
+        feed.append(chunk)
+        while let input = try feed.next() {
+          try take(input)
+          feed.recycle(input)
+        }
+        bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
+      }
+      try feed.finish()
+      while let input = try feed.next() { try take(input) }
+      bar.clear()
+    } catch let error as CaptureFeedError {
+      bar.clear()
+      hasDamage = true
+      say("\(path): \(error)")
+    } catch let error as FileError {
+      while let input = try? feed.next() { try take(input) }
+      bar.clear()
+      hasDamage = true
+      say("\(error)")
+    }
+    if let time = feed.latestTime { latest = max(time, latest ?? time) }
+    sayRefusals(feed.counters, in: path)
+  }
+
+  private func sayRefusals(_ counters: CaptureFeedCounters, in path: String) {
+    let refused = counters.datagrams.totalRefusals
+    guard refused > 0 else { return }
+    say(
+      "\(path): \(Wording.count(Int(clamping: refused), "datagram")) of "
+        + "\(refused + counters.datagrams.totalDatagrams) did not decode. `pharos inspect \(path)` says why."
+    )
+  }
+
+  private func say(_ text: String) {
+    if !isQuiet { console.say(text) }
+  }
+}
+
+extension ObserverID {
+  /// Returns the observer of a Bluetooth capture, named after the file without its folder and endings.
+  static func ofCapture(at path: String) -> ObserverID {
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    let stem = String(file.split(separator: ".", maxSplits: 1).first ?? "capture")
+    return ObserverID(stem) ?? ObserverID(stem.prefix(ObserverID.longestName / 4)) ?? .name("capture")
+  }
+}

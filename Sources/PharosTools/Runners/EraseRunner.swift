@@ -1,0 +1,128 @@
+package import Logging
+import PharosDelivery
+import PharosHTTP
+import PharosJournal
+import PharosModel
+package import PharosService
+import Yams
+
+/// `pharos erase`: removes every trace of a subject, and says what was removed.
+package struct EraseRunner: Sendable {
+  private let access: ServerAccess
+
+  /// Makes a runner for a server.
+  package init(_ access: ServerAccess) { self.access = access }
+
+  /// Erases a subject.
+  ///
+  /// - Parameters:
+  ///   - subject: the observer or beacon, as events write it.
+  ///   - console: the console that receives the list of what was removed.
+  ///   - logger: the logger for documents that cannot be read.
+  /// - Returns: 0, also if no data about the subject existed; 1 if the erasure failed.
+  package func run(_ subject: String, on console: Console, logger: Logger) async -> CommandStatus {
+    await console.run {
+      guard let traces = SubjectTraces(subject) else {
+        throw CommandFailure(
+          "--subject is \"\(subject)\"; expected an observer or a beacon as events write it: ac:23:3f:00:00:01, a name, UUID/1/2.",
+          status: .usage
+        )
+      }
+      let counts: [(name: String, count: Int)]
+      let remaining: [(kind: String, count: Int)]
+      switch access {
+      case .folder(let folder, let stream):
+        let report = try await EraseRunner.erase(traces, in: DataFolder.open(folder, stream: stream), logger)
+        counts = report.counts.map { ("\($0.name)", $0.count) }
+        remaining = report.remaining.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+      case .http(let url, let token):
+        let path = "/v1/subjects/\(ServerClient.encoded(traces.description))"
+        let tree = try ServerClient.tree(try await ServerClient(url: url, token: token).ask("DELETE", path))
+        counts = (tree["removed"]?.mapping.map(Array.init) ?? []).compactMap { key, value in
+          guard let name = key.string, let count = value.int else { return nil }
+          return (name, count)
+        }
+        remaining = (tree["remaining"]?.sequence.map(Array.init) ?? []).compactMap { entry in
+          guard let kind = entry["kind"]?.string, let count = entry["documents"]?.int else { return nil }
+          return (kind, count)
+        }
+      }
+      for line in ErasureText.lines(subject: traces.description, counts, remaining) {
+        try console.print(line)
+      }
+      console.say(ErasureText.whatIsYours)
+      return .success
+    }
+  }
+
+  /// Erases a subject from the data folder of a server that does not run.
+  static func erase(
+    _ traces: SubjectTraces,
+    in journal: Journal,
+    _ logger: Logger
+  ) async throws -> ErasureReport {
+    var acceptances = 0
+    if let observer = traces.observer {
+      let registrar = try Registrar(declared: Site(), store: journal, logger: logger)
+      acceptances = try await registrar.forget(observer) ? 1 : 0
+    }
+    let authorisations = try Authorisations(store: journal).erase(traces)
+    let notifications = try Notifications.forget(traces, keptIn: journal)
+    let erased = try journal.erase(traces)
+    try journal.rewrite()
+    return ErasureReport(
+      traces: traces,
+      journal: erased,
+      authorisations: authorisations,
+      acceptances: acceptances,
+      notifications: notifications,
+      remaining: try journal.documents(naming: traces)
+    )
+  }
+}
+
+/// The texts about what was removed.
+enum ErasureText {
+  /// The note on data that no server can remove.
+  static let whatIsYours =
+    "Not touched: recordings (--record), event files (--output), backups, what webhooks and streams have delivered, and the "
+    + "site file. They are yours; if the subject is in them, remove them too."
+
+  private static let words: [String: String] = [
+    "events": "events about it",
+    "mentions": "events about others that named it",
+    "rows": "rows of where it stands, or that named it",
+    "names": "entries in the list of names",
+    "postings": "entries in the index of events",
+    "deliveries": "deliveries that waited for it",
+    "deadLetters": "deliveries that were given up",
+    "checkpoints": "checkpoints, as a whole",
+    "authorisations": "authorisations",
+    "persons": "marks that it is a person",
+    "acceptances": "acceptances as an observer",
+    "notifications": "memories of notifications",
+  ]
+
+  /// The lines that say what was removed and what still names the subject.
+  static func lines(
+    subject: String,
+    _ counts: [(name: String, count: Int)],
+    _ remaining: [(kind: String, count: Int)]
+  ) -> [String] {
+    let removed = counts.filter { $0.count > 0 }
+    var lines = [
+      removed.isEmpty ? "Nothing was kept of \(subject)." : "Removed of \(subject):"
+    ]
+    for (name, count) in removed { lines.append("  \(padded(count)) \(words[name] ?? name)") }
+    if !remaining.isEmpty {
+      lines.append("Rules that name it still, which somebody made and may change:")
+      for (kind, count) in remaining { lines.append("  \(padded(count)) of the kind \(kind)") }
+    }
+    return lines
+  }
+
+  private static func padded(_ count: Int) -> String {
+    let text = "\(count)"
+    return String(repeating: " ", count: max(0, 6 - text.count)) + text
+  }
+}
