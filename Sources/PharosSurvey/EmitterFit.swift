@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosPositioning
+import PharosPositioning
 import PharosVenues
 
 /// Fits one emitter's levels on every floor where it was heard.

@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosPositioning
+import PharosPositioning
 import PharosVenues
 
 /// The readings of one emitter in the survey.

@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosPositioning
+import PharosPositioning
 import PharosVenues
 
 /// The transfer of levels to the unsurveyed parts of the floors above and below.

@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosPositioning
+import PharosPositioning
 package import PharosVenues
 
 /// The parts of a floor that the survey covered with walks, scans and listening for beacons.

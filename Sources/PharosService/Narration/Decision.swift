@@ -129,12 +129,17 @@ package struct RowStory {
   package struct Turn: Hashable {
     package var time: Timestamp
     package var state: RegionState
+
+    package init(time: Timestamp, state: RegionState) {
+      self.time = time
+      self.state = state
+    }
   }
 
   /// The rules by which the region debounces, as they were last.
   package var rules: PresencePolicy?
   /// Pharos' states, in order.
-  private(set) var turns: [Turn] = []
+  package private(set) var turns: [Turn] = []
   /// The fixed rules, told every advert that any observer which counts has heard.
   package private(set) var fixed = FixedRule.timeouts.map(FixedRule.init)
 
@@ -278,6 +283,11 @@ package struct TrackKey: Hashable, Comparable {
   package var observer: ObserverID
   package var beacon: BeaconID
 
+  package init(observer: ObserverID, beacon: BeaconID) {
+    self.observer = observer
+    self.beacon = beacon
+  }
+
   package static func < (left: TrackKey, right: TrackKey) -> Bool {
     (left.observer, left.beacon) < (right.observer, right.beacon)
   }
@@ -288,6 +298,11 @@ package struct RegionKey: Hashable, Comparable {
   package var application: String
   package var region: String
 
+  package init(application: String, region: String) {
+    self.application = application
+    self.region = region
+  }
+
   package static func < (left: RegionKey, right: RegionKey) -> Bool {
     (left.application, left.region) < (right.application, right.region)
   }
@@ -297,6 +312,11 @@ package struct RegionKey: Hashable, Comparable {
 package struct RowKey: Hashable, Comparable {
   package var region: RegionKey
   package var subject: SubjectID
+
+  package init(region: RegionKey, subject: SubjectID) {
+    self.region = region
+    self.subject = subject
+  }
 
   package static func < (left: RowKey, right: RowKey) -> Bool {
     (left.subject, left.region) < (right.subject, right.region)

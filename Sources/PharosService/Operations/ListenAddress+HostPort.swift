@@ -1,4 +1,4 @@
-import PharosIngest
+package import PharosIngest
 import PharosSite
 
 extension ListenAddress {

@@ -1,5 +1,5 @@
 import Glibc
-import PharosFiles
+package import PharosFiles
 import Synchronization
 
 /// A destination of a command's output: standard output, a file, or an array in a test.

@@ -1,10 +1,10 @@
 import Glibc
 import PharosFiles
 package import PharosHTTP
-import PharosModel
+package import PharosModel
 package import PharosPositioning
-import PharosSite
-import PharosVenues
+package import PharosSite
+package import PharosVenues
 
 /// The contents of a venue's folder: the venue, and the radio map that was learned in it, if there is one.
 package struct VenueContents: Equatable, Sendable {

@@ -2,7 +2,7 @@ import PharosComparators
 import PharosModel
 import PharosMonitoring
 import PharosPipeline
-package import PharosService
+import PharosService
 
 /// A run of captures through Pharos and the peers' rules in one pass, with a tally of what each rule decides.
 ///

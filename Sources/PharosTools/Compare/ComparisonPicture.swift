@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosService
+import PharosService
 
 /// A picture of a comparison: a lane for each of the rows that flap most, with the adverts and, for each rule, the
 /// times inside.

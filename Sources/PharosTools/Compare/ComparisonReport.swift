@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosService
+import PharosService
 
 /// The result of a comparison: the figures, the rows that flap most, and the notes beside them.
 struct ComparisonReport {

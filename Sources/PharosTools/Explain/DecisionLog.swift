@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosService
+import PharosService
 
 /// Gathers decisions from events: a change of state and the enter or exit that tells it are one.
 struct DecisionLog {

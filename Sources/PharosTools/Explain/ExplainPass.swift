@@ -2,7 +2,7 @@ import PharosModel
 import PharosMonitoring
 import PharosPipeline
 import PharosSecurity
-package import PharosService
+import PharosService
 
 /// One run over captures through the real pipeline, one report at a time, so that what each advert changed can be seen.
 ///

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosMonitoring
-package import PharosService
+import PharosService
 import PharosSite
 
 /// The result of `pharos explain`: the decisions that pass the filters, what else was considered, and a comparison with

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosMonitoring
-package import PharosService
+import PharosService
 
 /// Draws one panel: the levels of a track, what was decided and waited for, and the bars of states.
 struct PanelDrawing {

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosMonitoring
-package import PharosService
+import PharosService
 
 /// One panel of the picture: a track, and the region that it is shown for.
 struct TimelinePanel {

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosMonitoring
-package import PharosService
+import PharosService
 
 /// The history of one track apart from its decisions: silences that came near the deadline, dips, lone adverts.
 struct TrackStory {

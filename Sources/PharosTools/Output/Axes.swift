@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosService
+import PharosService
 
 /// A horizontal time axis of a picture, with its ticks.
 package struct TimeAxis: Hashable, Sendable {

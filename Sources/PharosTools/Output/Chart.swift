@@ -1,4 +1,4 @@
-package import PharosService
+import PharosService
 
 /// What charts are made of: headings, legends, the grids of axes, and bars of states.
 extension SVGDocument {

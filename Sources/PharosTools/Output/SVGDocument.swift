@@ -1,4 +1,4 @@
-package import PharosService
+import PharosService
 
 /// A picture as SVG text, element by element.
 ///

@@ -1,7 +1,7 @@
 import PharosFiles
 import PharosModel
 import PharosPipeline
-package import PharosService
+import PharosService
 import PharosWire
 
 /// A reader of captures from beginning to end, input by input, with a progress bar.

@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosService
+import PharosService
 import PharosWire
 
 /// The differences between a datagram that is sent again and the captured one.

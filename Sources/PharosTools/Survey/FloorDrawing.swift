@@ -1,4 +1,4 @@
-package import PharosService
+import PharosService
 import PharosVenues
 
 /// A picture of a floor: a heading, a legend, and the plan with something drawn on it.

@@ -1,6 +1,6 @@
 import Glibc
 import PharosModel
-package import PharosService
+import PharosService
 import PharosSite
 import PharosVenues
 

@@ -1,5 +1,5 @@
 import PharosCaptures
-package import PharosService
+import PharosService
 import PharosVenues
 
 /// The floors of a venue that traces were walked on, by their headers and their folders: truth, for learning and for

@@ -1,12 +1,13 @@
 import PharosModel
+import PharosService
 
 /// Explanations of what was considered and not done.
 extension Narrator {
   /// Makes a narrator that knows all that a run over captures found out.
-  package init(_ findings: Findings) { self.init(findings.site, rows: findings.log.rows) }
+  init(_ findings: Findings) { self.init(findings.site, rows: findings.log.rows) }
 
   /// Returns sentences on what one track went through without a decision, grouping regions with the same sentences.
-  package func considered(
+  func considered(
     _ key: TrackKey,
     in findings: Findings
   ) -> [(regions: [RegionKey], sentences: [String])] {
