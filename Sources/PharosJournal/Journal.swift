@@ -83,7 +83,7 @@ package final class Journal: Sendable {
   ///
   /// - Parameters:
   ///   - location: the location.
-  ///   - stream: the stream of the events, which is part of their ids.
+  ///   - stream: the stream of the events, which is part of their ids. A journal without events takes it over.
   ///   - settings: the limits of the journal.
   /// - Returns: the journal.
   /// - Throws: ``JournalError`` if the folder cannot be used, another process uses it, or the file is damaged, of a
@@ -150,9 +150,11 @@ package final class Journal: Sendable {
           arguments: [stream]
         )
       }
-      guard kept.utf8.elementsEqual(stream.utf8) else {
+      guard !kept.utf8.elementsEqual(stream.utf8) else { return }
+      guard try isUntouched(database) else {
         throw JournalError(.otherStream(found: kept, expected: stream), at: place)
       }
+      try database.execute(sql: "UPDATE facts SET value = ? WHERE name = 'stream'", arguments: [stream])
     }
     let journal = try Journal(
       stream: stream,
@@ -164,6 +166,16 @@ package final class Journal: Sendable {
     )
     try journal.dropUnfinishedCheckpoints()
     return journal
+  }
+
+  /// Returns whether a journal holds documents at most, such as tokens that were created before the first start.
+  ///
+  /// The name of a stream is part of its events' ids: as long as there are none, it may change.
+  private static func isUntouched(_ database: Database) throws -> Bool {
+    let used = ["events", "blocks", "region_rows", "zone_rows", "observer_rows", "checkpoints"]
+      .map { "EXISTS(SELECT 1 FROM \($0))" }
+      .joined(separator: " OR ")
+    return try Bool.fetchOne(database, sql: "SELECT \(used)") == false
   }
 
   /// Releases the folder for another process, or for another journal of this one.

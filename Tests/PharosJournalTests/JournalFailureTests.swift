@@ -140,7 +140,13 @@ struct JournalFailureTests {
   @Test("a journal of another stream, of a newer version, in a folder that cannot be, is refused with words")
   func refused() throws {
     let folder = ScratchFolder()
-    try Journal.open(.folder(folder.path), stream: "a").put([1], kind: "a", key: "b")
+    try Journal.open(.folder(folder.path), stream: "z").put([1], kind: "a", key: "b")
+    do {
+      let journal = try Journal.open(.folder(folder.path), stream: "a")
+      #expect(try journal.documents(kind: "a").map(\.key) == ["b"], "without events the stream may change")
+      var timeline = Timeline(seed: 1)
+      _ = try journal.append([Journal.Entry(event: timeline.next())])
+    }
     #expect(
       problem { _ = try Journal.open(.folder(folder.path), stream: "b") }
         == .otherStream(found: "a", expected: "b")

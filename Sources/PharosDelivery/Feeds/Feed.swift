@@ -193,6 +193,9 @@ package enum FeedItem: Equatable, Sendable {
   /// A range of sequence numbers, both included, that the journal no longer keeps; it may have contained events that
   /// the filter wants.
   case gap(from: Int64, to: Int64)
+  /// The numbers of another journal, both included, that the client knows and this journal never had: its numbers begin
+  /// again, and all events that it keeps follow.
+  case restart(from: Int64, to: Int64)
   /// A sign that the connection is alive.
   case heartbeat
 }

@@ -26,6 +26,8 @@ package enum ServerSentEvents {
       case .dropped(let count): text += "event: pharos.feed.dropped\ndata: {\"count\":\(count)}".utf8
       case .gap(let from, let to):
         text += "id: \(to)\nevent: pharos.feed.gap\ndata: {\"from\":\(from),\"to\":\(to)}".utf8
+      case .restart(let from, let to):
+        text += "id: 0\nevent: pharos.feed.gap\ndata: {\"from\":\(from),\"to\":\(to),\"restarted\":true}".utf8
       case .heartbeat: text += ": heartbeat".utf8
       }
       text += "\n\n".utf8
@@ -42,7 +44,7 @@ package enum NDJSON {
   /// Encodes items as lines of JSON.
   ///
   /// An event is `{"sequence":…,"event":…}`, without the number if it is not in the journal. The other items are
-  /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}` and `{"heartbeat":true}`.
+  /// `{"dropped":{"count":…}}`, `{"gap":{"from":…,"to":…}}` (with `"restarted":true` where numbers begin again) and `{"heartbeat":true}`.
   package static func text(for items: [FeedItem]) -> [UInt8] {
     var text: [UInt8] = []
     for item in items {
@@ -53,6 +55,8 @@ package enum NDJSON {
         text += "}\n".utf8
       case .dropped(let count): text += "{\"dropped\":{\"count\":\(count)}}\n".utf8
       case .gap(let from, let to): text += "{\"gap\":{\"from\":\(from),\"to\":\(to)}}\n".utf8
+      case .restart(let from, let to):
+        text += "{\"gap\":{\"from\":\(from),\"to\":\(to),\"restarted\":true}}\n".utf8
       case .heartbeat: text += "{\"heartbeat\":true}\n".utf8
       }
     }

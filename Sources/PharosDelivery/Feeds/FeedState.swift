@@ -42,6 +42,8 @@ package struct FeedState {
   /// The sequence number after which it stopped taking events, if it has fallen behind.
   private(set) var behindAfter: Int64?
   private var dropped = 0
+  /// The numbers of another journal that the client knows, until they are reported.
+  private var foreign: ClosedRange<Int64>?
   private var lastGiven: Duration
   private var isHeartbeatDue = false
   /// Indicates whether the stream ends, because the server stops or the stream is closed.
@@ -60,6 +62,7 @@ package struct FeedState {
   ///
   /// A number beyond the head is of another journal, so everything that this one holds is new to the client.
   package mutating func begin(after: Int64?, published: Int64, head: Int64) {
+    if let after, after > head { foreign = head + 1...after }
     behindAfter = after.map { $0 > head ? 0 : max(0, $0) } ?? published
     join(published: published)
   }
@@ -112,6 +115,7 @@ package struct FeedState {
   /// Returns whether a waiting client should ask again now.
   func isReady(at now: Duration) -> Bool {
     !decisions.isEmpty || span != nil || behindAfter != nil || isFinished || isHeartbeatDue || dropped > 0
+      || foreign != nil
       || readings.isDue(at: now)
   }
 
@@ -120,6 +124,8 @@ package struct FeedState {
     var items: [FeedItem] = []
     if dropped > 0 { items.append(.dropped(dropped)) }
     dropped = 0
+    if let foreign { items.append(.restart(from: foreign.lowerBound, to: foreign.upperBound)) }
+    foreign = nil
     if let span, !isFinished {
       if items.isEmpty { return .read(span) }
       return deliver(items, at: now)

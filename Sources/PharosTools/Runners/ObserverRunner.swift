@@ -25,7 +25,7 @@ package struct ObserverRunner: Sendable {
     await console.run {
       switch access {
       case .folder(let folder, let stream):
-        try await registrar(folder, stream, logger).accept(observer)
+        try await registrar(folder, stream, logger, creatingOn: console).accept(observer)
       case .http(let url, let token):
         _ = try await ServerClient(url: url, token: token).ask("POST", path(observer, "/accept"))
       }
@@ -54,7 +54,7 @@ package struct ObserverRunner: Sendable {
       let text: String
       switch access {
       case .folder(let folder, let stream):
-        let key = try await registrar(folder, stream, logger).addKey(
+        let key = try await registrar(folder, stream, logger, creatingOn: console).addKey(
           for: observer,
           radios: radios.isEmpty ? nil : radios,
           overlap: overlap,
@@ -151,8 +151,14 @@ package struct ObserverRunner: Sendable {
     }
   }
 
-  private func registrar(_ folder: String, _ stream: String, _ logger: Logger) throws -> Registrar {
-    try Registrar(declared: Site(), store: DataFolder.open(folder, stream: stream), logger: logger)
+  private func registrar(
+    _ folder: String,
+    _ stream: String,
+    _ logger: Logger,
+    creatingOn console: Console? = nil
+  ) throws -> Registrar {
+    let store = try DataFolder.open(folder, stream: stream, creatingOn: console)
+    return try Registrar(declared: Site(), store: store, logger: logger)
   }
 
   private func path(_ observer: ObserverID, _ rest: String) -> String {

@@ -60,11 +60,24 @@ enum DataFolder {
   /// Opens the journal in a folder, whatever its stream is called.
   ///
   /// - Parameters:
-  ///   - folder: the data folder, which is made if it is missing.
+  ///   - folder: the data folder.
   ///   - stream: the name of the stream of a new journal.
+  ///   - console: the console that reports a new folder; if nil, a folder without a journal is refused.
   /// - Returns: the journal.
   /// - Throws: ``CommandFailure``, for a server that runs with how to ask it instead.
-  static func open(_ folder: String, stream: String) throws(CommandFailure) -> Journal {
+  static func open(
+    _ folder: String,
+    stream: String,
+    creatingOn console: Console? = nil
+  ) throws(CommandFailure) -> Journal {
+    if !FileOutput.exists("\(folder)/journal.sqlite") {
+      guard let console else {
+        throw CommandFailure(
+          "\(folder) holds no journal. Expected the folder that `pharos serve --data` uses."
+        )
+      }
+      console.say("\(folder) held no journal: it is prepared for a server that starts with --data \(folder).")
+    }
     do throws(JournalError) {
       return try Journal.open(.folder(folder), stream: stream)
     } catch {

@@ -40,7 +40,7 @@ package struct TokenRunner: Sendable {
       let id: String
       switch access {
       case .folder(let folder, let stream):
-        let made = try Tokens(store: DataFolder.open(folder, stream: stream))
+        let made = try Tokens(store: DataFolder.open(folder, stream: stream, creatingOn: console))
           .create(name: name, role: role.kept, at: now, expiresAt: expiresAt)
         (secret, id) = (made.secret, made.token.id)
       case .http(let url, let token):

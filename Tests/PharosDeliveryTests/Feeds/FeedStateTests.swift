@@ -98,6 +98,7 @@ struct FeedStateTests {
           #expect(from <= to && to <= pruned, "a gap of what is still kept")
           gaps.append(from...to)
           lastID = to
+        case .restart: Issue.record("a number of another journal")
         case .dropped(let count): readingsDropped += count
         case .heartbeat: heartbeats += 1
         }
@@ -217,6 +218,23 @@ struct FeedStateTests {
       }
     }
     #expect(seen == expected)
+  }
+
+  @Test(
+    "a client that knows a number of another journal is told so before all else",
+    arguments: [0, 7] as [Int64]
+  )
+  func restart(head: Int64) {
+    var state = FeedState(request: FeedRequest(), at: .zero)
+    state.begin(after: 900, published: head, head: head)
+    #expect(state.isReady(at: .zero))
+    guard case .deliver(let items) = state.next(at: .zero) else {
+      Issue.record("nothing was delivered")
+      return
+    }
+    #expect(items == [.restart(from: head + 1, to: 900)])
+    guard case .deliver = state.next(at: .zero) else { return }
+    Issue.record("it was told twice")
   }
 
   @Test("a gap of a single pruned event is reported")

@@ -6,7 +6,7 @@ import Testing
 struct FeedTextTests {
   private let items: [FeedItem] = [
     .event(Sample.told(7, Sample.enter(1))), .event(Sample.told(nil, Sample.ranging(2))), .dropped(3),
-    .gap(from: 4, to: 6), .heartbeat,
+    .gap(from: 4, to: 6), .restart(from: 8, to: 90), .heartbeat,
   ]
 
   @Test("server-sent events carry ids where a client may come back to them")
@@ -18,7 +18,8 @@ struct FeedTextTests {
         "id: 7\nevent: pharos.region.enter\ndata: " + Sample.enter(1).cloudEvent(stream: "test"),
         "event: pharos.ranging\ndata: " + Sample.ranging(2).cloudEvent(stream: "test"),
         "event: pharos.feed.dropped\ndata: {\"count\":3}",
-        "id: 6\nevent: pharos.feed.gap\ndata: {\"from\":4,\"to\":6}", ": heartbeat", "",
+        "id: 6\nevent: pharos.feed.gap\ndata: {\"from\":4,\"to\":6}",
+        "id: 0\nevent: pharos.feed.gap\ndata: {\"from\":8,\"to\":90,\"restarted\":true}", ": heartbeat", "",
       ]
     )
   }
@@ -31,7 +32,8 @@ struct FeedTextTests {
       lines == [
         "{\"sequence\":7,\"event\":" + Sample.enter(1).cloudEvent(stream: "test") + "}",
         "{\"event\":" + Sample.ranging(2).cloudEvent(stream: "test") + "}", "{\"dropped\":{\"count\":3}}",
-        "{\"gap\":{\"from\":4,\"to\":6}}", "{\"heartbeat\":true}", "",
+        "{\"gap\":{\"from\":4,\"to\":6}}", "{\"gap\":{\"from\":8,\"to\":90,\"restarted\":true}}",
+        "{\"heartbeat\":true}", "",
       ]
     )
   }

@@ -141,6 +141,8 @@ final class FeedClient {
         .subscriber,
         "client \(name) is told that \(from) to \(to) are gone, and nothing was dropped"
       )
+    case .restart(let from, let to):
+      world.violate(.subscriber, "client \(name) knows \(from) to \(to), which the journal never had")
     case .dropped, .heartbeat: break
     }
   }
