@@ -33,7 +33,7 @@ extension WebhookError {
   /// The longest document that is read: a filter of a thousand beacons fits twice.
   private static let longestDocument = 64 * 1_024
 
-  /// Reads the JSON of a request; a member that is null counts as missing.
+  /// Reads the JSON of a request.
   static func document<Value>(
     _ json: [UInt8],
     name: String,
@@ -42,7 +42,7 @@ extension WebhookError {
     _ read: (DocumentFields) -> Value?
   ) throws(WebhookError) -> Value {
     do throws(DocumentError) {
-      return try DocumentNode.read(json, name: name, limit: longestDocument, droppingNull: true) {
+      return try DocumentNode.read(json, name: name, limit: longestDocument) {
         DocumentFields($0, place: name, known: known, ignored: ignored, problems: $1).flatMap(read)
       }
     } catch {

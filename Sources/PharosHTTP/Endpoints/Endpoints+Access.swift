@@ -20,37 +20,39 @@ extension Endpoints {
   }
 
   private func createToken(_ request: APIRequest) throws -> APIAnswer {
-    var fields = try BodyFields(request.body)
-    let name = fields.string("name", length: 1...Tokens.longestName)
-    fields.require("name", expected: "what to call the token in lists")
-    let application = fields.string("application", length: 1...Tokens.longestName)
-    let isOperator = fields.choice("role", [("operator", true), ("application", false)])
-    let expiry = fields.string("expiresAt")
-    let expiresAt = expiry.flatMap { Timestamp(text: $0) }
-    if expiry != nil, expiresAt == nil {
-      fields.wrong("expiresAt", "is no time", expected: "RFC 3339, as 2030-01-01T00:00:00Z")
+    let known = ["name", "role", "application", "expiresAt"]
+    let made = try BodyDocument.read(request.body, name: "token", known: known) { fields in
+      let text = ValueForm<String>.text(length: 1...Tokens.longestName)
+      let time = ValueForm(expected: "a time as in RFC 3339: 2030-01-01T00:00:00Z") { Timestamp(text: $0) }
+      let name = fields.required("name", text, expected: "what to call the token in lists")
+      let application = fields.value("application", text)
+      let isOperator = fields.value("role", .word(TokenRole.allCases)) == .operator
+      let expiresAt = fields.value("expiresAt", time)
+      if isOperator, application != nil {
+        fields.mistake(
+          "application",
+          "application is given for an operator's token",
+          expected: "no application, or another role"
+        )
+      } else if !isOperator, !fields.has("application") {
+        fields.mistake(
+          "application",
+          "application is missing",
+          expected: "an application, or \"role\": \"operator\""
+        )
+      }
+      let role = application.map(Token.Role.application) ?? .operator
+      return name.map { (name: $0, role: role, expiresAt: expiresAt) }
     }
-    let role: Token.Role =
-      isOperator == true ? .operator : application.map(Token.Role.application) ?? .operator
-    if isOperator == true, application != nil {
-      fields.wrong(
-        "application",
-        "is given for an operator's token",
-        expected: "no application, or another role"
-      )
-    } else if isOperator != true, application == nil {
-      fields.wrong("application", "is missing", expected: "an application, or \"role\": \"operator\"")
-    }
-    try fields.finish()
-    let made = try backend.tokens.create(
-      name: name ?? "",
-      role: role,
+    let token = try backend.tokens.create(
+      name: made.name,
+      role: made.role,
       at: backend.clock(),
-      expiresAt: expiresAt
+      expiresAt: made.expiresAt
     )
     return APIAnswer.json(status: .created) { json in
-      write(made.token, to: &json)
-      json.member("secret", made.secret)
+      write(token.token, to: &json)
+      json.member("secret", token.secret)
     }
     .unkept()
   }
@@ -96,14 +98,15 @@ extension Endpoints {
   private func putAuthorisation(_ request: APIRequest) throws -> APIAnswer {
     let application = try application(request)
     let subject = try subject(request)
-    var fields = try BodyFields(request.body)
-    let state = fields.choice("state", AuthorisationState.allCases.map { ($0.name, $0) })
-    let isPerson = fields.bool("person")
-    if isPerson == nil {
-      let states = AuthorisationState.allCases.map(\.name).joined(separator: ", ")
-      fields.require("state", expected: "one of \(states)")
+    let states = AuthorisationState.allCases
+    let form = ValueForm(expected: "one of \(states.map(\.name).joined(separator: ", "))") { text in
+      states.first { $0.name == text }
     }
-    try fields.finish()
+    let known = ["state", "person"]
+    let (state, isPerson) = try BodyDocument.read(request.body, name: "authorisation", known: known) {
+      let isPerson = $0.value("person", .flag)
+      return ($0.has("person") ? $0.value("state", form) : $0.required("state", form), isPerson)
+    }
     if let isPerson { try backend.authorisations.mark(subject, isPerson: isPerson) }
     if let state {
       let event = try backend.authorisations.set(
@@ -153,4 +156,10 @@ extension SubjectID {
     case .beacon: "beacon"
     }
   }
+}
+
+/// The roles of a token as documents spell them.
+private enum TokenRole: String, CaseIterable {
+  case `operator`
+  case application
 }

@@ -146,24 +146,16 @@ extension Endpoints {
   }
 
   private func addKey(_ observer: ObserverID, _ request: APIRequest) async throws -> APIAnswer {
-    var fields = try BodyFields(request.body, emptyIsObject: true)
-    let overlap = fields.string("overlap").flatMap { text -> TimeSpan? in
-      let span = TimeSpan(written: text)
-      if let span, span >= .zero, span <= Endpoints.longestOverlap { return span }
-      fields.wrong("overlap", "\"\(text.shortened)\" is none", expected: "a time from 0s to 366d, as 7d")
-      return nil
+    let known = ["overlap", "radios"]
+    let (overlap, radios) = try BodyDocument.read(request.body, name: "key", known: known, mayBeEmpty: true) {
+      let radio = ValueForm(expected: "a MAC, a UUID or a name of at most 64 bytes") { ObserverID($0) }
+      let radios = $0.has("radios") ? $0.values("radios", of: "observers", radio) : nil
+      if let radios, radios.count > KeyedObserver.mostRadios {
+        let most = "at most \(KeyedObserver.mostRadios)"
+        $0.mistake("radios", "radios has \(radios.count) observers", expected: most)
+      }
+      return ($0.value("overlap", .time(in: .zero...Endpoints.longestOverlap)), radios)
     }
-    let names = fields.strings("radios", count: 0...KeyedObserver.mostRadios)
-    let radios = names?.enumerated().compactMap { index, name -> ObserverID? in
-      if let radio = ObserverID(name) { return radio }
-      fields.wrong(
-        "radios[\(index)]",
-        "is no observer",
-        expected: "a MAC, a UUID or a name of at most 64 bytes"
-      )
-      return nil
-    }
-    try fields.finish()
     let now = backend.clock()
     let key = try await backend.registrar.addKey(
       for: observer,

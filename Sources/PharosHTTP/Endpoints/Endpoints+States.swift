@@ -125,15 +125,12 @@ extension Endpoints {
 
   private func requestState(_ request: APIRequest) async throws -> APIAnswer {
     let region = try region(request).region
-    var fields = try BodyFields(request.body)
-    let text = fields.string("subject", length: 1...128)
-    fields.require("subject", expected: "an observer or a beacon as events name it")
-    let subject = text.flatMap { SubjectID($0) }
-    if text != nil, subject == nil {
-      fields.wrong("subject", "is neither an observer nor a beacon", expected: "one as events name it")
+    let subject = try BodyDocument.read(request.body, name: "request", known: ["subject"]) {
+      $0.required(
+        "subject",
+        ValueForm(expected: "an observer or a beacon as events name it") { SubjectID($0) }
+      )
     }
-    try fields.finish()
-    guard let subject else { throw Problem.unexpected }
     let change = RegionChange.requestState(
       application: request.parameter("app"),
       identifier: region.identifier,

@@ -59,10 +59,20 @@ extension Endpoints {
     }
   }
 
+  /// The maximum number of dead letters that one request names.
+  private static let mostReplayed = 1_000
+
   private func replay(_ request: APIRequest) throws -> APIAnswer {
-    var fields = try BodyFields(request.body, emptyIsObject: true)
-    let sequences = fields.integers("sequences")
-    try fields.finish()
+    let known = ["sequences"]
+    let sequences = try BodyDocument.read(request.body, name: "replay", known: known, mayBeEmpty: true) {
+      fields in
+      let numbers = fields.values("sequences", of: "whole numbers", .integer(in: Int64.min...Int64.max))
+      if numbers.count > Endpoints.mostReplayed {
+        let most = "at most \(Endpoints.mostReplayed)"
+        fields.mistake("sequences", "sequences has \(numbers.count) numbers", expected: most)
+      }
+      return .some(fields.has("sequences") ? numbers : nil)
+    }
     let count = try backend.webhooks.replay(
       request.parameter("id"),
       sequences: sequences,

@@ -168,7 +168,7 @@ extension Problem {
 
 extension Problem {
   /// Creates the problem that a client receives for an error; nil for an unexpected one.
-  init?(_ error: any Error) {
+  package init?(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
     case let refusal as RegionRefusal: self.init(refusal)

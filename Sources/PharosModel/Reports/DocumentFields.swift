@@ -239,6 +239,15 @@ extension ValueForm where Value == String {
   /// Any text.
   package static var text: Self { ValueForm(expected: "a text") { $0 } }
 
+  /// A text with so many bytes and without control characters.
+  package static func text(length: ClosedRange<Int>) -> Self {
+    let bytes = "\(length.lowerBound) to \(length.upperBound) bytes"
+    return ValueForm(expected: "a text of \(bytes) without control characters") { text in
+      let isPlain = !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+      return length.contains(text.utf8.count) && isPlain ? text : nil
+    }
+  }
+
   /// A text that is not empty.
   package static func filled(_ expected: String) -> Self {
     ValueForm(expected: expected) { $0.isEmpty ? nil : $0 }

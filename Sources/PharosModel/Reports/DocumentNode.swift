@@ -40,11 +40,7 @@ package struct DocumentNode {
   }
 
   /// Makes a node of a value in JSON.
-  ///
-  /// - Parameters:
-  ///   - json: the value.
-  ///   - droppingNull: true if a member that is null counts as missing.
-  package init(_ json: JSONValue, droppingNull: Bool = false) {
+  package init(_ json: JSONValue) {
     content =
       switch json {
       case .null: .null
@@ -52,12 +48,9 @@ package struct DocumentNode {
       case .integer(let number): .number("\(number)")
       case .number(let number): .number("\(number)")
       case .string(let text): .text(text)
-      case .array(let elements): .list { elements.map { DocumentNode($0, droppingNull: droppingNull) } }
+      case .array(let elements): .list { elements.map { DocumentNode($0) } }
       case .object(let members):
-        .mapping {
-          members.filter { !droppingNull || $0.value != .null }
-            .map { (DocumentNode(.string($0.name)), DocumentNode($0.value, droppingNull: droppingNull)) }
-        }
+        .mapping { members.map { (DocumentNode(.string($0.name)), DocumentNode($0.value)) } }
       }
     line = 1
     isJSON = true
@@ -129,7 +122,6 @@ extension DocumentNode {
   ///   - json: the bytes.
   ///   - name: the name of the document in messages.
   ///   - limit: the maximum number of bytes.
-  ///   - droppingNull: true if a member that is null counts as missing.
   ///   - read: makes a value of the tree, or notes the reason why not.
   /// - Returns: the value.
   /// - Throws: all mistakes together.
@@ -137,7 +129,6 @@ extension DocumentNode {
     _ json: [UInt8],
     name: String,
     limit: Int,
-    droppingNull: Bool = false,
     _ read: (DocumentNode, DocumentProblems) -> Value?
   ) throws(DocumentError) -> Value {
     let problems = DocumentProblems()
@@ -145,7 +136,7 @@ extension DocumentNode {
     if json.count > limit {
       problems.mistake("longer than \(limit) bytes", line: 1, field: "", expected: "a shorter document")
     } else if let parsed = parse(json, file: nil, problems) {
-      value = read(DocumentNode(parsed, droppingNull: droppingNull), problems)
+      value = read(DocumentNode(parsed), problems)
       if value == nil, !problems.hasMistakes {
         problems.mistake("nothing can be made of it", line: 1, field: "")
       }

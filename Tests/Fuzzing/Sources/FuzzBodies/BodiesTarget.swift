@@ -1,28 +1,35 @@
 import FuzzSupport
 import PharosHTTP
+import PharosModel
 
-/// A JSON body that is taken member by member.
+/// A JSON body whose members are declared.
 final class BodiesTarget: FuzzTarget {
   static let name = "bodies"
   static let longest = 1_024
 
+  private enum Role: String, CaseIterable {
+    case `operator`
+    case application
+  }
+
   func take(_ input: RawSpan) {
     do {
-      var fields = try BodyFields(input.array, emptyIsObject: input.byteCount == 0)
-      let name = fields.string("name", length: 1...64)
-      fields.require("name", expected: "a name")
-      let flag = fields.bool("flag")
-      let numbers = fields.integers("sequences", count: 0...8)
-      let choice = fields.choice("role", [("operator", true), ("application", false)])
-      try fields.finish()
-      demand(
-        name.map { (1...64).contains($0.utf8.count) } ?? false,
-        "a name has the length that was asked for"
-      )
-      demand((numbers?.count ?? 0) <= 8, "a list is no longer than was asked for")
-      _ = (flag, choice)
+      let known = ["name", "flag", "sequences", "role"]
+      let (name, numbers) = try BodyDocument.read(
+        input.array,
+        name: "body",
+        known: known,
+        mayBeEmpty: input.byteCount == 0
+      ) { fields in
+        let numbers = fields.values("sequences", of: "numbers", .integer(in: 0...8 as ClosedRange<Int64>))
+        _ = (fields.value("flag", .flag), fields.value("role", .word(Role.allCases)))
+        return fields.required("name", .text(length: 1...64)).map { ($0, numbers) }
+      }
+      demand((1...64).contains(name.utf8.count), "a name has the length that was asked for")
+      demand(numbers.allSatisfy { (0...8).contains($0) }, "a number is within its bounds")
     } catch {
-      demand((400..<500).contains(error.status), "a wrong body is the client's mistake")
+      let status = Problem(error)?.status ?? 500
+      demand((400..<500).contains(status), "a wrong body is the client's mistake")
     }
   }
 
