@@ -26,7 +26,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
 
   /// The site before it listens, and after it has stopped.
   private let settled: Mutex<Site>
-  private let grounds: [LocatableVenue]
+  private let venues: [LocatableVenue]
   private let publishesSensings: Bool
   private let configuration: IngestConfiguration
   private let restoration: Mutex<Restoration?>
@@ -37,7 +37,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///
   /// - Parameters:
   ///   - site: applications with their regions, observers, beacons, zones.
-  ///   - grounds: the venues in which handsets and tags are located; without venues, nothing is located. They are given
+  ///   - venues: the venues in which handsets and tags are located; without venues, nothing is located. They are given
   ///     at the start and do not change.
   ///   - publishesSensings: indicates whether the hub publishes what handsets sense, for programs that locate them in
   ///     their own way.
@@ -48,14 +48,14 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///   - logger: the logger for problems; a working server is silent.
   public init(
     site: Site,
-    grounds: [LocatableVenue] = [],
+    venues: [LocatableVenue] = [],
     publishesSensings: Bool = false,
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
     settled = Mutex(site)
-    self.grounds = grounds
+    self.venues = venues
     self.publishesSensings = publishesSensings
     self.configuration = configuration
     self.restoration = Mutex(restoration)
@@ -84,7 +84,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
     do {
       ingest = try await IngestServer.start(
         site: site,
-        grounds: grounds,
+        venues: venues,
         configuration: configuration,
         restoring: restoration.withLock { restoration in
           // As large as the checkpoint, and of no use once it has been read.

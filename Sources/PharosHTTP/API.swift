@@ -14,7 +14,7 @@ package struct API: HTTPResponder {
 
   /// Makes the interface of a server.
   package init(backend: any HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
-    let board = LiveStateCache(
+    let cache = LiveStateCache(
       told: backend.commitPublisher.told,
       rows: { [journal = backend.journal] () throws(JournalError) in try journal.publishedState() },
       authorisations: { [authorisations = backend.authorisations] in authorisations.view },
@@ -24,7 +24,7 @@ package struct API: HTTPResponder {
     let router = Router(context: APIRequest.self)
     router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
     router.add(middleware: gate)
-    for (path, routes) in Dictionary(grouping: Endpoints(backend: backend, board: board).routes, by: \.path) {
+    for (path, routes) in Dictionary(grouping: Endpoints(backend: backend, cache: cache).routes, by: \.path) {
       let endpoint = PathEndpoint(
         routes: routes,
         gate: gate,

@@ -167,7 +167,7 @@ package struct StateCache: Sendable {
 /// After a change of authorisations the cache is therefore filled from the rows again before the next read.
 package final class LiveStateCache: Sendable {
   private struct State {
-    var board = StateCache()
+    var cache = StateCache()
     /// Indicates whether the rows have to be read before the cache is.
     var isStale = true
     /// The events that were published while the rows are being read; nil while no read is under way.
@@ -208,13 +208,13 @@ package final class LiveStateCache: Sendable {
     _ look: (borrowing StateCache) -> Value
   ) async throws(JournalError) -> Value {
     if state.withLock({ $0.isStale }) { try await refill() }
-    return state.withLock { look($0.board) }
+    return state.withLock { look($0.cache) }
   }
 
   /// Removes a subject from the cache, once it is gone from the journal.
   func forget(_ traces: SubjectTraces) {
     state.withLock { state in
-      state.board.forget(traces)
+      state.cache.forget(traces)
       state.isStale = true
     }
   }
@@ -263,11 +263,11 @@ package final class LiveStateCache: Sendable {
     return { view.allows($0, to: principal.application, isLive: isLive) }
   }
 
-  private func take(_ batch: [ToldEvent]) {
+  private func take(_ batch: [PublishedEvent]) {
     state.withLock { state in
       for told in batch {
         if told.event.kind == .authorisationChanged { state.isStale = true }
-        state.board.note(told.event)
+        state.cache.note(told.event)
         state.pending?.append(told.event)
       }
     }
@@ -283,9 +283,9 @@ package final class LiveStateCache: Sendable {
       do throws(JournalError) {
         let told = try rows()
         state.withLock { state in
-          state.board.reset(to: told)
+          state.cache.reset(to: told)
           // The rows may already hold events that were published meanwhile; applying them again is harmless.
-          for event in state.pending ?? [] { state.board.note(event) }
+          for event in state.pending ?? [] { state.cache.note(event) }
           state.pending = nil
         }
       } catch {

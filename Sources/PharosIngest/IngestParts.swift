@@ -13,7 +13,7 @@ struct IngestParts {
   struct Plan: Sendable {
     let site: Site
     /// The venues in which handsets and tags are located.
-    let grounds: [LocatableVenue]
+    let venues: [LocatableVenue]
     /// Indicates whether a caller receives what handsets sense, with or without venues.
     let takesSensings: Bool
     let configuration: IngestConfiguration
@@ -26,14 +26,14 @@ struct IngestParts {
     /// Maps the clock, behind the run before if there was one.
     init(
       _ site: Site,
-      _ grounds: [LocatableVenue],
+      _ venues: [LocatableVenue],
       _ configuration: IngestConfiguration,
       _ restoration: Restoration?,
       takesSensings: Bool,
       _ logger: Logger
     ) {
       self.site = site
-      self.grounds = grounds
+      self.venues = venues
       self.takesSensings = takesSensings
       self.configuration = configuration
       self.restoration = restoration
@@ -176,14 +176,14 @@ extension IngestParts.Plan {
   func merger() throws -> EventMerger {
     let loops = configuration.loops
     guard let restoration else {
-      return EventMerger(shards: loops, site: site, grounds: grounds, keepsSensings: takesSensings)
+      return EventMerger(shards: loops, site: site, venues: venues, keepsSensings: takesSensings)
     }
     do throws(FieldError) {
       return try restoration.merger(
         for: site,
         shards: loops,
         resumingAt: start,
-        grounds: grounds,
+        venues: venues,
         keepsSensings: takesSensings
       )
     } catch {
@@ -222,7 +222,7 @@ extension IngestParts.Plan {
 
   /// The venue data that the engines need; nil if there are no venues and no caller receives what handsets sense.
   private var sensing: SensingScope? {
-    SensingScope(grounds) ?? (takesSensings ? SensingScope() : nil)
+    SensingScope(venues) ?? (takesSensings ? SensingScope() : nil)
   }
 
   private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {

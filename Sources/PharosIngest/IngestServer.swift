@@ -44,7 +44,7 @@ package final class IngestServer: Sendable {
   ///
   /// - Parameters:
   ///   - site: the site's declarations.
-  ///   - grounds: the venues in which handsets and tags are located; without venues, nothing is located.
+  ///   - venues: the venues in which handsets and tags are located; without venues, nothing is located.
   ///   - configuration: the settings.
   ///   - restoration: the state that the previous run has left. States resume, and the time between the runs is no
   ///     evidence of anything. Nil for a start without earlier state.
@@ -57,7 +57,7 @@ package final class IngestServer: Sendable {
   ///   `CaptureError` if the site is too large to be recorded.
   package static func start(
     site: Site,
-    grounds: [LocatableVenue] = [],
+    venues: [LocatableVenue] = [],
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
     logger: Logger,
@@ -66,7 +66,7 @@ package final class IngestServer: Sendable {
   ) async throws -> IngestServer {
     try configuration.check()
     let parts = try await IngestParts.make(
-      IngestParts.Plan(site, grounds, configuration, restoration, takesSensings: sense != nil, logger),
+      IngestParts.Plan(site, venues, configuration, restoration, takesSensings: sense != nil, logger),
       sense: sense,
       deliver: deliver
     )

@@ -24,12 +24,12 @@ package final class Journal: Sendable {
     /// The event.
     package var event: Event
     /// A Boolean value that is true if the event is published; a withheld event changes rows and gets no sequence.
-    package var isTold: Bool
+    package var isPublished: Bool
 
     /// Makes an entry.
-    package init(event: Event, isTold: Bool = true) {
+    package init(event: Event, isPublished: Bool = true) {
       self.event = event
-      self.isTold = isTold
+      self.isPublished = isPublished
     }
   }
 

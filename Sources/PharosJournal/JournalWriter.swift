@@ -125,7 +125,7 @@ final class JournalWriter: @unchecked Sendable {
       record.fill(with: entry.event)
       keys.removeAll(keepingCapacity: true)
       for name in record.names { keys.append(try key(of: name)) }
-      if entry.isTold {
+      if entry.isPublished {
         appended.head += 1
         let sequence = appended.head
         StoredRecord.fill(&bytes, keys: keys, body: record.body)
@@ -139,7 +139,7 @@ final class JournalWriter: @unchecked Sendable {
         appended.sequences.append(nil)
       }
       // What is not told belongs to the next sequence: a checkpoint through the last one need not know of it.
-      let changed = entry.isTold ? appended.head : appended.head + 1
+      let changed = entry.isPublished ? appended.head : appended.head + 1
       try rows.note(entry.event, keys: keys, changed: changed)
     }
     return appended

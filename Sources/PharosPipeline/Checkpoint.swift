@@ -316,7 +316,7 @@ extension Restoration {
   ///   - site: the current site.
   ///   - shards: the number of shards whose output is merged.
   ///   - instant: the time at which inputs begin again.
-  ///   - grounds: the venues in which handsets and tags are located; their positions are found from scratch.
+  ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch.
   ///   - keepsSensings: true if the caller calls ``EventMerger/takeSensings()``.
   /// - Returns: the merger.
   /// - Throws: an error if its state cannot be read.
@@ -324,10 +324,10 @@ extension Restoration {
     for site: Site,
     shards: Int,
     resumingAt instant: Timestamp,
-    grounds: [LocatableVenue] = [],
+    venues: [LocatableVenue] = [],
     keepsSensings: Bool = false
   ) throws(FieldError) -> EventMerger {
-    var merger = EventMerger(shards: shards, site: site, grounds: grounds, keepsSensings: keepsSensings)
+    var merger = EventMerger(shards: shards, site: site, venues: venues, keepsSensings: keepsSensings)
     if let checkpoint { try merger.restoreState(from: checkpoint) }
     merger.resume(at: instant, publishedState: publishedState)
     return merger

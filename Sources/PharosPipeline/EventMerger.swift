@@ -58,17 +58,17 @@ package struct EventMerger: Sendable {
   ///   - shards: the number of shards that hand over.
   ///   - site: the site as declared.
   ///   - limits: the memory limits of stage two.
-  ///   - grounds: the venues in which handsets and tags are located.
+  ///   - venues: the venues in which handsets and tags are located.
   ///   - keepsSensings: true if the caller calls ``takeSensings()``.
   package init(
     shards: Int,
     site: Site,
     limits: PositioningLimits = PositioningLimits(),
-    grounds: [LocatableVenue] = [],
+    venues: [LocatableVenue] = [],
     keepsSensings: Bool = false
   ) {
     stream = site.stream
-    stageTwo = StageTwo(site: site, limits: limits, grounds: grounds)
+    stageTwo = StageTwo(site: site, limits: limits, venues: venues)
     self.keepsSensings = keepsSensings
     watermarks = Array(repeating: .distantPast, count: max(1, shards))
   }

@@ -43,20 +43,20 @@ public struct Pipeline: Sendable {
   ///   - shards: the number of shards; any number gives the same events.
   ///   - monitoring: the memory limits of stage one.
   ///   - positioning: the memory limits of stage two.
-  ///   - grounds: the venues in which handsets and tags are located; without venues, locating is off and costs nothing.
+  ///   - venues: the venues in which handsets and tags are located; without venues, locating is off and costs nothing.
   /// - Throws: the first refusal of a declared application.
   package init(
     site: Site,
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
     positioning: PositioningLimits = PositioningLimits(),
-    grounds: [LocatableVenue] = []
+    venues: [LocatableVenue] = []
   ) throws(RegionRefusal) {
     registry = try RegionRegistry(site: site)
     resolver = Resolver(site: site)
-    let engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(grounds))
+    let engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(venues))
     self.shards = Array(repeating: engine, count: max(1, shards))
-    merger = EventMerger(shards: max(1, shards), site: site, limits: positioning, grounds: grounds)
+    merger = EventMerger(shards: max(1, shards), site: site, limits: positioning, venues: venues)
   }
 
   /// Takes reports and gives what has become final.
@@ -308,7 +308,7 @@ extension Pipeline {
   ///   - shards: the number of shards, which may differ from that of the previous pipeline.
   ///   - monitoring: the memory limits of stage one.
   ///   - positioning: the memory limits of stage two.
-  ///   - grounds: the venues in which handsets and tags are located; their positions are found from scratch.
+  ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch.
   /// - Throws: `RegionRefusal` for the site; a `FieldError` if a state cannot be read.
   package init(
     site: Site,
@@ -316,14 +316,14 @@ extension Pipeline {
     shards: Int = 1,
     monitoring: MonitoringLimits = MonitoringLimits(),
     positioning: PositioningLimits = PositioningLimits(),
-    grounds: [LocatableVenue] = []
+    venues: [LocatableVenue] = []
   ) throws {
     try self.init(
       site: site,
       shards: shards,
       monitoring: monitoring,
       positioning: positioning,
-      grounds: grounds
+      venues: venues
     )
     try restore(checkpoint)
   }
@@ -455,10 +455,10 @@ public enum PipelineInput: Sendable {
 extension SensingScope {
   /// Makes the scope of the venues in which handsets and tags are located; nil if there are none, so that nothing is
   /// handed on.
-  package init?(_ grounds: [LocatableVenue]) {
-    guard !grounds.isEmpty else { return nil }
+  package init?(_ venues: [LocatableVenue]) {
+    guard !venues.isEmpty else { return nil }
     self.init()
-    for (_, floor) in grounds.lazy.flatMap(\.venue.floors) {
+    for (_, floor) in venues.lazy.flatMap(\.venue.floors) {
       fixedObservers.formUnion(floor.observers.map(\.observer))
       for placed in floor.beacons where placed.beacon.kind == .address {
         if let address = placed.beacon.address { beaconAddresses.insert(address.bits) }

@@ -81,7 +81,7 @@ struct LocatedSubject: Sendable {
     return (fix, counter, fix.time + lag)
   }
 
-  /// Records which grounds know the input of the subject.
+  /// Records which venues know the input of the subject.
   ///
   /// - Returns: `true` if the subject must be moved to the ground that knows its input best.
   mutating func note(_ reach: GroundReach) -> Bool {

@@ -8,7 +8,7 @@ import PharosVenues
 /// written state: after a restart each subject is located from scratch, within a scan or two.
 package struct Locators: Sendable {
   /// The prepared venues.
-  let grounds: [LocatableVenue]
+  let venues: [LocatableVenue]
   let stream: String
   let limit: Int
   /// The beacons at known places, which are not tags.
@@ -33,12 +33,12 @@ package struct Locators: Sendable {
   static let leastTagLag = TimeSpan.seconds(3)
 
   /// Creates a collection without subjects.
-  package init(grounds: [LocatableVenue], site: Site, limit: Int) {
-    self.grounds = grounds
+  package init(venues: [LocatableVenue], site: Site, limit: Int) {
+    self.venues = venues
     self.limit = limit
     stream = site.stream
     settings = site.positioning
-    fixedBeacons = Set(grounds.flatMap { $0.venue.floors.flatMap { $0.floor.beacons.map(\.beacon) } })
+    fixedBeacons = Set(venues.flatMap { $0.venue.floors.flatMap { $0.floor.beacons.map(\.beacon) } })
   }
 
   /// The sum of the counters of all subjects, including those that were forgotten.
@@ -58,7 +58,7 @@ package struct Locators: Sendable {
 
   /// Takes a sensing of a handset.
   package mutating func take(_ sensing: Sensing, into events: inout [Event]) {
-    let reach = GroundReach(sensing.body, grounds)
+    let reach = GroundReach(sensing.body, venues)
     let place = place(of: .observer(sensing.observer), reach, at: sensing.decidedAt, into: &events)
     subjects[place].take(sensing)
     tell(place, into: &events)
@@ -69,7 +69,7 @@ package struct Locators: Sendable {
   ///
   /// Beacons that are not at known places are tags.
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
-    let reach = GroundReach(second.observer, grounds)
+    let reach = GroundReach(second.observer, venues)
     guard reach.mostKnown > 0 else { return }
     for summary in second.beacons where !fixedBeacons.contains(summary.beacon) {
       let place = place(of: .beacon(summary.beacon), reach, at: second.decidedAt, into: &events)
@@ -152,7 +152,7 @@ package struct Locators: Sendable {
           subject: subjects[place].id,
           counter: number,
           ordinal: number,
-          detail: .fix(FixDetail(fix, in: grounds[subjects[place].ground].venue))
+          detail: .fix(FixDetail(fix, in: venues[subjects[place].ground].venue))
         )
       )
     }
@@ -201,12 +201,12 @@ extension Locators {
   }
 
   private func locator(of id: SubjectID, on ground: Int) -> Locator {
-    var rules = grounds[ground].rules
+    var rules = venues[ground].rules
     rules.interval = settings.interval
     rules.lag = settings.lag
     if case .beacon = id { rules.lag = max(rules.lag, Locators.leastTagLag) }
     if let particles = settings.particles { rules.particles = particles }
-    return Locator(ground: grounds[ground], rules: rules, seed: seed(of: id))
+    return Locator(ground: venues[ground], rules: rules, seed: seed(of: id))
   }
 
   /// Returns a number that depends only on the stream and the subject: FNV-1a over both names, a zero between them.
@@ -263,7 +263,7 @@ struct GroundReach {
   /// - Units: metres.
   static let approach = 1_000.0
 
-  /// The maximum number of access points of a scan that are looked up where there are several grounds.
+  /// The maximum number of access points of a scan that are looked up where there are several venues.
   ///
   /// 64: a scan in a mall has hundreds, and any few of them identify the building.
   static let mostLookedUp = 64
@@ -271,8 +271,8 @@ struct GroundReach {
   /// Creates the result of a sensing.
   ///
   /// If there is only one ground, nothing is looked up.
-  init(_ body: Sensing.Body, _ grounds: [LocatableVenue]) {
-    guard grounds.count > 1 else {
+  init(_ body: Sensing.Body, _ venues: [LocatableVenue]) {
+    guard venues.count > 1 else {
       self = GroundReach.sole
       return
     }
@@ -280,34 +280,34 @@ struct GroundReach {
     case .accessPoints(let points):
       let some = points.prefix(GroundReach.mostLookedUp)
       self.init(
-        known: grounds.map { ground in
+        known: venues.map { ground in
           some.count { ground.content.emitter(.accessPoint($0.bssid)) != nil }
         },
         isTelling: true
       )
     case .beacon(let beacon, let address, rssi: _, accuracy: _):
       self.init(
-        known: grounds.map { $0.content.emitter(ofBeacon: beacon, address: address) == nil ? 0 : 1 },
+        known: venues.map { $0.content.emitter(ofBeacon: beacon, address: address) == nil ? 0 : 1 },
         isTelling: true
       )
     case .outside(let fix):
       let place = Coordinate(latitude: fix.latitude, longitude: fix.longitude)
       self.init(
-        known: grounds.map { ground in
+        known: venues.map { ground in
           place.map { ground.isNear($0, within: GroundReach.approach) } == true ? 1 : 0
         },
         isTelling: true
       )
     case .motion:
-      self.init(known: grounds.map { _ in 0 }, isTelling: false)
+      self.init(known: venues.map { _ in 0 }, isTelling: false)
     }
   }
 
-  /// Creates the result of a fixed observer, from the grounds that know it.
-  init(_ observer: ObserverID, _ grounds: [LocatableVenue]) {
+  /// Creates the result of a fixed observer, from the venues that know it.
+  init(_ observer: ObserverID, _ venues: [LocatableVenue]) {
     self.init(
-      known: grounds.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
-      isTelling: grounds.count > 1
+      known: venues.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
+      isTelling: venues.count > 1
     )
   }
 

@@ -49,8 +49,8 @@ package struct StageTwo: Sendable {
   /// - Parameters:
   ///   - site: The site.
   ///   - limits: The bounds on what the stage keeps.
-  ///   - grounds: The venues in which handsets and tags are located. If it is empty, no subject is located.
-  package init(site: Site, limits: PositioningLimits = PositioningLimits(), grounds: [LocatableVenue] = []) {
+  ///   - venues: The venues in which handsets and tags are located. If it is empty, no subject is located.
+  package init(site: Site, limits: PositioningLimits = PositioningLimits(), venues: [LocatableVenue] = []) {
     zones = site.zones
     self.stream = site.stream
     self.limits = limits
@@ -62,7 +62,7 @@ package struct StageTwo: Sendable {
       offsets: OffsetTable(observers: plan.observers.count)
     )
     gaps = LevelGaps(observers: plan.observers.count)
-    if !grounds.isEmpty { locators = Locators(grounds: grounds, site: site, limit: limits.subjects) }
+    if !venues.isEmpty { locators = Locators(venues: venues, site: site, limit: limits.subjects) }
   }
 
   /// Takes a link of stage one.

@@ -6,7 +6,7 @@ import Synchronization
 /// The same queues and policies as ``EventHub``, one step later. Its events may be shown to the network: they are
 /// committed to the journal, with their sequence numbers, or, like ranging, are of a kind that is never kept.
 public final class CommittedEventHub: Sendable {
-  private let hub = Hub<ToldEvent>()
+  private let hub = Hub<PublishedEvent>()
 
   /// Makes a hub without subscribers.
   public init() {}
@@ -15,15 +15,15 @@ public final class CommittedEventHub: Sendable {
   public var subscriptionCount: Int { hub.count }
 
   /// Every published event, one by one.
-  public var events: EventPublisher<ToldEvent, Never> { hub.stream { $0 } }
+  public var events: EventPublisher<PublishedEvent, Never> { hub.stream { $0 } }
 
   /// Every published event in the batches they were committed in.
-  public var batches: EventPublisher<[ToldEvent], Never> { hub.stream { [$0] } }
+  public var batches: EventPublisher<[PublishedEvent], Never> { hub.stream { [$0] } }
 
   /// Hands a batch to every subscription; never blocks.
   ///
   /// To be called from one thread at a time, with sequence numbers that rise.
-  public func publish(_ batch: [ToldEvent]) { hub.publish(batch) }
+  public func publish(_ batch: [PublishedEvent]) { hub.publish(batch) }
 
   /// Ends every subscription once its queue is empty; later subscriptions end at once.
   public func finish() { hub.finish() }
@@ -37,7 +37,7 @@ public final class CommittedEventHub: Sendable {
   /// - Returns: the tap, by which to end the calls.
   @discardableResult
   public func tap(
-    _ take: @escaping @Sendable ([ToldEvent]) -> Void,
+    _ take: @escaping @Sendable ([PublishedEvent]) -> Void,
     onFinish: @escaping @Sendable () -> Void = {}
   ) -> HubTap {
     hub.tap(take, onFinish: onFinish)
@@ -47,7 +47,7 @@ public final class CommittedEventHub: Sendable {
 /// An event as it is published outside the process: the decision, its sequence number in the journal and its JSON.
 ///
 /// Copies share one storage, so a thousand streams that wait for their clients hold one event and one JSON text.
-public struct ToldEvent: Sendable {
+public struct PublishedEvent: Sendable {
   private final class Storage: Sendable {
     let sequence: Int64?
     let isLiveOnly: Bool
@@ -97,9 +97,9 @@ public struct ToldEvent: Sendable {
   }
 }
 
-extension ToldEvent: Equatable {
+extension PublishedEvent: Equatable {
   /// Returns whether both have the same event, sequence number and `isLiveOnly`.
-  public static func == (left: ToldEvent, right: ToldEvent) -> Bool {
+  public static func == (left: PublishedEvent, right: PublishedEvent) -> Bool {
     left.storage === right.storage
       || left.sequence == right.sequence && left.isLiveOnly == right.isLiveOnly && left.event == right.event
   }

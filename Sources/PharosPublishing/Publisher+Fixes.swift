@@ -98,7 +98,7 @@ final class FixMaker: Subscriber, Sendable {
     finish: @escaping @Sendable () -> Void
   ) {
     state = Mutex(
-      State(locators: Locators(grounds: [ground], site: site, limit: FixMaker.mostSubjects))
+      State(locators: Locators(venues: [ground], site: site, limit: FixMaker.mostSubjects))
     )
     patience = site.positioning.lag + site.positioning.interval
     self.deliver = deliver

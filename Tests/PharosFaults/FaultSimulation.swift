@@ -140,7 +140,7 @@ package struct FaultSimulation {
         return world.violate(.journal, "number \(journaled.sequence) stands where \(index + 1) belongs")
       }
       let decided = world.ledger.entries[journaled.event.id]?.event
-      if decided?.isTold(like: journaled.event) != true {
+      if decided?.isPublished(like: journaled.event) != true {
         world.violate(.journal, "number \(journaled.sequence) is no event that was decided")
       }
     }

@@ -94,14 +94,14 @@ struct FixTests {
     }
   }
 
-  @Test("the board forgets the stalest fixes when there are too many, and never the newest")
+  @Test("the cache forgets the stalest fixes when there are too many, and never the newest")
   func bound() {
-    var board = StateCache()
-    for number in 0..<(StateCache.mostFixes + 10) { board.note(.fix(of: "s\(number)", at: number)) }
-    #expect(board.fixes.count <= StateCache.mostFixes)
-    #expect(board.fixes.count > StateCache.mostFixes / 2)
-    #expect(board.fix(of: .observer(.name("s0"))) == nil)
-    #expect(board.fix(of: .observer(.name("s\(StateCache.mostFixes + 9)"))) != nil)
+    var cache = StateCache()
+    for number in 0..<(StateCache.mostFixes + 10) { cache.note(.fix(of: "s\(number)", at: number)) }
+    #expect(cache.fixes.count <= StateCache.mostFixes)
+    #expect(cache.fixes.count > StateCache.mostFixes / 2)
+    #expect(cache.fix(of: .observer(.name("s0"))) == nil)
+    #expect(cache.fix(of: .observer(.name("s\(StateCache.mostFixes + 9)"))) != nil)
   }
 
   @Test("nobody learns where a person is unless it was granted, and no longer than it is")

@@ -23,13 +23,13 @@ struct OpenAPITests {
   @Test("every route is described, and everything that is described is a route")
   func bothWays() throws {
     let backend = try TestService.parts(site: .gallery)
-    let board = LiveStateCache(
+    let cache = LiveStateCache(
       told: CommittedEventHub(),
       rows: { PublishedState() },
       authorisations: { backend.authorisations.view },
       inUse: { [] }
     )
-    let routes = Endpoints(backend: backend, board: board).routes
+    let routes = Endpoints(backend: backend, cache: cache).routes
     let served = Set(
       routes.map {
         "\($0.method.rawValue.lowercased()) \($0.path.replacing("**", with: "{file}"))"

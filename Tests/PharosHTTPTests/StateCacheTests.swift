@@ -6,8 +6,8 @@ import PharosPublishing
 import PharosTestSupport
 import Testing
 
-/// The board that lists of states are read from.
-@Suite("The board", .timeLimit(.minutes(20)))
+/// The cache that lists of states are read from.
+@Suite("The cache of states", .timeLimit(.minutes(20)))
 struct StateCacheTests {
   private func change(_ number: Int, _ generator: inout SeededGenerator) throws -> Event {
     let application = ["a", "ab", "b", ""].randomElement(using: &generator) ?? ""
@@ -31,17 +31,17 @@ struct StateCacheTests {
   @Test("rows and counts of an application are those that a plain search finds")
   func rows() throws {
     var generator = SeededGenerator(seed: 21)
-    var board = StateCache()
+    var cache = StateCache()
     var all = PublishedState()
     for number in 0..<2_000 {
       let event = try change(number, &generator)
-      board.note(event)
+      cache.note(event)
       all.note(event)
       guard number % 50 == 0 else { continue }
       for application in ["", "a", "ab", "b", "c"] {
         let expected = all.regions.filter { $0.application == application }
-        #expect(Array(board.rows(of: application)) == expected)
-        let counts = board.counts(of: application) { $0.description != "observer-1" }
+        #expect(Array(cache.rows(of: application)) == expected)
+        let counts = cache.counts(of: application) { $0.description != "observer-1" }
         for region in 0..<3 {
           let name = "region-\(region)"
           let meant = expected.filter {
@@ -63,15 +63,15 @@ struct StateCacheTests {
     let (told, journal) = (CommittedEventHub(), try Journal.open(.memory, stream: "test"))
     _ = try journal.append(events[..<100].map { Journal.Entry(event: $0) })
     let authorisations = try Authorisations(store: journal)
-    let board = LiveStateCache(
+    let cache = LiveStateCache(
       told: told,
       rows: { () throws(JournalError) in
         let rows = try journal.publishedState()
-        // Committed and told after the rows were read, before the board has them.
+        // Committed and told after the rows were read, before the cache has them.
         let sequences = try journal.append(events[100..<200].map { Journal.Entry(event: $0) })
         told.publish(
           zip(sequences, events[100..<200]).map {
-            ToldEvent(sequence: $0, event: $1, stream: "test")
+            PublishedEvent(sequence: $0, event: $1, stream: "test")
           }
         )
         return rows
@@ -79,9 +79,9 @@ struct StateCacheTests {
       authorisations: { authorisations.view },
       inUse: { [] }
     )
-    #expect(try await board.read { $0.told } == events[..<200].told)
-    told.publish(events[200...].map { ToldEvent(sequence: 1, event: $0, stream: "test") })
-    #expect(try await board.read { $0.told } == events[...].told)
+    #expect(try await cache.read { $0.told } == events[..<200].told)
+    told.publish(events[200...].map { PublishedEvent(sequence: 1, event: $0, stream: "test") })
+    #expect(try await cache.read { $0.told } == events[...].told)
   }
 }
 

@@ -76,7 +76,7 @@ struct FixServingTests {
     let ground = try FixServingTests.ground()
     let sensed = Mutex<[Sensing]>([])
     let harness = try await ServerHarness.start(
-      grounds: [ground],
+      venues: [ground],
       isRecording: true,
       configure: {
         $0.loops = loops

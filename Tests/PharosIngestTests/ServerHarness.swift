@@ -55,7 +55,7 @@ final class ServerHarness: Sendable {
 
   static func start(
     site: Site = Samples.site,
-    grounds: [LocatableVenue] = [],
+    venues: [LocatableVenue] = [],
     listeners: [ListenAddress] = [ListenAddress(host: "127.0.0.1", port: 0)],
     isRecording: Bool = false,
     restoring restoration: Restoration? = nil,
@@ -71,7 +71,7 @@ final class ServerHarness: Sendable {
     configure(&configuration)
     let server = try await IngestServer.start(
       site: site,
-      grounds: grounds,
+      venues: venues,
       configuration: configuration,
       restoring: restoration,
       logger: Logger(label: "test") { _ in logs },
@@ -106,14 +106,14 @@ final class ServerHarness: Sendable {
   }
 
   /// The events that one thread makes of the recording.
-  func replayed(shards: Int, on grounds: [LocatableVenue] = []) throws -> [Event] {
+  func replayed(shards: Int, on venues: [LocatableVenue] = []) throws -> [Event] {
     var feed = CaptureFeed(observer: .name("none"))
     feed.append(output.recorded)
     var pipeline: Pipeline?
     var events: [Event] = []
     while let input = try feed.next(maxReports: 17) {
       if case .site(let site) = input {
-        pipeline = try Pipeline(site: site, shards: shards, grounds: grounds)
+        pipeline = try Pipeline(site: site, shards: shards, venues: venues)
       }
       events += pipeline?.take(input) ?? []
     }

@@ -18,7 +18,7 @@ struct JournalEraseTests {
     var timeline = Timeline(seed: seed)
     var model = ModelJournal()
     for _ in 0..<30 {
-      let entries = timeline.events(40).map { Journal.Entry(event: $0, isTold: !timeline.chance(6)) }
+      let entries = timeline.events(40).map { Journal.Entry(event: $0, isPublished: !timeline.chance(6)) }
       model.append(entries)
       _ = try journal.append(entries)
     }

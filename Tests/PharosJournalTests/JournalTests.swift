@@ -15,12 +15,12 @@ struct JournalTests {
     for _ in 0..<groups {
       let count = timeline.number(1...40)
       let entries = timeline.events(count).map { event in
-        Journal.Entry(event: event, isTold: !timeline.chance(6))
+        Journal.Entry(event: event, isPublished: !timeline.chance(6))
       }
       let before = Int64(model.told.count)
       model.append(entries)
       let sequences = try journal.append(entries)
-      #expect(sequences.map { $0 != nil } == entries.map(\.isTold))
+      #expect(sequences.map { $0 != nil } == entries.map(\.isPublished))
       #expect(sequences.compactMap { $0 } == Array(before + 1..<Int64(model.told.count) + 1))
     }
   }
@@ -71,7 +71,7 @@ struct JournalTests {
     var rows = PublishedState()
     let untold = timeline.events(50)
     for event in untold { rows.note(event) }
-    _ = try journal.append(untold.map { .init(event: $0, isTold: false) })
+    _ = try journal.append(untold.map { .init(event: $0, isPublished: false) })
     let since = try journal.publishedState(after: head)
     #expect(journal.head == head)
     // A word since then says the same as the events since then, but for what it knows from before.

@@ -154,7 +154,7 @@ struct ModelJournal {
   mutating func append(_ entries: [Journal.Entry]) {
     for entry in entries {
       rows.note(entry.event)
-      guard entry.isTold else { continue }
+      guard entry.isPublished else { continue }
       told.append(JournaledEvent(sequence: Int64(told.count) + 1, event: entry.event))
     }
   }

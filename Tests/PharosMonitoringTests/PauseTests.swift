@@ -7,14 +7,14 @@ import Testing
 struct PauseTests {
   private static let site = Timeline.site([Timeline.region("door", major: 1, silence: .seconds(4))])
 
-  private static func story(isTold: Bool, isBack: Bool) -> [String] {
+  private static func story(isPublished: Bool, isBack: Bool) -> [String] {
     var timeline = Timeline(site)
     for second in 1...20 {
       timeline.hear(2, 9, at: Double(second))
       timeline.hear(at: Double(second) + 0.1)
     }
     timeline.advance(to: 20.2)
-    if isTold { timeline.pause(from: 20.3, to: 60) }
+    if isPublished { timeline.pause(from: 20.3, to: 60) }
     // What waited in the socket: the stranger first, then the beacon.
     timeline.hear(2, 9, at: 60)
     if isBack { timeline.hear(at: 60.001) }
@@ -24,10 +24,12 @@ struct PauseTests {
 
   @Test("silence begins anew, so that nobody leaves before its adverts are read")
   func stays() {
-    #expect(Self.story(isTold: true, isBack: true) == ["regionEnter door 1.1", "regionExit door 64.001"])
-    #expect(Self.story(isTold: true, isBack: false) == ["regionEnter door 1.1", "regionExit door 64.0"])
+    #expect(
+      Self.story(isPublished: true, isBack: true) == ["regionEnter door 1.1", "regionExit door 64.001"]
+    )
+    #expect(Self.story(isPublished: true, isBack: false) == ["regionEnter door 1.1", "regionExit door 64.0"])
     // Without a word of it the silence is the beacon's.
-    #expect(Self.story(isTold: false, isBack: true).dropFirst().first == "regionExit door 24.1")
+    #expect(Self.story(isPublished: false, isBack: true).dropFirst().first == "regionExit door 24.1")
   }
 
   @Test("what was due before it is decided before it")

@@ -57,7 +57,7 @@ struct FixOperatorTests {
 
   /// The fixes that the server's stage makes of the same sensings.
   private func expected(_ sensings: [Sensing], _ ground: LocatableVenue, patience: TimeSpan) -> [Fix] {
-    var locators = Locators(grounds: [ground], site: Site(), limit: 100)
+    var locators = Locators(venues: [ground], site: Site(), limit: 100)
     var events: [Event] = []
     var watermark = Timestamp.distantPast
     for sensing in sensings {

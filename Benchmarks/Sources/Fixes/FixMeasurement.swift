@@ -63,7 +63,7 @@ struct FixMeasurement {
   /// The same traffic as reports through both stages.
   func pipeline() throws -> Figures {
     let site = Site(positioning: PositioningSettings(particles: rules.particles))
-    var pipeline = try Pipeline(site: site, grounds: [traffic.ground])
+    var pipeline = try Pipeline(site: site, venues: [traffic.ground])
     var figures = Figures(subjects: subjects)
     let before = scale_resident_bytes()
     for period in 0..<FixMeasurement.seconds * 2 {

@@ -211,7 +211,7 @@ extension CommitPublisher {
   func commit(_ group: Backlog.Group) {
     let judged = judge(group.events)
     let entries = zip(group.events, judged).compactMap { event, verdict in
-      event.kind.isJournalled ? Journal.Entry(event: event, isTold: verdict == .always) : nil
+      event.kind.isJournalled ? Journal.Entry(event: event, isPublished: verdict == .always) : nil
     }
     do {
       let sequences = entries.isEmpty ? [] : try store.append(entries)
@@ -267,7 +267,7 @@ extension CommitPublisher {
   /// Publishes the events that the authorisations allow; the sequence numbers are those of the journalled ones, in
   /// order.
   func publish(_ events: [Event], judged: [GateVerdict], sequences: [Int64?]) {
-    var telling: [ToldEvent] = []
+    var telling: [PublishedEvent] = []
     telling.reserveCapacity(events.count)
     var (told, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
     var next = sequences.startIndex
@@ -283,7 +283,7 @@ extension CommitPublisher {
       }
       if sequence == nil { passed += 1 } else { told += 1 }
       telling.append(
-        ToldEvent(sequence: sequence, event: event, isLiveOnly: verdict == .live, stream: stream)
+        PublishedEvent(sequence: sequence, event: event, isLiveOnly: verdict == .live, stream: stream)
       )
     }
     state.withLock { state in

@@ -29,7 +29,7 @@ struct HistoryReader: Sendable {
   /// One page of the journal.
   struct Page: Sendable {
     /// The events, ascending.
-    var events: [ToldEvent]
+    var events: [PublishedEvent]
     /// Indicates whether there are no more of them.
     var isLast: Bool
     /// The oldest sequence number that was kept after they were read.
@@ -69,7 +69,7 @@ struct HistoryReader: Sendable {
       let found = try history.events(after: span.after, matching: filter, limit: limit)
       // Asked afterwards: whatever the read missed because it was removed is then told as a gap.
       return Page(
-        events: found.map { ToldEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
+        events: found.map { PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
         isLast: found.count < limit,
         oldest: history.oldest
       )

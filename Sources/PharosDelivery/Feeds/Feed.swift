@@ -187,7 +187,7 @@ package struct FeedRequest: Sendable {
 /// An item of a feed.
 package enum FeedItem: Equatable, Sendable {
   /// An event.
-  case event(ToldEvent)
+  case event(PublishedEvent)
   /// The number of events without a place in the journal that were not taken in time or could not be published.
   case dropped(Int)
   /// A range of sequence numbers, both included, that the journal no longer keeps; it may have contained events that

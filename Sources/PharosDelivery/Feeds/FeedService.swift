@@ -186,7 +186,7 @@ package final class FeedService: Service, Sendable {
   }
 
   /// Passes published events to the streams that want them; called on the commit publisher's thread.
-  private func publish(_ batch: [ToldEvent]) {
+  private func publish(_ batch: [PublishedEvent]) {
     let touched = state.withLock { state in
       var touched: [UInt64: FeedCore] = [:]
       for told in batch {

@@ -35,7 +35,7 @@ package struct FeedState {
   private let limit: Int
   /// The span of the journal that comes before all waiting events.
   private(set) var span: Span?
-  private var decisions: [ToldEvent] = []
+  private var decisions: [PublishedEvent] = []
   private var readings: FeedReadings
   /// The sequence number up to which events were delivered or lie in the span.
   private var acceptsAfter: Int64 = 0
@@ -81,7 +81,7 @@ package struct FeedState {
   ///   - told: the event.
   ///   - hasRoom: true if one more event may wait, over all streams.
   /// - Returns: the number of dropped events.
-  package mutating func take(_ told: ToldEvent, hasRoom: Bool) -> Int {
+  package mutating func take(_ told: PublishedEvent, hasRoom: Bool) -> Int {
     let hasRoomHere = hasRoom && decisions.count < limit
     if let sequence = told.sequence {
       guard behindAfter == nil, sequence > acceptsAfter else { return 0 }
@@ -113,7 +113,7 @@ package struct FeedState {
   }
 
   /// Returns whether a waiting client should ask again now.
-  func isReady(at now: Duration) -> Bool {
+  package func isReady(at now: Duration) -> Bool {
     !decisions.isEmpty || span != nil || behindAfter != nil || isFinished || isHeartbeatDue || dropped > 0
       || foreign != nil
       || readings.isDue(at: now)
@@ -151,7 +151,7 @@ package struct FeedState {
   ///   - now: the time.
   /// - Returns: the items to pass to the client.
   package mutating func found(
-    _ events: [ToldEvent],
+    _ events: [PublishedEvent],
     isLast: Bool,
     oldest: Int64,
     at now: Duration
@@ -181,7 +181,7 @@ package struct FeedState {
 struct FeedReadings {
   private let limit: Int
   private let interval: Duration?
-  private var waiting: [ToldEvent] = []
+  private var waiting: [PublishedEvent] = []
   /// The index of the waiting reading of each topic, if readings are coalesced.
   private var places: [EventTopic: Int] = [:]
   /// The time at which readings were last delivered.
@@ -201,7 +201,7 @@ struct FeedReadings {
   ///   - reading: the reading.
   ///   - hasRoom: true if one more may wait.
   /// - Returns: the number of dropped readings, this one or older ones.
-  mutating func take(_ reading: ToldEvent, hasRoom: Bool) -> Int {
+  mutating func take(_ reading: PublishedEvent, hasRoom: Bool) -> Int {
     guard interval != nil else {
       guard hasRoom else { return 1 }
       waiting.append(reading)
@@ -230,7 +230,7 @@ struct FeedReadings {
   }
 
   /// Returns and removes the waiting readings.
-  mutating func give(at now: Duration) -> [ToldEvent] {
+  mutating func give(at now: Duration) -> [PublishedEvent] {
     defer {
       waiting.removeAll(keepingCapacity: true)
       places.removeAll(keepingCapacity: true)
@@ -272,7 +272,7 @@ final class FeedCore: Sendable {
   }
 
   /// Takes an event that the filter wants.
-  func take(_ told: ToldEvent) {
+  func take(_ told: PublishedEvent) {
     let hasRoom = tally.hasRoom
     let (added, dropped, fellBehind) = guarded.withLock { guarded in
       let before = (guarded.state.waiting, guarded.state.behindAfter == nil)
@@ -316,7 +316,7 @@ final class FeedCore: Sendable {
   }
 
   /// Takes the events that the journal has of the span, and returns the items for the client.
-  func found(_ events: [ToldEvent], isLast: Bool, oldest: Int64, at now: Duration) -> [FeedItem] {
+  func found(_ events: [PublishedEvent], isLast: Bool, oldest: Int64, at now: Duration) -> [FeedItem] {
     guarded.withLock { $0.state.found(events, isLast: isLast, oldest: oldest, at: now) }
   }
 

@@ -61,14 +61,14 @@ extension Endpoints {
     return [
       Route(.get, path, access: .application, conditional: true) { request in
         let application = try application(request)
-        let counts = try await board.counts(of: application.identifier, for: request.principal)
+        let counts = try await cache.counts(of: application.identifier, for: request.principal)
         return .json { json in
           json.objects("regions", application.regions) { write($1, counts[$1.region.identifier], to: &$0) }
         }
       },
       Route(.get, path + "/{id}", access: .application, conditional: true) { request in
         let region = try region(request)
-        let counts = try await board.counts(of: request.parameter("app"), for: request.principal)
+        let counts = try await cache.counts(of: request.parameter("app"), for: request.principal)
         return .json { write(region, counts[region.region.identifier], to: &$0) }
       },
       Route(.put, path + "/{id}", access: .application, body: .json, handler: putRegion),
@@ -100,7 +100,7 @@ extension Endpoints {
     try Endpoints.check(application: name)
     let region = try RegionDocument.region(json: request.body, identifier: identifier)
     let isNew = try await backend.registrar.put(region: region, application: name)
-    let counts = try await board.counts(of: name, for: request.principal)
+    let counts = try await cache.counts(of: name, for: request.principal)
     return .put(isNew: isNew, at: "applications", name, "regions", identifier) { json in
       let registered = RegisteredApplication.RegisteredRegion(region: region, source: .http)
       write(registered, counts[identifier], to: &json)

@@ -47,7 +47,7 @@ extension Endpoints {
         remaining: try journal.documents(naming: traces)
       )
     }
-    board.forget(traces)
+    cache.forget(traces)
     return .json { report.write(to: &$0) }
   }
 

@@ -102,12 +102,12 @@ extension Endpoints {
     let applications = query.texts("application")
     let observers = query.observers("observer")
     try query.finish()
-    let words = try await board.read { $0.ranging }
+    let words = try await cache.read { $0.ranging }
       .filter { request.principal.mayUse(application: $0.key.application) }
       .filter { applications?.contains($0.key.application) ?? true }
       .filter { observers?.contains($0.key.observer) ?? true }
       .filter { word in
-        board.visibility(of: word.key.application, to: request.principal)(
+        cache.visibility(of: word.key.application, to: request.principal)(
           .observer(word.key.observer)
         )
       }

@@ -33,8 +33,8 @@ extension Endpoints {
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
-    let isShown = board.visibility(ofFixesTo: request.principal)
-    let events = try await board.read { $0.fixes }
+    let isShown = cache.visibility(ofFixesTo: request.principal)
+    let events = try await cache.read { $0.fixes }
       .filter { event in
         guard case .fix(let detail) = event.detail else { return false }
         return subjects?.contains(event.subject) ?? true && venues?.contains(detail.venue) ?? true
@@ -56,8 +56,8 @@ extension Endpoints {
     guard let subject = SubjectID(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
     }
-    let isShown = board.visibility(ofFixesTo: request.principal)
-    guard let event = try await board.read({ $0.fix(of: subject) }), isShown(event) else {
+    let isShown = cache.visibility(ofFixesTo: request.principal)
+    guard let event = try await cache.read({ $0.fix(of: subject) }), isShown(event) else {
       throw Problem.notFound(
         "There is no fix of \"\(text.shortened)\". It has not been located since the server began, or too many others "
           + "were since; /v1/fixes lists who was."

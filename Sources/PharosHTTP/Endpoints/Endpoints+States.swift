@@ -47,9 +47,9 @@ extension Endpoints {
     let after = Page.key(&query, RowKey.init)
     try query.finish()
     let registered = Set(application.regions.map(\.region.identifier))
-    let isShown = board.visibility(of: application.identifier, to: request.principal)
-    let rows = try await board.read { board in
-      board.rows(of: application.identifier).filter { row in
+    let isShown = cache.visibility(of: application.identifier, to: request.principal)
+    let rows = try await cache.read { cache in
+      cache.rows(of: application.identifier).filter { row in
         // Rows of regions that are no longer registered stay in the journal and are history; a rotation's come and go.
         (application.rotated > 0 || registered.contains(row.region)) && isShown(row.subject)
           && regions?.contains(row.region) ?? true && subjects?.contains(row.subject) ?? true
@@ -61,7 +61,7 @@ extension Endpoints {
     }
     let nearness = try await Nearness(
       rows: Array(page.entries),
-      readings: board.read { $0.readings(of: application.identifier) },
+      readings: cache.read { $0.readings(of: application.identifier) },
       application: application,
       server: backend.server
     )
@@ -100,9 +100,9 @@ extension Endpoints {
     var query = request.query
     let subjects = query.subjects("subject")
     try query.finish()
-    let isShown = board.visibility(of: name, to: request.principal)
-    let last = try await board.read { board in
-      board.rows(of: name)
+    let isShown = cache.visibility(of: name, to: request.principal)
+    let last = try await cache.read { cache in
+      cache.rows(of: name)
         .filter { $0.region == region.identifier && isShown($0.subject) }
         .filter { subjects?.contains($0.subject) ?? true }
         .max { $0.decidedAt < $1.decidedAt }

@@ -10,11 +10,11 @@ package struct Endpoints: Sendable {
   /// The server.
   let backend: any HTTPBackend
   /// The current states, rangings and fixes.
-  let board: LiveStateCache
+  let cache: LiveStateCache
 
-  package init(backend: any HTTPBackend, board: LiveStateCache) {
+  package init(backend: any HTTPBackend, cache: LiveStateCache) {
     self.backend = backend
-    self.board = board
+    self.cache = cache
   }
 
   /// All operations; `/openapi.json` describes each of them.

@@ -17,7 +17,7 @@ package struct EventNarrator: Sendable {
 
   /// The event's reason, sentence by sentence, in plain text.
   package func narrate(_ event: Event) -> String {
-    Telling.plain(sentences(event).joined(separator: " "))
+    Narration.plain(sentences(event).joined(separator: " "))
   }
 
   /// The name that the site has for a subject; nil where it has none.
@@ -32,7 +32,7 @@ package struct EventNarrator: Sendable {
     case .notification(let detail): return ["Sent because of rule \(detail.rule): \(detail.text)"]
     case .fix(let fix): return EventNarrator.sentences(fix)
     case .region, .zone, .observer, .regionLimit, .clockStep, .authorisation:
-      return Narrator(site).telling(Decision(event)).why
+      return Narrator(site).narration(Decision(event)).why
     }
   }
 

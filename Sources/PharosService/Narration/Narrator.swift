@@ -42,24 +42,24 @@ package struct Narrator {
   }
 
   /// Explains why a decision was made, and what other rules would have decided.
-  package func telling(_ decision: Decision) -> Telling {
+  package func narration(_ decision: Decision) -> Narration {
     switch decision.detail {
     case .region(let transition): region(decision, transition)
-    case .zone(let transition): Telling(zone(transition))
+    case .zone(let transition): Narration(zone(transition))
     case .observer(let transition): observer(decision, transition)
     case .regionLimit(let limit, let refused):
-      Telling([
+      Narration([
         "\(decision.application) holds \(limit) regions, as many as it may, so \(refused) was refused."
       ])
     case .clockStep(let step):
-      Telling([
+      Narration([
         "The server's clock was set by \(Wording.span(step)). Steps of the clock decide nothing; later times follow it."
       ])
     case .authorisation(let transition):
-      Telling([
+      Narration([
         "\(decision.application) may now learn of it: \(transition.to.name). Before, this was \(transition.from.name)."
       ])
-    case .ranging, .battery, .notification, .fix: Telling([])
+    case .ranging, .battery, .notification, .fix: Narration([])
     }
   }
 
@@ -76,8 +76,8 @@ package struct Narrator {
     }
   }
 
-  private func region(_ decision: Decision, _ transition: RegionTransition) -> Telling {
-    var said: Telling
+  private func region(_ decision: Decision, _ transition: RegionTransition) -> Narration {
+    var said: Narration
     switch transition.evidence.rule {
     case .samples: said = enter(decision, transition.evidence)
     case .adaptiveSilence: said = adaptiveExit(decision, transition.evidence)
@@ -87,7 +87,7 @@ package struct Narrator {
     case .recovery: said = recovery(decision, transition)
     case .neverHeard: said = neverHeard(decision, transition.evidence)
     case .alreadyInside, .assumed, .displayOn, .requested, .regionChange, .eviction:
-      said = Telling([Narrator.sentence(transition.evidence.rule)])
+      said = Narration([Narrator.sentence(transition.evidence.rule)])
     }
     if !decision.isAnnounced, decision.kind == .enter || decision.kind == .exit {
       said.why.append(
@@ -114,7 +114,7 @@ package struct Narrator {
 }
 
 /// The explanation of one decision.
-package struct Telling: Hashable {
+package struct Narration: Hashable {
   /// The reasons for the decision, sentence by sentence.
   package var why: [String]
   /// Sentences about what other rules would have decided on the same adverts.
@@ -126,8 +126,8 @@ package struct Telling: Hashable {
   }
 
   /// The same with nothing to hold a number and its unit together.
-  package var plain: Telling {
-    Telling(why.map(Telling.plain), compared: compared.map(Telling.plain))
+  package var plain: Narration {
+    Narration(why.map(Narration.plain), compared: compared.map(Narration.plain))
   }
 
   /// A text with plain spaces instead of those at which no line may break.
@@ -136,7 +136,7 @@ package struct Telling: Hashable {
 
 /// Enters, outages and what follows them.
 extension Narrator {
-  package func enter(_ decision: Decision, _ evidence: Evidence) -> Telling {
+  package func enter(_ decision: Decision, _ evidence: Evidence) -> Narration {
     let samples = evidence.samples ?? 1
     let window = samples > 1 ? evidence.window.map { " within \(Wording.span($0))" } ?? "" : ""
     let spread = samples > 1 ? evidence.spread.map { " (it took \(Wording.span($0)))" } ?? "" : ""
@@ -149,7 +149,7 @@ extension Narrator {
         if let margin = evidence.margin { text += " (margin \(Wording.decimal(margin, places: 1)) dB)" }
       }
     }
-    return Telling([text + "."], compared: firstAdvert(decision, evidence))
+    return Narration([text + "."], compared: firstAdvert(decision, evidence))
   }
 
   /// Reports when a rule that enters on the first advert would have entered.
@@ -170,11 +170,12 @@ extension Narrator {
   }
 
   /// Explains why a region became or stayed unmonitored, and which exits fixed rules would have sent.
-  package func outage(_ decision: Decision, _ transition: RegionTransition) -> Telling {
+  package func outage(_ decision: Decision, _ transition: RegionTransition) -> Narration {
     let observer = decision.observer.map(name) ?? "the observer"
     if decision.kind == .holdExceeded {
       let hold = transition.evidence.window.map { " for \(Wording.span($0))" } ?? ""
-      return Telling(["It has been unmonitored\(hold), the longest that the region takes without an alarm."])
+      return Narration(["It has been unmonitored\(hold), the longest that the region takes without an alarm."]
+      )
     }
     let said: String
     if transition.evidence.rule == .scanOff {
@@ -185,7 +186,7 @@ extension Narrator {
         "\(observer) fell silent altogether\(heard), and no other observer hears the beacon: the region is "
         + "unmonitored, so this is no exit."
     }
-    return Telling([said], compared: exits(in: decision, transition))
+    return Narration([said], compared: exits(in: decision, transition))
   }
 
   /// Returns the exits that fixed rules would have sent while the region was unmonitored.
@@ -203,42 +204,42 @@ extension Narrator {
     }
   }
 
-  package func recovery(_ decision: Decision, _ transition: RegionTransition) -> Telling {
+  package func recovery(_ decision: Decision, _ transition: RegionTransition) -> Narration {
     let observer = decision.observer.map(name) ?? "the observer"
     if decision.kind == .state {
-      return Telling([
+      return Narration([
         "\(observer) can tell again and hears the beacon, which was inside before: nothing has changed, so there is no "
           + "enter."
       ])
     }
-    return Telling([
+    return Narration([
       "\(observer) can tell again and hears the beacon, which was not inside before: a real difference."
     ])
   }
 
-  package func neverHeard(_ decision: Decision, _ evidence: Evidence) -> Telling {
+  package func neverHeard(_ decision: Decision, _ evidence: Evidence) -> Narration {
     let observer = decision.observer.map(name) ?? "Every observer that counts"
     let window = evidence.window.map { " for \(Wording.span($0))" } ?? ""
     var text = "\(observer) lives and has heard nothing of it\(window)"
     text +=
       decision.kind == .exit ? ": what was inside before is gone." : ", so it is outside; that is no exit."
-    guard decision.kind == .exit else { return Telling([text]) }
-    return Telling([text], compared: fixedRules(decision, lastHeard: evidence.lastHeard))
+    guard decision.kind == .exit else { return Narration([text]) }
+    return Narration([text], compared: fixedRules(decision, lastHeard: evidence.lastHeard))
   }
 
-  package func observer(_ decision: Decision, _ transition: ObserverTransition) -> Telling {
+  package func observer(_ decision: Decision, _ transition: ObserverTransition) -> Narration {
     switch decision.kind {
     case .offline: offline(decision, transition)
     case .restarted:
-      Telling([
+      Narration([
         "Its boot id is \(transition.bootID.map(String.init) ?? "new"): the observer restarted. That alone decides nothing."
       ])
     case .quarantined:
-      Telling([
+      Narration([
         "It is neither in the site file nor accepted, so what it reports changes nothing. "
           + "`pharos observer accept \(decision.subject)` lets it in."
       ])
-    default: Telling(online(decision, transition))
+    default: Narration(online(decision, transition))
     }
   }
 
@@ -250,7 +251,7 @@ extension Narrator {
     ]
   }
 
-  private func offline(_ decision: Decision, _ transition: ObserverTransition) -> Telling {
+  private func offline(_ decision: Decision, _ transition: ObserverTransition) -> Narration {
     var text = "No sign of life"
     if let lastHeard = transition.lastHeard { text += " since \(Wording.clock(lastHeard))" }
     if let allowed = transition.allowedGap { text += "; its learned gaps allow \(Wording.span(allowed))" }
@@ -258,7 +259,7 @@ extension Narrator {
     let held = rows.values.filter { story in
       story.turns.contains { $0.time == decision.time && $0.state == .unmonitored }
     }
-    guard !held.isEmpty else { return Telling([text]) }
+    guard !held.isEmpty else { return Narration([text]) }
     let counts = FixedRule.timeouts.indices.reversed().compactMap { index -> String? in
       let from = transition.lastHeard ?? decision.time
       let exits = held.filter { story in
@@ -268,9 +269,9 @@ extension Narrator {
       let rule = "a fixed \(Wording.span(FixedRule.timeouts[index])) rule \(exits.count)"
       return exits.isEmpty ? nil : rule
     }
-    guard !counts.isEmpty else { return Telling([text]) }
+    guard !counts.isEmpty else { return Narration([text]) }
     let stays = "\(Wording.count(held.count, "stay")) that became unmonitored"
-    return Telling([text], compared: ["False exits among \(stays): \(Wording.list(counts)), Pharos 0."])
+    return Narration([text], compared: ["False exits among \(stays): \(Wording.list(counts)), Pharos 0."])
   }
 
   package func zone(_ transition: ZoneTransition) -> [String] {
@@ -319,15 +320,15 @@ extension Narrator {
 
 /// Exits: the rule, its numbers, and what fixed rules would have said.
 extension Narrator {
-  package func adaptiveExit(_ decision: Decision, _ evidence: Evidence) -> Telling {
-    Telling(
+  package func adaptiveExit(_ decision: Decision, _ evidence: Evidence) -> Narration {
+    Narration(
       [silence(evidence)] + learned(decision, evidence) + allowance(decision, evidence)
         + proof(decision, evidence) + companions(decision, evidence),
       compared: fixedRules(decision, lastHeard: evidence.lastHeard)
     )
   }
 
-  package func fixedExit(_ decision: Decision, _ evidence: Evidence) -> Telling {
+  package func fixedExit(_ decision: Decision, _ evidence: Evidence) -> Narration {
     var said = [silence(evidence)]
     if case .fixed(let timeout)? = decision.rules?.silence {
       said.append(
@@ -335,10 +336,10 @@ extension Narrator {
       )
     }
     said += learned(decision, evidence) + proof(decision, evidence) + companions(decision, evidence)
-    return Telling(said, compared: fixedRules(decision, lastHeard: evidence.lastHeard))
+    return Narration(said, compared: fixedRules(decision, lastHeard: evidence.lastHeard))
   }
 
-  package func levelExit(_ decision: Decision, _ evidence: Evidence) -> Telling {
+  package func levelExit(_ decision: Decision, _ evidence: Evidence) -> Narration {
     var said: [String] = []
     let threshold = evidence.threshold.map(Wording.threshold) ?? "the exit level"
     let meters = evidence.distance.map { ", its level at \(Wording.meters($0))," } ?? ""
@@ -352,7 +353,7 @@ extension Narrator {
     }
     if let gap = evidence.gap, gap > .seconds(1) { said.append("Last heard \(Wording.span(gap)) before.") }
     said += proof(decision, evidence) + companions(decision, evidence)
-    return Telling(said, compared: fixedRules(decision, lastHeard: evidence.lastHeard))
+    return Narration(said, compared: fixedRules(decision, lastHeard: evidence.lastHeard))
   }
 
   private func silence(_ evidence: Evidence) -> String {

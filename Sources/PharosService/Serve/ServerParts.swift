@@ -78,7 +78,7 @@ struct ServerParts: HTTPBackend {
       ingest.checkpoint = { checkpointService.take($0) }
       server = PharosServer(
         site: registrar.site,
-        grounds: plan.venues.grounds,
+        venues: plan.venues.locatable,
         configuration: ingest,
         restoring: restoration,
         logger: logger

@@ -163,7 +163,7 @@ package struct LoadedVenues: Sendable {
   }
 
   /// The venues as a pipeline uses them for locating.
-  package var grounds: [LocatableVenue] { entries.map(\.ground) }
+  package var locatable: [LocatableVenue] { entries.map(\.ground) }
 
   /// The venues as the HTTP interface serves them.
   package var served: [ServedVenue] {

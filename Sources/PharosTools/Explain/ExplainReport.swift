@@ -133,7 +133,7 @@ extension ExplainReport {
     let head = "\(Wording.clock(decision.time))  "
     let headline = PlainText.clean(narrator.headline(decision))
     let title = "\(style.paint(word, ExplainReport.color(of: decision.kind)))  \(headline)"
-    let telling = narrator.telling(decision)
+    let telling = narrator.narration(decision)
     let indent = String(repeating: " ", count: ExplainReport.indent)
     var lines = [head + title]
     if !telling.why.isEmpty {
@@ -281,7 +281,7 @@ extension ExplainReport {
       json.closeObject()
       write(rules: decision, transition.evidence, to: &json)
     }
-    let telling = narrator.telling(decision).plain
+    let telling = narrator.narration(decision).plain
     json.member("why", telling.why)
     json.member("compared", telling.compared)
   }
@@ -313,7 +313,7 @@ extension ExplainReport {
     }
     json.member("considered", objects: narrator.considered(track, in: findings)) { group, json in
       json.member("regions", group.regions.map(\.region))
-      json.member("why", group.sentences.map(Telling.plain))
+      json.member("why", group.sentences.map(Narration.plain))
     }
   }
 

@@ -116,7 +116,7 @@ private struct ProcessWork {
     }
     do {
       let venues = try LoadedVenues(site.venues, console: console)
-      pipeline = try Pipeline(site: site, shards: options.shards, grounds: venues.grounds)
+      pipeline = try Pipeline(site: site, shards: options.shards, venues: venues.locatable)
     } catch let failure as CommandFailure {
       throw failure
     } catch {

@@ -137,7 +137,7 @@ package struct TraceLocator: Sendable {
   /// - Throws: an error if the trace cannot be opened, or if the site is refused.
   package func locate(_ file: TraceFile) throws -> LocatedTrace {
     let stream = try TraceStream(file)
-    var pipeline = try Pipeline(site: site, grounds: [ground])
+    var pipeline = try Pipeline(site: site, venues: [ground])
     var thinner = TraceThinner(thinning)
     var located = LocatedTrace(file.identifier)
     while let batch = stream.next() {

@@ -11,7 +11,7 @@ struct CommitPublisherHarness {
   let authorisations: Authorisations
   let commitPublisher: CommitPublisher
   let log = RecordedLog()
-  let told: EventSequence<ToldEvent, Never>
+  let told: EventSequence<PublishedEvent, Never>
 
   init(_ change: (inout CommitPublisherSettings) -> Void = { _ in }) throws {
     var settings = CommitPublisherSettings()
@@ -32,10 +32,10 @@ struct CommitPublisherHarness {
   }
 
   /// What was told until now, in order; the told streams end.
-  func finish() async -> [ToldEvent] {
+  func finish() async -> [PublishedEvent] {
     await commitPublisher.drain()
     commitPublisher.told.finish()
-    var events: [ToldEvent] = []
+    var events: [PublishedEvent] = []
     for await event in told { events.append(event) }
     return events
   }

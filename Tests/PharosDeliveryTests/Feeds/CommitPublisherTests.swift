@@ -5,7 +5,7 @@ import PharosPublishing
 import Synchronization
 import Testing
 
-@Suite("Telling", .timeLimit(.minutes(20)))
+@Suite("Narration", .timeLimit(.minutes(20)))
 struct CommitPublisherTests {
   @Test("events are told in order, numbered without gaps, and not before they are committed")
   func order() async throws {
@@ -102,7 +102,7 @@ struct CommitPublisherTests {
   }
 
   @Test("events of others are told with the rest")
-  func telling() async throws {
+  func narration() async throws {
     let harness = try CommitPublisherHarness()
     harness.hub.publish([Sample.enter(1)])
     harness.commitPublisher.tell([Sample.enter(2)])
@@ -112,7 +112,7 @@ struct CommitPublisherTests {
   }
 }
 
-@Suite("Telling by authorisation", .timeLimit(.minutes(20)))
+@Suite("Narration by authorisation", .timeLimit(.minutes(20)))
 struct CommitPublisherAuthorisationTests {
   @Test("of a person nothing is told, while rows follow; a change is told itself")
   func withheld() async throws {
@@ -136,7 +136,7 @@ struct CommitPublisherAuthorisationTests {
     #expect(told.map(\.sequence) == [1, 2, 3])
     let entries = harness.store.contents.withLock { $0.entries }
     #expect(entries.map(\.event.number) == [1, 2, 4, 5])
-    #expect(entries.map(\.isTold) == [false, true, true, true])
+    #expect(entries.map(\.isPublished) == [false, true, true, true])
     #expect(harness.commitPublisher.statistics.withheld == 2)
   }
 

@@ -45,7 +45,7 @@ struct FeedHarness {
   func publish(_ events: [Event]) {
     let passing: Set<EventKind> = [.ranging, .fix]
     let kept = events.filter { !passing.contains($0.kind) }
-    var sequences = ((try? store.append(kept.map { Journal.Entry(event: $0, isTold: true) })) ?? [])[...]
+    var sequences = ((try? store.append(kept.map { Journal.Entry(event: $0, isPublished: true) })) ?? [])[...]
     told.publish(events.map { Sample.told(passing.contains($0.kind) ? nil : sequences.removeFirst(), $0) })
   }
 

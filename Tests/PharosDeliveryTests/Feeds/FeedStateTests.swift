@@ -136,8 +136,8 @@ struct FeedStateTests {
     #expect(zip(world.seen, world.seen.dropFirst()).allSatisfy { $0 < $1 }, "repeated or out of order")
     let seen = Set(world.seen)
     for sequence in 1...max(1, world.head) where sequence <= world.head && world.wanted[Int(sequence) - 1] {
-      let isTold = seen.contains(sequence) || world.gaps.contains { $0.contains(sequence) }
-      #expect(isTold, "\(sequence) is missing without a word")
+      let isPublished = seen.contains(sequence) || world.gaps.contains { $0.contains(sequence) }
+      #expect(isPublished, "\(sequence) is missing without a word")
     }
     #expect(zip(world.readingsSeen, world.readingsSeen.dropFirst()).allSatisfy { $0 < $1 })
     #expect(world.state.waiting == 0)

@@ -46,7 +46,7 @@ final class ModelStore: EventStore {
       guard !contents.refusing else { throw JournalError(.full, at: "model") }
       contents.entries += entries
       return entries.map { entry in
-        guard entry.isTold else { return nil }
+        guard entry.isPublished else { return nil }
         contents.events.append(entry.event)
         return Int64(contents.events.count)
       }

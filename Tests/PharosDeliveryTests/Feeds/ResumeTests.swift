@@ -23,9 +23,9 @@ struct ResumeTests {
     _ filter: EventFilter,
     expecting count: Int,
     seed: UInt64
-  ) async throws -> (seen: [ToldEvent], comings: Int) {
+  ) async throws -> (seen: [PublishedEvent], comings: Int) {
     var generator = SeededGenerator(seed: seed)
-    var seen: [ToldEvent] = []
+    var seen: [PublishedEvent] = []
     var last: Int64 = 0
     var comings = 0
     while seen.count < count {
@@ -91,7 +91,7 @@ struct ResumeTests {
     let folder = FileManager.default.temporaryDirectory.appending(path: "pharos-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     var last: Int64 = 0
-    var seen: [ToldEvent] = []
+    var seen: [PublishedEvent] = []
     for life in 0..<5 {
       let (ended, end) = AsyncStream<Void>.makeStream()
       do {

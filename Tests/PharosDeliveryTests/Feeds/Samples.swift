@@ -50,8 +50,8 @@ enum Sample {
     )
   }
 
-  static func told(_ sequence: Int64?, _ event: Event) -> ToldEvent {
-    ToldEvent(sequence: sequence, event: event, stream: "test")
+  static func told(_ sequence: Int64?, _ event: Event) -> PublishedEvent {
+    PublishedEvent(sequence: sequence, event: event, stream: "test")
   }
 }
 

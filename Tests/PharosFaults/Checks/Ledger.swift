@@ -53,7 +53,7 @@ struct Ledger {
 
 extension Event {
   /// Whether it is told in the same bytes as another one; numbers in memory have more digits than are told.
-  func isTold(like other: Event) -> Bool {
+  func isPublished(like other: Event) -> Bool {
     cloudEvent(stream: "faults") == other.cloudEvent(stream: "faults")
   }
 }

@@ -43,7 +43,7 @@ final class LifeStore: EventStore, @unchecked Sendable {
       guard world.plant == .liesAboutCommits || world.plant == .refusedGroupDropped else { throw error }
       if world.plant == .refusedGroupDropped { return entries.map { _ in nil } }
       return entries.map { entry in
-        guard entry.isTold else { return nil }
+        guard entry.isPublished else { return nil }
         lie += 1
         return journal.head + lie
       }

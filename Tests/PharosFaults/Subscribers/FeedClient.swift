@@ -114,7 +114,7 @@ final class FeedClient {
   func check(against journal: [JournaledEvent]) {
     let expected = journal.filter { filter.matches($0.event) }
     for (index, told) in seen.enumerated() where index < expected.count {
-      guard told.sequence == expected[index].sequence, told.event.isTold(like: expected[index].event)
+      guard told.sequence == expected[index].sequence, told.event.isPublished(like: expected[index].event)
       else {
         return world.violate(
           .subscriber,

@@ -17,10 +17,10 @@ struct FixPipelineTests {
 
   @Test("shards, batches and ticks change not a byte of a fix")
   func identical() throws {
-    let grounds = [try Hall().ground]
+    let venues = [try Hall().ground]
     var walk = Self.people(0..<5, seconds: 40)
     walk.carry(tags: 10..<12, seconds: 40)
-    let expected = try FixRun().events(of: walk.inputs, on: grounds).lines
+    let expected = try FixRun().events(of: walk.inputs, on: venues).lines
     #expect(expected.count > 250, "too little to prove anything")
     let runs = [
       FixRun(shards: 1, batch: 64), FixRun(shards: 2, batch: 7), FixRun(shards: 4, batch: 1),
@@ -28,7 +28,7 @@ struct FixPipelineTests {
       FixRun(shards: 4, batch: 5, ticks: 4),
     ]
     for run in runs {
-      let lines = try run.events(of: walk.inputs, on: grounds).lines
+      let lines = try run.events(of: walk.inputs, on: venues).lines
       #expect(lines == expected, "\(run)")
     }
   }
@@ -65,12 +65,12 @@ struct FixPipelineTests {
 
   @Test("what comes later changes no fix that was told before", arguments: 1..<6)
   func causality(part: Int) throws {
-    let grounds = [try Hall().ground]
+    let venues = [try Hall().ground]
     let walk = Self.people(0..<3, seconds: 30)
-    let whole = try FixRun().events(of: walk.inputs, on: grounds)
+    let whole = try FixRun().events(of: walk.inputs, on: venues)
     let cut = walk.inputs.count * part / 6
     let instant = walk.inputs[cut].received
-    var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+    var pipeline = try Pipeline(site: Hall.site(), venues: venues)
     var events: [Event] = []
     for input in walk.inputs[..<cut] { events += pipeline.ingest(input.batch) }
     events += pipeline.advance(to: instant - .oneNanosecond)
@@ -111,7 +111,7 @@ struct FixPipelineTests {
 
   @Test("a handset whose scans never stop coming late is not located, and that is counted")
   func late() throws {
-    var pipeline = try Pipeline(site: Hall.site(), grounds: [Hall().ground])
+    var pipeline = try Pipeline(site: Hall.site(), venues: [Hall().ground])
     let inputs = Self.people(0..<1, seconds: 10).inputs.map { input -> HallWalk.Input in
       var late = ReportBatch()
       for var report in input.batch.reports {
@@ -128,7 +128,7 @@ struct FixPipelineTests {
 
   @Test("fixes end some time after the last report, and the subject is forgotten later")
   func silence() throws {
-    var pipeline = try Pipeline(site: Hall.site(), grounds: [Hall().ground])
+    var pipeline = try Pipeline(site: Hall.site(), venues: [Hall().ground])
     let inputs = Self.people(0..<2, seconds: 10).inputs
     let events = FixRun(tail: .minutes(9)).events(of: inputs, by: &pipeline)
     let last = try #require(events.fixes.last?.event.time)
@@ -140,17 +140,17 @@ struct FixPipelineTests {
 
   @Test("who comes back after being forgotten is found anew, whether time was let run on in between or not")
   func comingBack() throws {
-    let grounds = [try Hall().ground]
+    let venues = [try Hall().ground]
     var walk = Self.people(0..<2, seconds: 5)
     walk.walk(people: 0..<2, from: 700, seconds: 5)
     walk.walk(people: 0..<1, from: 1_200, seconds: 5)
-    let expected = try FixRun().events(of: walk.inputs, on: grounds).fixes.map(\.event).lines
+    let expected = try FixRun().events(of: walk.inputs, on: venues).fixes.map(\.event).lines
     #expect(expected.count > 30)
     for run in [FixRun(shards: 2, batch: 1_000), FixRun(batch: 1, ticks: 7)] {
-      let lines = try run.events(of: walk.inputs, on: grounds).fixes.map(\.event).lines
+      let lines = try run.events(of: walk.inputs, on: venues).fixes.map(\.event).lines
       #expect(lines == expected, "\(run)")
     }
-    var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+    var pipeline = try Pipeline(site: Hall.site(), venues: venues)
     _ = FixRun(tail: .minutes(20)).events(of: walk.inputs, by: &pipeline)
     #expect(pipeline.positioningCounters.locating.subjects == 0)
   }

@@ -37,11 +37,11 @@ struct FixRun {
   /// The events of inputs, by a new pipeline.
   func events(
     of inputs: [HallWalk.Input],
-    on grounds: [LocatableVenue],
+    on venues: [LocatableVenue],
     site: Site = Hall.site(),
     limits: PositioningLimits = PositioningLimits()
   ) throws -> [Event] {
-    var pipeline = try Pipeline(site: site, shards: shards, positioning: limits, grounds: grounds)
+    var pipeline = try Pipeline(site: site, shards: shards, positioning: limits, venues: venues)
     return events(of: inputs, by: &pipeline)
   }
 }

@@ -18,16 +18,16 @@ struct SubjectTests {
     arguments: [2, 4]
   )
   func limit(shards: Int) throws {
-    let grounds = [try Hall().ground]
+    let venues = [try Hall().ground]
     let inputs = Self.walk(0..<9, seconds: 12).inputs
     let limits = PositioningLimits(subjects: 4)
-    var pipeline = try Pipeline(site: Hall.site(), positioning: limits, grounds: grounds)
+    var pipeline = try Pipeline(site: Hall.site(), positioning: limits, venues: venues)
     let expected = FixRun(batch: 3).events(of: inputs, by: &pipeline)
     #expect(pipeline.positioningCounters.locating.subjects <= 4)
     #expect(pipeline.positioningCounters.locating.evictions > 20)
     #expect(Set(expected.fixes.map(\.event.id)).count == expected.fixes.count)
     let others = try FixRun(shards: shards, batch: 50)
-      .events(of: inputs, on: grounds, limits: limits)
+      .events(of: inputs, on: venues, limits: limits)
     #expect(others.lines == expected.lines)
   }
 
@@ -45,11 +45,11 @@ struct SubjectTests {
 
   @Test("an edited interval holds from the next scan on, and an edit of something else disturbs nobody")
   func adoption() throws {
-    let grounds = [try Hall().ground]
+    let venues = [try Hall().ground]
     let inputs = Self.walk(0..<1, seconds: 40).inputs
-    let plain = try FixRun().events(of: inputs, on: grounds)
+    let plain = try FixRun().events(of: inputs, on: venues)
     for (interval, isDisturbed) in [(TimeSpan.seconds(1), false), (.seconds(4), true)] {
-      var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+      var pipeline = try Pipeline(site: Hall.site(), venues: venues)
       var edited = Hall.site(PositioningSettings(interval: interval))
       edited.pathLossExponent = 2.5
       var events: [Event] = []
@@ -99,15 +99,15 @@ struct SubjectTests {
 
   @Test("after a restart everybody is found anew, and no id is given twice")
   func restart() throws {
-    let grounds = [try Hall().ground]
+    let venues = [try Hall().ground]
     let inputs = Self.walk(0..<3, seconds: 40).inputs
     let cut = inputs.count / 2
-    var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+    var pipeline = try Pipeline(site: Hall.site(), venues: venues)
     var events: [Event] = []
     for input in inputs[..<cut] { events += pipeline.ingest(input.batch) }
     events += pipeline.advance(to: inputs[cut - 1].received)
     let checkpoint = try Checkpoint(decoding: pipeline.checkpoint().encoded)
-    var next = try Pipeline(site: Hall.site(), restoring: checkpoint, shards: 2, grounds: grounds)
+    var next = try Pipeline(site: Hall.site(), restoring: checkpoint, shards: 2, venues: venues)
     events += next.resume(at: inputs[cut - 1].received + .milliseconds(1), publishedState: PublishedState())
     let before = events.fixes.count
     for input in inputs[cut...] where input.received > inputs[cut - 1].received {
@@ -123,12 +123,12 @@ struct SubjectTests {
   @Test("a checkpoint of a pipeline with venues is read by one without, and the other way round")
   func checkpoints() throws {
     let inputs = Self.walk(0..<3, seconds: 5).inputs
-    for (grounds, others) in [([try Hall().ground], []), ([], [try Hall().ground])] {
-      var pipeline = try Pipeline(site: Hall.site(), grounds: grounds)
+    for (venues, others) in [([try Hall().ground], []), ([], [try Hall().ground])] {
+      var pipeline = try Pipeline(site: Hall.site(), venues: venues)
       for input in inputs { _ = pipeline.ingest(input.batch) }
       _ = pipeline.finish()
       let checkpoint = try Checkpoint(decoding: pipeline.checkpoint().encoded)
-      let other = try Pipeline(site: Hall.site(), restoring: checkpoint, grounds: others)
+      let other = try Pipeline(site: Hall.site(), restoring: checkpoint, venues: others)
       #expect(other.observers().count == 3)
     }
   }

@@ -38,7 +38,7 @@ struct ScenarioRun {
     site: Site = Site()
   ) throws {
     self.scene = scene
-    var pipeline = try Pipeline(site: site, grounds: [ground])
+    var pipeline = try Pipeline(site: site, venues: [ground])
     var events: [Event] = []
     for item in try IndoorSimulation(scene, seed: seed) {
       guard case .datagram(let datagram) = item else { continue }

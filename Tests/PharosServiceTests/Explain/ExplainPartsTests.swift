@@ -60,7 +60,7 @@ struct ExplainPartsTests {
     ]
   )
   func spans(seconds: Double, text: String) {
-    #expect(Telling.plain(Wording.span(.seconds(seconds))) == text)
+    #expect(Narration.plain(Wording.span(.seconds(seconds))) == text)
   }
 
   @Test(

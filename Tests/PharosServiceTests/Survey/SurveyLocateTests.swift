@@ -98,7 +98,7 @@ struct SurveyLocateTests {
     let importer = SurveyImportRunner(traces: [folder.path("walk.txt")])
     #expect(importer.run(capture: sink, console: KeptConsole().console) == .success)
 
-    var pipeline = try Pipeline(site: SurveyedHouse.site, grounds: [house.ground])
+    var pipeline = try Pipeline(site: SurveyedHouse.site, venues: [house.ground])
     var feed = CaptureFeed(observer: .name("unused"))
     feed.append(sink.bytes)
     var found = LocatedTrace("walk")

@@ -63,7 +63,7 @@ struct LoadedVenuesTests {
     try LoadedVenuesTests.withFolder(["venue.yaml": Array(LoadedVenuesTests.yaml("house").utf8)]) { folder in
       let (venues, said, failure) = LoadedVenuesTests.load([folder])
       #expect(failure == nil)
-      #expect(venues?.grounds.map(\.venue.identifier) == ["house"])
+      #expect(venues?.locatable.map(\.venue.identifier) == ["house"])
       #expect(venues?.served.count == 1)
       #expect(said.contains("there is no radio-map.pharos: levels are taken from where"))
       #expect(venues?.changedFolders() == [])

@@ -24,7 +24,7 @@ struct NotificationsTests {
         do {
           let sequences = try journal.append(events.map { Journal.Entry(event: $0) })
           hub.publish(
-            zip(sequences, events).map { ToldEvent(sequence: $0, event: $1, stream: Samples.stream) }
+            zip(sequences, events).map { PublishedEvent(sequence: $0, event: $1, stream: Samples.stream) }
           )
         } catch {
           Issue.record(error)

@@ -40,7 +40,7 @@ struct WebhookHouse {
   func tell(_ events: [Event]) throws -> [Int64?] {
     let sequences = try journal.append(events.map { Journal.Entry(event: $0) })
     hub.publish(
-      zip(sequences, events).map { ToldEvent(sequence: $0, event: $1, stream: Samples.stream) }
+      zip(sequences, events).map { PublishedEvent(sequence: $0, event: $1, stream: Samples.stream) }
     )
     return sequences
   }

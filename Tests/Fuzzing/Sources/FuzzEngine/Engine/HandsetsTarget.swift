@@ -27,7 +27,7 @@ final class HandsetsTarget: FuzzTarget {
         return Array(bytes.prefix(limit))
       }
     )
-    start = read.flatMap { try? Pipeline(site: SampleSite.site, grounds: [LocatableVenue(venue: $0.venue)]) }
+    start = read.flatMap { try? Pipeline(site: SampleSite.site, venues: [LocatableVenue(venue: $0.venue)]) }
   }
 
   func take(_ input: RawSpan) {
