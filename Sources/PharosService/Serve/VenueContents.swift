@@ -67,7 +67,7 @@ package struct VenueContents: Equatable, Sendable {
 
   /// The radio map of a venue's folder; nil if there is none.
   ///
-  /// - Throws: ``DocumentError`` if the map cannot be read, is damaged, or is another venue's.
+  /// - Throws: `DocumentError` if the map cannot be read, is damaged, or is another venue's.
   package static func radioMap(
     of venue: Venue,
     in folder: String,

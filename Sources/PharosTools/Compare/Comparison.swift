@@ -56,7 +56,7 @@ struct Comparison {
   ///   - compared: The regions and rooms to compare.
   ///   - timeout: The user's own time-out, which stands first among the others' rules.
   ///   - survey: The survey of the captures. The picture begins and ends at its times.
-  /// - Throws: ``CommandFailure`` if an application holds more regions than it may.
+  /// - Throws: `CommandFailure` if an application holds more regions than it may.
   init(compared: ComparedSite, timeout: TimeSpan, survey: CaptureSurvey) throws(CommandFailure) {
     self.compared = compared
     engines = [try Engine(compared.site)]

@@ -31,7 +31,7 @@ struct CaptureWalk {
 
   /// Reads one capture; `-` is standard input.
   ///
-  /// - Throws: what `take` throws, and a ``CommandFailure`` if the capture cannot be opened.
+  /// - Throws: what `take` throws, and a `CommandFailure` if the capture cannot be opened.
   mutating func read(_ path: String, _ take: (PipelineInput) throws -> Void) throws {
     var chunks = try FileChunks(named: path)
     var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))

@@ -20,7 +20,7 @@ package enum ServerAccess: Hashable, Sendable {
   ///   - stream: the name of the site's stream, for a folder that is new.
   ///   - url: the address that was named, `http://HOST:PORT` or `HOST:PORT`.
   ///   - environment: `PHAROS_DATA` and `PHAROS_TOKEN`.
-  /// - Throws: ``CommandFailure`` that names the option to give.
+  /// - Throws: `CommandFailure` that names the option to give.
   package init(
     data: String?,
     stream: String = Site().stream,
@@ -64,7 +64,7 @@ enum DataFolder {
   ///   - stream: the name of the stream of a new journal.
   ///   - console: the console that reports a new folder; if nil, a folder without a journal is refused.
   /// - Returns: the journal.
-  /// - Throws: ``CommandFailure``, for a server that runs with how to ask it instead.
+  /// - Throws: `CommandFailure`, for a server that runs with how to ask it instead.
   static func open(
     _ folder: String,
     stream: String,
@@ -112,7 +112,7 @@ struct ServerClient {
   ///   - path: the path, parts of it encoded with ``encoded(_:)``.
   ///   - body: the JSON to send.
   /// - Returns: the answer's body.
-  /// - Throws: ``CommandFailure`` with the server's message, or the reason why it cannot be reached.
+  /// - Throws: `CommandFailure` with the server's message, or the reason why it cannot be reached.
   func ask(_ method: String, _ path: String, body: [UInt8]? = nil) async throws -> [UInt8] {
     var request = HTTPClientRequest(url: url + path)
     request.method = .RAW(value: method)

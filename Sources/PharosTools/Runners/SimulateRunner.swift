@@ -19,7 +19,7 @@ package struct SimulateRunner: Sendable {
 
   /// Chooses a scene by its name.
   ///
-  /// - Throws: ``CommandFailure`` that lists the names there are.
+  /// - Throws: `CommandFailure` that lists the names there are.
   package init(scene name: String, seed: UInt64) throws(CommandFailure) {
     guard let scene = Scene.builtIn(named: name) else {
       let names = Scene.builtIn.map(\.name)

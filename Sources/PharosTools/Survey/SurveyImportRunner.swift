@@ -109,7 +109,7 @@ struct TraceMerge {
 
   /// Adds a trace.
   ///
-  /// - Throws: ``CommandFailure`` if the trace cannot be opened.
+  /// - Throws: `CommandFailure` if the trace cannot be opened.
   mutating func add(_ file: TraceFile) throws(CommandFailure) {
     let stream = try TraceStream(file)
     defer { count += 1 }

@@ -137,7 +137,7 @@ struct ScoredWaypoint: Sendable {
 enum TraceScore {
   /// The waypoints of a trace in order of time.
   ///
-  /// - Throws: ``CommandFailure`` if the trace names no floor, or one that is none.
+  /// - Throws: `CommandFailure` if the trace names no floor, or one that is none.
   static func waypoints(
     of file: TraceFile,
     _ trace: IndoorTrace,

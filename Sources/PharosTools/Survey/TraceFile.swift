@@ -36,7 +36,7 @@ package struct TraceFile: Hashable, Sendable {
   ///
   /// A trace that is found twice by its name is taken once.
   ///
-  /// - Throws: ``CommandFailure`` that names a path that leads to no trace.
+  /// - Throws: `CommandFailure` that names a path that leads to no trace.
   static func find(_ paths: [String]) throws(CommandFailure) -> [TraceFile] {
     var seen: Set<String> = []
     var found: [TraceFile] = []
@@ -78,7 +78,7 @@ package struct TraceFile: Hashable, Sendable {
 
   /// Its bytes, unpacked.
   ///
-  /// - Throws: ``CommandFailure`` if the file cannot be read, or is longer than any trace.
+  /// - Throws: `CommandFailure` if the file cannot be read, or is longer than any trace.
   func bytes() throws(CommandFailure) -> [UInt8] {
     do throws(CommandFailure) {
       return try WholeFile.read(path, limit: TraceFile.longest)
@@ -109,7 +109,7 @@ package final class TraceStream {
 
   /// Opens a trace.
   ///
-  /// - Throws: ``CommandFailure`` if the file cannot be opened.
+  /// - Throws: `CommandFailure` if the file cannot be opened.
   package init(_ file: TraceFile) throws(CommandFailure) {
     self.file = file
     feed = TraceFeed(observer: ObserverID.ofCapture(at: file.path))
