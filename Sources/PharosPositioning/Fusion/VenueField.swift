@@ -123,6 +123,26 @@ extension Locator {
     return found
   }
 
+  /// Returns whether some place of a field is better than a value even when the evidence of what scans do not list is
+  /// included.
+  ///
+  /// That evidence only ever reduces the value of a place, so it is only computed for the places that are better
+  /// without it, and their surroundings.
+  package func isBeaten(_ value: Float, by field: VenueField, _ listed: [Int32]?) -> Bool {
+    guard field.best > value else { return false }
+    guard let listed else { return true }
+    for (radio, values) in field.values.enumerated() {
+      let grid = content.radio.grids[radio]
+      guard let window = grid.window(of: values, above: value) else { continue }
+      var told = window.rows.flatMap { row in
+        window.columns.map { values[row * grid.columns + $0] }
+      }
+      content.unlisted.add(listed: listed, to: &told, window, floor: radio, content.radio)
+      if told.contains(where: { $0 > value }) { return true }
+    }
+    return false
+  }
+
   /// Draws places with a frequency proportional to their probability.
   package mutating func draw(
     _ count: Int,
@@ -178,6 +198,22 @@ extension RadioField<Float> {
       let up = RadioField.cells(at: Float(row) - north, of: rows)
       for column in 0..<columns { sums[row * columns + column] += value(between: across[column], up) }
     }
+  }
+}
+
+extension RadioGrid {
+  /// Returns the smallest window that holds all cells whose value is above another; nil if there are none.
+  fileprivate func window(
+    of values: [Float],
+    above value: Float
+  ) -> (columns: Range<Int>, rows: Range<Int>)? {
+    var (west, east, south, north) = (columns, 0, rows, 0)
+    for (index, other) in values.enumerated() where other > value {
+      let (row, column) = index.quotientAndRemainder(dividingBy: columns)
+      (west, east) = (min(west, column), max(east, column + 1))
+      (south, north) = (min(south, row), max(north, row + 1))
+    }
+    return west < east ? (west..<east, south..<north) : nil
   }
 }
 
@@ -254,6 +290,9 @@ extension Locator {
       .prefix(Locator.mostAudited).sorted().map { recent[$0] }
     let worths = worths(of: chosen, at: time)
     let own = likelihood(of: chosen, worths, listed, at: time)
+    // Nearly always the belief is as good as any other place, which is found out at a fraction of what the whole field costs.
+    let levels = everywhere(chosen, worths, from: priors(nil), louder: offset.decibels, at: time)
+    guard isBeaten(own + rules.lostMargin, by: levels, listed) else { return }
     let field = everywhere(chosen, worths, from: priors(listed), louder: offset.decibels, at: time)
     let margin = field.best - own
     guard margin > rules.lostMargin else { return }

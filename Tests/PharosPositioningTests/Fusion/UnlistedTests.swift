@@ -130,6 +130,37 @@ struct UnlistedTests {
     DeviceAddress(bits: UInt64(number + 1) << 32 | 0x1234, kind: .public)
   }
 
+  @Test(
+    "a value is beaten by the places that are better with all that scans do not list, as the whole field tells",
+    arguments: Seeds.fixed(1..<21 as Range<UInt64>)
+  )
+  func beaten(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let ground = try Self.ground { $0.unlistedShare = 1 }
+    let locator = Locator(ground: ground, seed: 1)
+    var levels = VenueField(
+      values: ground.radio.grids.map { grid in
+        (0..<grid.count).map { _ in Float.random(in: -20...0, using: &random) }
+      }
+    )
+    levels.findBest()
+    let listed = (0..<16).filter { _ in Bool.random(using: &random) }.compactMap { number in
+      ground.radio.emitter(.accessPoint(Self.address(number)))
+    }
+    var whole = levels
+    for (radio, grid) in ground.radio.grids.enumerated() {
+      let all = (columns: 0..<grid.columns, rows: 0..<grid.rows)
+      ground.content.unlisted.add(listed: listed, to: &whole.values[radio], all, floor: radio, ground.radio)
+    }
+    whole.findBest()
+    #expect(whole.best < levels.best)
+    for _ in 0..<50 {
+      let value = Float.random(in: -25...1, using: &random)
+      #expect(locator.isBeaten(value, by: levels, listed) == (whole.best > value), "\(value)")
+      #expect(locator.isBeaten(value, by: levels, nil) == (levels.best > value), "\(value)")
+    }
+  }
+
   /// The last fix of who stands at the western end for half a minute, where the middle is heard and nothing of the eastern end.
   private static func fix(seed: UInt64, _ change: (inout FusionRules) -> Void) throws -> FixEstimate {
     let ground = try ground(change)
