@@ -49,7 +49,7 @@ package struct DatagramMultiplier: Sendable {
     case .pharos:
       let copy = DatagramCopy.pharos(payload, starts: variant.loop) { $0.clone(variant.clone) }
       return copy ?? original(payload, variant)
-    case .json, .ingics, .huawei, .minew:
+    case .some:
       return variant.clone == 0 ? payload : encoded(payload, clone: variant.clone, loop: variant.loop)
     case nil:
       return original(payload, variant)
