@@ -86,21 +86,6 @@ extension HTTPFields {
 }
 
 extension JSONText {
-  /// Writes an array of objects, one for each element, whose members `write` writes.
-  mutating func objects<Elements: Sequence>(
-    _ key: StaticString,
-    _ elements: Elements,
-    _ write: (inout JSONText, Elements.Element) throws -> Void
-  ) rethrows {
-    openArray(key)
-    for element in elements {
-      openObject()
-      try write(&self, element)
-      closeObject()
-    }
-    closeArray()
-  }
-
   /// Writes the cursor of the next page; null behind the last one.
   mutating func next(_ cursor: String?) {
     if let cursor { member("next", cursor) } else { null("next") }
@@ -109,13 +94,6 @@ extension JSONText {
   /// Writes the sequence number at which the next page begins; null behind the last one.
   mutating func next(_ sequence: Int64?) {
     if let sequence { member("next", sequence) } else { null("next") }
-  }
-
-  /// Writes an array of strings.
-  mutating func strings(_ key: StaticString, _ elements: some Sequence<String>) {
-    openArray(key)
-    for string in elements { element(string) }
-    closeArray()
   }
 }
 

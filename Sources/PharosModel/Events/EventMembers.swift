@@ -192,13 +192,10 @@ extension JSONText: MemberCoder {
 
   /// Writes a list of objects.
   mutating func array(_ key: StaticString, of parts: [some EventMembers]) {
-    openArray(key)
-    for var part in parts {
-      openObject()
-      part.visitMembers(&self)
-      closeObject()
+    objects(key, parts) { json, part in
+      var part = part
+      part.visitMembers(&json)
     }
-    closeArray()
   }
 }
 

@@ -172,3 +172,36 @@ public struct JSONText: Sendable {
     }
   }
 }
+
+extension JSONText {
+  /// Returns the text of one object, whose members a closure writes.
+  package static func object(_ write: (inout JSONText) -> Void) -> String {
+    var json = JSONText()
+    json.openObject()
+    write(&json)
+    json.closeObject()
+    return json.text
+  }
+
+  /// Writes a key and an array of objects, one for each element, whose members a closure writes.
+  package mutating func objects<Elements: Sequence>(
+    _ key: StaticString,
+    _ elements: Elements,
+    _ write: (inout JSONText, Elements.Element) throws -> Void
+  ) rethrows {
+    openArray(key)
+    for element in elements {
+      openObject()
+      try write(&self, element)
+      closeObject()
+    }
+    closeArray()
+  }
+
+  /// Writes a key and an array of strings.
+  package mutating func strings(_ key: StaticString, _ elements: some Sequence<String>) {
+    openArray(key)
+    for string in elements { element(string) }
+    closeArray()
+  }
+}

@@ -324,7 +324,7 @@ extension ComparisonReport {
   var json: String {
     JSONText.object { json in
       json.member("headline", headline)
-      json.member("captures", options.captures)
+      json.strings("captures", options.captures)
       json.member("site", ifPresent: options.site)
       json.member("first", ifPresent: survey.first?.rfc3339)
       json.member("last", ifPresent: survey.last?.rfc3339)
@@ -335,7 +335,7 @@ extension ComparisonReport {
       json.member("beaconsLeftOut", compared.leftOut)
       json.member("observers", survey.observers.count)
       json.member("subjects", rowCount)
-      json.member("presence", objects: presence) { rule, json in
+      json.objects("presence", presence) { json, rule in
         json.member("rule", rule.name)
         json.member("enters", rule.enters)
         json.member("exits", rule.exits)
@@ -346,13 +346,13 @@ extension ComparisonReport {
         json.member("delayP50", hasDelays ? rule.delays.percentile(50).seconds : .nan, decimals: 3)
         json.member("delayP95", hasDelays ? rule.delays.percentile(95).seconds : .nan, decimals: 3)
       }
-      json.member("rooms", objects: rooms) { rule, json in
+      json.objects("rooms", rooms) { json, rule in
         json.member("rule", rule.name)
         json.member("changes", rule.changes)
         json.member("backWithinMinute", rule.returns)
       }
-      json.member("worst", objects: worst, write)
-      json.member("notes", notes)
+      json.objects("worst", worst) { write($1, to: &$0) }
+      json.strings("notes", notes)
     }
   }
 
@@ -361,7 +361,7 @@ extension ComparisonReport {
     json.member("region", row.key.region.region)
     json.member("subject", row.key.subject.description)
     json.member("adverts", row.adverts)
-    json.member("rules", objects: zip(presence, row.standings)) { rule, json in
+    json.objects("rules", zip(presence, row.standings)) { json, rule in
       json.member("rule", rule.0.name)
       json.member("exits", rule.1.exits)
       json.member("backWithinTenMinutes", rule.1.returns)

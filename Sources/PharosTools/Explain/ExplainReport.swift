@@ -249,7 +249,7 @@ extension ExplainReport {
   /// The report as one JSON object: the same figures, and the same sentences.
   var json: String {
     JSONText.object { json in
-      json.member("captures", options.captures)
+      json.strings("captures", options.captures)
       if let span = findings.span {
         json.member("from", span.lowerBound.rfc3339)
         json.member("until", span.upperBound.rfc3339)
@@ -257,9 +257,9 @@ extension ExplainReport {
       json.member("adverts", findings.adverts)
       json.member("decisionsFound", decisions.count)
       json.member("decisionsLeftOut", untold)
-      json.member("decisions", objects: told, write)
-      json.member("tracks", objects: weighed, write)
-      json.member("fixedRules", objects: compared) { row, json in write(row.key, row.story, to: &json) }
+      json.objects("decisions", told) { write($1, to: &$0) }
+      json.objects("tracks", weighed) { write($1, to: &$0) }
+      json.objects("fixedRules", compared) { json, row in write(row.key, row.story, to: &json) }
     }
   }
 
@@ -268,7 +268,7 @@ extension ExplainReport {
     json.member("decidedAt", decision.decidedAt.rfc3339)
     json.member("decision", decision.kind.rawValue)
     if !decision.application.isEmpty { json.member("application", decision.application) }
-    json.member(decision.kind == .zone ? "zones" : "regions", decision.regions)
+    json.strings(decision.kind == .zone ? "zones" : "regions", decision.regions)
     if decision.subject != .none { json.member("subject", decision.subject.description) }
     json.member("observer", ifPresent: decision.observer?.description)
     json.member("beacon", ifPresent: decision.beacon?.description)
@@ -282,8 +282,8 @@ extension ExplainReport {
       write(rules: decision, transition.evidence, to: &json)
     }
     let telling = narrator.narration(decision).plain
-    json.member("why", telling.why)
-    json.member("compared", telling.compared)
+    json.strings("why", telling.why)
+    json.strings("compared", telling.compared)
   }
 
   /// Writes the decisions of fixed rules about the same silence.
@@ -292,13 +292,13 @@ extension ExplainReport {
       let lastHeard = evidence.lastHeard
     else { return }
     let began = decision.transition?.enteredAt ?? .distantPast
-    json.member("fixedRules", objects: story.fixed) { rule, json in
+    json.objects("fixedRules", story.fixed) { json, rule in
       json.member("timeout", rule.timeout.seconds, decimals: 3)
       let left = rule.exit(after: lastHeard)
       json.member("exit", ifPresent: left?.rfc3339)
       if let left { json.member("later", (left - decision.time).seconds, decimals: 3) }
       let mistakes = story.falseExits(of: rule).filter { began <= $0 && $0 < decision.time }
-      json.member("falseExits", mistakes.map(\.rfc3339))
+      json.strings("falseExits", mistakes.map(\.rfc3339))
     }
   }
 
@@ -311,9 +311,9 @@ extension ExplainReport {
       if let share = story.last?.receptionShare { json.member("receptionShare", share, decimals: 3) }
       if let run = story.last?.lossRun { json.member("lossRun", run, decimals: 2) }
     }
-    json.member("considered", objects: narrator.considered(track, in: findings)) { group, json in
-      json.member("regions", group.regions.map(\.region))
-      json.member("why", group.sentences.map(Narration.plain))
+    json.objects("considered", narrator.considered(track, in: findings)) { json, group in
+      json.strings("regions", group.regions.map(\.region))
+      json.strings("why", group.sentences.map(Narration.plain))
     }
   }
 
@@ -323,7 +323,7 @@ extension ExplainReport {
     json.member("subject", key.subject.description)
     json.member("exits", story.exits)
     json.member("returnsWithinMinute", story.returns)
-    json.member("rules", objects: story.fixed) { rule, json in
+    json.objects("rules", story.fixed) { json, rule in
       json.member("timeout", rule.timeout.seconds, decimals: 3)
       json.member("exits", rule.exits)
       json.member("falseExits", story.falseExits(of: rule).count)

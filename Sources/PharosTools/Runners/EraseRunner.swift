@@ -36,7 +36,7 @@ package struct EraseRunner: Sendable {
         counts = report.counts.map { ("\($0.name)", $0.count) }
         remaining = report.remaining.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
       case .http(let url, let token):
-        let path = "/v1/subjects/\(ServerClient.encoded(traces.description))"
+        let path = "/v1/subjects/\(PercentCoding.encode(segment: traces.description))"
         let tree = try ServerClient.tree(try await ServerClient(url: url, token: token).ask("DELETE", path))
         counts = (tree["removed"]?.mapping.map(Array.init) ?? []).compactMap { key, value in
           guard let name = key.string, let count = value.int else { return nil }

@@ -371,8 +371,8 @@ struct CaptureSummary {
       json.member("adverts", adverts)
       json.member("devices", addresses.count)
       json.member("damagedAdverts", damagedAdverts)
-      json.member("observers", observers.keys.sorted().map(\.description))
-      json.member("beacons", beacons.keys.sorted().map(\.description))
+      json.strings("observers", observers.keys.sorted().map(\.description))
+      json.strings("beacons", beacons.keys.sorted().map(\.description))
     }
   }
 

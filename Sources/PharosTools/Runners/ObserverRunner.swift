@@ -162,13 +162,13 @@ package struct ObserverRunner: Sendable {
   }
 
   private func path(_ observer: ObserverID, _ rest: String) -> String {
-    "/v1/observers/\(ServerClient.encoded(observer.description))\(rest)"
+    "/v1/observers/\(PercentCoding.encode(segment: observer.description))\(rest)"
   }
 
   private static func document(radios: [ObserverID], overlap: TimeSpan) -> [UInt8] {
     let text = JSONText.object { json in
       json.member("overlap", overlap.exactlyWritten)
-      if !radios.isEmpty { json.member("radios", radios.map(\.description)) }
+      if !radios.isEmpty { json.strings("radios", radios.map(\.description)) }
     }
     return Array(text.utf8)
   }

@@ -139,15 +139,6 @@ struct ServerClient {
     return answer
   }
 
-  /// A part of a path.
-  static func encoded(_ part: String) -> String {
-    part.utf8.reduce(into: "") { text, byte in
-      let character = Character(Unicode.Scalar(byte))
-      let isPlain = character.isASCII && (character.isLetter || character.isNumber)
-      text += isPlain ? String(character) : "%\(Hex.text(CollectionOfOne(byte)))"
-    }
-  }
-
   /// The tree of an answer: JSON as Pharos writes it is YAML as well.
   static func tree(_ answer: [UInt8]) throws(CommandFailure) -> Node {
     let tree = try? Yams.compose(yaml: String(decoding: answer, as: UTF8.self))

@@ -1,4 +1,5 @@
 import PharosDelivery
+import PharosHTTP
 import PharosJournal
 package import PharosModel
 package import PharosService
@@ -96,7 +97,7 @@ package struct TokenRunner: Sendable {
           throw CommandFailure("There is no token \(id); `pharos token list` shows them.")
         }
       case .http(let url, let token):
-        let path = "/v1/tokens/\(ServerClient.encoded(id))"
+        let path = "/v1/tokens/\(PercentCoding.encode(segment: id))"
         _ = try await ServerClient(url: url, token: token).ask("DELETE", path)
       }
       try console.print("Token \(id) is revoked.")

@@ -303,7 +303,7 @@ struct SurveyScore: Sendable {
   func json(byFloor: Bool) -> String {
     JSONText.object { json in
       json.member("traces", traces)
-      json.member("groups", objects: groups(byFloor: byFloor)) { group, json in
+      json.objects("groups", groups(byFloor: byFloor)) { json, group in
         let summary = group.summary
         json.member("name", FloorWord.trimmed(group.name))
         json.member("waypoints", summary.waypoints)

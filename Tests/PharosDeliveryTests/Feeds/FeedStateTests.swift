@@ -221,7 +221,7 @@ struct FeedStateTests {
   }
 
   @Test(
-    "a client that knows a number of another journal is told so before all else",
+    "a client that knows a number of another journal learns that before all else",
     arguments: [0, 7] as [Int64]
   )
   func restart(head: Int64) {
@@ -234,7 +234,7 @@ struct FeedStateTests {
     }
     #expect(items == [.restart(from: head + 1, to: 900)])
     guard case .deliver = state.next(at: .zero) else { return }
-    Issue.record("it was told twice")
+    Issue.record("it was reported twice")
   }
 
   @Test("a gap of a single pruned event is reported")
