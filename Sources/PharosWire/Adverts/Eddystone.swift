@@ -56,8 +56,8 @@ public struct EddystoneUID: Hashable, Sendable {
 
   /// Reads a frame that begins with ``code`` and is at least ``length`` long.
   init(frame: RawSpan) {
-    high = frame.bigEndian(UInt64.self, at: 2)
-    low = frame.bigEndian(UInt64.self, at: 10)
+    high = frame.u64(at: 2)
+    low = frame.u64(at: 10)
     transmitPower = Int8(bitPattern: frame.byte(at: 1))
   }
 }
@@ -87,7 +87,7 @@ public struct EddystoneEID: Hashable, Sendable {
   /// Reads a frame that begins with ``code`` and is at least ``length`` long.
   init(frame: RawSpan) {
     self.init(
-      identifier: frame.bigEndian(UInt64.self, at: 2),
+      identifier: frame.u64(at: 2),
       transmitPower: Int8(bitPattern: frame.byte(at: 1))
     )
   }
@@ -287,10 +287,10 @@ public struct EddystoneTLM: Hashable, Sendable {
 
   /// Reads a frame that begins with ``code`` and ``version`` and is at least ``length`` long.
   init(frame: RawSpan) {
-    batteryWord = frame.bigEndian(UInt16.self, at: 2)
-    temperatureWord = frame.bigEndian(UInt16.self, at: 4)
-    advertCount = frame.bigEndian(UInt32.self, at: 6)
-    uptimeTenths = frame.bigEndian(UInt32.self, at: 10)
+    batteryWord = frame.u16(at: 2)
+    temperatureWord = frame.u16(at: 4)
+    advertCount = frame.u32(at: 6)
+    uptimeTenths = frame.u32(at: 10)
   }
 }
 
@@ -324,10 +324,10 @@ public struct EddystoneEncryptedTLM: Hashable, Sendable {
   /// Reads a frame that begins with the code of ``EddystoneTLM`` and ``version`` and is at least ``length`` long.
   init(frame: RawSpan) {
     self.init(
-      high: frame.bigEndian(UInt64.self, at: 2),
-      low: frame.bigEndian(UInt32.self, at: 10),
-      salt: frame.bigEndian(UInt16.self, at: 14),
-      integrityCheck: frame.bigEndian(UInt16.self, at: 16)
+      high: frame.u64(at: 2),
+      low: frame.u32(at: 10),
+      salt: frame.u16(at: 14),
+      integrityCheck: frame.u16(at: 16)
     )
   }
 }

@@ -48,7 +48,7 @@ public struct FrameDecoder: Sendable {
   private func frame(manufacturerData data: RawSpan) -> Frame? {
     guard data.byteCount >= 4 else { return nil }
     let company = data.littleEndian(UInt16.self, at: 0)
-    switch data.bigEndian(UInt16.self, at: 2) {
+    switch data.u16(at: 2) {
     case IBeacon.code where data.byteCount >= IBeacon.length && accepts(company):
       return .iBeacon(IBeacon(manufacturerData: data, company: company))
     case AltBeacon.code where data.byteCount >= AltBeacon.length:
@@ -243,12 +243,7 @@ extension FrameDecoder {
 }
 
 extension RawSpan {
-  /// The number that begins at an offset, its most significant byte first; trips when it would end past the span.
-  func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type, at offset: Int) -> Number {
-    Number(bigEndian: unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: type))
-  }
-
-  /// The number that begins at an offset, its least significant byte first; trips as ``bigEndian(_:at:)`` does.
+  /// The number that begins at an offset, its least significant byte first; traps when it would end past the span.
   func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
     _ type: Number.Type,
     at offset: Int
@@ -258,6 +253,6 @@ extension RawSpan {
 
   /// The 16 bytes at an offset as a UUID, in the order in which it is printed.
   func uuid(at offset: Int) -> UUID128 {
-    UUID128(high: bigEndian(UInt64.self, at: offset), low: bigEndian(UInt64.self, at: offset + 8))
+    UUID128(high: u64(at: offset), low: u64(at: offset + 8))
   }
 }

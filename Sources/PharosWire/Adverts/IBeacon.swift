@@ -46,8 +46,8 @@ public struct IBeacon: Hashable, Sendable {
   init(manufacturerData data: RawSpan, company: UInt16) {
     self.init(
       uuid: data.uuid(at: 4),
-      major: data.bigEndian(UInt16.self, at: 20),
-      minor: data.bigEndian(UInt16.self, at: 22),
+      major: data.u16(at: 20),
+      minor: data.u16(at: 22),
       measuredPower: Int8(bitPattern: data.byte(at: 24)),
       company: company
     )

@@ -191,7 +191,7 @@ struct PharosDatagramOutline {
       return .eui64(bytes.u64(at: range.lowerBound))
     case .uuid:
       guard range.count == 16 else { throw .lengthMismatch }
-      return .uuid(UUID128(high: bytes.u64(at: range.lowerBound), low: bytes.u64(at: range.lowerBound + 8)))
+      return .uuid(bytes.uuid(at: range.lowerBound))
     case .name:
       // A name that spells a MAC or a UUID is that identity: one observer never has two.
       return try WireText.observer(bytes, range)

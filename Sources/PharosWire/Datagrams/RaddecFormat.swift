@@ -284,7 +284,7 @@ enum RaddecIdentifierType: UInt8 {
     case .unknown: throw .noObserver
     case .eui64: .eui64(bytes.u64(at: offset))
     case .eui48, .rnd48: .eui48(bytes.u48(at: offset))
-    case .uuid128: .uuid(UUID128(high: bytes.u64(at: offset), low: bytes.u64(at: offset + 8)))
+    case .uuid128: .uuid(bytes.uuid(at: offset))
     case .tid96, .epc96:
       .name(Hex.text(UInt64(bytes.u32(at: offset)), bytes: 4) + Hex.text(bytes.u64(at: offset + 4), bytes: 8))
     case .eurid32: .name(Hex.text(UInt64(bytes.u32(at: offset)), bytes: 4))
