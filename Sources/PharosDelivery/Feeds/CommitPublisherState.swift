@@ -128,8 +128,3 @@ struct CommitPublisherState {
     return marks.last { $0.ordinal <= checkpoint.eventsBefore }?.sequence ?? 0
   }
 }
-
-extension EventKind {
-  /// Indicates whether the journal keeps events of the kind; it omits those that come once a second for each beacon.
-  var isJournalled: Bool { self != .ranging && self != .fix }
-}

@@ -74,9 +74,7 @@ extension DocumentFields {
   /// Reads the members of a filter, which have the names of the parameters of `GET /v1/events`.
   fileprivate func filter() -> EventFilter {
     let kinds = ValueForm(expected: "a journalled event's type, such as pharos.region.enter") { text in
-      EventKind.allCases.first { kind in
-        kind != .ranging && kind != .fix && (kind.type == text || kind.type == "pharos.\(text)")
-      }
+      EventKind(type: text).flatMap { $0.isJournalled ? $0 : nil }
     }
     let subjects = ValueForm(expected: "a beacon or an observer, as events name them") {
       SubjectID(named: $0)

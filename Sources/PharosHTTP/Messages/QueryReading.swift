@@ -175,15 +175,6 @@ extension SubjectID {
   }
 }
 
-extension EventKind {
-  /// The kind of a CloudEvents type, with or without `pharos.` before it; nil where there is none.
-  init?(type: String) {
-    let kind = EventKind.allCases.first { $0.type == type || $0.type == "pharos.\(type)" }
-    guard let kind else { return nil }
-    self = kind
-  }
-}
-
 extension String {
   /// The text, cut where it is longer than a message should repeat.
   var shortened: String { count <= 64 ? self : prefix(64) + "…" }

@@ -13,7 +13,7 @@ extension Event {
     json.member("datacontenttype", "application/json")
     json.openObject("data")
     if !application.isEmpty { json.member("application", application) }
-    if !region.isEmpty { json.member(kind == .zoneEnter || kind == .zoneExit ? "zone" : "region", region) }
+    if !region.isEmpty { json.member(kind.isZone ? "zone" : "region", region) }
     json.member("decidedAt", decidedAt.rfc3339)
     switch subject {
     case .none: break
@@ -30,63 +30,6 @@ extension Event {
     var json = JSONText()
     write(to: &json, stream: stream)
     return json.text
-  }
-}
-
-extension EventDetail {
-  fileprivate func write(to json: inout JSONText, endingAt time: Timestamp) {
-    switch self {
-    case .region(var transition):
-      transition.visitBeginning(&json)
-      if let start = transition.enteredAt { json.member("duration", (time - start).seconds, decimals: 3) }
-      transition.visitDecision(&json)
-    case .regionLimit(let limit, let refused):
-      json.member("limit", limit)
-      json.member("refused", refused)
-    case .ranging(let constraint, let beacons):
-      json.member("constraint", constraint.description)
-      json.array("beacons", of: beacons)
-    case .zone(var transition): transition.visitMembers(&json)
-    case .observer(var transition): transition.visitMembers(&json)
-    case .battery(let millivolts, let observer):
-      json.member("millivolts", millivolts)
-      json.member("observer", observer.description)
-    case .clockStep(let span):
-      json.member("step", span.seconds, decimals: 9)
-    case .authorisation(let transition): transition.write(to: &json)
-    case .notification(let detail): detail.write(to: &json)
-    case .fix(let detail): detail.write(to: &json)
-    }
-  }
-}
-
-extension FixDetail {
-  /// Writes the members of an open object: metres, metres a second, degrees, seconds.
-  ///
-  /// Unknown values are left out, as are the floor and its plane outdoors.
-  public func write(to json: inout JSONText) {
-    json.member("venue", venue)
-    if isIndoors {
-      json.member("building", building)
-      json.member("level", level)
-      if !floorName.isEmpty { json.member("floorName", floorName) }
-    }
-    if let latitude, let longitude {
-      json.member("latitude", latitude, decimals: 8)
-      json.member("longitude", longitude, decimals: 8)
-    }
-    if isIndoors {
-      json.member("x", x, decimals: 3)
-      json.member("y", y, decimals: 3)
-    }
-    json.member("horizontalAccuracy", horizontalAccuracy, decimals: 2)
-    if let speed { json.member("speed", speed, decimals: 2) }
-    if let courseInDegrees { json.member("course", courseInDegrees, decimals: 1) }
-    json.openArray("sources")
-    for (source, name) in FixSources.names where sources.contains(source) { json.element(name) }
-    json.closeArray()
-    json.member("age", age.seconds, decimals: 3)
-    json.member("satellites", satellites.name)
   }
 }
 

@@ -20,7 +20,9 @@ public struct Event: Hashable, Sendable {
   public let ordinal: UInt64
   /// The details of the decision.
   public internal(set) var detail: EventDetail
+}
 
+extension Event {
   /// Makes an event and its id.
   ///
   /// - Parameters:
@@ -49,7 +51,7 @@ public struct Event: Hashable, Sendable {
     ordinal: UInt64 = 0,
     detail: EventDetail
   ) {
-    self.id = EventID(
+    let id = EventID(
       stream: stream,
       application: application,
       region: region,
@@ -57,15 +59,18 @@ public struct Event: Hashable, Sendable {
       kind: kind,
       counter: counter
     )
-    self.kind = kind
-    self.time = time
-    self.decidedAt = decidedAt
-    self.stage = stage
-    self.subject = subject
-    self.application = application
-    self.region = region
-    self.ordinal = ordinal
-    self.detail = detail
+    self.init(
+      id: id,
+      kind: kind,
+      time: time,
+      decidedAt: decidedAt,
+      stage: stage,
+      subject: subject,
+      application: application,
+      region: region,
+      ordinal: ordinal,
+      detail: detail
+    )
   }
 }
 
@@ -92,80 +97,6 @@ extension Event {
     if !left.kind.isZone, left.ordinal != right.ordinal { return left.ordinal < right.ordinal }
     if left.kind != right.kind { return left.kind.rawValue < right.kind.rawValue }
     return left.ordinal < right.ordinal
-  }
-}
-
-/// The kinds of decision; the order of the cases is the order of events that are equal otherwise.
-public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
-  /// The state of a region changed, or was asked for.
-  case regionState
-  /// A subject entered a region.
-  case regionEnter
-  /// A subject left a region.
-  case regionExit
-  /// The server can no longer determine whether a subject is inside a region.
-  case regionUnmonitored
-  /// A beacon has been unmonitored for longer than its region holds it.
-  case regionHoldExceeded
-  /// A region was refused because the application holds as many as it may.
-  case regionLimitExceeded
-  /// The beacons that an observer ranged in the last second.
-  case ranging
-  /// A beacon left a zone.
-  case zoneExit
-  /// A beacon came into a zone.
-  case zoneEnter
-  /// An observer is heard, for the first time or again.
-  case observerOnline
-  /// An observer has fallen silent for longer than it ever does.
-  case observerOffline
-  /// An observer restarted.
-  case observerRestarted
-  /// A beacon told the state of its battery.
-  case beaconBattery
-  /// The wall clock of the server was set.
-  case clockStepped
-  /// An estimated location.
-  case fix
-  /// A subject began to stay somewhere.
-  case visitArrive
-  /// A subject ended a stay.
-  case visitDepart
-
-  /// The access of an application to a subject's data changed.
-  case authorisationChanged
-  /// A rule of an application has something to say to people.
-  case notification
-  /// An observer that the site neither lists nor has accepted was heard for the first time.
-  case observerQuarantined
-
-  /// Indicates whether the event is about zones; a beacon is in one zone at a time.
-  var isZone: Bool { self == .zoneExit || self == .zoneEnter }
-
-  /// The CloudEvents type.
-  public var type: String {
-    switch self {
-    case .regionState: "pharos.region.state"
-    case .regionEnter: "pharos.region.enter"
-    case .regionExit: "pharos.region.exit"
-    case .regionUnmonitored: "pharos.region.unmonitored"
-    case .regionHoldExceeded: "pharos.region.holdExceeded"
-    case .regionLimitExceeded: "pharos.region.limitExceeded"
-    case .ranging: "pharos.ranging"
-    case .zoneEnter: "pharos.zone.enter"
-    case .zoneExit: "pharos.zone.exit"
-    case .observerOnline: "pharos.observer.online"
-    case .observerOffline: "pharos.observer.offline"
-    case .observerRestarted: "pharos.observer.restarted"
-    case .beaconBattery: "pharos.beacon.battery"
-    case .clockStepped: "pharos.clock.stepped"
-    case .fix: "pharos.fix"
-    case .visitArrive: "pharos.visit.arrive"
-    case .visitDepart: "pharos.visit.depart"
-    case .authorisationChanged: "pharos.authorisation.changed"
-    case .notification: "pharos.notification"
-    case .observerQuarantined: "pharos.observer.quarantined"
-    }
   }
 }
 
@@ -283,18 +214,8 @@ extension Event {
     var event = self
     event.time = time + step
     event.decidedAt = decidedAt + step
-    switch detail {
-    case .region(var transition):
-      transition.enteredAt = transition.enteredAt.map { $0 + step }
-      transition.evidence.lastHeard = transition.evidence.lastHeard.map { $0 + step }
-      transition.evidence.fixedRuleAt = transition.evidence.fixedRuleAt.map { $0 + step }
-      event.detail = .region(transition)
-    case .observer(var transition):
-      transition.lastHeard = transition.lastHeard.map { $0 + step }
-      event.detail = .observer(transition)
-    case .regionLimit, .ranging, .zone, .battery, .clockStep, .authorisation, .notification, .fix:
-      break
-    }
+    var walk = MemberWalk(step: step)
+    event.detail = detail.walked(by: &walk)
     return event
   }
 }

@@ -53,19 +53,9 @@ public struct EventFilter: Hashable, Sendable {
     if let subjects, !subjects.names(event.subject) { return false }
     guard let observers else { return true }
     if case .observer(let observer) = event.subject, observers.names(observer) { return true }
-    return event.detail.namesObserver { observers.names($0) }
-  }
-}
-
-extension EventDetail {
-  /// Returns whether one of the observers that the detail names fulfils a condition.
-  func namesObserver(where isWanted: (ObserverID) -> Bool) -> Bool {
-    switch self {
-    case .region(let transition): transition.observer.map(isWanted) ?? false
-    case .zone(let transition): transition.hearings.contains { isWanted($0.observer) }
-    case .battery(_, let observer): isWanted(observer)
-    case .regionLimit, .ranging, .observer, .clockStep, .authorisation, .notification, .fix: false
-    }
+    var walk = MemberWalk()
+    _ = event.detail.walked(by: &walk)
+    return walk.observers.contains { observers.names($0) }
   }
 }
 

@@ -102,11 +102,17 @@ extension Int: MemberValue {
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = Int(try record.signed()) }
 }
 
-extension UInt32: MemberValue {
+extension UInt16: MemberValue {}
+extension UInt32: MemberValue {}
+
+extension MemberValue where Self: FixedWidthInteger & UnsignedInteger {
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
   func write(to record: inout RecordWriter, decimals: Int) { record.number(UInt64(self)) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
-    self.init(truncatingIfNeeded: try record.number())
+    guard let number = Self(exactly: try record.number()) else {
+      throw record.failure(.outOfRange(field: "a number"))
+    }
+    self = number
   }
 }
 
@@ -432,5 +438,38 @@ extension RecordReader: MemberCoder {
     var parts: [Part] = []
     for _ in 0..<(try number()) { parts.append(try part()) }
     return parts
+  }
+}
+
+// MARK: Walks
+
+/// A walk through all members: it moves times by a step and gathers the observers that are named.
+struct MemberWalk: MemberCoder {
+  /// The step that times are moved by.
+  var step = TimeSpan.zero
+  /// The observers that were met.
+  private(set) var observers: [ObserverID] = []
+
+  mutating func member<Value: MemberValue>(_: StaticString, _ value: inout Value, decimals: Int) {
+    if let observer = value as? ObserverID { observers.append(observer) }
+    if let time = value as? Timestamp { value = (time + step) as? Value ?? value }
+  }
+
+  mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value?, decimals: Int) {
+    guard var present = value else { return }
+    member(key, &present, decimals: decimals)
+    value = present
+  }
+
+  mutating func choice<Value: MemberChoice>(_: StaticString, _: inout Value, _: RecordHead.Place) {}
+
+  mutating func flag(_: StaticString, _: inout Bool) {}
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) { part.visitMembers(&self) }
+
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) { part?.visitMembers(&self) }
+
+  mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) {
+    for place in parts.indices { parts[place].visitMembers(&self) }
   }
 }

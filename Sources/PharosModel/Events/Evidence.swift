@@ -30,6 +30,30 @@ public struct Evidence: Hashable, Sendable {
     case regionChange
     /// The track was evicted because the observer hears more beacons than are kept.
     case eviction
+
+    /// The rule in a word or two, and a sentence for people where no numbers are to be told with it.
+    package var words: (brief: String, sentence: String) {
+      switch self {
+      case .samples: ("heard", "")
+      case .level: ("weak", "")
+      case .adaptiveSilence, .fixedSilence: ("silent", "")
+      case .neverHeard: ("never heard", "")
+      case .observerOutage: ("observer down", "")
+      case .scanOff: ("scan off", "")
+      case .recovery: ("observer back", "")
+      case .alreadyInside: ("already inside", "Another beacon or observer already settles it.")
+      case .assumed: ("assumed", "The state was given when monitoring began.")
+      case .displayOn: ("display on", "A display was turned on while inside.")
+      case .requested: ("asked", "Somebody asked.")
+      case .regionChange: ("region changed", "The region was removed, replaced or rotated.")
+      case .eviction:
+        (
+          "too many beacons",
+          "More beacons are heard than are kept, and this one was silent for longest: it is no longer watched, which is "
+            + "no exit."
+        )
+      }
+    }
   }
 
   /// The rule that fired.

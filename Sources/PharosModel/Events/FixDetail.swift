@@ -76,6 +76,158 @@ public struct FixDetail: Hashable, Sendable {
   public var isIndoors: Bool { !building.isEmpty }
 }
 
+extension FixDetail: EventData {
+  var detail: EventDetail { .fix(self) }
+
+  func write(to json: inout JSONText, endingAt _: Timestamp) { write(to: &json) }
+
+  /// Writes the members of an open object: metres, metres a second, degrees, seconds.
+  ///
+  /// Unknown values are left out, as are the floor and its plane outdoors.
+  public func write(to json: inout JSONText) {
+    json.member("venue", venue)
+    if isIndoors {
+      json.member("building", building)
+      json.member("level", level)
+      if !floorName.isEmpty { json.member("floorName", floorName) }
+    }
+    if let latitude, let longitude {
+      json.member("latitude", latitude, decimals: 8)
+      json.member("longitude", longitude, decimals: 8)
+    }
+    if isIndoors {
+      json.member("x", x, decimals: 3)
+      json.member("y", y, decimals: 3)
+    }
+    json.member("horizontalAccuracy", horizontalAccuracy, decimals: 2)
+    if let speed { json.member("speed", speed, decimals: 2) }
+    if let courseInDegrees { json.member("course", courseInDegrees, decimals: 1) }
+    json.openArray("sources")
+    for (source, name) in FixSources.names where sources.contains(source) { json.element(name) }
+    json.closeArray()
+    json.member("age", age.seconds, decimals: 3)
+    json.member("satellites", satellites.name)
+  }
+
+  /// The course in degrees from north clockwise, 0 to 360, as JSON tells it.
+  var courseInDegrees: Double? {
+    // More turns than that are no course, and their digits tell no direction any more.
+    guard let course, course.magnitude < 1_000 else { return nil }
+    let degrees = course * 180 / .pi
+    let turned = degrees - (degrees / 360).rounded(.down) * 360
+    // What rounds up to a whole turn is north.
+    return turned >= 359.95 ? 0 : turned
+  }
+
+  /// - Shape: a byte with a bit for each of floor name, coordinate, speed, course and satellites that are not needed, in this order;
+  ///   the sources; venue and building; floor and place if there is a building; what the bits announce; accuracy and age.
+  func write(to writer: inout RecordWriter) {
+    let hasCoordinate = latitude != nil && longitude != nil
+    var flags: UInt8 = 0
+    let isThere = [
+      isIndoors && !floorName.isEmpty, hasCoordinate, speed != nil, courseInDegrees != nil,
+      satellites == .notNeeded,
+    ]
+    for (bit, flag) in isThere.enumerated() where flag { flags |= 1 << UInt8(bit) }
+    writer.byte(flags)
+    writer.byte(sources.rawValue)
+    writer.name(.text(venue))
+    writer.name(.text(building))
+    if isIndoors {
+      writer.signed(Int64(level))
+      if !floorName.isEmpty { writer.name(.text(floorName)) }
+      writer.decimal(x, 3)
+      writer.decimal(y, 3)
+    }
+    if hasCoordinate, let latitude, let longitude {
+      writer.decimal(latitude, 8)
+      writer.decimal(longitude, 8)
+    }
+    if let speed { writer.decimal(speed, 2) }
+    if let courseInDegrees { writer.decimal(courseInDegrees, 1) }
+    writer.decimal(horizontalAccuracy, 2)
+    writer.milliseconds(age)
+  }
+
+  /// Reads what was written.
+  init(from reader: inout RecordReader) throws(FieldError) {
+    let flags = try reader.byte()
+    guard flags < 1 << 5 else { throw reader.failure(.unknownTag(field: "a fix", tag: flags)) }
+    let bits = try reader.byte()
+    guard bits & ~FixSources.all.rawValue == 0 else {
+      throw reader.failure(.unknownTag(field: "a fix's sources", tag: bits))
+    }
+    let venue = try reader.textName()
+    let building = try reader.textName()
+    self.init(
+      venue: venue,
+      building: building,
+      horizontalAccuracy: 0,
+      sources: FixSources(rawValue: bits),
+      age: .zero,
+      satellites: flags & 16 != 0 ? .notNeeded : .needed
+    )
+    if isIndoors {
+      level = Int(try reader.signed())
+      if flags & 1 != 0 { floorName = try reader.textName() }
+      x = try reader.decimal(3)
+      y = try reader.decimal(3)
+    }
+    if flags & 2 != 0 {
+      latitude = try reader.decimal(8)
+      longitude = try reader.decimal(8)
+    }
+    if flags & 4 != 0 { speed = try reader.decimal(2) }
+    if flags & 8 != 0 { course = try reader.decimal(1) * .pi / 180 }
+    horizontalAccuracy = try reader.decimal(2)
+    age = try reader.milliseconds()
+  }
+
+  func summary(of _: Event) -> String {
+    let floor = floorName.isEmpty ? "\(building)/\(level)" : floorName
+    return "±\(Wording.meters(horizontalAccuracy)) \(isIndoors ? floor : "outdoors")"
+  }
+
+  func sentences(in _: String, _: SiteNames) -> [String] {
+    let floor = floorName.isEmpty ? "floor \(level)" : floorName
+    let place = isIndoors ? "on \(floor) of \(building)" : "outdoors"
+    var first = "\(Wording.meters(horizontalAccuracy)) accurate \(place)"
+    let made = FixDetail.sourceWords.filter { sources.contains($0.source) }.map(\.name)
+    first += made.isEmpty ? ", without new evidence" : ", by \(Wording.list(made))"
+    if age > .zero { first += "; the newest of it was \(Wording.span(age)) old" }
+    var said = ["\(first)."]
+    if let speed = speed, speed >= FixDetail.leastSpeed {
+      let course = course.map { " to the \(FixDetail.wind($0))" } ?? ""
+      said.append("It goes\(course) at \(Wording.decimal(speed, places: 1))\u{A0}m/s.")
+    }
+    if isIndoors, satellites == .notNeeded {
+      said.append("Its satellite receiver may rest: what it hears indoors says more.")
+    }
+    return said
+  }
+
+  /// The least speed that is worth telling.
+  ///
+  /// - Units: m/s. Below a third of a walk's somebody turns about rather than goes.
+  private static let leastSpeed = 0.4
+
+  /// The sources of a fix, with the words that people use for them.
+  private static let sourceWords: [(source: FixSources, name: String)] = [
+    (.wifi, "Wi-Fi"), (.beacons, "beacons"), (.observers, "the observers that hear it"),
+    (.motion, "its motion"),
+    (.outside, "satellites"),
+  ]
+
+  /// The nearest of the eight winds of a course in radians from north clockwise.
+  private static func wind(_ course: Double) -> String {
+    let winds = [
+      "north", "north-east", "east", "south-east", "south", "south-west", "west", "north-west",
+    ]
+    let eighths = Int((course / (.pi / 4)).rounded())
+    return winds[((eighths % winds.count) + winds.count) % winds.count]
+  }
+}
+
 /// The kinds of evidence that a fix was computed from.
 public struct FixSources: OptionSet, Hashable, Sendable {
   /// A bit for each source.

@@ -2,55 +2,8 @@ import PharosModel
 
 /// One decision as it is explained: an event, or several that say the same of different regions.
 package struct Decision {
-  /// The kind of a decision.
-  package enum Kind: String {
-    /// A subject came into a region.
-    case enter
-    /// A subject left a region.
-    case exit
-    /// A state that is neither.
-    case state
-    /// A region became unmonitored: no observer can tell whether the subject is inside.
-    case unmonitored
-    /// Unmonitored for longer than the region allows.
-    case holdExceeded = "held long"
-    /// A beacon changed zones.
-    case zone
-    /// An observer is heard, or heard again.
-    case online
-    /// An observer fell silent.
-    case offline
-    /// An observer restarted.
-    case restarted
-    /// An observer was heard that is neither in the site file nor accepted.
-    case quarantined
-    /// A region was refused.
-    case refused
-    /// The server's clock was set.
-    case clock = "clock set"
-
-    /// The kind of the decision that an event tells.
-    package init(_ kind: EventKind) {
-      switch kind {
-      case .regionEnter: self = .enter
-      case .regionExit: self = .exit
-      case .regionUnmonitored: self = .unmonitored
-      case .regionHoldExceeded: self = .holdExceeded
-      case .regionLimitExceeded: self = .refused
-      case .zoneEnter, .zoneExit: self = .zone
-      case .observerOffline: self = .offline
-      case .observerRestarted: self = .restarted
-      case .observerQuarantined: self = .quarantined
-      case .observerOnline: self = .online
-      case .clockStepped: self = .clock
-      case .regionState, .ranging, .beaconBattery, .fix, .visitArrive, .visitDepart, .authorisationChanged,
-        .notification:
-        self = .state
-      }
-    }
-  }
-
-  package var kind: Kind
+  /// The kind of the event; that of a change of state says whether it is an enter or an exit.
+  package var kind: EventKind
   /// The time at which it happened.
   package var time: Timestamp
   /// The time at which it was decided.
@@ -74,7 +27,7 @@ package struct Decision {
 
   /// The decision that one event tells by itself.
   package init(_ event: Event) {
-    kind = Kind(event.kind)
+    kind = event.kind
     time = event.time
     decidedAt = event.decidedAt
     application = event.application
@@ -89,9 +42,12 @@ package struct Decision {
       observer = observer ?? transition.observer
       beacon = beacon ?? transition.refinement
     case .zone(let transition): regions = [transition.from, transition.to].compactMap { $0 }
-    case .ranging, .observer, .regionLimit, .battery, .clockStep, .authorisation, .notification, .fix: break
+    default: break
     }
   }
+
+  /// The kind in a word or two; a change of zones is one decision.
+  package var word: String { kind.isZone ? EventKind.Group.zone.rawValue : kind.word }
 
   /// The track that settled it, if one did.
   package var track: TrackKey? {

@@ -28,17 +28,19 @@ package struct Narrator {
   package func headline(_ decision: Decision) -> String {
     let regions = decision.regions.joined(separator: ", ")
     let who = who(decision)
-    switch decision.kind {
-    case .zone:
-      guard case .zone(let transition) = decision.detail else { return who }
+    switch decision.detail {
+    case .zone(let transition):
       return "\(transition.from ?? "nowhere") → \(transition.to ?? "nowhere") · \(who)"
-    case .online, .offline, .restarted, .quarantined: return who
-    case .clock, .refused: return decision.application
-    case .state:
-      guard let transition = decision.transition else { return regions }
+    case .region(let transition) where decision.kind == .regionState:
       return "\(regions) \(transition.from.name) → \(transition.to.name) · \(who)"
-    case .enter, .exit, .unmonitored, .holdExceeded: return regions.isEmpty ? who : "\(regions) · \(who)"
+    case .regionLimit, .clockStep: return decision.application
+    default: return regions.isEmpty ? who : "\(regions) · \(who)"
     }
+  }
+
+  /// Explains why one event was published, in plain text, from the event and the site alone.
+  package func narrate(_ event: Event) -> String {
+    Narration.plain(narration(Decision(event)).why.joined(separator: " "))
   }
 
   /// Explains why a decision was made, and what other rules would have decided.
@@ -47,19 +49,7 @@ package struct Narrator {
     case .region(let transition): region(decision, transition)
     case .zone(let transition): Narration(zone(transition))
     case .observer(let transition): observer(decision, transition)
-    case .regionLimit(let limit, let refused):
-      Narration([
-        "\(decision.application) holds \(limit) regions, as many as it may, so \(refused) was refused."
-      ])
-    case .clockStep(let step):
-      Narration([
-        "The server's clock was set by \(Wording.span(step)). Steps of the clock decide nothing; later times follow it."
-      ])
-    case .authorisation(let transition):
-      Narration([
-        "\(decision.application) may now learn of it: \(transition.to.name). Before, this was \(transition.from.name)."
-      ])
-    case .ranging, .battery, .notification, .fix: Narration([])
+    default: Narration(decision.detail.sentences(in: decision.application, names))
     }
   }
 
@@ -68,7 +58,7 @@ package struct Narrator {
     switch decision.subject {
     case .none: return ""
     case .beacon:
-      guard decision.kind != .zone, let observer = decision.observer else { return subject }
+      guard !decision.kind.isZone, let observer = decision.observer else { return subject }
       return "\(subject) at \(name(observer))"
     case .observer:
       guard let beacon = decision.beacon else { return subject }
@@ -86,30 +76,14 @@ package struct Narrator {
     case .observerOutage, .scanOff: said = outage(decision, transition)
     case .recovery: said = recovery(decision, transition)
     case .neverHeard: said = neverHeard(decision, transition.evidence)
-    case .alreadyInside, .assumed, .displayOn, .requested, .regionChange, .eviction:
-      said = Narration([Narrator.sentence(transition.evidence.rule)])
+    default: said = Narration([transition.evidence.rule.words.sentence])
     }
-    if !decision.isAnnounced, decision.kind == .enter || decision.kind == .exit {
+    if !decision.isAnnounced, decision.kind == .regionEnter || decision.kind == .regionExit {
       said.why.append(
-        "The region asks for no \(decision.kind.rawValue) event, so the change of state alone is published."
+        "The region asks for no \(decision.word) event, so the change of state alone is published."
       )
     }
     return said
-  }
-
-  private static func sentence(_ rule: Evidence.Rule) -> String {
-    switch rule {
-    case .alreadyInside: "Another beacon or observer already settles it."
-    case .assumed: "The state was given when monitoring began."
-    case .displayOn: "A display was turned on while inside."
-    case .requested: "Somebody asked."
-    case .regionChange: "The region was removed, replaced or rotated."
-    case .eviction:
-      "More beacons are heard than are kept, and this one was silent for longest: it is no longer watched, which is "
-        + "no exit."
-    case .samples, .level, .adaptiveSilence, .fixedSilence, .neverHeard, .observerOutage, .scanOff, .recovery:
-      ""
-    }
   }
 }
 
@@ -172,7 +146,7 @@ extension Narrator {
   /// Explains why a region became or stayed unmonitored, and which exits fixed rules would have sent.
   package func outage(_ decision: Decision, _ transition: RegionTransition) -> Narration {
     let observer = decision.observer.map(name) ?? "the observer"
-    if decision.kind == .holdExceeded {
+    if decision.kind == .regionHoldExceeded {
       let hold = transition.evidence.window.map { " for \(Wording.span($0))" } ?? ""
       return Narration(["It has been unmonitored\(hold), the longest that the region takes without an alarm."]
       )
@@ -206,7 +180,7 @@ extension Narrator {
 
   package func recovery(_ decision: Decision, _ transition: RegionTransition) -> Narration {
     let observer = decision.observer.map(name) ?? "the observer"
-    if decision.kind == .state {
+    if decision.kind == .regionState {
       return Narration([
         "\(observer) can tell again and hears the beacon, which was inside before: nothing has changed, so there is no "
           + "enter."
@@ -220,21 +194,22 @@ extension Narrator {
   package func neverHeard(_ decision: Decision, _ evidence: Evidence) -> Narration {
     let observer = decision.observer.map(name) ?? "Every observer that counts"
     let window = evidence.window.map { " for \(Wording.span($0))" } ?? ""
-    var text = "\(observer) lives and has heard nothing of it\(window)"
-    text +=
-      decision.kind == .exit ? ": what was inside before is gone." : ", so it is outside; that is no exit."
-    guard decision.kind == .exit else { return Narration([text]) }
+    let isExit = decision.kind == .regionExit
+    let text =
+      "\(observer) lives and has heard nothing of it\(window)"
+      + (isExit ? ": what was inside before is gone." : ", so it is outside; that is no exit.")
+    guard isExit else { return Narration([text]) }
     return Narration([text], compared: fixedRules(decision, lastHeard: evidence.lastHeard))
   }
 
   package func observer(_ decision: Decision, _ transition: ObserverTransition) -> Narration {
     switch decision.kind {
-    case .offline: offline(decision, transition)
-    case .restarted:
+    case .observerOffline: offline(decision, transition)
+    case .observerRestarted:
       Narration([
         "Its boot id is \(transition.bootID.map(String.init) ?? "new"): the observer restarted. That alone decides nothing."
       ])
-    case .quarantined:
+    case .observerQuarantined:
       Narration([
         "It is neither in the site file nor accepted, so what it reports changes nothing. "
           + "`pharos observer accept \(decision.subject)` lets it in."

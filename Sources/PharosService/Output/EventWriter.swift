@@ -64,23 +64,10 @@ package struct KindSelection: Hashable, Sendable {
   package static let usual = KindSelection(Set(EventKind.allCases).subtracting([.regionState]))
 
   /// The words and what they stand for.
-  package static let words: [(word: String, kinds: Set<EventKind>)] = [
-    (
-      "region",
-      [.regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded]
-    ),
-    ("state", [.regionState]),
-    ("ranging", [.ranging]),
-    ("zone", [.zoneEnter, .zoneExit]),
-    ("observer", [.observerOnline, .observerOffline, .observerRestarted, .observerQuarantined]),
-    ("beacon", [.beaconBattery]),
-    ("server", [.clockStepped]),
-    ("fix", [.fix]),
-    ("visit", [.visitArrive, .visitDepart]),
-    ("authorisation", [.authorisationChanged]),
-    ("notification", [.notification]),
-    ("all", Set(EventKind.allCases)),
-  ]
+  package static let words: [(word: String, kinds: Set<EventKind>)] =
+    EventKind.Group.allCases.map { group in
+      (group.rawValue, Set(EventKind.allCases.filter { $0.group == group }))
+    } + [("all", Set(EventKind.allCases))]
 
   /// Reads words with commas between them, as in `region,zone`; nil if one of them is unknown.
   package init?(_ text: String) {
@@ -122,54 +109,15 @@ package struct EventTable: Sendable {
       beacons.map { reading in
         row(event, place: names.name(of: .beacon(reading.beacon)), why: EventTable.distance(reading))
       }
-    default: [row(event, place: event.region, why: why(event))]
+    default: [row(event, place: event.region, why: event.detail.summary(of: event))]
     }
   }
 
   private func row(_ event: Event, place: String, why: String) -> String {
     let cells = [
-      Wording.clock(event.time), EventTable.word(event), place, names.name(of: event.subject), why,
+      Wording.clock(event.time), event.kind.word, place, names.name(of: event.subject), why,
     ]
-    return style.paint(EventTable.table.line(cells), EventTable.color(of: event.kind))
-  }
-
-  private static func word(_ event: Event) -> String {
-    switch event.kind {
-    case .regionState: "state"
-    case .regionEnter: "enter"
-    case .regionExit: "exit"
-    case .regionUnmonitored: "unmonitored"
-    case .regionHoldExceeded: "held long"
-    case .regionLimitExceeded: "refused"
-    case .ranging: "ranging"
-    case .zoneEnter: "zone enter"
-    case .zoneExit: "zone exit"
-    case .observerOnline: "online"
-    case .observerOffline: "offline"
-    case .observerRestarted: "restarted"
-    case .observerQuarantined: "quarantined"
-    case .beaconBattery: "battery"
-    case .clockStepped: "clock set"
-    case .fix: "fix"
-    case .visitArrive: "arrive"
-    case .visitDepart: "depart"
-    case .authorisationChanged: "authorised"
-    case .notification: "notify"
-    }
-  }
-
-  private static func color(of kind: EventKind) -> TerminalStyle.Color {
-    switch kind {
-    case .regionEnter, .zoneEnter, .observerOnline, .visitArrive: .green
-    case .regionExit, .zoneExit, .visitDepart: .yellow
-    case .regionUnmonitored, .regionHoldExceeded, .regionLimitExceeded, .observerOffline,
-      .observerQuarantined,
-      .clockStepped:
-      .red
-    case .regionState, .ranging, .observerRestarted, .beaconBattery, .fix, .notification,
-      .authorisationChanged:
-      .gray
-    }
+    return style.paint(EventTable.table.line(cells), event.kind.tone.color)
   }
 
   private static func distance(_ reading: RangedReading) -> String {
@@ -177,46 +125,16 @@ package struct EventTable: Sendable {
     let tenths = Int((reading.accuracy * 10).rounded())
     return "\(reading.proximity.rawValue) \(tenths / 10).\(tenths % 10) m"
   }
+}
 
-  private func why(_ event: Event) -> String {
-    switch event.detail {
-    case .region(let transition):
-      if event.kind == .regionState { return "\(transition.from.name) > \(transition.to.name)" }
-      if event.kind == .regionExit, let enteredAt = transition.enteredAt {
-        return "stayed \(TimeSpan.seconds((event.time - enteredAt).seconds.rounded()).written)"
-      }
-      return EventTable.word(transition.evidence.rule)
-    case .regionLimit(let limit, let refused): return "limit \(limit): \(refused)"
-    case .ranging: return ""
-    case .zone(let transition):
-      return transition.margin.map { "by \(Int($0.rounded())) dB" } ?? transition.reason.rawValue
-    case .observer(let transition): return transition.bootID.map { "boot \($0)" } ?? ""
-    case .battery(let millivolts, _): return "\(millivolts) mV"
-    case .clockStep(let step): return "by \(step.written)"
-    case .authorisation(let transition): return "\(transition.from.name) > \(transition.to.name)"
-    case .notification(let detail): return detail.text
-    case .fix(let fix):
-      let floor = fix.floorName.isEmpty ? "\(fix.building)/\(fix.level)" : fix.floorName
-      return "±\(Wording.meters(fix.horizontalAccuracy)) \(fix.isIndoors ? floor : "outdoors")"
+extension EventKind.Tone {
+  /// The colour that lists show it with.
+  package var color: TerminalStyle.Color {
+    switch self {
+    case .good: .green
+    case .ended: .yellow
+    case .alarming: .red
+    case .neutral: .gray
     }
   }
-
-  private static func word(_ rule: Evidence.Rule) -> String {
-    switch rule {
-    case .samples: "heard"
-    case .level: "weak"
-    case .adaptiveSilence, .fixedSilence: "silent"
-    case .neverHeard: "never heard"
-    case .observerOutage: "observer down"
-    case .scanOff: "scan off"
-    case .recovery: "observer back"
-    case .alreadyInside: "already inside"
-    case .assumed: "assumed"
-    case .displayOn: "display on"
-    case .requested: "asked"
-    case .regionChange: "region changed"
-    case .eviction: "too many beacons"
-    }
-  }
-
 }

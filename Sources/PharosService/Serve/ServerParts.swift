@@ -183,15 +183,15 @@ private final class CheckpointService: Sendable {
 
 /// The narrator of the site as it is now.
 final class NarratorHolder: Sendable {
-  private let narrator: Mutex<EventNarrator>
+  private let site: Mutex<Site>
 
-  init(site: Site) { narrator = Mutex(EventNarrator(site: site)) }
+  init(site: Site) { self.site = Mutex(site) }
 
-  func replace(site: Site) { narrator.withLock { $0 = EventNarrator(site: site) } }
+  func replace(site: Site) { self.site.withLock { $0 = site } }
 
-  func narrate(_ event: Event) -> String { narrator.withLock { $0 }.narrate(event) }
+  func narrate(_ event: Event) -> String { Narrator(site.withLock { $0 }).narrate(event) }
 
-  func name(of subject: SubjectID) -> String? { narrator.withLock { $0 }.name(of: subject) }
+  func name(of subject: SubjectID) -> String? { site.withLock { $0 }.name(of: subject) }
 }
 
 extension Authorisations {

@@ -47,16 +47,15 @@ struct DecisionLog {
   private mutating func take(_ event: Event) {
     switch event.detail {
     case .region(let transition): take(event, transition)
-    case .zone where isToldAlready(event): break
-    case .zone, .observer, .regionLimit, .clockStep: append(event)
-    case .ranging, .battery, .authorisation, .notification, .fix: break
+    case .zone where isToldAlready(event), .ranging, .battery, .authorisation, .notification, .fix: break
+    default: append(event)
     }
   }
 
   /// A beacon leaves one zone and comes into the next: two events with one reason.
   private func isToldAlready(_ event: Event) -> Bool {
     guard let last = decisions.last else { return false }
-    return last.kind == .zone && last.subject == event.subject && last.decidedAt == event.decidedAt
+    return last.kind.isZone && last.subject == event.subject && last.decidedAt == event.decidedAt
       && last.detail == event.detail
   }
 
@@ -64,9 +63,7 @@ struct DecisionLog {
     guard !transition.isAnswer else { return }
     switch event.kind {
     case .regionState: turn(event, transition)
-    case .regionEnter: announce(event, as: .enter)
-    case .regionExit: announce(event, as: .exit)
-    case .regionUnmonitored: announce(event, as: .unmonitored)
+    case .regionEnter, .regionExit, .regionUnmonitored: announce(event)
     case .regionHoldExceeded: append(event)
     default: break
     }
@@ -81,29 +78,29 @@ struct DecisionLog {
     rows[row, default: RowStory()].turn(to: transition.to, at: event.time)
     var known = transition.from
     if known == .unmonitored, let story = rows[row] { known = story.known(before: story.turns.count - 1) }
-    let kind: Decision.Kind
+    let kind: EventKind
     switch transition.to {
-    case .inside: kind = known == .inside ? .state : .enter
-    case .outside: kind = known == .inside ? .exit : .state
-    case .unmonitored: kind = .unmonitored
-    case .unknown: kind = .state
+    case .inside: kind = known == .inside ? .regionState : .regionEnter
+    case .outside: kind = known == .inside ? .regionExit : .regionState
+    case .unmonitored: kind = .regionUnmonitored
+    case .unknown: kind = .regionState
     }
     append(event, as: kind, rules: rows[row]?.rules)
   }
 
   /// The event that tells a change of state outright; it comes right behind the change.
-  private mutating func announce(_ event: Event, as kind: Decision.Kind) {
+  private mutating func announce(_ event: Event) {
     guard
       let index = decisions.lastIndex(where: {
         $0.time == event.time && $0.subject == event.subject && $0.application == event.application
           && $0.regions == [event.region]
       })
     else { return }
-    decisions[index].kind = kind
+    decisions[index].kind = event.kind
     decisions[index].isAnnounced = true
   }
 
-  private mutating func append(_ event: Event, as kind: Decision.Kind? = nil, rules: PresencePolicy? = nil) {
+  private mutating func append(_ event: Event, as kind: EventKind? = nil, rules: PresencePolicy? = nil) {
     guard decisions.count < DecisionLog.most else {
       omitted += 1
       return

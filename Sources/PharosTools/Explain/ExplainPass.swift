@@ -190,7 +190,7 @@ struct Findings {
 
   /// Returns whether a beacon was ever placed in a zone.
   func places(_ beacon: BeaconID) -> Bool {
-    decisions.contains { $0.kind == .zone && $0.beacon == beacon }
+    decisions.contains { $0.kind.isZone && $0.beacon == beacon }
   }
 
   /// The outages of observers, from the decisions.
@@ -198,13 +198,13 @@ struct Findings {
     for decision in decisions {
       guard let observer = decision.observer else { continue }
       switch decision.kind {
-      case .offline:
+      case .observerOffline:
         var outage = Outage(silentFrom: decision.time, from: decision.time)
         if case .observer(let transition) = decision.detail, let lastHeard = transition.lastHeard {
           outage.silentFrom = min(lastHeard, decision.time)
         }
         outages[observer, default: []].append(outage)
-      case .online:
+      case .observerOnline:
         guard let last = outages[observer]?.indices.last, outages[observer]?[last].until == nil else {
           continue
         }

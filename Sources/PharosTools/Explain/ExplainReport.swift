@@ -129,7 +129,7 @@ extension ExplainReport {
   }
 
   private func lines(of decision: Decision, style: TerminalStyle, width: Int) -> [String] {
-    let word = decision.kind.rawValue.uppercased()
+    let word = decision.word.uppercased()
     let head = "\(Wording.clock(decision.time))  "
     let headline = PlainText.clean(narrator.headline(decision))
     let title = "\(style.paint(word, ExplainReport.color(of: decision.kind)))  \(headline)"
@@ -145,13 +145,8 @@ extension ExplainReport {
     return lines
   }
 
-  private static func color(of kind: Decision.Kind) -> TerminalStyle.Color {
-    switch kind {
-    case .enter, .online: .green
-    case .exit, .zone: .yellow
-    case .unmonitored, .offline, .holdExceeded, .refused, .clock: .red
-    case .state, .restarted, .quarantined: .gray
-    }
+  private static func color(of kind: EventKind) -> TerminalStyle.Color {
+    kind.isZone ? .yellow : kind == .observerQuarantined ? .gray : kind.tone.color
   }
 
   /// Returns a note on the decisions that are left out, with advice on how to see them.
@@ -266,9 +261,9 @@ extension ExplainReport {
   private func write(_ decision: Decision, to json: inout JSONText) {
     json.member("time", decision.time.rfc3339)
     json.member("decidedAt", decision.decidedAt.rfc3339)
-    json.member("decision", decision.kind.rawValue)
+    json.member("decision", decision.word)
     if !decision.application.isEmpty { json.member("application", decision.application) }
-    json.strings(decision.kind == .zone ? "zones" : "regions", decision.regions)
+    json.strings(decision.kind.isZone ? "zones" : "regions", decision.regions)
     if decision.subject != .none { json.member("subject", decision.subject.description) }
     json.member("observer", ifPresent: decision.observer?.description)
     json.member("beacon", ifPresent: decision.beacon?.description)
@@ -288,7 +283,7 @@ extension ExplainReport {
 
   /// Writes the decisions of fixed rules about the same silence.
   private func write(rules decision: Decision, _ evidence: Evidence, to json: inout JSONText) {
-    guard decision.kind == .exit, let row = decision.rows.first, let story = findings.log.rows[row],
+    guard decision.kind == .regionExit, let row = decision.rows.first, let story = findings.log.rows[row],
       let lastHeard = evidence.lastHeard
     else { return }
     let began = decision.transition?.enteredAt ?? .distantPast

@@ -168,17 +168,17 @@ struct ExplainFilter {
 
   /// Returns whether a decision passes the filter.
   func takes(_ decision: Decision) -> Bool {
-    switch decision.kind {
-    case .online, .offline, .restarted, .quarantined:
+    switch decision.detail {
+    case .observer:
       guard let who = decision.observer, region == nil || beacon != nil else { return region == nil }
       return tracks.contains { $0.observer == who } || (beacon == nil && observer == who) || isOpen
-    case .clock, .refused:
+    case .clockStep, .regionLimit:
       return true
     case .zone:
       guard beacon == nil || decision.beacon == beacon else { return false }
       guard region.map(decision.regions.contains) ?? true else { return false }
       return observer == nil || decision.regions.contains(where: zonesOfObserver.contains)
-    case .enter, .exit, .state, .unmonitored, .holdExceeded:
+    default:
       guard beacon == nil || decision.beacon == beacon else { return false }
       guard region.map(decision.regions.contains) ?? true else { return false }
       return observer == nil || isHeard(decision)

@@ -232,7 +232,7 @@ extension PanelDrawing {
     let bottom = pharosBar.top + pharosBar.height
     var labels: [(text: String, at: SVGPoint, style: TextStyle)] = []
     for decision in decisions {
-      let (isEnter, isExit) = (decision.kind == .enter, decision.kind == .exit)
+      let (isEnter, isExit) = (decision.kind == .regionEnter, decision.kind == .regionExit)
       let color = isEnter ? Palette.enter : isExit ? Palette.exit : Palette.faint
       let style = TextStyle(12, color: color, isBold: isEnter || isExit)
       let (x, label) = (time.x(of: decision.time), label(decision))
@@ -256,8 +256,8 @@ extension PanelDrawing {
 
   private func label(_ decision: Decision) -> String {
     let clock = Wording.clock(decision.time).prefix(10)
-    guard decision.kind == .state, let transition = decision.transition else {
-      return "\(decision.kind.rawValue) \(clock)\(whose(decision).map { " by \($0)" } ?? "")"
+    guard decision.kind == .regionState, let transition = decision.transition else {
+      return "\(decision.word) \(clock)\(whose(decision).map { " by \($0)" } ?? "")"
     }
     return "\(transition.to.name) \(transition.from == .unmonitored ? "again " : "")\(clock)"
   }
@@ -299,7 +299,7 @@ extension PanelDrawing {
   /// The waits of exits first: they get their labels before close calls do.
   private var waits: [Wait] {
     let exits = decisions.compactMap { decision -> Wait? in
-      guard decision.kind == .exit, let evidence = decision.transition?.evidence else { return nil }
+      guard decision.kind == .regionExit, let evidence = decision.transition?.evidence else { return nil }
       let who = whose(decision).map { "\($0): " } ?? ""
       func wait(_ span: TimeSpan, _ words: String) -> Wait {
         Wait(from: decision.time - span, until: decision.time, words: "\(who)\(words)", isExit: true)
@@ -400,7 +400,7 @@ extension PanelDrawing {
 
   /// The zones that the beacon was in, all observers compared.
   private var zones: [SVGDocument.Segment] {
-    let moves = findings.decisions.filter { $0.kind == .zone && $0.beacon == panel.track.beacon }
+    let moves = findings.decisions.filter { $0.kind.isZone && $0.beacon == panel.track.beacon }
     let names = findings.site.zones.map(\.identifier)
     return zip(moves, moves.dropFirst().map(\.time) + [time.end]).compactMap { move, end in
       guard case .zone(let transition) = move.detail, let zone = transition.to else { return nil }

@@ -34,7 +34,7 @@ struct EventNarratorTests {
       counter: 1,
       detail: detail
     )
-    return EventNarrator(site: EventNarratorTests.site).narrate(event)
+    return Narrator(EventNarratorTests.site).narrate(event)
   }
 
   @Test("an enter tells what was heard, an exit what was not, with the names of the site")

@@ -1,0 +1,606 @@
+/// The kinds of decision; the order of the cases is the order of events that are equal otherwise.
+public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
+  /// The state of a region changed, or was asked for.
+  case regionState
+  /// A subject entered a region.
+  case regionEnter
+  /// A subject left a region.
+  case regionExit
+  /// The server can no longer determine whether a subject is inside a region.
+  case regionUnmonitored
+  /// A beacon has been unmonitored for longer than its region holds it.
+  case regionHoldExceeded
+  /// A region was refused because the application holds as many as it may.
+  case regionLimitExceeded
+  /// The beacons that an observer ranged in the last second.
+  case ranging
+  /// A beacon left a zone.
+  case zoneExit
+  /// A beacon came into a zone.
+  case zoneEnter
+  /// An observer is heard, for the first time or again.
+  case observerOnline
+  /// An observer has fallen silent for longer than it ever does.
+  case observerOffline
+  /// An observer restarted.
+  case observerRestarted
+  /// A beacon told the state of its battery.
+  case beaconBattery
+  /// The wall clock of the server was set.
+  case clockStepped
+  /// An estimated location.
+  case fix
+  /// A subject began to stay somewhere.
+  case visitArrive
+  /// A subject ended a stay.
+  case visitDepart
+  /// The access of an application to a subject's data changed.
+  case authorisationChanged
+  /// A rule of an application has something to say to people.
+  case notification
+  /// An observer that the site neither lists nor has accepted was heard for the first time.
+  case observerQuarantined
+
+  /// The groups by which commands select kinds, in the order in which help lists them.
+  package enum Group: String, CaseIterable, Sendable {
+    /// Enters, exits and what else happens to a region, apart from its states.
+    case region
+    /// Every state of a region.
+    case state
+    /// Ranging.
+    case ranging
+    /// Zones.
+    case zone
+    /// The life of observers.
+    case observer
+    /// What beacons tell of themselves.
+    case beacon
+    /// The server.
+    case server
+    /// Locations.
+    case fix
+    /// Stays.
+    case visit
+    /// Access to data.
+    case authorisation
+    /// Messages to people.
+    case notification
+  }
+
+  /// The significance of an event to people, which lists show as a colour.
+  package enum Tone: Sendable {
+    /// Something began, or works again.
+    case good
+    /// Something ended, as such things do.
+    case ended
+    /// Something is wrong or uncertain.
+    case alarming
+    /// None.
+    case neutral
+  }
+
+  /// The CloudEvents type, the group, the word in tables, and the tone.
+  private var entry: (type: String, group: Group, word: String, tone: Tone) {
+    switch self {
+    case .regionState: ("pharos.region.state", .state, "state", .neutral)
+    case .regionEnter: ("pharos.region.enter", .region, "enter", .good)
+    case .regionExit: ("pharos.region.exit", .region, "exit", .ended)
+    case .regionUnmonitored: ("pharos.region.unmonitored", .region, "unmonitored", .alarming)
+    case .regionHoldExceeded: ("pharos.region.holdExceeded", .region, "held long", .alarming)
+    case .regionLimitExceeded: ("pharos.region.limitExceeded", .region, "refused", .alarming)
+    case .ranging: ("pharos.ranging", .ranging, "ranging", .neutral)
+    case .zoneEnter: ("pharos.zone.enter", .zone, "zone enter", .good)
+    case .zoneExit: ("pharos.zone.exit", .zone, "zone exit", .ended)
+    case .observerOnline: ("pharos.observer.online", .observer, "online", .good)
+    case .observerOffline: ("pharos.observer.offline", .observer, "offline", .alarming)
+    case .observerRestarted: ("pharos.observer.restarted", .observer, "restarted", .neutral)
+    case .observerQuarantined: ("pharos.observer.quarantined", .observer, "quarantined", .alarming)
+    case .beaconBattery: ("pharos.beacon.battery", .beacon, "battery", .neutral)
+    case .clockStepped: ("pharos.clock.stepped", .server, "clock set", .alarming)
+    case .fix: ("pharos.fix", .fix, "fix", .neutral)
+    case .visitArrive: ("pharos.visit.arrive", .visit, "arrive", .good)
+    case .visitDepart: ("pharos.visit.depart", .visit, "depart", .ended)
+    case .authorisationChanged: ("pharos.authorisation.changed", .authorisation, "authorised", .neutral)
+    case .notification: ("pharos.notification", .notification, "notify", .neutral)
+    }
+  }
+
+  /// The CloudEvents type.
+  public var type: String { entry.type }
+  /// The group that the kind belongs to.
+  package var group: Group { entry.group }
+  /// The kind in a word or two.
+  package var word: String { entry.word }
+  /// The significance to people.
+  package var tone: Tone { entry.tone }
+
+  /// The kind of a CloudEvents type, with or without `pharos.` before it; nil where there is none.
+  package init?(type: String) {
+    guard let kind = EventKind.allCases.first(where: { $0.type == type || $0.type == "pharos.\(type)" })
+    else { return nil }
+    self = kind
+  }
+
+  /// Indicates whether the event is about zones; a beacon is in one zone at a time.
+  package var isZone: Bool { self == .zoneExit || self == .zoneEnter }
+
+  /// Indicates whether the journal keeps events of the kind; it omits those that come once a second for each beacon.
+  package var isJournalled: Bool { self != .ranging && self != .fix }
+}
+
+/// The details of a decision, by its kind.
+public enum EventDetail: Hashable, Sendable {
+  /// A region's state changed, or was asked for.
+  case region(RegionTransition)
+  /// A region was refused: the limit, and the region that did not fit.
+  case regionLimit(limit: Int, refused: String)
+  /// The beacons ranged in the last second, nearest first, unknown last.
+  case ranging(constraint: BeaconConstraint, beacons: [RangedReading])
+  /// A beacon changed zones.
+  case zone(ZoneTransition)
+  /// An observer came online, went offline or restarted.
+  case observer(ObserverTransition)
+  /// A beacon's battery.
+  case battery(millivolts: UInt16, observer: ObserverID)
+  /// The wall clock was set by so much.
+  case clockStep(TimeSpan)
+  /// The access of an application to a subject's data changed.
+  case authorisation(AuthorisationTransition)
+  /// A message from a rule of an application, for people to read.
+  case notification(NotificationDetail)
+  /// The estimated location of a subject.
+  case fix(FixDetail)
+
+  /// The data of the case, which declares all that is written and said of it.
+  private var data: any EventData {
+    switch self {
+    case .region(let data): data
+    case .regionLimit(let limit, let refused): RegionLimit(limit: limit, refused: refused)
+    case .ranging(let constraint, let beacons): Ranging(constraint: constraint, beacons: beacons)
+    case .zone(let data): data
+    case .observer(let data): data
+    case .battery(let millivolts, let observer): Battery(millivolts: millivolts, observer: observer)
+    case .clockStep(let step): ClockStep(step: step)
+    case .authorisation(let data): data
+    case .notification(let data): data
+    case .fix(let data): data
+    }
+  }
+
+  /// The types of data; the place of a type is its number in records.
+  private static let types: [any EventData.Type] = [
+    RegionTransition.self, RegionLimit.self, Ranging.self, ZoneTransition.self, ObserverTransition.self,
+    Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
+  ]
+}
+
+extension EventDetail {
+  /// Writes the members of an event's `data`.
+  func write(to json: inout JSONText, endingAt time: Timestamp) { data.write(to: &json, endingAt: time) }
+
+  /// Writes a byte for the type of the data, then the data.
+  func write(to record: inout RecordWriter) {
+    let data = data
+    guard let tag = EventDetail.types.firstIndex(where: { $0 == type(of: data) }) else {
+      preconditionFailure("\(type(of: data)) is not among the types of data")
+    }
+    record.byte(UInt8(tag))
+    data.write(to: &record)
+  }
+
+  /// Reads what was written.
+  init(from record: inout RecordReader) throws(FieldError) {
+    let tag = try record.byte()
+    guard Int(tag) < EventDetail.types.count else {
+      throw record.failure(.unknownTag(field: "an event's detail", tag: tag))
+    }
+    self = try EventDetail.types[Int(tag)].init(from: &record).detail
+  }
+
+  /// Returns the detail behind a walk through its members.
+  func walked(by walk: inout MemberWalk) -> EventDetail {
+    var data = data
+    data.visit(&walk)
+    return data.detail
+  }
+
+  /// Returns the detail in a few words, for a line of a table.
+  package func summary(of event: Event) -> String { data.summary(of: event) }
+
+  /// The reason for the decision, sentence by sentence; empty where it takes a narrator, who knows what else was heard.
+  package func sentences(in application: String, _ names: SiteNames) -> [String] {
+    data.sentences(in: application, names)
+  }
+}
+
+/// The data of events of some kind: the members, and the words for people.
+protocol EventData: Sendable {
+  /// The detail that carries the data.
+  var detail: EventDetail { get }
+  /// Writes the members of JSON's `data`, of an event at a time.
+  func write(to json: inout JSONText, endingAt time: Timestamp)
+  /// Writes the data into a record.
+  func write(to record: inout RecordWriter)
+  /// Reads the data of a record.
+  init(from record: inout RecordReader) throws(FieldError)
+  /// Lets a walk change the members.
+  mutating func visit(_ walk: inout MemberWalk)
+  /// Returns the data in a few words, for a line of a table.
+  func summary(of event: Event) -> String
+  /// Returns the reason for the decision, sentence by sentence; empty where only a narrator knows it.
+  func sentences(in application: String, _ names: SiteNames) -> [String]
+}
+
+extension EventData {
+  mutating func visit(_: inout MemberWalk) {}
+  func sentences(in _: String, _: SiteNames) -> [String] { [] }
+}
+
+/// What follows from a list of members.
+extension EventData where Self: EventMembers {
+  func write(to json: inout JSONText, endingAt _: Timestamp) {
+    var copy = self
+    copy.visitMembers(&json)
+  }
+  func write(to record: inout RecordWriter) { record.write(self) }
+  init(from record: inout RecordReader) throws(FieldError) { self = try record.part() }
+  mutating func visit(_ walk: inout MemberWalk) { visitMembers(&walk) }
+}
+
+/// What follows from a list of fields: the record.
+extension EventData where Self: FieldCodable {
+  func write(to record: inout RecordWriter) { record.value(self) }
+  init(from record: inout RecordReader) throws(FieldError) { self = try record.value(Self.self) }
+}
+
+/// A refused region.
+private struct RegionLimit {
+  var limit: Int
+  var refused: String
+}
+
+extension RegionLimit: EventData {
+  var detail: EventDetail { .regionLimit(limit: limit, refused: refused) }
+
+  func write(to json: inout JSONText, endingAt _: Timestamp) {
+    json.member("limit", limit)
+    json.member("refused", refused)
+  }
+
+  func write(to record: inout RecordWriter) {
+    record.signed(Int64(limit))
+    record.text(refused)
+  }
+
+  init(from record: inout RecordReader) throws(FieldError) {
+    self.init(limit: Int(try record.signed()), refused: try record.text())
+  }
+
+  func summary(of _: Event) -> String { "limit \(limit): \(refused)" }
+
+  func sentences(in application: String, _: SiteNames) -> [String] {
+    ["\(application) holds \(limit) regions, as many as it may, so \(refused) was refused."]
+  }
+}
+
+/// The beacons that an observer ranged.
+private struct Ranging {
+  var constraint: BeaconConstraint
+  var beacons: [RangedReading]
+}
+
+extension Ranging: EventData {
+  var detail: EventDetail { .ranging(constraint: constraint, beacons: beacons) }
+
+  func write(to json: inout JSONText, endingAt _: Timestamp) {
+    json.member("constraint", constraint.description)
+    json.array("beacons", of: beacons)
+  }
+
+  func write(to record: inout RecordWriter) {
+    record.value(constraint)
+    record.write(beacons)
+  }
+
+  init(from record: inout RecordReader) throws(FieldError) {
+    self.init(constraint: try record.value(BeaconConstraint.self), beacons: try record.parts())
+  }
+
+  /// Nothing: a table has a line for each beacon.
+  func summary(of _: Event) -> String { "" }
+
+  func sentences(in _: String, _ names: SiteNames) -> [String] {
+    guard let nearest = beacons.first else { return ["No beacon is in range."] }
+    let name = names.name(of: .beacon(nearest.beacon))
+    let others = beacons.count - 1
+    let more = others > 0 ? ", and \(Wording.count(others, "more beacon"))" : ""
+    guard nearest.accuracy >= 0 else { return ["\(name) is not heard at present\(more)."] }
+    let place = "\(nearest.proximity.rawValue), about \(Wording.meters(nearest.accuracy)) away"
+    return ["\(name) is \(place) at \(Wording.level(nearest.rssi))\(more)."]
+  }
+}
+
+/// The battery of a beacon, as an observer heard it.
+private struct Battery: EventData, EventMembers {
+  var millivolts: UInt16
+  var observer: ObserverID
+
+  static let unread = Battery(millivolts: 0, observer: .eui48(0))
+  var detail: EventDetail { .battery(millivolts: millivolts, observer: observer) }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("millivolts", &millivolts)
+    try coder.member("observer", &observer)
+  }
+
+  func summary(of _: Event) -> String { "\(millivolts) mV" }
+
+  func sentences(in _: String, _ names: SiteNames) -> [String] {
+    let volts = Wording.decimal(Double(millivolts) / 1_000, places: 2)
+    return ["Its battery has \(volts) V, as \(names.name(of: .observer(observer))) heard."]
+  }
+}
+
+/// A step of the server's clock.
+private struct ClockStep: EventData, EventMembers {
+  var step: TimeSpan
+
+  static let unread = ClockStep(step: .zero)
+  var detail: EventDetail { .clockStep(step) }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("step", &step, decimals: 9)
+  }
+
+  func summary(of _: Event) -> String { "by \(step.written)" }
+
+  func sentences(in _: String, _: SiteNames) -> [String] {
+    [
+      "The server's clock was set by \(Wording.span(step)). Steps of the clock decide nothing; later times follow it."
+    ]
+  }
+}
+
+/// A change in an observer's life.
+public struct ObserverTransition: Hashable, Sendable {
+  /// The time at which the observer was last heard before, or nil if it never was.
+  public var lastHeard: Timestamp?
+  /// The silence that its learned gaps allow.
+  public var allowedGap: TimeSpan?
+  /// Its boot id, if it tells one.
+  public var bootID: UInt32?
+
+  /// Makes a transition.
+  public init(lastHeard: Timestamp? = nil, allowedGap: TimeSpan? = nil, bootID: UInt32? = nil) {
+    self.lastHeard = lastHeard
+    self.allowedGap = allowedGap
+    self.bootID = bootID
+  }
+}
+
+extension ObserverTransition: EventData, EventMembers {
+  static var unread: ObserverTransition { ObserverTransition() }
+  var detail: EventDetail { .observer(self) }
+
+  func summary(of _: Event) -> String { bootID.map { "boot \($0)" } ?? "" }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("lastHeard", &lastHeard)
+    try coder.member("allowedGap", &allowedGap)
+    try coder.member("bootId", &bootID)
+  }
+}
+
+/// One beacon of a ranging event.
+public struct RangedReading: Hashable, Sendable {
+  /// The proximity of a beacon.
+  public enum Proximity: String, CaseIterable, Hashable, Sendable {
+    /// Below half a metre.
+    case immediate
+    /// Below three metres.
+    case near
+    /// Farther.
+    case far
+    /// Not determined.
+    case unknown
+  }
+
+  /// The beacon.
+  public var beacon: BeaconID
+  /// The mean of the samples since the last report in dBm, or 0 if there were none.
+  public var rssi: Double
+  /// The distance in metres, or −1 if undetermined.
+  public var accuracy: Double
+  /// The standard deviation of the distance in metres, or −1 if undetermined.
+  public var deviation: Double
+  /// The proximity.
+  public var proximity: Proximity
+  /// The number of samples since the last report.
+  public var samples: Int
+
+  /// Makes a reading.
+  public init(
+    beacon: BeaconID,
+    rssi: Double,
+    accuracy: Double,
+    deviation: Double,
+    proximity: Proximity,
+    samples: Int
+  ) {
+    self.beacon = beacon
+    self.rssi = rssi
+    self.accuracy = accuracy
+    self.deviation = deviation
+    self.proximity = proximity
+    self.samples = samples
+  }
+}
+
+extension RangedReading: EventMembers {
+  static var unread: RangedReading {
+    RangedReading(beacon: .unread, rssi: 0, accuracy: 0, deviation: 0, proximity: .unknown, samples: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("beacon", &beacon)
+    try coder.choice("proximity", &proximity, .behind)
+    try coder.member("rssi", &rssi, decimals: 1)
+    try coder.member("accuracy", &accuracy, decimals: 2)
+    try coder.member("deviation", &deviation, decimals: 2)
+    try coder.member("samples", &samples)
+  }
+}
+
+/// The access of an application to a subject's data, in Core Location's terms.
+public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
+  /// No decision has been made yet: the application learns nothing.
+  case notDetermined
+  /// Forbidden by policy, which the subject cannot change: the application learns nothing.
+  case restricted
+  /// Forbidden by the subject: the application learns nothing.
+  case denied
+  /// Told while the application has a live stream open, and to that stream alone.
+  case whenInUse
+  /// Told at any time: streams, webhooks, the journal.
+  case always
+
+  /// The state as documents and events spell it.
+  public var name: String {
+    switch self {
+    case .notDetermined: "notDetermined"
+    case .restricted: "restricted"
+    case .denied: "denied"
+    case .whenInUse: "whenInUse"
+    case .always: "always"
+    }
+  }
+
+  /// Reads a state's name, or nil if there is none of that name.
+  public init?(name: String) {
+    guard let state = AuthorisationState.allCases.first(where: { $0.name == name }) else { return nil }
+    self = state
+  }
+}
+
+/// A change of what an application may learn about a subject.
+public struct AuthorisationTransition: Hashable, Sendable {
+  /// The access before.
+  public var from: AuthorisationState
+  /// The access now.
+  public var to: AuthorisationState
+  /// The purpose that the application states for the access; empty where it was never asked for one.
+  public var purpose: String
+
+  /// Makes a transition.
+  public init(from: AuthorisationState, to: AuthorisationState, purpose: String) {
+    self.from = from
+    self.to = to
+    self.purpose = purpose
+  }
+}
+
+extension AuthorisationState: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "an authorisation" }
+}
+
+extension AuthorisationTransition: FieldStruct {
+  /// A transition whose fields are still to be read.
+  public static var unread: AuthorisationTransition {
+    AuthorisationTransition(from: .notDetermined, to: .notDetermined, purpose: "")
+  }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&from)
+    try coder.code(&to)
+    try coder.code(&purpose)
+  }
+}
+
+extension AuthorisationTransition: EventData {
+  var detail: EventDetail { .authorisation(self) }
+
+  func write(to json: inout JSONText, endingAt _: Timestamp) {
+    json.member("from", from.name)
+    json.member("to", to.name)
+    json.member("purpose", ifPresent: purpose.isEmpty ? nil : purpose)
+  }
+
+  func summary(of _: Event) -> String { "\(from.name) > \(to.name)" }
+
+  func sentences(in application: String, _: SiteNames) -> [String] {
+    ["\(application) may now learn of it: \(to.name). Before, this was \(from.name)."]
+  }
+}
+
+/// A message from a rule of an application, for people to read: a hello, a goodbye.
+public struct NotificationDetail: Hashable, Sendable {
+  /// The occasion that a rule waits for.
+  public enum Occasion: UInt8, CaseIterable, Hashable, Sendable {
+    /// A subject enters a region.
+    case enter
+    /// A subject leaves a region.
+    case exit
+
+    /// The occasion as documents and events spell it.
+    public var name: String {
+      switch self {
+      case .enter: "enter"
+      case .exit: "exit"
+      }
+    }
+  }
+
+  /// The identifier of the rule, which is unique within its application.
+  public var rule: String
+  /// The occasion that caused the notification.
+  public var occasion: Occasion
+  /// The text, ready to be shown.
+  public var text: String
+  /// The enter or exit that caused it.
+  public var cause: EventID
+
+  /// Makes a notification.
+  public init(rule: String, occasion: Occasion, text: String, cause: EventID) {
+    self.rule = rule
+    self.occasion = occasion
+    self.text = text
+    self.cause = cause
+  }
+}
+
+extension NotificationDetail.Occasion: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a notification's occasion" }
+}
+
+extension NotificationDetail: FieldStruct {
+  /// A notification whose fields are still to be read.
+  public static var unread: NotificationDetail {
+    NotificationDetail(rule: "", occasion: .enter, text: "", cause: EventID(high: 0, low: 0))
+  }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&rule)
+    try coder.code(&occasion)
+    try coder.code(&text)
+    try coder.code(&cause)
+  }
+}
+
+extension NotificationDetail: EventData {
+  var detail: EventDetail { .notification(self) }
+
+  func write(to json: inout JSONText, endingAt _: Timestamp) {
+    json.member("rule", rule)
+    json.member("on", occasion.name)
+    json.member("text", text)
+    json.member("cause", cause.description)
+  }
+
+  func summary(of _: Event) -> String { text }
+
+  func sentences(in _: String, _: SiteNames) -> [String] { ["Sent because of rule \(rule): \(text)"] }
+}

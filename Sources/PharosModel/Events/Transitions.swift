@@ -1,0 +1,220 @@
+/// A change of state of a region, or the answer to a question about it.
+public struct RegionTransition: Hashable, Sendable {
+  /// The state before.
+  public var from: RegionState
+  /// The state now.
+  public var to: RegionState
+  /// The most specific identity that caused it, where one did.
+  public var refinement: BeaconID?
+  /// The observer whose hearing settled it, for regions about beacons.
+  public var observer: ObserverID?
+  /// The start of the visit that an exit ends.
+  public var enteredAt: Timestamp?
+  /// Indicates whether the event answers a request (requestState, display-on), so that nothing has changed.
+  public var isAnswer: Bool
+  /// The evidence for the decision.
+  public var evidence: Evidence
+
+  /// Makes a transition.
+  public init(
+    from: RegionState,
+    to: RegionState,
+    refinement: BeaconID? = nil,
+    observer: ObserverID? = nil,
+    enteredAt: Timestamp? = nil,
+    isAnswer: Bool = false,
+    evidence: Evidence
+  ) {
+    self.from = from
+    self.to = to
+    self.refinement = refinement
+    self.observer = observer
+    self.enteredAt = enteredAt
+    self.isAnswer = isAnswer
+    self.evidence = evidence
+  }
+}
+
+extension RegionTransition: EventData, EventMembers {
+  var detail: EventDetail { .region(self) }
+
+  static var unread: RegionTransition {
+    RegionTransition(from: .unknown, to: .unknown, evidence: .unread)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try visitBeginning(&coder)
+    try visitDecision(&coder)
+  }
+
+  func write(to json: inout JSONText, endingAt time: Timestamp) {
+    var copy = self
+    copy.visitBeginning(&json)
+    if let enteredAt { json.member("duration", (time - enteredAt).seconds, decimals: 3) }
+    copy.visitDecision(&json)
+  }
+
+  func summary(of event: Event) -> String {
+    if event.kind == .regionState { return "\(from.name) > \(to.name)" }
+    if event.kind == .regionExit, let enteredAt {
+      return "stayed \(TimeSpan.seconds((event.time - enteredAt).seconds.rounded()).written)"
+    }
+    return evidence.rule.words.brief
+  }
+
+  /// Lists the members up to the start of the visit, behind which JSON states how long the visit lasted.
+  private mutating func visitBeginning<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.choice("from", &from, .bits(2))
+    try coder.choice("to", &to, .bits(2))
+    try coder.member("refinement", &refinement)
+    try coder.member("observer", &observer)
+    try coder.member("enteredAt", &enteredAt)
+  }
+
+  /// Lists the remaining members.
+  private mutating func visitDecision<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.flag("answer", &isAnswer)
+    try coder.part("evidence", &evidence)
+  }
+}
+
+/// A beacon's change of zone.
+public struct ZoneTransition: Hashable, Sendable {
+  /// The zone before, or nil if it was in none.
+  public var from: String?
+  /// The zone now, or nil if it is in none.
+  public var to: String?
+  /// The difference in level between the observers of the new zone and those of the next best one.
+  ///
+  /// - Units: dB.
+  public var margin: Double?
+  /// The time for which the new zone had been ahead before the change was accepted.
+  public var dwell: TimeSpan?
+  /// The reason for which the beacon is in the new zone, or in none.
+  public var reason: Reason
+  /// The probability of the new zone; of the one that it left, where it is in none now.
+  ///
+  /// Nil where nothing was weighed: the observers fell silent, or are down.
+  public var probability: Double?
+  /// The zone that came next, if another one was weighed.
+  public var runnerUp: Candidate?
+  /// The levels at which the deciding observers heard the beacon, the loudest first, at most ``mostHearings``.
+  public var hearings: [Hearing]
+
+  /// The largest number of observers that a transition names.
+  ///
+  /// Three: the one that hears the beacon loudest, the next one, and one more to tell whether two of them agree.
+  public static let mostHearings = 3
+
+  /// The reason for a change of zone.
+  public enum Reason: String, CaseIterable, Hashable, Sendable {
+    /// One zone won by probability, margin and dwell.
+    case margin
+    /// No observer hears the beacon any more.
+    case silence
+    /// Its zone has become improbable, and no other is probable enough.
+    case notSure
+    /// The observers of its zone are down.
+    case observerDown
+  }
+
+  /// A zone that was weighed, and what came of it.
+  public struct Candidate: Hashable, Sendable {
+    /// The zone.
+    public var zone: String
+    /// Its probability.
+    public var probability: Double
+
+    /// Makes a candidate.
+    public init(zone: String, probability: Double) {
+      self.zone = zone
+      self.probability = probability
+    }
+  }
+
+  /// The level at which an observer heard the beacon when a decision was made.
+  public struct Hearing: Hashable, Sendable {
+    /// The observer that heard it.
+    public var observer: ObserverID
+    /// The filtered level as it was compared, the offset left out.
+    ///
+    /// - Units: dBm.
+    public var level: Double
+    /// The offset that was found by itself and added for the comparison; what a site declares is in the level.
+    ///
+    /// - Units: dB.
+    public var offset: Double
+
+    /// Makes a hearing.
+    public init(observer: ObserverID, level: Double, offset: Double = 0) {
+      self.observer = observer
+      self.level = level
+      self.offset = offset
+    }
+  }
+
+  /// Makes a transition.
+  public init(
+    from: String?,
+    to: String?,
+    margin: Double?,
+    dwell: TimeSpan?,
+    reason: Reason,
+    probability: Double? = nil,
+    runnerUp: Candidate? = nil,
+    hearings: [Hearing] = []
+  ) {
+    self.from = from
+    self.to = to
+    self.margin = margin
+    self.dwell = dwell
+    self.reason = reason
+    self.probability = probability
+    self.runnerUp = runnerUp
+    self.hearings = hearings
+  }
+}
+
+extension ZoneTransition: EventData, EventMembers {
+  var detail: EventDetail { .zone(self) }
+
+  func summary(of _: Event) -> String { margin.map { "by \(Int($0.rounded())) dB" } ?? reason.rawValue }
+
+  static var unread: ZoneTransition {
+    ZoneTransition(from: nil, to: nil, margin: nil, dwell: nil, reason: .margin)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("from", &from)
+    try coder.member("to", &to)
+    try coder.member("margin", &margin, decimals: 2)
+    try coder.member("dwell", &dwell)
+    try coder.choice("reason", &reason, .behind)
+    try coder.member("probability", &probability, decimals: 4)
+    try coder.part("runnerUp", &runnerUp)
+    try coder.parts("hearings", &hearings)
+  }
+}
+
+extension ZoneTransition.Candidate: EventMembers {
+  static var unread: ZoneTransition.Candidate {
+    ZoneTransition.Candidate(zone: "", probability: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("zone", &zone)
+    try coder.member("probability", &probability, decimals: 4)
+  }
+}
+
+extension ZoneTransition.Hearing: EventMembers {
+  static var unread: ZoneTransition.Hearing {
+    ZoneTransition.Hearing(observer: .eui48(0), level: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("observer", &observer)
+    try coder.member("level", &level, decimals: 2)
+    try coder.member("offset", &offset, decimals: 2)
+  }
+}
