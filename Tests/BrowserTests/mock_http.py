@@ -5,7 +5,8 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-ASSETS = Path(__file__).resolve().parents[2] / "Sources/PharosDashboard/Assets"
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
+ASSETS = SOURCES / "PharosDashboard/Assets"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -83,6 +84,8 @@ class Answers(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_DELETE = handle_any
 
     def asset(self, path):
+        if path == "/openapi.json":
+            return self.answer((SOURCES / "PharosHTTP/OpenAPI/openapi.json").read_bytes())
         name = "index.html" if path == "/" else path.removeprefix("/assets/")
         file = ASSETS / name
         if "/" in name or not file.is_file():

@@ -144,6 +144,11 @@ class Modules(support.BrowserTest):
             self.assertTrue(all(0 <= column < given["columns"] and row >= 0 for _, column, row in cells))
             self.assertEqual(cells, self.run_in("plan-layout.js", body, given))
 
+    def test_kinds_and_rules_that_are_not_known_are_told_in_their_own_words(self):
+        event = {"type": "pharos.beacon.pickedUp", "subject": "desk"}
+        said = self.run_in("words.js", "return [it.headline(given).text, it.ruleWords('quickExit')];", event)
+        self.assertEqual(said, ["desk: beacon picked up", "quick exit"])
+
     def test_the_timeline_says_when_a_fixed_rule_would_have_fired(self):
         event = {
             "type": "pharos.region.exit",

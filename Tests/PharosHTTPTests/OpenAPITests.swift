@@ -49,6 +49,19 @@ struct OpenAPITests {
     }
   }
 
+  @Test("every kind of event is described, for webhooks those that the journal keeps")
+  func kinds() {
+    func names(_ kinds: [EventKind]) -> Set<String> {
+      Set(kinds.flatMap { [$0.type, String($0.type.dropFirst("pharos.".count))] })
+    }
+    let parameters = checker.description["paths"]["/v1/events"]["get"]["parameters"].elements
+    let asked = parameters.first { $0["name"].string == "kind" }?["schema"]["items"]["enum"].elements ?? []
+    #expect(Set(asked.compactMap(\.string)) == names(EventKind.allCases))
+    let document = checker.resolve("#/components/schemas/WebhookDocument")
+    let sent = document["properties"]["filter"]["properties"]["kinds"]["items"]["enum"].elements
+    #expect(Set(sent.compactMap(\.string)) == names(EventKind.allCases.filter(\.isJournalled)))
+  }
+
   @Test("operations have names of their own, and references lead somewhere")
   func soundness() throws {
     let names = operations.compactMap { $0.operation["operationId"].string }

@@ -13,27 +13,15 @@ const end = Number.MAX_SAFE_INTEGER;
 const longAbsence = 600000;
 /** A hidden tab gives its connection back after so many ms: browsers allow six to a server. */
 const hiddenPatience = 15000;
-/** The kinds of the feed: not ranging and fixes, which come every second or faster and have their own streams. */
-const kinds = [
-  "region.enter",
-  "region.exit",
-  "region.state",
-  "region.unmonitored",
-  "region.holdExceeded",
-  "region.limitExceeded",
-  "zone.enter",
-  "zone.exit",
-  "observer.online",
-  "observer.offline",
-  "observer.restarted",
-  "observer.quarantined",
-  "beacon.battery",
-  "clock.stepped",
-  "visit.arrive",
-  "visit.depart",
-  "authorisation.changed",
-  "notification",
-];
+let kinds = null;
+
+/** The kinds that the journal keeps, as the server describes them: not ranging and fixes, which have their own streams. */
+async function query() {
+  const { components } = kinds ? {} : await get("/openapi.json");
+  kinds ??= components.schemas.WebhookDocument.properties.filter.properties.kinds.items.enum
+    .filter((kind) => kind.startsWith("pharos."));
+  return `?kind=${kinds.join(",")}`;
+}
 
 /** The entries, oldest first. */
 export const items = [];
@@ -45,7 +33,7 @@ const stateListeners = new Set();
 let pausedAt = null;
 let resumption = null;
 
-const stream = new EventStream({ query: `?kind=${kinds.join(",")}`, onItems: take, onState: setState });
+const stream = new EventStream({ query, onItems: take, onState: setState });
 
 /** Calls back with each new batch of entries until the returned function is called. */
 export function listen(listener) {
@@ -75,7 +63,7 @@ export async function start() {
 async function begin() {
   let after = null;
   try {
-    const body = await get(`/v1/events?kind=${kinds.join(",")}&before=${end}&limit=${before}`);
+    const body = await get(`/v1/events${await query()}&before=${end}&limit=${before}`);
     const loaded = (body.events ?? []).map((entry) => ({
       type: "event",
       sequence: entry.sequence,

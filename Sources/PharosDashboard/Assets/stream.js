@@ -14,8 +14,8 @@ const soundFor = 3000;
 /**
  * Follows `/v1/events` from a sequence number on.
  *
- * `onItems` gets arrays of `{ type: "event", sequence, event }` and `{ type: "note", … }`; `onState` gets
- * `{ kind: connecting | live | waiting | paused | refused, … }`.
+ * `query` is a text or a function that gives one. `onItems` gets arrays of `{ type: "event", sequence, event }` and
+ * `{ type: "note", … }`; `onState` gets `{ kind: connecting | live | waiting | paused | refused, … }`.
  */
 export class EventStream {
   #query;
@@ -91,7 +91,8 @@ export class EventStream {
     try {
       const headers = { accept: "text/event-stream" };
       if (this.last !== null) headers["last-event-id"] = String(this.last);
-      const response = await send(`/v1/events${this.#query}`, { headers, signal: abort.signal, cache: "no-store" });
+      const query = typeof this.#query === "string" ? this.#query : await this.#query();
+      const response = await send(`/v1/events${query}`, { headers, signal: abort.signal, cache: "no-store" });
       if (response.status === 401 || response.status === 403) return "refused";
       if (!response.ok || !response.body) return "failed";
       const resumedAt = serverNow();

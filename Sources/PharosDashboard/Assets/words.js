@@ -30,7 +30,12 @@ const rules = {
 
 /** The rule of an evidence in a few words. */
 export function ruleWords(rule) {
-  return rules[rule] ?? rule ?? "";
+  return rules[rule] ?? plain(rule ?? "");
+}
+
+/** The words of a name that is not known here: those of `regionChange`, or of `beacon.battery`. */
+function plain(name) {
+  return name.replace(/[.A-Z]/g, (mark) => ` ${mark.replace(".", "").toLowerCase()}`);
 }
 
 /** A state in words. */
@@ -69,7 +74,6 @@ const writers = {
   "observer.restarted": (e) => ["", `${who(e)} restarted`],
   "observer.quarantined": (e) => ["warn", `${who(e)} is not accepted yet: see Observers`],
   "beacon.battery": (e, d) => ["", `${who(e)} has a battery of ${(d.millivolts / 1000).toFixed(2)} V`],
-  "beacon.silent": (e) => ["warn", `${who(e)} is not heard any more`],
   "clock.stepped": (_, d) => ["warn", `The server's clock was set by ${seconds(d.step)}`],
   "visit.arrive": (e) => ["good", `${who(e)} arrived`],
   "visit.depart": (e) => ["off", `${who(e)} departed`],
@@ -99,7 +103,7 @@ const measure = /(\d) (ms|s|min|h|d|V)\b/g;
 /** One line about an event: `{ tone, text }`. */
 export function headline(event) {
   const kind = kindOf(event);
-  const [tone, text] = writers[kind]?.(event, event.data ?? {}) ?? ["", `${kind} ${who(event)}`];
+  const [tone, text] = writers[kind]?.(event, event.data ?? {}) ?? ["", `${who(event)}: ${plain(kind)}`];
   return { tone, text: text.replace(measure, "$1\u00a0$2") };
 }
 
