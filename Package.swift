@@ -182,8 +182,8 @@ let package = Package(
     module(
       "PharosDelivery",
       [
-        "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", http1, httpClient, logging,
-        lifecycle,
+        "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", heap, http1, httpClient,
+        logging, lifecycle,
       ] + nio
     ),
     module(

@@ -1,3 +1,4 @@
+import HeapModule
 package import PharosJournal
 package import PharosModel
 
@@ -65,11 +66,11 @@ package struct DeliverySchedule: Sendable {
   /// The lanes that have no cursor of their own; few, however many are behind.
   var flowing: Set<DeliveryLane> = []
   /// The lanes whose first event can be sent, by the sequence of that event; entries may be outdated.
-  var ready = DeadlineHeap<Int64, DeliveryLane>()
+  var ready = Heap<QueuedLane<Int64>>()
   /// The lanes that wait, by the time at which they are due; entries may be outdated.
-  var waiting = DeadlineHeap<Timestamp, DeliveryLane>()
+  var waiting = Heap<QueuedLane<Timestamp>>()
   /// The lanes that must be loaded, by the sequence that must have been read before; entries may be outdated.
-  var unloaded = DeadlineHeap<Int64, DeliveryLane>()
+  var unloaded = Heap<QueuedLane<Int64>>()
   /// The number of loaded events.
   var loadedCount = 0
   /// The number of events that are being sent.
@@ -115,7 +116,7 @@ package struct DeliverySchedule: Sendable {
         firstTried: row.firstTried,
         failingSince: row.firstTried
       )
-      waiting.insert(key, at: row.nextAttempt)
+      waiting.insert(QueuedLane(key: row.nextAttempt, lane: key))
     }
     for subject in replays { addReplay(of: subject) }
   }
@@ -136,38 +137,38 @@ package struct DeliverySchedule: Sendable {
     if isDown { probeAt = .distantPast }
     guard lanes[key] == nil else { return }
     lanes[key] = Lane(state: .unloaded, isBehind: true, after: 0)
-    unloaded.insert(key, at: 0)
+    unloaded.insert(QueuedLane(key: 0, lane: key))
   }
 
   /// Makes all waiting lanes due at once, because the webhook's definition has changed or the clock was set back.
   package mutating func hurry() {
     heldUntil = .distantPast
     if isDown { probeAt = .distantPast }
-    while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
+    while let entry = waiting.popMin() { unload(entry) }
   }
 
   /// Marks a lane as one whose events must be read from the journal.
   mutating func unload(_ key: DeliveryLane) {
     lanes[key]?.state = .unloaded
-    unloaded.insert(key, at: lanes[key]?.loadableFrom ?? 0)
+    unloaded.insert(QueuedLane(key: lanes[key]?.loadableFrom ?? 0, lane: key))
   }
 }
 
 extension DeliverySchedule {
   /// Advances the time: lanes whose wait is over must be loaded.
   package mutating func advance(to now: Timestamp) {
-    while let (at, key) = waiting.first, at <= now {
-      _ = waiting.removeFirst()
-      unload(key, waitingUntil: at)
+    while let entry = waiting.min, entry.key <= now {
+      waiting.removeMin()
+      unload(entry)
     }
     // A receiver that is down is probed when its own time has come, with whatever would be due first.
     guard let probeAt, probeAt <= now, inFlight == 0, ready.isEmpty else { return }
-    while unloaded.isEmpty, let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
+    while unloaded.isEmpty, let entry = waiting.popMin() { unload(entry) }
   }
 
   /// Marks a lane as one to load, unless the entry of the heap is outdated.
-  mutating func unload(_ key: DeliveryLane, waitingUntil at: Timestamp) {
-    if lanes[key]?.state == .waiting(until: at) { unload(key) }
+  mutating func unload(_ entry: QueuedLane<Timestamp>) {
+    if lanes[entry.lane]?.state == .waiting(until: entry.key) { unload(entry.lane) }
   }
 
   /// Returns what to read from the journal now, or nil if there is enough to do.
@@ -176,13 +177,13 @@ extension DeliverySchedule {
   /// changes.
   package mutating func nextLoad() -> DeliveryLoad? {
     guard !isStopped, ready.count + inFlight < 2 * concurrency else { return nil }
-    while let (sequence, key) = unloaded.first {
-      guard let lane = lanes[key], lane.state == .unloaded, lane.loadableFrom == sequence else {
-        _ = unloaded.removeFirst()
+    while let entry = unloaded.min {
+      guard let lane = lanes[entry.lane], lane.state == .unloaded, lane.loadableFrom == entry.key else {
+        unloaded.removeMin()
         continue
       }
-      guard sequence <= readThrough else { break }
-      return .lane(key, after: lane.after, limit: settings.laneReadAhead)
+      guard entry.key <= readThrough else { break }
+      return .lane(entry.lane, after: lane.after, limit: settings.laneReadAhead)
     }
     guard lanes.count < settings.laneLimit, loadedCount < settings.readAhead else { return nil }
     return .onward(after: readThrough, limit: settings.readAhead - loadedCount)
@@ -209,7 +210,7 @@ extension DeliverySchedule {
       } else {
         lanes[key] = Lane(state: .ready, isBehind: false, after: entry.sequence - 1, entries: [entry])
         flowing.insert(key)
-        ready.insert(key, at: entry.sequence)
+        ready.insert(QueuedLane(key: entry.sequence, lane: key))
       }
       loadedCount += 1
     }
@@ -230,7 +231,7 @@ extension DeliverySchedule {
     lane.state = .ready
     loadedCount += lane.entries.count
     lanes[key] = lane
-    ready.insert(key, at: first.sequence)
+    ready.insert(QueuedLane(key: first.sequence, lane: key))
   }
 
   /// Skips the events up to a sequence, which the journal has dropped.
@@ -241,22 +242,23 @@ extension DeliverySchedule {
   /// Returns the step to take at an instant, or nil if there is none before ``wakeTime`` or the next outcome.
   package mutating func next(at now: Timestamp) -> DeliveryStep? {
     guard !isStopped else { return nil }
-    while let (sequence, key) = ready.first {
+    while let queued = ready.min {
+      let key = queued.lane
       guard let lane = lanes[key], lane.state == .ready, let entry = lane.entries.first,
-        entry.sequence == sequence
+        entry.sequence == queued.key
       else {
-        _ = ready.removeFirst()
+        ready.removeMin()
         continue
       }
       let attempt = DeliveryAttempt(lane: key, entry: entry, number: lane.attempts + 1)
       if isGivenUp(attempt, lane, at: now) {
-        _ = ready.removeFirst()
+        ready.removeMin()
         let reason = "nothing of it was taken for \(Int(settings.giveUpAfter.seconds / 3_600)) hours"
         bury(attempt, at: now, tries: lane.attempts, reason: reason)
         return .giveUp(attempt, reason: reason)
       }
       guard maySend(at: now) else { return nil }
-      _ = ready.removeFirst()
+      ready.removeMin()
       lanes[key]?.state = .inFlight
       inFlight += 1
       return .send(attempt)
@@ -269,7 +271,7 @@ extension DeliverySchedule {
     guard !isStopped, !lanes.isEmpty else { return nil }
     if let probeAt { return inFlight == 0 ? max(probeAt, heldUntil) : nil }
     guard inFlight < concurrency else { return nil }
-    let due = ready.isEmpty ? waiting.first?.key : heldUntil
+    let due = ready.isEmpty ? waiting.min?.key : heldUntil
     return due.map { max($0, heldUntil) }
   }
 
@@ -310,7 +312,7 @@ extension DeliverySchedule {
       return .delivered
     case .gone:
       lanes[attempt.lane]?.state = .ready
-      ready.insert(attempt.lane, at: attempt.entry.sequence)
+      ready.insert(QueuedLane(key: attempt.entry.sequence, lane: attempt.lane))
       isStopped = true
       return .stopped
     case .failed(let reason, let retryAfter):
@@ -322,7 +324,7 @@ extension DeliverySchedule {
   package mutating func abandon(_ attempt: DeliveryAttempt) {
     inFlight -= 1
     lanes[attempt.lane]?.state = .ready
-    ready.insert(attempt.lane, at: attempt.entry.sequence)
+    ready.insert(QueuedLane(key: attempt.entry.sequence, lane: attempt.lane))
   }
 
   /// Settles an event that may not be delivered any more, without an attempt.
@@ -342,7 +344,7 @@ extension DeliverySchedule {
     if isDown {
       (probeAt, probes) = (nil, 0)
       // The receiver is back: the waiting lanes become due at once, without the rest of their backoff.
-      while let (at, key) = waiting.removeFirst() { unload(key, waitingUntil: at) }
+      while let entry = waiting.popMin() { unload(entry) }
     }
     if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }
     settle(attempt)
@@ -382,7 +384,7 @@ extension DeliverySchedule {
     lane.firstTried = firstTried
     lane.state = .waiting(until: until)
     lanes[attempt.lane] = lane
-    waiting.insert(attempt.lane, at: until)
+    waiting.insert(QueuedLane(key: until, lane: attempt.lane))
     changedLanes.insert(attempt.lane)
     return .again(until)
   }
@@ -410,7 +412,7 @@ extension DeliverySchedule {
     lane.forgetAttempts()
     if let next = lane.entries.first {
       lane.state = .ready
-      ready.insert(attempt.lane, at: next.sequence)
+      ready.insert(QueuedLane(key: next.sequence, lane: attempt.lane))
       lanes[attempt.lane] = lane
     } else if lane.isBehind {
       lanes[attempt.lane] = lane
@@ -505,46 +507,12 @@ extension DeliverySchedule {
   }
 }
 
-/// A binary heap that returns the value with the lowest key first.
-struct DeadlineHeap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
-  private var items: [(key: Key, value: Value)] = []
+/// A lane in a queue, which returns the lane with the lowest key first.
+struct QueuedLane<Key: Comparable & Sendable>: Comparable, Sendable {
+  /// The sequence or the time that the lane waits for.
+  let key: Key
+  /// The lane.
+  let lane: DeliveryLane
 
-  /// Indicates whether the heap is empty.
-  var isEmpty: Bool { items.isEmpty }
-
-  /// The number of values.
-  var count: Int { items.count }
-
-  /// The value with the lowest key.
-  var first: (key: Key, value: Value)? { items.first }
-
-  /// Adds a value.
-  mutating func insert(_ value: Value, at key: Key) {
-    items.append((key, value))
-    var child = items.count - 1
-    while child > 0, items[child].key < items[(child - 1) / 2].key {
-      items.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
-  }
-
-  /// Removes and returns the value with the lowest key.
-  mutating func removeFirst() -> (key: Key, value: Value)? {
-    guard let first = items.first, let last = items.popLast() else { return nil }
-    guard !items.isEmpty else { return first }
-    items[0] = last
-    var parent = 0
-    while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < items.count {
-        if items[child].key < items[least].key { least = child }
-      }
-      guard least != parent else { return first }
-      items.swapAt(least, parent)
-      parent = least
-    }
-  }
-
-  /// Removes all values.
-  mutating func removeAll() { items.removeAll() }
+  static func < (left: QueuedLane, right: QueuedLane) -> Bool { left.key < right.key }
 }
