@@ -311,7 +311,7 @@ let package = Package(
       ["PharosModel", "PharosWire", "PharosMonitoring", "PharosIngest", "CAllocationCounter"]
     ),
     tests("PharosModelTests", ["PharosModel"]),
-    tests("PharosVenuesTests", ["PharosModel", "PharosVenues"]),
+    tests("PharosVenuesTests", ["PharosModel", "PharosVenues", "PharosSite"]),
     tests("PharosWireTests", ["PharosModel", "PharosWire", "FuzzWire"]),
     tests(
       "PharosSecurityTests",

@@ -1,4 +1,5 @@
 package import PharosModel
+package import PharosVenues
 import Yams
 
 /// The reader of the site file: it turns YAML into a checked configuration, and reports every mistake with its line.
@@ -46,6 +47,22 @@ package enum SiteFile {
       expected: "a text file in UTF-8"
     )
     throw DocumentError(path: path, problems: [problem])
+  }
+}
+
+extension VenueFolder {
+  /// Reads a folder whose `venue.yaml` is parsed as the site file is.
+  ///
+  /// - Parameters:
+  ///   - folder: the name of the folder in messages.
+  ///   - files: reads its files.
+  /// - Returns: the venue and the warnings.
+  /// - Throws: all mistakes together with the warnings.
+  package static func read(
+    _ folder: String,
+    files: VenueFiles
+  ) throws(DocumentError) -> (venue: Venue, warnings: [DocumentProblem]) {
+    try read(folder, files: files) { text throws(DocumentProblem) in try DocumentNode(yaml: text) }
   }
 }
 

@@ -152,9 +152,6 @@ extension BeaconConstraint {
 }
 
 extension DocumentFields {
-  /// The keys that say which beacons an entry is about.
-  static let identityKeys = ["uuid", "major", "minor", "namespace", "instance", "mac", "key"]
-
   /// Returns the beacons that an entry is about, and whether their address is part of their identity; nil, with a mistake
   /// noted, if it names none or two.
   func identity() -> (constraint: BeaconConstraint, keyedByAddress: Bool)? {
@@ -219,40 +216,6 @@ extension DocumentFields {
     }
   }
 
-  /// Returns an address, quoted where YAML might read a number.
-  func address(_ key: String) -> DeviceAddress? {
-    if let node = self[key] { checkQuotes(node, key, path: path(of: key)) }
-    return value(key, .address)
-  }
-
-  /// Returns the identity of an observer, which must be present, quoted where YAML might read a number.
-  func requiredObserver(_ key: String) -> ObserverID? {
-    if let node = self[key] { checkQuotes(node, key, path: path(of: key)) }
-    return required(key, .observer)
-  }
-
-  /// Notes a mistake or a warning about an address without quotes, whatever its digits.
-  ///
-  /// YAML reads 11:22:33:44:55:06 as a number to the base of 60 and 112233445566 as a decimal one.
-  func checkQuotes(_ node: DocumentNode, _ key: String, path: String) {
-    guard case .plain(let text) = node.content, DeviceAddress(text) != nil else { return }
-    if Double(text) != nil || text.allSatisfy({ $0.isNumber || $0 == ":" }) {
-      problems.mistake(
-        "\(place): \(key) \(text) is a number to YAML",
-        line: node.line,
-        field: path,
-        expected: "quotes around it: \"\(text)\""
-      )
-    } else {
-      problems.warning(
-        "\(place): \(key) \(text) stands without quotes; YAML reads some addresses as numbers",
-        line: node.line,
-        field: path,
-        expected: "\"\(text)\""
-      )
-    }
-  }
-
   /// Returns the identity key of a beacon, if it has one; no message ever contains the key.
   ///
   /// - Parameters:
@@ -297,44 +260,5 @@ extension DocumentFields {
       )
     }
     return key
-  }
-}
-
-extension ValueForm where Value == ObserverID {
-  /// The identity of an observer.
-  static var observer: Self {
-    ValueForm(expected: "a MAC in quotes, a UUID or a name of at most \(ObserverID.longestName) bytes") {
-      ObserverID($0)
-    }
-  }
-}
-
-extension ValueForm where Value == DeviceAddress {
-  /// A hardware address.
-  static var address: Self {
-    ValueForm(expected: "six octets, as in \"ac:23:3f:a0:00:01\"") { DeviceAddress($0) }
-  }
-}
-
-extension ValueForm where Value == UUID128 {
-  /// A UUID.
-  static var uuid: Self {
-    ValueForm(expected: "32 hexadecimal digits, as in E2C56DB5-DFFB-48D2-B060-D0F5A71096E0") { UUID128($0) }
-  }
-}
-
-extension ValueForm where Value == EddystoneNamespace {
-  /// The namespace of an Eddystone-UID.
-  static var namespace: Self {
-    ValueForm(expected: "20 hexadecimal digits") { EddystoneNamespace($0) }
-  }
-}
-
-extension ValueForm where Value == UInt64 {
-  /// The instance of an Eddystone-UID.
-  static var instance: Self {
-    ValueForm(expected: "12 hexadecimal digits") { text in
-      text.utf8.count == 12 ? Hex.bytes(text)?.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
-    }
   }
 }

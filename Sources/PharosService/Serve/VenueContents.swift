@@ -3,7 +3,7 @@ import PharosFiles
 package import PharosHTTP
 package import PharosModel
 package import PharosPositioning
-package import PharosSite
+import PharosSite
 package import PharosVenues
 
 /// The contents of a venue's folder: the venue, and the radio map that was learned in it, if there is one.

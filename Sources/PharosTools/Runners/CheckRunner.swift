@@ -1,8 +1,8 @@
 import PharosModel
 import PharosPositioning
 package import PharosService
-package import PharosSite
-import PharosVenues
+import PharosSite
+package import PharosVenues
 
 /// `pharos check`: every mistake of a site file and of its venues at once, with its line.
 package struct CheckRunner: Sendable {

@@ -1,7 +1,6 @@
 import PharosCaptures
 import PharosModel
 package import PharosService
-import PharosSite
 import PharosVenues
 
 /// `pharos survey init`: makes a venue's folder from floors as open data sets of indoor traces have them.

@@ -1,7 +1,6 @@
 import PharosCaptures
 import PharosPositioning
 package import PharosService
-import PharosSite
 import PharosSurvey
 import PharosVenues
 

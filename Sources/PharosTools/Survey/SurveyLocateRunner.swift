@@ -3,7 +3,7 @@ package import PharosModel
 import PharosPipeline
 package import PharosPositioning
 package import PharosService
-import PharosSite
+import PharosVenues
 
 /// `pharos survey locate`: streams traces through the pipeline that a server runs, and writes where their phones were.
 ///

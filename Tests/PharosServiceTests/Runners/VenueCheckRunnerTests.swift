@@ -1,7 +1,7 @@
 import Foundation
 import PharosService
-import PharosSite
 import PharosTools
+import PharosVenues
 import Testing
 
 @Suite("Check of a venue")

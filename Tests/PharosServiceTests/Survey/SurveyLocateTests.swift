@@ -3,7 +3,6 @@ import PharosModel
 import PharosPipeline
 import PharosPositioning
 import PharosService
-import PharosSite
 import PharosTools
 import PharosVenues
 import Testing

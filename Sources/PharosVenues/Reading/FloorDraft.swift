@@ -1,5 +1,4 @@
 import PharosModel
-import PharosVenues
 
 /// A floor under construction, with its doors.
 struct FloorDraft {

@@ -1,5 +1,4 @@
 import PharosModel
-import PharosVenues
 
 /// A GeoJSON file as a list of features, each with its number, which error messages name.
 ///

@@ -1,5 +1,4 @@
 import PharosModel
-import PharosVenues
 
 /// A reader of a floor in the format of the open data set of the Indoor Location Competition 2.0.
 ///

@@ -1,5 +1,4 @@
 import PharosModel
-import PharosVenues
 
 /// A reader of one `venue.yaml` and the files that it names.
 struct VenueReading {

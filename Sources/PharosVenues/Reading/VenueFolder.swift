@@ -1,5 +1,4 @@
 package import PharosModel
-package import PharosVenues
 
 /// The reader of a venue's folder, which holds `venue.yaml` and the files that it names, or an IMDF archive.
 ///
@@ -17,25 +16,30 @@ package enum VenueFolder {
   /// The maximum number of connectors of a venue.
   package static let mostConnectors = 10_000
 
+  /// The parser of a YAML text, which the caller supplies; it returns nil for an empty one.
+  package typealias YAMLParser = (_ text: String) throws(DocumentProblem) -> DocumentNode?
+
   /// Reads a folder.
   ///
   /// - Parameters:
   ///   - folder: the name of the folder in messages.
   ///   - files: reads its files.
+  ///   - yaml: parses its `venue.yaml`.
   /// - Returns: the venue and the warnings.
   /// - Throws: all mistakes together with the warnings.
   package static func read(
     _ folder: String,
-    files: VenueFiles
+    files: VenueFiles,
+    yaml: YAMLParser
   ) throws(DocumentError) -> (venue: Venue, warnings: [DocumentProblem]) {
     let problems = DocumentProblems(file: mainFile)
-    let venue = venue(files, problems)
+    let venue = venue(files, yaml, problems)
     let warnings = try problems.conclude(path: folder)
     guard let venue else { throw DocumentError(path: folder, problems: warnings) }
     return (venue, warnings)
   }
 
-  private static func venue(_ files: VenueFiles, _ problems: DocumentProblems) -> Venue? {
+  private static func venue(_ files: VenueFiles, _ yaml: YAMLParser, _ problems: DocumentProblems) -> Venue? {
     guard files.has(mainFile) else {
       guard files.has(IMDFReading.levelFile) else {
         problems.mistake(
@@ -54,7 +58,7 @@ package enum VenueFolder {
       return nil
     }
     do throws(DocumentProblem) {
-      guard let root = try DocumentNode(yaml: text) else {
+      guard let root = try yaml(text) else {
         problems.mistake(mainFile, "empty", expected: "an id and buildings")
         return nil
       }

@@ -1,5 +1,4 @@
 import PharosModel
-import PharosVenues
 
 /// Reads the unpacked files of an IMDF archive: venue, buildings, levels, units, openings, fixtures and kiosks.
 ///
