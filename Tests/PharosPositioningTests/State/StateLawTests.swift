@@ -87,6 +87,16 @@ struct StateLawTests {
     further.advance(to: LinkScript.time(3_000), into: &events)
   }
 
+  @Test("the bytes are those that servers of before have written")
+  func layout() throws {
+    var stage = StageTwo(site: Self.site)
+    var events: [Event] = []
+    for link in RandomLinks.make(seed: 51, count: 1_500) { stage.take(link, into: &events) }
+    let bytes = Self.bytes(stage)
+    #expect(bytes.count == 3_612)
+    #expect(RadioMap.checksum(of: bytes[...]) == 2_391_187_409_724_124_645)
+  }
+
   @Test("bytes that were cut are refused, and the engine is as it was")
   func cuts() throws {
     var stage = StageTwo(site: Self.site)
