@@ -73,10 +73,7 @@ public struct Checkpoint: Hashable, Sendable {
     }
     let sum: UInt64
     do throws(FieldError) {
-      let version = try reader.byte()
-      guard version == Checkpoint.version else {
-        throw reader.failure(.version(version, expected: Checkpoint.version))
-      }
+      try reader.code(version: Checkpoint.version)
       sum = try reader.number(UInt64.self)
       instant = try Timestamp(from: &reader)
       clockOffset = try TimeSpan(from: &reader)

@@ -341,11 +341,11 @@ extension EventMerger {
     var reader = FieldReader(checkpoint.merger[...])
     var restored = self
     restored.released = try Timestamp(from: &reader)
-    restored.clockSteps = try reader.transitions()
-    restored.refusalFloor = try reader.transitions()
+    try reader.code(counter: &restored.clockSteps)
+    try reader.code(counter: &restored.refusalFloor)
     for _ in 0..<(try reader.count(ofAtLeast: 12)) {
       let application = try reader.text()
-      restored.refusals[application] = try reader.transitions()
+      try reader.code(counter: &restored.refusals[application, default: 0])
     }
     for _ in 0..<(try reader.count(ofAtLeast: 16)) {
       let since = try Timestamp(from: &reader)
@@ -369,14 +369,5 @@ extension EventMerger {
     refusalFloor = max(refusalFloor, floor)
     refusals.removeAll()
     stageTwo.resume(at: instant, publishedState: publishedState.turnedBack(by: clockOffset), into: &events)
-  }
-}
-
-extension FieldReader {
-  /// Reads a count of transitions, which may go on for another 2^63 of them.
-  fileprivate mutating func transitions() throws(FieldError) -> UInt64 {
-    let count = try number(UInt64.self)
-    guard count <= UInt64(Int64.max) else { throw failure(.cut) }
-    return count
   }
 }

@@ -95,21 +95,16 @@ public struct ReplayWindow: Equatable, Sendable {
   }
 }
 
-extension ReplayWindow: FieldCodable {
-  /// Writes the value: 144 bytes.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(bootID)
-    writer.write(newest)
-    writer.write(uptime.nanoseconds)
-    for word in seen { writer.write(word) }
-  }
+/// A window takes 144 bytes.
+extension ReplayWindow: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: ReplayWindow { ReplayWindow(bootID: 0, sequence: 0, uptime: .zero) }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    bootID = try reader.number(UInt32.self)
-    newest = try reader.number(UInt32.self)
-    uptime = TimeSpan(nanoseconds: try reader.number(Int64.self))
-    seen = []
-    for _ in 0..<ReplayWindow.width / 64 { seen.append(try reader.number(UInt64.self)) }
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&bootID)
+    try coder.code(&newest)
+    try coder.code(&uptime)
+    try coder.code(each: &seen)
   }
 }

@@ -266,14 +266,25 @@ public final class SignedSender: Sendable {
 /// a new key must start from the beginning.
 public struct SenderName: Hashable, Sendable {
   /// The observer.
-  public let observer: ObserverID
+  public private(set) var observer: ObserverID
   /// The id of the key.
-  public let keyID: UInt32
+  public private(set) var keyID: UInt32
 
   /// Names a key.
   public init(observer: ObserverID, keyID: UInt32) {
     self.observer = observer
     self.keyID = keyID
+  }
+}
+
+extension SenderName: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: SenderName { SenderName(observer: .eui48(0), keyID: 0) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&observer)
+    try coder.code(&keyID)
   }
 }
 
@@ -289,7 +300,7 @@ extension SenderName: CustomStringConvertible {
 /// that of every datagram the run had taken. See ``SenderWindow``.
 public struct SenderRecord: Equatable, Sendable {
   /// The key.
-  public let sender: SenderName
+  public private(set) var sender: SenderName
   /// The sender's boot id.
   public var bootID: UInt32
   /// The uptime up to which every datagram with this boot id counts as taken, regardless of other data; nil for none.
@@ -316,25 +327,17 @@ public struct SenderRecord: Equatable, Sendable {
   }
 }
 
-extension SenderRecord: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    sender.observer.write(to: &writer)
-    writer.write(sender.keyID)
-    writer.write(bootID)
-    writer.write(floor)
-    writer.write(startedAt)
-    writer.write(window)
-  }
+extension SenderRecord: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: SenderRecord { SenderRecord(sender: .unread, bootID: 0) }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let observer = try ObserverID(from: &reader)
-    sender = SenderName(observer: observer, keyID: try reader.number(UInt32.self))
-    bootID = try reader.number(UInt32.self)
-    floor = try reader.optional(TimeSpan.self)
-    startedAt = try reader.optional(Timestamp.self)
-    window = try reader.optional(ReplayWindow.self)
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&sender)
+    try coder.code(&bootID)
+    try coder.code(&floor)
+    try coder.code(&startedAt)
+    try coder.code(&window)
   }
 }
 
@@ -388,20 +391,17 @@ public struct SenderLease: Equatable, Sendable {
   }
 }
 
-extension SenderLease: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    until.write(to: &writer)
-    written.write(to: &writer)
-    steady.write(to: &writer)
-    writer.write(machineStart)
+extension SenderLease: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: SenderLease {
+    SenderLease(until: .distantPast, written: .distantPast, steady: .zero, machineStart: "")
   }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    until = try Timestamp(from: &reader)
-    written = try Timestamp(from: &reader)
-    steady = try TimeSpan(from: &reader)
-    machineStart = try reader.text()
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&until)
+    try coder.code(&written)
+    try coder.code(&steady)
+    try coder.code(&machineStart)
   }
 }

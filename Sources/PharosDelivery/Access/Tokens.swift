@@ -167,14 +167,12 @@ extension Token: FieldCodable {
     writer.write(id)
     writer.write(name)
     switch role {
-    case .operator: writer.write(0 as UInt8)
-    case .application(let application):
-      writer.write(1 as UInt8)
-      writer.write(application)
+    case .operator: writer.write(tag: 0)
+    case .application(let application): writer.write(tag: 1, application)
     }
     createdAt.write(to: &writer)
     writer.write(expiresAt)
-    for byte in digest { writer.write(byte) }
+    writer.write(raw: digest)
   }
 
   /// Reads the value.
@@ -188,9 +186,7 @@ extension Token: FieldCodable {
     }
     createdAt = try Timestamp(from: &reader)
     expiresAt = try reader.optional(Timestamp.self)
-    var digest: [UInt8] = []
-    for _ in 0..<Secret.digestLength { digest.append(try reader.byte()) }
-    self.digest = digest
+    digest = try reader.raw(Secret.digestLength)
   }
 }
 

@@ -254,7 +254,7 @@ extension NotificationMachine {
 
   /// Writes the state without the rules.
   package func writeState(to writer: inout FieldWriter) {
-    writer.write(NotificationMachine.version)
+    writer.code(version: NotificationMachine.version)
     writer.write(UInt32(spoken.count))
     for (key, time) in spoken {
       key.write(to: &writer)
@@ -276,10 +276,7 @@ extension NotificationMachine {
   ///
   /// The machine returns notifications in the outbox once more, unless the journal shows that they arrived.
   package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
-    let version = try reader.byte()
-    guard version == NotificationMachine.version else {
-      throw reader.failure(.version(version, expected: NotificationMachine.version))
-    }
+    try reader.code(version: NotificationMachine.version)
     for _ in 0..<(try reader.number(UInt32.self)) {
       let key = try Key(from: &reader)
       spoken[key] = try Timestamp(from: &reader)

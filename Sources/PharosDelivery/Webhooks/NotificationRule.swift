@@ -83,43 +83,27 @@ package struct NotificationRule: Hashable, Sendable {
   }
 }
 
-extension NotificationRule: FieldCodable {
+extension NotificationRule: FieldStruct {
   /// The version of the layout; another one is not read.
   static let version: UInt8 = 1
 
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(NotificationRule.version)
-    writer.write(application)
-    writer.write(id)
-    writer.write(region)
-    writer.write(occasion.rawValue)
-    writer.write(text)
-    writer.write(atMostOncePer)
-    writer.write(quietHours)
-    writer.write(stayAtLeast)
-    writer.write(startsAfter)
+  /// A value whose fields are still to be read.
+  package static var unread: NotificationRule {
+    NotificationRule(application: "", id: "", region: "", occasion: .enter, text: "")
   }
 
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    let version = try reader.byte()
-    guard version == NotificationRule.version else {
-      throw reader.failure(.version(version, expected: NotificationRule.version))
-    }
-    let application = try reader.text()
-    let id = try reader.text()
-    let region = try reader.text()
-    let tag = try reader.byte()
-    guard let occasion = NotificationDetail.Occasion(rawValue: tag) else {
-      throw reader.failure(.unknownTag(field: "a rule's occasion", tag: tag))
-    }
-    let text = try reader.text()
-    self.init(application: application, id: id, region: region, occasion: occasion, text: text)
-    atMostOncePer = try reader.optional(TimeSpan.self)
-    quietHours = try reader.optional(QuietHours.self)
-    stayAtLeast = try reader.optional(TimeSpan.self)
-    startsAfter = try reader.number(Int64.self)
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(version: NotificationRule.version)
+    try coder.code(&application)
+    try coder.code(&id)
+    try coder.code(&region)
+    try coder.code(&occasion)
+    try coder.code(&text)
+    try coder.code(&atMostOncePer)
+    try coder.code(&quietHours)
+    try coder.code(&stayAtLeast)
+    try coder.code(&startsAfter)
   }
 }
 

@@ -1,5 +1,5 @@
 import Foundation
-package import PharosModel
+public import PharosModel
 import PharosSecurity
 
 /// A receiver of events: its URL, the filter of its events and the secret that signs them.
@@ -143,67 +143,38 @@ extension WebhookSecret: FieldCodable {
   }
 }
 
-extension WebhookDefinition: FieldCodable {
+extension WebhookDefinition: FieldStruct {
   /// The version of the layout; data of other versions is not read.
   static let version: UInt8 = 1
 
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(WebhookDefinition.version)
-    writer.write(id)
-    writer.write(url)
-    writer.write(summary)
-    writer.write(application)
-    filter.writeFields(to: &writer)
-    secret.write(to: &writer)
-    writer.write(formerSecret)
-    writer.write(rotatesAt)
-    writer.write(Int64(concurrency))
-    writer.write(isEnabled)
-    writer.write(disabledBecause)
-    createdAt.write(to: &writer)
-    writer.write(startsAfter)
+  /// A value whose fields are still to be read.
+  package static var unread: WebhookDefinition {
+    WebhookDefinition(id: "", url: "", createdAt: .distantPast, startsAfter: 0)
   }
 
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    let version = try reader.byte()
-    guard version == WebhookDefinition.version else {
-      throw reader.failure(.version(version, expected: WebhookDefinition.version))
-    }
-    let id = try reader.text()
-    let url = try reader.text()
-    let summary = try reader.text()
-    let application = try reader.optional(String.self)
-    let filter = try EventFilter(fields: &reader)
-    let secret = try WebhookSecret(from: &reader)
-    let formerSecret = try reader.optional(WebhookSecret.self)
-    let rotatesAt = try reader.optional(Timestamp.self)
-    let concurrency = Int(truncatingIfNeeded: try reader.number(Int64.self))
-    let isEnabled = try reader.flag()
-    let disabledBecause = try reader.optional(String.self)
-    let createdAt = try Timestamp(from: &reader)
-    self.init(
-      id: id,
-      url: url,
-      summary: summary,
-      application: application,
-      filter: filter,
-      secret: secret,
-      concurrency: min(max(concurrency, Self.concurrencies.lowerBound), Self.concurrencies.upperBound),
-      isEnabled: isEnabled,
-      createdAt: createdAt,
-      startsAfter: try reader.number(Int64.self)
-    )
-    self.formerSecret = formerSecret
-    self.rotatesAt = rotatesAt
-    self.disabledBecause = disabledBecause
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(version: WebhookDefinition.version)
+    try coder.code(&id)
+    try coder.code(&url)
+    try coder.code(&summary)
+    try coder.code(&application)
+    try coder.code(&filter)
+    try coder.code(&secret)
+    try coder.code(&formerSecret)
+    try coder.code(&rotatesAt)
+    try coder.code(&concurrency)
+    concurrency = min(max(concurrency, Self.concurrencies.lowerBound), Self.concurrencies.upperBound)
+    try coder.code(&isEnabled)
+    try coder.code(&disabledBecause)
+    try coder.code(&createdAt)
+    try coder.code(&startsAfter)
   }
 }
 
-extension EventFilter {
+extension EventFilter: FieldCodable {
   /// Writes a filter as a webhook stores it: kinds by their types, sets in order.
-  fileprivate func writeFields(to writer: inout FieldWriter) {
+  public func write(to writer: inout FieldWriter) {
     writer.write(kinds.map { $0.map(\.type).sorted() })
     writer.write(regions.map { $0.sorted() })
     writer.write(subjects.map { $0.sorted() })
@@ -211,16 +182,13 @@ extension EventFilter {
   }
 
   /// Reads a filter and omits event kinds that this version does not know.
-  fileprivate init(fields reader: inout FieldReader) throws(FieldError) {
-    let types = try reader.optional([String].self)
-    let regions = try reader.optional([String].self)
-    let subjects = try reader.optional([SubjectID].self)
-    let observers = try reader.optional([ObserverID].self)
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let types: [String]? = try reader.read()
     self.init(
       kinds: types.map { types in Set(EventKind.allCases.filter { types.contains($0.type) }) },
-      regions: regions.map { Set($0) },
-      subjects: subjects.map { Set($0) },
-      observers: observers.map { Set($0) }
+      regions: try reader.optional([String].self).map { Set($0) },
+      subjects: try reader.optional([SubjectID].self).map { Set($0) },
+      observers: try reader.optional([ObserverID].self).map { Set($0) }
     )
   }
 }

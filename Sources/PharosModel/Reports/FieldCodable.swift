@@ -38,8 +38,25 @@ public protocol FieldCoder {
   associatedtype Failure: Error
   /// Writes a field, or replaces it by the one that is read.
   mutating func code<Value: FieldCodable>(_ field: inout Value) throws(Failure)
+  /// Writes the version of a layout, or reads one and checks that it is this one.
+  mutating func code(version: UInt8) throws(Failure)
   /// Checks a field that was read; a writer checks nothing.
   func check(_ isInRange: @autoclosure () -> Bool, _ field: StaticString) throws(Failure)
+}
+
+extension FieldCoder {
+  /// Hands over the values of a list whose length the reader knows.
+  @inlinable
+  public mutating func code<Value: FieldCodable>(each values: inout [Value]) throws(Failure) {
+    for index in values.indices { try code(&values[index]) }
+  }
+
+  /// Hands over a counter of transitions, which must leave room for another 2^63 of them.
+  @inlinable
+  public mutating func code(counter: inout UInt64) throws(Failure) {
+    try code(&counter)
+    try check(counter <= UInt64(Int64.max), "a counter")
+  }
 }
 
 /// A choice of a few cases that is coded as a byte: the raw value, or the place of a case that has a word for one.
@@ -242,6 +259,8 @@ extension FieldWriter: FieldCoder {
 
   /// Writes a field.
   @inlinable public mutating func code<Value: FieldCodable>(_ field: inout Value) { field.write(to: &self) }
+  /// Writes a version.
+  public mutating func code(version: UInt8) { write(version) }
   /// Checks nothing: what is written is right.
   @inlinable public func check(_ isInRange: @autoclosure () -> Bool, _ field: StaticString) {}
 }
@@ -394,6 +413,12 @@ extension FieldReader: FieldCoder {
   @inlinable
   public mutating func code<Value: FieldCodable>(_ field: inout Value) throws(FieldError) {
     field = try Value(from: &self)
+  }
+
+  /// Reads a version and checks that it is this one.
+  public mutating func code(version: UInt8) throws(FieldError) {
+    let found = try byte()
+    guard found == version else { throw failure(.version(found, expected: version)) }
   }
 
   /// Checks a field that was read.
