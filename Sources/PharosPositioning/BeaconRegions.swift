@@ -5,13 +5,13 @@ import PharosModel
 struct BeaconRegions: Sendable {
   /// The key of a region.
   struct Key: Hashable, Sendable {
-    let application: String
-    let identifier: String
+    var application: String
+    var identifier: String
   }
 
   /// One region and the time from which it is monitored.
   struct Entry: Sendable {
-    let key: Key
+    var key: Key
     var region: Region
     /// The state that a row starts from.
     var assuming: RegionState
@@ -122,20 +122,6 @@ extension BeaconConstraint {
 }
 
 extension BeaconRegions {
-  /// Writes the regions with what they ask, in their places.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(UInt32(truncatingIfNeeded: entries.count))
-    for entry in entries {
-      writer.write(entry != nil)
-      guard let entry else { continue }
-      writer.write(entry.key.application)
-      entry.region.write(to: &writer)
-      writer.write(entry.assuming.rawValue)
-      entry.since.write(to: &writer)
-      writer.write(entry.isRotated)
-    }
-  }
-
   /// Restores the monitoring start and the assumed state of each region whose definition is the same as in the state.
   ///
   /// - Parameters:
@@ -157,34 +143,25 @@ extension BeaconRegions {
   }
 }
 
-/// The regions of a state, in their places there.
-struct RestoredRegions {
-  /// The regions by place; a place that was free is nil.
-  let entries: [BeaconRegions.Entry?]
+extension BeaconRegions.Entry: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: BeaconRegions.Entry {
+    BeaconRegions.Entry(
+      key: BeaconRegions.Key(application: "", identifier: ""),
+      region: .unread,
+      assuming: .unknown,
+      since: .distantPast,
+      isRotated: false
+    )
+  }
 
-  /// Reads them.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    var entries: [BeaconRegions.Entry?] = []
-    var seen: Set<BeaconRegions.Key> = []
-    for _ in 0..<(try reader.count()) {
-      guard try reader.flag() else {
-        entries.append(nil)
-        continue
-      }
-      let application = try reader.text()
-      let region = try Region(from: &reader)
-      let key = BeaconRegions.Key(application: application, identifier: region.identifier)
-      guard seen.insert(key).inserted else { throw reader.failure(.badIdentity) }
-      entries.append(
-        BeaconRegions.Entry(
-          key: key,
-          region: region,
-          assuming: try reader.state(),
-          since: try Timestamp(from: &reader),
-          isRotated: try reader.flag()
-        )
-      )
-    }
-    self.entries = entries
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&key.application)
+    try coder.code(&region)
+    key.identifier = region.identifier
+    try coder.code(&assuming)
+    try coder.code(&since)
+    try coder.code(&isRotated)
   }
 }

@@ -8,7 +8,7 @@ import PharosModel
 struct RegionRow: Sendable {
   /// One observer that has the beacon inside, or had it when the observer went down.
   struct Hearing: Sendable {
-    let observer: ObserverID
+    var observer: ObserverID
     /// Indicates whether the observer went down, or stopped scanning, with the beacon inside.
     var isDark: Bool
     /// Indicates whether the hearing is assumed: no report of the observer since a restart confirms it.
@@ -238,70 +238,68 @@ struct RegionRow: Sendable {
   }
 }
 
+/// A row names its region by the place among the regions.
+extension RegionRow: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: RegionRow { RegionRow(region: 0, assuming: .unknown, since: .distantPast, counter: 0) }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(place: &region)
+    try coder.code(&state)
+    try coder.code(&lastKnown)
+    try coder.code(&enteredAt)
+    try coder.code(&holdDeadline)
+    try coder.code(&assumptionDeadline)
+    try coder.code(&changedAt)
+    try coder.code(&patience)
+    patience = max(RegionRow.leastPatience, patience)
+    try coder.code(counter: &counter)
+    try coder.code(&isDirty)
+    try coder.code(&pendingExit)
+    try coder.code(&hearings)
+  }
+}
+
+extension RegionRow.PendingExit: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: RegionRow.PendingExit {
+    RegionRow.PendingExit(time: .distantPast, lastHeard: .distantPast, evidence: Evidence(rule: .assumed))
+  }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&observer)
+    try coder.code(&time)
+    try coder.code(&lastHeard)
+    try coder.code(&evidence)
+  }
+}
+
+extension RegionRow.Hearing: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: RegionRow.Hearing {
+    RegionRow.Hearing(
+      observer: .eui48(0),
+      isDark: false,
+      time: .distantPast,
+      lastHeard: .distantPast,
+      evidence: Evidence(rule: .assumed)
+    )
+  }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&observer)
+    try coder.code(&isDark)
+    try coder.code(&isAssumed)
+    try coder.code(&time)
+    try coder.code(&lastHeard)
+    try coder.code(&evidence)
+  }
+}
+
 extension RegionRow {
-  /// Writes the row, its region by its place among the regions.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(place: region)
-    writer.write(state.rawValue)
-    writer.write(lastKnown.rawValue)
-    writer.write(enteredAt)
-    for time in [holdDeadline, assumptionDeadline, changedAt] { time.write(to: &writer) }
-    patience.write(to: &writer)
-    writer.write(counter)
-    writer.write(isDirty)
-    writer.write(pendingExit != nil)
-    if let pendingExit {
-      writer.write(pendingExit.observer)
-      pendingExit.time.write(to: &writer)
-      pendingExit.lastHeard.write(to: &writer)
-      pendingExit.evidence.write(to: &writer)
-    }
-    writer.write(place: hearings.count)
-    for hearing in hearings {
-      hearing.observer.write(to: &writer)
-      writer.write(hearing.isDark)
-      writer.write(hearing.isAssumed)
-      hearing.time.write(to: &writer)
-      hearing.lastHeard.write(to: &writer)
-      hearing.evidence.write(to: &writer)
-    }
-  }
-
-  /// Reads a row of one of a number of regions.
-  init(restoring reader: inout FieldReader, regions: Int) throws(FieldError) {
-    let region = try reader.place(below: regions)
-    self.init(region: region, assuming: try reader.state(), since: .distantPast, counter: 0)
-    lastKnown = try reader.state()
-    enteredAt = try reader.optional(Timestamp.self)
-    holdDeadline = try Timestamp(from: &reader)
-    assumptionDeadline = try Timestamp(from: &reader)
-    changedAt = try Timestamp(from: &reader)
-    patience = max(RegionRow.leastPatience, try TimeSpan(from: &reader))
-    counter = try reader.counter()
-    isDirty = try reader.flag()
-    if try reader.flag() {
-      pendingExit = PendingExit(
-        observer: try reader.optional(ObserverID.self),
-        time: try Timestamp(from: &reader),
-        lastHeard: try Timestamp(from: &reader),
-        evidence: try Evidence(from: &reader)
-      )
-    }
-    let count = try reader.count(ofAtLeast: 8)
-    for _ in 0..<count {
-      hearings.append(
-        Hearing(
-          observer: try ObserverID(from: &reader),
-          isDark: try reader.flag(),
-          isAssumed: try reader.flag(),
-          time: try Timestamp(from: &reader),
-          lastHeard: try Timestamp(from: &reader),
-          evidence: try Evidence(from: &reader)
-        )
-      )
-    }
-  }
-
   /// The same row under its region's place in another list, or nil if the region is gone.
   func translated(by places: [Int?]) -> RegionRow? {
     guard let place = places[region] else { return nil }

@@ -13,21 +13,21 @@ extension StageTwo {
   /// - Parameter writer: The writer that receives the state.
   /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
   package func writeState(to writer: inout FieldWriter) {
-    writer.write(StageTwo.stateVersion)
-    now.write(to: &writer)
-    regions.writeState(to: &writer)
+    var (surroundings, learned) = (around, gaps)
+    writer.code(version: StageTwo.stateVersion)
+    writer.write(now)
+    writer.write(regions.entries)
     writer.write(zones)
-    for proof in around.proofs { proof.write(to: &writer) }
-    around.offsets.writeState(to: &writer)
-    gaps.writeState(to: &writer)
-    writer.write(place: live.count)
+    writer.code(each: &surroundings.proofs)
+    surroundings.offsets.visitFields(&writer)
+    learned.visitFields(&writer)
+    writer.write(UInt32(live.count))
     for (observer, since) in live.sorted(by: { $0.key < $1.key }) {
-      observer.write(to: &writer)
-      since.write(to: &writer)
+      writer.write(observer)
+      writer.write(since)
     }
     writeTags(to: &writer)
-    writer.write(place: dirty.count)
-    for place in dirty { writer.write(place: place) }
+    writer.write(dirty.map { UInt32($0) })
   }
 
   /// Restores a state into this stage, which must not have taken any input yet.
@@ -44,33 +44,36 @@ extension StageTwo {
   }
 
   private mutating func restore(from reader: inout FieldReader) throws(FieldError) {
-    let version = try reader.byte()
-    guard version == StageTwo.stateVersion else {
-      throw reader.failure(.version(version, expected: StageTwo.stateVersion))
-    }
-    now = try Timestamp(from: &reader)
-    let known = try RestoredRegions(from: &reader)
-    let places = regions.restore(known.entries, at: now)
+    try reader.code(version: StageTwo.stateVersion)
+    now = try reader.read()
+    let known: [BeaconRegions.Entry?] = try reader.read()
+    let keys = known.compactMap { $0?.key }
+    guard Set(keys).count == keys.count else { throw reader.failure(.badIdentity) }
+    let places = regions.restore(known, at: now)
     let former = try reader.list(Zone.self)
     let plan = ZonePlan(site: Site(zones: former))
-    var proofs: [Timestamp] = []
-    for _ in plan.observers { proofs.append(try Timestamp(from: &reader)) }
-    let offsets = try OffsetTable(restoring: &reader, observers: plan.observers.count)
-    gaps = try LevelGaps(restoring: &reader, observers: plan.observers.count)
+    let present = around.plan
+    let count = plan.observers.count
+    around = ZoneTrack.Surroundings(
+      plan: plan,
+      proofs: Array(repeating: .distantFuture, count: count),
+      offsets: OffsetTable(observers: count)
+    )
+    gaps = LevelGaps(observers: count)
+    try reader.code(each: &around.proofs)
+    try around.offsets.visitFields(&reader)
+    try gaps.visitFields(&reader)
     for _ in 0..<(try reader.count(ofAtLeast: 9)) {
       let observer = try ObserverID(from: &reader)
       live[observer] = try Timestamp(from: &reader)
     }
-    try readTags(from: &reader, known, plan)
+    try readTags(from: &reader, regions: known.count)
     for place in tags.slots where tags.isTaken(place) { tags.store[place].translateRows(by: places) }
-    for _ in 0..<(try reader.count(ofAtLeast: 4)) {
-      let place = try reader.place(below: tags.store.count)
+    dirty = try reader.list(UInt32.self).map { Int($0) }
+    for place in dirty {
       guard tags.isTaken(place), !tags.store[place].isDirty else { throw reader.failure(.badIdentity) }
       tags.store[place].isDirty = true
-      dirty.append(place)
     }
-    let present = around.plan
-    around = ZoneTrack.Surroundings(plan: plan, proofs: proofs, offsets: offsets)
     if former != zones { replan(to: present) }
     counted.tags = tags.count
     rebuildDeadlines()
@@ -86,40 +89,25 @@ extension StageTwo {
       numbers[tag.zone.placing] = answers.count
       answers.append(tag.zone.placing)
     }
-    writer.write(place: answers.count)
-    for answer in answers {
-      writer.write(place: answer.count)
-      for isPlacing in answer { writer.write(isPlacing) }
-    }
+    writer.write(answers)
     tags.writeState(to: &writer) { tag, writer in
-      writer.write(place: numbers[tag.zone.placing] ?? 0)
+      writer.write(UInt32(numbers[tag.zone.placing] ?? 0))
       writer.write(tag.zone.placingEpoch == regions.epoch)
-      tag.writeState(to: &writer)
+      writer.write(tag)
     }
   }
 
-  private mutating func readTags(
-    from reader: inout FieldReader,
-    _ known: RestoredRegions,
-    _ plan: ZonePlan
-  ) throws(FieldError) {
-    var answers: [[Bool]] = []
-    for _ in 0..<(try reader.count(ofAtLeast: 4)) {
-      var answer: [Bool] = []
-      for _ in 0..<(try reader.place(below: plan.zones.count + 1)) { answer.append(try reader.flag()) }
-      answers.append(answer)
-    }
-    let (numbers, epoch) = (answers, regions.epoch)
+  private mutating func readTags(from reader: inout FieldReader, regions count: Int) throws(FieldError) {
+    let (plan, epoch) = (around.plan, regions.epoch)
+    let answers: [[Bool]] = try reader.read()
     tags = try TagTable(restoring: &reader) { (reader) throws(FieldError) in
-      let number = try reader.place(below: numbers.count)
+      let number = Int(try reader.read(UInt32.self))
       let isCurrent = try reader.flag()
-      var tag = try Tag(
-        restoring: &reader,
-        regions: known.entries.count,
-        zones: plan.zones.count,
-        observers: plan.observers.count
-      )
-      tag.zone.placing = numbers[number]
+      var tag: Tag = try reader.read()
+      guard number < answers.count, answers[number].count <= plan.zones.count,
+        tag.fits(regions: count, zones: plan.zones.count, observers: plan.observers.count)
+      else { throw reader.failure(.outOfRange(field: "a place in a list")) }
+      tag.zone.placing = answers[number]
       tag.zone.placingEpoch = isCurrent ? epoch : nil
       return tag
     }
@@ -289,54 +277,24 @@ extension StageTwo {
   }
 }
 
-extension FieldReader {
-  /// Reads a number that is used in computations and must be finite.
-  mutating func finite() throws(FieldError) -> Double {
-    let number = try double()
-    guard number.isFinite else { throw failure(.unknownTag(field: "a finite number", tag: 0)) }
-    return number
+extension FieldCoder {
+  /// Hands over a number that is used in computations and must be finite.
+  mutating func code(finite number: inout Double) throws(Failure) {
+    try code(&number)
+    try check(number.isFinite, "a finite number")
   }
 
-  /// Reads a counter of transitions, which leaves room for another 2^63 of them.
-  mutating func counter() throws(FieldError) -> UInt64 {
-    let counter = try number(UInt64.self)
-    guard counter <= UInt64(Int64.max) else {
-      throw failure(.unknownTag(field: "a counter", tag: UInt8(truncatingIfNeeded: counter >> 56)))
-    }
-    return counter
+  /// Hands over a place in a list as u32.
+  mutating func code(place: inout Int) throws(Failure) {
+    var number = UInt32(truncatingIfNeeded: place)
+    try code(&number)
+    place = Int(number)
   }
 
-  /// Reads a place in a list with a number of elements.
-  mutating func place(below count: Int) throws(FieldError) -> Int {
-    let place = Int(try number(UInt32.self))
-    guard place < count else {
-      throw failure(.unknownTag(field: "a place in a list", tag: UInt8(truncatingIfNeeded: place)))
-    }
-    return place
-  }
-
-  /// Reads a place in a list with a number of elements, or nil.
-  mutating func optionalPlace(below count: Int) throws(FieldError) -> Int? {
-    try flag() ? try place(below: count) : nil
-  }
-
-  /// Reads a region's state.
-  mutating func state() throws(FieldError) -> RegionState {
-    let tag = try byte()
-    guard let state = RegionState(rawValue: tag) else {
-      throw failure(.unknownTag(field: "a region's state", tag: tag))
-    }
-    return state
-  }
-}
-
-extension FieldWriter {
-  /// Writes a place in a list.
-  mutating func write(place: Int) { write(UInt32(truncatingIfNeeded: place)) }
-
-  /// Writes a place in a list, or nil.
-  mutating func write(optionalPlace place: Int?) {
-    write(place != nil)
-    if let place { write(place: place) }
+  /// Hands over a place in a list, or nil.
+  mutating func code(place: inout Int?) throws(Failure) {
+    var number = place.map { UInt32(truncatingIfNeeded: $0) }
+    try code(&number)
+    place = number.map { Int($0) }
   }
 }

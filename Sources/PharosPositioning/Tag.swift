@@ -1,10 +1,10 @@
 import PharosModel
 
 /// All that stage two keeps about one beacon.
-struct Tag: Sendable {
-  let beacon: BeaconID
+struct Tag: Equatable, Sendable {
+  private(set) var beacon: BeaconID
   /// The generation of the place in the table, which tells apart the beacons that have occupied it.
-  let generation: UInt32
+  private(set) var generation: UInt32
   /// The time of the last input about the beacon.
   var touched: Timestamp
   /// The time at which the beacon must be evaluated next.
@@ -175,29 +175,29 @@ struct TagStore: RandomAccessCollection, MutableCollection, Sendable {
   }
 }
 
-extension Tag {
-  /// Writes all but the zones that place the beacon and the flag ``isDirty``.
-  func writeState(to writer: inout FieldWriter) {
-    beacon.write(to: &writer)
-    writer.write(generation)
-    for time in [touched, due, wake] { time.write(to: &writer) }
-    writer.write(retired)
-    writer.write(place: rows.count)
-    for row in rows { row.writeState(to: &writer) }
-    zone.writeState(to: &writer)
-  }
+/// All but the zones that place the beacon and the flag ``isDirty``.
+extension Tag: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: Tag { Tag(beacon: .unread, generation: 0, touched: .distantPast, retired: 0) }
 
-  /// Reads a beacon of a state with the given numbers of regions, zones and observers.
-  init(restoring reader: inout FieldReader, regions: Int, zones: Int, observers: Int) throws(FieldError) {
-    beacon = try BeaconID(from: &reader)
-    generation = try reader.number(UInt32.self)
-    touched = try Timestamp(from: &reader)
-    due = try Timestamp(from: &reader)
-    wake = try Timestamp(from: &reader)
-    retired = try reader.counter()
-    let count = try reader.place(below: regions + 1)
-    for _ in 0..<count { rows.append(try RegionRow(restoring: &reader, regions: regions)) }
-    zone = try ZoneTrack(restoring: &reader, zones: zones, observers: observers)
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&beacon)
+    try coder.code(&generation)
+    try coder.code(&touched)
+    try coder.code(&due)
+    try coder.code(&wake)
+    try coder.code(counter: &retired)
+    try coder.code(&rows)
+    try coder.code(&zone)
+  }
+}
+
+extension Tag {
+  /// Returns whether the beacon belongs to a state with so many regions, zones and observers.
+  func fits(regions: Int, zones: Int, observers: Int) -> Bool {
+    rows.count <= regions && rows.allSatisfy { $0.region < regions }
+      && zone.fits(zones: zones, observers: observers)
   }
 
   /// Replaces the places of the regions by their present ones, and drops the rows of removed regions without an event.
@@ -224,13 +224,12 @@ extension TagTable {
   func writeState(to writer: inout FieldWriter, _ writeTag: (Tag, inout FieldWriter) -> Void) {
     writer.write(generations)
     writer.write(retired)
-    writer.write(place: store.count)
+    writer.write(UInt32(store.count))
     for tag in store {
       writer.write(tag.isLive)
       if tag.isLive { writeTag(tag, &writer) }
     }
-    writer.write(place: free.count)
-    for place in free { writer.write(place: place) }
+    writer.write(free.map { UInt32($0) })
   }
 
   /// Reads the places.
@@ -240,40 +239,27 @@ extension TagTable {
   ) throws(FieldError) {
     self.init()
     generations = try reader.number(UInt32.self)
-    retired = try reader.counter()
+    try reader.code(counter: &retired)
     let count = try reader.count()
     var isFree: [Bool] = []
     for place in 0..<count {
       isFree.append(!(try reader.flag()))
       if isFree[place] {
-        store.append(.none(generation: 0))
+        var free = Tag.unread
+        free.isLive = false
+        store.append(free)
         continue
       }
       let tag = try readTag(&reader)
       guard places.updateValue(place, forKey: tag.beacon) == nil else { throw reader.failure(.badIdentity) }
       store.append(tag)
     }
-    for _ in 0..<(try reader.place(below: count + 1)) {
-      let place = try reader.place(below: count)
-      guard isFree[place] else { throw reader.failure(.badIdentity) }
+    free = try reader.list(UInt32.self).map { Int($0) }
+    for place in free {
+      guard place < count, isFree[place] else { throw reader.failure(.badIdentity) }
       isFree[place] = false
-      free.append(place)
     }
     // A place that is neither taken nor free would be lost for good.
     guard !isFree.contains(true) else { throw reader.failure(.badIdentity) }
-  }
-}
-
-extension Tag {
-  /// Returns the content of a free place.
-  fileprivate static func none(generation: UInt32) -> Tag {
-    var tag = Tag(
-      beacon: .address(DeviceAddress(bits: 0, kind: .public)),
-      generation: generation,
-      touched: .distantPast,
-      retired: 0
-    )
-    tag.isLive = false
-    return tag
   }
 }

@@ -59,15 +59,9 @@ extension RadioMap {
 
   private func writeEmitter(_ number: Int, to writer: inout FieldWriter) {
     switch emitters[number] {
-    case .accessPoint(let address):
-      writer.write(0 as UInt8)
-      address.write(to: &writer)
-    case .beacon(let beacon):
-      writer.write(1 as UInt8)
-      beacon.write(to: &writer)
-    case .observer(let observer):
-      writer.write(2 as UInt8)
-      observer.write(to: &writer)
+    case .accessPoint(let address): writer.write(tag: 0, address)
+    case .beacon(let beacon): writer.write(tag: 1, beacon)
+    case .observer(let observer): writer.write(tag: 2, observer)
     }
     writer.write(groups[number])
     writer.write(noises[number])
@@ -94,10 +88,7 @@ extension RadioMap {
     }
     do throws(FieldError) {
       _ = try reader.number(UInt32.self)
-      let version = try reader.byte()
-      guard version == RadioMap.version else {
-        throw reader.failure(.version(version, expected: RadioMap.version))
-      }
+      try reader.code(version: RadioMap.version)
       let sum = try reader.number(UInt64.self)
       guard sum == RadioMap.checksum(of: bytes[reader.offset...]) else { throw .init(.badIdentity, at: -1) }
       self = try RadioMapReading(&reader).map()

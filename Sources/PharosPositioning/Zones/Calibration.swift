@@ -108,7 +108,7 @@ struct LevelGaps: Sendable {
   /// zone.
   struct Gap: Sendable {
     /// The other observer's place in the plan.
-    let other: Int
+    var other: Int
     /// The number of lessons, at most ``LevelGaps/memory``.
     var count = 0.0
     /// - Units: dB.
@@ -176,50 +176,41 @@ struct LevelGaps: Sendable {
   }
 }
 
-extension GapModel {
-  /// Writes what was learned.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(isKnown)
-    for number in [beat, count, wait, square] { writer.write(number) }
-  }
+extension GapModel: FieldStruct {
+  /// A value whose fields are still to be read.
+  package static var unread: GapModel { GapModel() }
 
-  /// Reads what was learned.
-  init(restoring reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    isKnown = try reader.flag()
-    beat = try reader.finite()
-    count = try reader.finite()
-    wait = try reader.finite()
-    square = try reader.finite()
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&isKnown)
+    try coder.code(finite: &beat)
+    try coder.code(finite: &count)
+    try coder.code(finite: &wait)
+    try coder.code(finite: &square)
+  }
+}
+
+extension LevelGaps.Gap: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: LevelGaps.Gap { LevelGaps.Gap(other: 0) }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(place: &other)
+    try coder.code(finite: &count)
+    try coder.code(finite: &mean)
+    try coder.code(finite: &variance)
   }
 }
 
 extension LevelGaps {
-  /// Writes what was learned, each observer by its place in the plan.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(lessons)
+  /// Hands what was learned to a coder, each observer by its place in the plan.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(counter: &lessons)
+    try coder.code(each: &gaps)
     for row in gaps {
-      writer.write(place: row.count)
-      for gap in row {
-        writer.write(place: gap.other)
-        for number in [gap.count, gap.mean, gap.variance] { writer.write(number) }
-      }
-    }
-  }
-
-  /// Reads what was learned about a number of observers.
-  init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
-    self.init(observers: observers)
-    lessons = try reader.counter()
-    for observer in 0..<observers {
-      let count = try reader.place(below: LevelGaps.mostOthers + 1)
-      for _ in 0..<count {
-        var gap = Gap(other: try reader.place(below: observers))
-        gap.count = try reader.finite()
-        gap.mean = try reader.finite()
-        gap.variance = try reader.finite()
-        gaps[observer].append(gap)
-      }
+      try coder.check(row.count <= LevelGaps.mostOthers, "the observers of a gap")
+      for gap in row { try coder.check(gap.other < gaps.count, "an observer's place") }
     }
   }
 
@@ -241,31 +232,10 @@ extension LevelGaps {
 }
 
 extension OffsetTable {
-  /// More lessons than an observer's pairs ever give.
-  private static let mostLessons = 1e9
-
-  /// Writes the offsets, each observer by its place in the plan.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(solvedAt)
-    for entry in entries {
-      for number in [entry.offset, entry.deviation, entry.lessons, entry.precision] { writer.write(number) }
-      writer.write(place: entry.pairs)
-      writer.write(entry.isApplied)
-    }
-  }
-
-  /// Reads the offsets of a number of observers.
-  init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
-    self.init(observers: observers)
-    solvedAt = try reader.counter()
-    for observer in 0..<observers {
-      entries[observer].offset = try reader.finite()
-      entries[observer].deviation = try reader.finite()
-      entries[observer].lessons = min(max(0, try reader.finite()), OffsetTable.mostLessons)
-      entries[observer].precision = try reader.finite()
-      entries[observer].pairs = Int(try reader.number(UInt32.self))
-      entries[observer].isApplied = try reader.flag()
-    }
+  /// Hands the offsets to a coder, each observer by its place in the plan.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(counter: &solvedAt)
+    try coder.code(each: &entries)
   }
 
   /// Returns the offsets for the observers of another plan.
@@ -276,5 +246,24 @@ extension OffsetTable {
       if let new = translation.observers[old] { translated.entries[new] = entry }
     }
     return translated
+  }
+}
+
+extension OffsetTable.Entry: FieldStruct {
+  /// More lessons than an observer's pairs ever give.
+  private static let mostLessons = 1e9
+
+  /// A value whose fields are still to be read.
+  static var unread: OffsetTable.Entry { OffsetTable.Entry(deviation: 0) }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(finite: &offset)
+    try coder.code(finite: &deviation)
+    try coder.code(finite: &lessons)
+    lessons = min(max(0, lessons), OffsetTable.Entry.mostLessons)
+    try coder.code(finite: &precision)
+    try coder.code(place: &pairs)
+    try coder.code(&isApplied)
   }
 }

@@ -203,7 +203,7 @@ struct ObserverLevel: Sendable {
 /// silence is strong evidence at an observer that misses no advert.
 ///
 /// - Source: the moments of a geometric run of losses; its scale is the mean square of the waits over twice their mean.
-package struct GapModel: Sendable {
+package struct GapModel: Equatable, Sendable {
   /// The number of gaps as which the initial guess counts.
   private static let guesses = 2.0
   /// The beat before the first gap: between the tags that advertise every second and those that do every ten.
@@ -286,41 +286,33 @@ package struct GapModel: Sendable {
   }
 }
 
-extension ObserverLevel {
-  /// Writes the levels, the observer by its place in the plan.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(place: observer)
-    for number in [quick, variance, slow, slowVariance, home, homeSummaries, unrest, summaries, scatter] {
-      writer.write(number)
-    }
-    toldAt.write(to: &writer)
-    writer.write(samples)
-    writer.write(isDark)
-    writer.write(isBack)
-    writer.write(isTorn)
-    writer.write(levelAtOutage)
-    gaps.writeState(to: &writer)
+extension ObserverLevel: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: ObserverLevel {
+    let nothing = BeaconSummary(beacon: .unread, count: 0, mean: 0, variance: 0, lastHeard: .distantPast)
+    return ObserverLevel(nothing, of: 0, at: .distantPast, gaps: GapModel())
   }
 
-  /// Reads the levels of one of a number of observers.
-  init(restoring reader: inout FieldReader, observers: Int) throws(FieldError) {
-    observer = try reader.place(below: observers)
-    quick = try reader.finite()
-    variance = try reader.finite()
-    slow = try reader.finite()
-    slowVariance = try reader.finite()
-    home = try reader.finite()
-    homeSummaries = try reader.finite()
-    unrest = try reader.finite()
-    summaries = try reader.finite()
-    scatter = try reader.finite()
-    toldAt = try Timestamp(from: &reader)
-    samples = try reader.number(UInt64.self)
-    isDark = try reader.flag()
-    isBack = try reader.flag()
-    isTorn = try reader.flag()
-    levelAtOutage = try reader.flag() ? try reader.finite() : nil
-    gaps = try GapModel(restoring: &reader)
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(place: &observer)
+    try coder.code(finite: &quick)
+    try coder.code(finite: &variance)
+    try coder.code(finite: &slow)
+    try coder.code(finite: &slowVariance)
+    try coder.code(finite: &home)
+    try coder.code(finite: &homeSummaries)
+    try coder.code(finite: &unrest)
+    try coder.code(finite: &summaries)
+    try coder.code(finite: &scatter)
+    try coder.code(&toldAt)
+    try coder.code(&samples)
+    try coder.code(&isDark)
+    try coder.code(&isBack)
+    try coder.code(&isTorn)
+    try coder.code(&levelAtOutage)
+    try coder.check(levelAtOutage?.isFinite ?? true, "a level")
+    try coder.code(&gaps)
   }
 
   /// The same levels under the observer's place in another plan.

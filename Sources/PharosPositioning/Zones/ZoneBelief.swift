@@ -8,11 +8,11 @@ import PharosModel
 ///
 /// - Source: the forward algorithm, L. R. Rabiner, "A tutorial on hidden Markov models", Proc. IEEE 77 (1989), eq. 19 to
 ///   21, with transitions for the time passed since the last look.
-package struct ZoneBelief: Sendable {
+package struct ZoneBelief: Equatable, Sendable {
   /// One zone's probability.
-  package struct Share: Sendable {
-    let zone: Int
-    package let probability: Double
+  package struct Share: Equatable, Sendable {
+    var zone: Int
+    package internal(set) var probability: Double
   }
 
   /// The probability that a zone must exceed to be kept while none of its observers hears the beacon.

@@ -1,67 +1,49 @@
-import PharosModel
+package import PharosModel
+
+/// Everything but the zones that place the beacon, which many beacons have in common.
+extension ZoneTrack: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: ZoneTrack { ZoneTrack() }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(place: &zone)
+    try coder.code(counter: &counter)
+    try coder.code(&heldUntil)
+    try coder.code(&nextLook)
+    try coder.code(&candidateSince)
+    try coder.code(&changedAt)
+    try coder.code(&enteredAt)
+    try coder.code(&nextLesson)
+    try coder.code(&lookedAt)
+    try coder.code(&weighedAt)
+    try coder.code(&outageTime)
+    try coder.code(place: &candidate)
+    try coder.code(&doubtedSince)
+    try coder.code(&lessonGap)
+    try coder.code(&lag)
+    try coder.code(&isMoving)
+    try coder.code(&isFresh)
+    try coder.code(finite: &heardOnTheMove)
+    var (observer, since) = (shadowed?.observer, shadowed?.since)
+    try coder.code(place: &observer)
+    try coder.code(&since)
+    if let observer, let since { shadowed = Shadow(observer: observer, since: since) }
+    try coder.code(&gaps)
+    try coder.code(&belief.shares)
+    try coder.code(&levels)
+  }
+}
 
 extension ZoneTrack {
-  /// Writes everything but the zones that place the beacon, which many beacons have in common.
-  func writeState(to writer: inout FieldWriter) {
-    writer.write(optionalPlace: zone)
-    writer.write(counter)
-    for time in [heldUntil, nextLook, candidateSince, changedAt, enteredAt, nextLesson, lookedAt, weighedAt] {
-      time.write(to: &writer)
-    }
-    outageTime.write(to: &writer)
-    writer.write(optionalPlace: candidate)
-    writer.write(doubtedSince)
-    lessonGap.write(to: &writer)
-    lag.write(to: &writer)
-    writer.write(isMoving)
-    writer.write(isFresh)
-    writer.write(heardOnTheMove)
-    writer.write(optionalPlace: shadowed?.observer)
-    writer.write(shadowed?.since)
-    gaps.writeState(to: &writer)
-    writer.write(place: belief.shares.count)
-    for share in belief.shares {
-      writer.write(Int32(truncatingIfNeeded: share.zone))
-      writer.write(share.probability)
-    }
-    writer.write(place: levels.count)
-    for level in levels { level.writeState(to: &writer) }
-  }
-
-  /// Reads the track, for a plan with the given numbers of zones and observers.
-  init(restoring reader: inout FieldReader, zones: Int, observers: Int) throws(FieldError) {
-    self.init()
-    zone = try reader.optionalPlace(below: zones)
-    counter = try reader.counter()
-    heldUntil = try Timestamp(from: &reader)
-    nextLook = try Timestamp(from: &reader)
-    candidateSince = try Timestamp(from: &reader)
-    changedAt = try Timestamp(from: &reader)
-    enteredAt = try Timestamp(from: &reader)
-    nextLesson = try Timestamp(from: &reader)
-    lookedAt = try Timestamp(from: &reader)
-    weighedAt = try Timestamp(from: &reader)
-    outageTime = try Timestamp(from: &reader)
-    candidate = try reader.optionalPlace(below: zones)
-    doubtedSince = try reader.optional(Timestamp.self)
-    lessonGap = try TimeSpan(from: &reader)
-    lag = try TimeSpan(from: &reader)
-    isMoving = try reader.flag()
-    isFresh = try reader.flag()
-    heardOnTheMove = try reader.finite()
-    let shadow = try reader.optionalPlace(below: observers)
-    if let since = try reader.optional(Timestamp.self), let shadow { shadowed = (shadow, since) }
-    gaps = try GapModel(restoring: &reader)
-    belief = try ZoneBelief(restoring: &reader, zones: zones)
-    let count = try reader.place(below: observers + 1)
-    for _ in 0..<count {
-      let level = try ObserverLevel(restoring: &reader, observers: observers)
-      // In the plan's order, each once: what looks for a level relies on it.
-      guard levels.last.map({ $0.observer < level.observer }) ?? true else {
-        throw reader.failure(.badIdentity)
-      }
-      levels.append(level)
-    }
+  /// Returns whether the track belongs to a plan with so many zones and observers, and has its levels in their order.
+  func fits(zones: Int, observers: Int) -> Bool {
+    let isInOrder = zip(levels, levels.dropFirst()).allSatisfy { $0.observer < $1.observer }
+    let heard = levels.map(\.observer) + (shadowed.map { [$0.observer] } ?? [])
+    let shares = belief.shares.map(\.zone).filter { $0 != ZoneWeighing.elsewhere }
+    return isInOrder && heard.allSatisfy { $0 < observers }
+      && (shares + [zone, candidate].compactMap { $0 }).allSatisfy { (0..<zones).contains($0) }
+      && belief.shares.count <= ZoneWeighing.mostCandidates + 1
   }
 
   /// Resumes after downtime, in which silence is no evidence.
@@ -112,18 +94,16 @@ extension ZoneTrack {
   }
 }
 
-extension ZoneBelief {
-  /// Reads the shares, for a plan with a number of zones.
-  init(restoring reader: inout FieldReader, zones: Int) throws(FieldError) {
-    self.init()
-    let count = try reader.place(below: ZoneWeighing.mostCandidates + 2)
-    for _ in 0..<count {
-      let zone = Int(try reader.number(Int32.self))
-      guard zone == ZoneWeighing.elsewhere || (0..<zones).contains(zone) else {
-        throw reader.failure(.unknownTag(field: "a zone's place", tag: UInt8(truncatingIfNeeded: zone)))
-      }
-      shares.append(Share(zone: zone, probability: try reader.finite()))
-    }
+extension ZoneBelief.Share: FieldStruct {
+  /// A value whose fields are still to be read.
+  package static var unread: ZoneBelief.Share { ZoneBelief.Share(zone: 0, probability: 0) }
+
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var place = Int32(truncatingIfNeeded: zone)
+    try coder.code(&place)
+    zone = Int(place)
+    try coder.code(finite: &probability)
   }
 }
 
@@ -171,6 +151,8 @@ extension ZoneTrack {
     }
     // If only `elsewhere` is left, the next look starts from the initial probabilities.
     if !belief.shares.contains(where: { $0.zone != ZoneWeighing.elsewhere }) { belief.removeAll() }
-    shadowed = shadowed.flatMap { old in translation.observers[old.observer].map { ($0, old.since) } }
+    shadowed = shadowed.flatMap { old in
+      translation.observers[old.observer].map { Shadow(observer: $0, since: old.since) }
+    }
   }
 }

@@ -2,7 +2,7 @@ import PharosModel
 
 /// The zone decision for one beacon: its levels, the probabilities of the zones, and the state machine that reports
 /// changes.
-struct ZoneTrack: Sendable {
+struct ZoneTrack: Equatable, Sendable {
   /// The input of a look that is the same for all beacons.
   struct Surroundings: Sendable {
     /// The zones, which change only with the site.
@@ -17,6 +17,12 @@ struct ZoneTrack: Sendable {
     /// The silence of a failed gateway is no evidence about its room, and the failure is noticed late. So silence does
     /// not count until a later sign of life shows that the gateway was up.
     func through(_ instant: Timestamp, of observer: Int) -> Timestamp { min(instant, proofs[observer]) }
+  }
+
+  /// An observer that alone hears the beacon weaker than before, and the time from which it does.
+  struct Shadow: Equatable, Sendable {
+    let observer: Int
+    let since: Timestamp
   }
 
   /// The zone that the beacon is in.
@@ -54,7 +60,7 @@ struct ZoneTrack: Sendable {
   var isMoving = false
 
   /// The observer that alone hears the beacon weaker than before, and the time from which it does.
-  var shadowed: (observer: Int, since: Timestamp)?
+  var shadowed: Shadow?
   var lookedAt = Timestamp.distantPast
   var weighedAt = Timestamp.distantPast
   var isFresh = false
@@ -197,7 +203,7 @@ struct ZoneTrack: Sendable {
       alone = departure < 0 ? levels[index].observer : -1
     }
     if departed == 1, alone >= 0 {
-      if shadowed?.observer != alone { shadowed = (alone, instant) }
+      if shadowed?.observer != alone { shadowed = Shadow(observer: alone, since: instant) }
     } else if departed == 0 {
       shadowed = nil
     }
