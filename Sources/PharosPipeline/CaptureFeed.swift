@@ -186,28 +186,17 @@ public struct CaptureFeed: Sendable {
 
   /// Returns the input that a block holds; nil for a part of something larger.
   private mutating func input(of recorded: RecordedInput) throws(FieldError) -> PipelineInput? {
+    if let instant = recorded.instant { latest = max(latest ?? instant, instant) }
     switch recorded {
     case .site(let site):
       isRecording = true
       return .site(site)
-    case .tick(let instant):
-      latest = max(latest ?? instant, instant)
-      return .tick(through: instant)
-    case .change(let change, let instant):
-      latest = max(latest ?? instant, instant)
-      return .change(change, at: instant)
-    case .clockStep(let step, let instant):
-      latest = max(latest ?? instant, instant)
-      return .clockStep(step, at: instant)
-    case .adoption(let site, let instant):
-      latest = max(latest ?? instant, instant)
-      return .adoption(site, at: instant)
-    case .restored(let part, let instant):
-      latest = max(latest ?? instant, instant)
-      return try assembly.add(part).map { .restored($0, at: instant) }
-    case .pause(through: let end, at: let instant):
-      latest = max(latest ?? instant, instant)
-      return .pause(through: end, at: instant)
+    case .tick(let instant): return .tick(through: instant)
+    case .change(let change, let instant): return .change(change, at: instant)
+    case .clockStep(let step, let instant): return .clockStep(step, at: instant)
+    case .adoption(let site, let instant): return .adoption(site, at: instant)
+    case .restored(let part, let instant): return try assembly.add(part).map { .restored($0, at: instant) }
+    case .pause(through: let end, at: let instant): return .pause(through: end, at: instant)
     }
   }
 }

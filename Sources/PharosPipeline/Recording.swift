@@ -31,41 +31,40 @@ package enum RecordedInput: Hashable, Sendable {
   /// - Shape: 0 version; 1 kind; 2 zeros; 4 receive time, i64 nanoseconds; 12 the kind's own fields. Big-endian.
   package var encoded: [UInt8] {
     var writer = FieldWriter()
-    writer.write(RecordedInput.version)
+    func write<each Value: FieldCodable>(_ kind: UInt8, at instant: Timestamp, _ values: repeat each Value) {
+      writer.write(tag: kind, 0 as UInt16, instant)
+      repeat writer.write(each values)
+    }
+    writer.code(version: RecordedInput.version)
     switch self {
-    case .site(let site):
-      RecordedInput.writeHead(kind: 0, at: Timestamp(nanoseconds: 0), to: &writer)
-      site.write(to: &writer)
-    case .tick(let instant): RecordedInput.writeHead(kind: 1, at: instant, to: &writer)
-    case .change(let change, let instant):
-      RecordedInput.writeHead(kind: 2, at: instant, to: &writer)
-      change.write(to: &writer)
-    case .clockStep(let span, let instant):
-      RecordedInput.writeHead(kind: 3, at: instant, to: &writer)
-      span.write(to: &writer)
-    case .adoption(let site, let instant):
-      RecordedInput.writeHead(kind: 4, at: instant, to: &writer)
-      site.write(to: &writer)
-    case .restored(let part, let instant):
-      RecordedInput.writeHead(kind: 5, at: instant, to: &writer)
-      part.write(to: &writer)
-    case .pause(through: let end, at: let instant):
-      RecordedInput.writeHead(kind: 6, at: instant, to: &writer)
-      end.write(to: &writer)
+    case .site(let site): write(0, at: Timestamp(nanoseconds: 0), site)
+    case .tick(let instant): write(1, at: instant)
+    case .change(let change, let instant): write(2, at: instant, change)
+    case .clockStep(let span, let instant): write(3, at: instant, span)
+    case .adoption(let site, let instant): write(4, at: instant, site)
+    case .restored(let part, let instant): write(5, at: instant, part)
+    case .pause(through: let end, at: let instant): write(6, at: instant, end)
     }
     return writer.bytes
+  }
+
+  /// The receive time; nil for the site.
+  var instant: Timestamp? {
+    switch self {
+    case .site: nil
+    case .tick(let instant), .change(_, let instant), .clockStep(_, let instant), .adoption(_, let instant),
+      .restored(_, let instant), .pause(_, let instant):
+      instant
+    }
   }
 
   /// Reads the content of a block.
   package init(decoding content: ArraySlice<UInt8>) throws(FieldError) {
     var reader = FieldReader(content)
-    let version = try reader.byte()
-    guard version == RecordedInput.version else {
-      throw reader.failure(.version(version, expected: RecordedInput.version))
-    }
+    try reader.code(version: RecordedInput.version)
     let kind = try reader.byte()
     guard try reader.number(UInt16.self) == 0 else {
-      throw reader.failure(.version(version, expected: RecordedInput.version))
+      throw reader.failure(.version(RecordedInput.version, expected: RecordedInput.version))
     }
     let instant = try Timestamp(from: &reader)
     switch kind {
@@ -79,12 +78,6 @@ package enum RecordedInput: Hashable, Sendable {
     default: throw reader.failure(.kind(kind))
     }
     try reader.finish()
-  }
-
-  private static func writeHead(kind: UInt8, at instant: Timestamp, to writer: inout FieldWriter) {
-    writer.write(kind)
-    writer.write(0 as UInt16)
-    instant.write(to: &writer)
   }
 }
 
