@@ -109,35 +109,24 @@ enum SiteDifference {
   /// Returns the changes that take effect at once, one phrase for each sort.
   static func lines(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
     var lines: [String] = []
-    func compare<Key: Hashable, Value: Equatable>(
-      _ what: String,
-      _ old: [(Key, Value)],
-      _ new: [(Key, Value)],
-      name: (Key) -> String
-    ) {
-      let before = Dictionary(old, uniquingKeysWith: { first, _ in first })
-      let after = Dictionary(new, uniquingKeysWith: { first, _ in first })
-      let added = new.map(\.0).filter { before[$0] == nil }
-      let removed = old.map(\.0).filter { after[$0] == nil }
-      let changed = new.filter { pair in before[pair.0].map { $0 != pair.1 } ?? false }.map(\.0)
-      for (keys, verb) in [(added, "added"), (changed, "changed"), (removed, "removed")] where !keys.isEmpty {
-        lines.append("\(what) \(verb): \(listed(keys.map(name)))")
+    func compare<Value: Equatable>(_ what: String, _ entries: (Site) -> [(name: String, value: Value)]) {
+      let (before, after) = (entries(old.site), entries(new.site))
+      let known = Dictionary(before, uniquingKeysWith: { first, _ in first })
+      let kept = Set(after.map(\.name))
+      for (names, verb) in [
+        (after.filter { known[$0.name] == nil }.map(\.name), "added"),
+        (after.filter { known[$0.name] != nil && known[$0.name] != $0.value }.map(\.name), "changed"),
+        (before.map(\.name).filter { !kept.contains($0) }, "removed"),
+      ] where !names.isEmpty {
+        lines.append("\(what) \(verb): \(listed(names))")
       }
     }
-    compare("applications", applications(old), applications(new)) { $0 }
-    compare("regions", regions(old.site), regions(new.site)) { $0 }
-    compare("ranging", ranging(old.site), ranging(new.site)) { $0 }
-    compare("observers", old.site.observers.map { ($0.id, $0) }, new.site.observers.map { ($0.id, $0) }) {
-      $0.description
-    }
-    compare(
-      "beacons",
-      old.site.beacons.map { ($0.constraint, $0) },
-      new.site.beacons.map { ($0.constraint, $0) }
-    ) { $0.description }
-    compare("zones", old.site.zones.map { ($0.identifier, $0) }, new.site.zones.map { ($0.identifier, $0) }) {
-      $0
-    }
+    compare("applications", applications)
+    compare("regions", regions)
+    compare("ranging", ranging)
+    compare("observers") { $0.observers.map { ($0.id.description, $0) } }
+    compare("beacons") { $0.beacons.map { ($0.constraint.description, $0) } }
+    compare("zones") { $0.zones.map { ($0.identifier, $0) } }
     for (what, isChanged) in [
       ("ingest.policy", old.policy != new.policy),
       ("iBeaconCompanies", old.site.iBeaconCompanies != new.site.iBeaconCompanies),
@@ -171,8 +160,8 @@ enum SiteDifference {
   }
 
   /// The applications by themselves: their regions and ranging are compared one by one.
-  private static func applications(_ configuration: SiteConfiguration) -> [(String, Application)] {
-    configuration.site.applications.map { application in
+  private static func applications(_ site: Site) -> [(name: String, value: Application)] {
+    site.applications.map { application in
       var bare = application
       bare.regions = []
       bare.ranging = []
@@ -180,13 +169,13 @@ enum SiteDifference {
     }
   }
 
-  private static func regions(_ site: Site) -> [(String, Region)] {
+  private static func regions(_ site: Site) -> [(name: String, value: Region)] {
     site.applications.flatMap { application in
       application.regions.map { ("\(application.identifier)/\($0.identifier)", $0) }
     }
   }
 
-  private static func ranging(_ site: Site) -> [(String, RangingRequest)] {
+  private static func ranging(_ site: Site) -> [(name: String, value: RangingRequest)] {
     site.applications.flatMap { application in
       application.ranging.map { ("\(application.identifier)/\($0.constraint)", $0) }
     }
