@@ -35,14 +35,6 @@ package struct JournalError: Error, Hashable, Sendable {
     self.problem = problem
     self.place = place
   }
-
-  /// Indicates whether a later attempt may succeed without a change to the file.
-  package var isPassing: Bool {
-    switch problem {
-    case .full, .locked, .refused, .readOnly: true
-    case .folder, .inUse, .damaged, .newer, .otherStream: false
-    }
-  }
 }
 
 extension JournalError: CustomStringConvertible {

@@ -68,11 +68,6 @@ public struct FloorSpace: Hashable, Sendable {
     wallGrid.isCrossed(by: Segment(from: start, to: end))
   }
 
-  /// Returns the number of walls that a straight line passes through.
-  public func wallCount(between start: Point, and end: Point) -> Int {
-    wallGrid.crossed(by: Segment(from: start, to: end)).count
-  }
-
   /// Returns the loss of a signal in the walls on a straight line between two places.
   ///
   /// - Units: dB.

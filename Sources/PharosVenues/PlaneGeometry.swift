@@ -93,15 +93,6 @@ public struct Segment: Hashable, Sendable {
     return (across.cross(start - other.start) >= 0) != (across.cross(end - other.start) >= 0)
   }
 
-  /// The place where two segments cross, or nil if they do not.
-  public func crossing(with other: Segment) -> Point? {
-    guard crosses(other) else { return nil }
-    let along = end - start
-    let across = other.end - other.start
-    let share = (other.start - start).cross(across) / along.cross(across)
-    return start.interpolated(to: end, share: share)
-  }
-
   /// The distance of a place from the nearest place on the segment in metres.
   public func distance(to point: Point) -> Double {
     let along = end - start

@@ -85,7 +85,6 @@ struct FloorSpaceTests {
       let isWalkable = Self.isWalkable(start, on: floor)
       #expect(space.isWalkable(start) == isWalkable, "\(start)")
       let count = floor.walls.count(between: start, and: end)
-      #expect(space.wallCount(between: start, and: end) == count)
       #expect(space.crossesWall(from: start, to: end) == (count > 0))
       let loss = floor.walls.attenuation(between: start, and: end)
       #expect(abs(space.attenuation(between: start, and: end) - loss) < 1e-9)
