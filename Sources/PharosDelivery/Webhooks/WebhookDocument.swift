@@ -77,7 +77,7 @@ extension DocumentFields {
       EventKind(type: text).flatMap { $0.isJournalled ? $0 : nil }
     }
     let subjects = ValueForm(expected: "a beacon or an observer, as events name them") {
-      SubjectID(named: $0)
+      SubjectID($0)
     }
     let observers = ValueForm(expected: "an observer, as events name it") { ObserverID($0) }
     return EventFilter(
@@ -96,19 +96,6 @@ extension DocumentFields {
       return nil
     }
     return Set(values(key, of: "texts", form))
-  }
-}
-
-extension SubjectID {
-  /// Parses a subject as events spell it: the text of a beacon is never that of an observer, so no kind is needed.
-  init?(named text: String) {
-    if let beacon = BeaconID(text) {
-      self = .beacon(beacon)
-    } else if let observer = ObserverID(text) {
-      self = .observer(observer)
-    } else {
-      return nil
-    }
   }
 }
 

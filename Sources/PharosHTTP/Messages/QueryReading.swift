@@ -162,19 +162,6 @@ package struct QueryReading: Sendable {
   }
 }
 
-extension SubjectID {
-  /// Reads a subject as events name it: a text that is a beacon's stands for that beacon, any other for an observer.
-  package init?(_ text: String) {
-    if let beacon = BeaconID(text) {
-      self = .beacon(beacon)
-    } else if let observer = ObserverID(text) {
-      self = .observer(observer)
-    } else {
-      return nil
-    }
-  }
-}
-
 extension String {
   /// The text, cut where it is longer than a message should repeat.
   var shortened: String { count <= 64 ? self : prefix(64) + "…" }

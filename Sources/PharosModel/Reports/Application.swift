@@ -157,6 +157,19 @@ public enum SubjectID: Hashable, Comparable, Sendable {
   }
 }
 
+extension SubjectID {
+  /// Reads a subject as events name it: a text that is a beacon's stands for that beacon, any other for an observer.
+  package init?(_ text: String) {
+    if let beacon = BeaconID(text) {
+      self = .beacon(beacon)
+    } else if let observer = ObserverID(text) {
+      self = .observer(observer)
+    } else {
+      return nil
+    }
+  }
+}
+
 extension SubjectID: CustomStringConvertible {
   /// The observer's or beacon's text; empty for none.
   public var description: String {
