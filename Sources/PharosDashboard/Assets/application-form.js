@@ -3,6 +3,7 @@
 import { change, part } from "./api.js";
 import { notify, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
+import { saveButton, sheetForm } from "./form-parts.js";
 import { checkNumber } from "./identity.js";
 import { field } from "./parts.js";
 
@@ -41,25 +42,7 @@ export function openApplicationForm() {
         setText(problem, [error.message, ...(error.errors ?? []).map((found) => found.message)].join(" "));
       }
     };
-    return h(
-      "form",
-      {
-        method: "dialog",
-        onSubmit: (event) => {
-          event.preventDefault();
-          submit();
-        },
-      },
-      problem,
-      id.element,
-      purpose.element,
-      limit.element,
-      h(
-        "footer",
-        null,
-        h("button", { type: "button", onClick: () => close(false) }, "Cancel"),
-        h("button", { type: "submit", class: "primary" }, "Add application"),
-      ),
-    );
+    const parts = [problem, id.element, purpose.element, limit.element];
+    return sheetForm(parts, saveButton("Add application"), submit, () => close(false));
   });
 }

@@ -3,6 +3,7 @@
 import { change, get, part } from "./api.js";
 import { attempt, openDialog } from "./dialog.js";
 import { follow, h, replace, setText } from "./dom.js";
+import { saveButton, sheetForm } from "./form-parts.js";
 import * as names from "./names.js";
 import { empty, field, refusal, setTime, Table } from "./parts.js";
 import { poll } from "./poll.js";
@@ -159,24 +160,8 @@ class AuthorisationCard {
           states.map((value) => h("option", { value, selected: value === "always" }, permission(value))),
         ),
       );
-      return h(
-        "form",
-        {
-          method: "dialog",
-          onSubmit: (event) => {
-            event.preventDefault();
-            close({ subject: subject.input.value.trim(), state: state.input.value });
-          },
-        },
-        subject.element,
-        state.element,
-        h(
-          "footer",
-          null,
-          h("button", { type: "button", onClick: () => close() }, "Cancel"),
-          h("button", { type: "submit", class: "primary" }, "Decide"),
-        ),
-      );
+      const submit = () => close({ subject: subject.input.value.trim(), state: state.input.value });
+      return sheetForm([subject.element, state.element], saveButton("Decide"), submit, () => close());
     });
     if (chosen?.subject) await this.decide(chosen.subject, chosen.state);
   }

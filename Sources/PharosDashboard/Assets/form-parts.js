@@ -46,6 +46,25 @@ export function checkbox(id, label, checked) {
   return { input, element: h("label", { class: "choice", for: id }, input, h("span", null, label)) };
 }
 
+/** The form of a sheet: its parts, and the buttons that call `cancel` and, unless an entry is invalid, `submit`. */
+export function sheetForm(parts, save, submit, cancel, attributes = {}) {
+  const onSubmit = (event) => {
+    event.preventDefault();
+    submit();
+  };
+  return h(
+    "form",
+    { method: "dialog", ...attributes, onSubmit },
+    parts,
+    h("footer", null, h("button", { type: "button", onClick: cancel }, "Cancel"), save),
+  );
+}
+
+/** The button that sends a form. */
+export function saveButton(text) {
+  return h("button", { type: "submit", class: "primary" }, text);
+}
+
 /** A number from text, or undefined if there is none. */
 export function numberOrNothing(text) {
   const trimmed = String(text).trim().replace("−", "-");

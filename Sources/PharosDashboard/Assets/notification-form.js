@@ -3,7 +3,7 @@
 import { change, get, part } from "./api.js";
 import { notify, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
-import { checkAll, checkedText, fine, select } from "./form-parts.js";
+import { checkAll, checkedText, fine, saveButton, select, sheetForm } from "./form-parts.js";
 import { checkTime } from "./identity.js";
 import { field } from "./parts.js";
 
@@ -59,7 +59,7 @@ function form(regions, rule, close) {
   });
   const zone = quiet?.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const problem = h("p", { class: "banner bad", role: "alert", hidden: true });
-  save = h("button", { type: "submit", class: "primary" }, rule ? "Save changes" : "Add notification");
+  save = saveButton(rule ? "Save changes" : "Add notification");
   entries = [name, text, once, stay, from, to];
   on.addEventListener("change", check);
   check();
@@ -82,22 +82,16 @@ function form(regions, rule, close) {
       setText(problem, [error.message, ...error.errors.map((found) => `${found.field}: ${found.message}`)].join(" "));
     }
   };
-  const onSubmit = (event) => {
-    event.preventDefault();
-    submit();
-  };
   const row = (...fields) => h("div", { class: "fields" }, fields);
-  return h(
-    "form",
-    { method: "dialog", onSubmit },
+  const parts = [
     problem,
     row(name.element, field("Whenever somebody", on).element, field("Region", region).element),
     text.element,
     row(once.element, stay.element),
     row(from.element, to.element),
     h("p", { class: "soft small" }, `Quiet hours are those of ${zone}.`),
-    h("footer", null, h("button", { type: "button", onClick: () => close() }, "Cancel"), save),
-  );
+  ];
+  return sheetForm(parts, save, submit, () => close());
 }
 
 function checkClock(text) {

@@ -3,7 +3,7 @@
 import { change, part } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
-import { checkAll, checkbox, checkedText, select } from "./form-parts.js";
+import { checkAll, checkbox, checkedText, saveButton, select, sheetForm } from "./form-parts.js";
 import { field } from "./parts.js";
 import { IdentityFields } from "./region-identity.js";
 import { RuleFields } from "./region-rules.js";
@@ -51,7 +51,7 @@ class RegionForm {
     this.exit = checkbox("notifyOnExit", "Tell when somebody leaves", values.notifyOnExit ?? true);
     this.rules = new RuleFields(values, check);
     this.problem = h("p", { class: "banner bad", role: "alert", hidden: true });
-    this.save = h("button", { type: "submit", class: "primary" }, region ? "Save changes" : "Add region");
+    this.save = saveButton(region ? "Save changes" : "Add region");
     this.application.addEventListener("change", () => this.showLimit());
     this.build();
     this.showLimit();
@@ -59,21 +59,15 @@ class RegionForm {
   }
 
   build() {
-    const onSubmit = (event) => {
-      event.preventDefault();
-      this.submit();
-    };
-    this.element = h(
-      "form",
-      { method: "dialog", novalidate: true, onSubmit },
+    const parts = [
       this.problem,
       h("div", { class: "fields" }, this.limit.element, this.name.element),
       this.identity.elements,
       field("Whose state is it", this.subject).element,
       h("fieldset", null, this.entry.element, this.exit.element),
       h("details", null, h("summary", null, "Rules for being inside"), this.rules.element),
-      h("footer", null, h("button", { type: "button", onClick: () => this.close() }, "Cancel"), this.save),
-    );
+    ];
+    this.element = sheetForm(parts, this.save, () => this.submit(), () => this.close(), { novalidate: true });
   }
 
   showLimit() {

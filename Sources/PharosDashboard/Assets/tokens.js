@@ -3,6 +3,7 @@
 import { change, get, part } from "./api.js";
 import { attempt, confirmThat, openDialog } from "./dialog.js";
 import { h, replace, setText } from "./dom.js";
+import { saveButton, sheetForm } from "./form-parts.js";
 import { plural, time } from "./format.js";
 import { card, empty, field, refusal, setTime, Table } from "./parts.js";
 import { poll } from "./poll.js";
@@ -123,24 +124,6 @@ function tokenForm(applications, close) {
       );
     }
   };
-  return h(
-    "form",
-    {
-      method: "dialog",
-      onSubmit: (event) => {
-        event.preventDefault();
-        submit();
-      },
-    },
-    problem,
-    name.element,
-    whose.element,
-    days.element,
-    h(
-      "footer",
-      null,
-      h("button", { type: "button", onClick: () => close() }, "Cancel"),
-      h("button", { type: "submit", class: "primary" }, "Create token"),
-    ),
-  );
+  const parts = [problem, name.element, whose.element, days.element];
+  return sheetForm(parts, saveButton("Create token"), submit, () => close());
 }

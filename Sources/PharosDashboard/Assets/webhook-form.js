@@ -3,6 +3,7 @@
 import { change, get, part } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
+import { saveButton, sheetForm } from "./form-parts.js";
 import { field } from "./parts.js";
 import { showSecret } from "./secret.js";
 
@@ -71,7 +72,7 @@ function form(webhook, applications, close) {
   });
   const enabled = h("input", { type: "checkbox", id: "enabled", checked: webhook?.enabled ?? true });
   const problem = h("p", { class: "banner bad", role: "alert", hidden: true });
-  const save = h("button", { type: "submit", class: "primary" }, webhook ? "Save changes" : "Add webhook");
+  const save = saveButton(webhook ? "Save changes" : "Add webhook");
   const submit = async () => {
     const known = new Set(kinds.map(([kind]) => kind));
     const others = [...chosen].filter((kind) => !known.has(kind));
@@ -108,15 +109,7 @@ function form(webhook, applications, close) {
       );
     }
   };
-  return h(
-    "form",
-    {
-      method: "dialog",
-      onSubmit: (event) => {
-        event.preventDefault();
-        submit();
-      },
-    },
+  const parts = [
     problem,
     url.element,
     summary.element,
@@ -129,6 +122,6 @@ function form(webhook, applications, close) {
       h("div", { class: "fields" }, boxes.map(({ element }) => element)),
     ),
     h("label", { class: "choice", for: "enabled" }, enabled, h("span", null, "Send events")),
-    h("footer", null, h("button", { type: "button", onClick: () => close() }, "Cancel"), save),
-  );
+  ];
+  return sheetForm(parts, save, submit, () => close());
 }
