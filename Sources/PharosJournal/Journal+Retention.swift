@@ -43,10 +43,15 @@ extension Journal {
     let cutoff = settings.longest.map { now - $0 }
     while try pruneSlice(cutoff, into: &pruned) {}
     if let cutoff {
-      for table in ["region_rows", "zone_rows", "observer_rows"] {
-        pruned.rows += try pruneRows(of: table, before: cutoff)
+      // Rows that say "gone" and changed long ago; rows that say "inside" or "up" stay.
+      for (table, key, isGone) in [
+        ("region_rows", "(application, region, subject)", "known <> 1"),
+        ("zone_rows", "beacon", "zone IS NULL"), ("observer_rows", "observer", "up = 0"),
+      ] {
+        pruned.rows += try prune(table, key: key, where: "decided < ? AND \(isGone)", cutoff)
       }
-      pruned.letters = try pruneLetters(before: cutoff)
+      // Dead letters that were given up long ago, since they hold whole events.
+      pruned.letters = try prune("dead_letters", key: "(receiver, sequence)", where: "died < ?", cutoff)
       pruned.checkpoints = try dropCheckpoints(before: cutoff)
     }
     let block = blocks.containing(oldest)
@@ -163,41 +168,20 @@ extension Journal {
     return last
   }
 
-  /// Drops rows that say "gone" and changed long ago; rows that say "inside" or "up" stay.
-  private func pruneRows(of table: String, before cutoff: Timestamp) throws(JournalError) -> Int {
-    let (key, isGone) =
-      switch table {
-      case "region_rows": ("(application, region, subject)", "known <> 1")
-      case "zone_rows": ("beacon", "zone IS NULL")
-      default: ("observer", "up = 0")
-      }
+  /// Drops the rows of a table that are older than an instant, a slice with each transaction.
+  private func prune(
+    _ table: String,
+    key: String,
+    where isOld: String,
+    _ cutoff: Timestamp
+  ) throws(JournalError) -> Int {
     let columns = key.filter { $0 != "(" && $0 != ")" }
     var count = 0
     while true {
       let dropped = try write { database in
         try database.execute(
           sql: """
-            DELETE FROM \(table) WHERE \(key) IN
-              (SELECT \(columns) FROM \(table) WHERE decided < ? AND \(isGone) LIMIT ?)
-            """,
-          arguments: [cutoff.nanoseconds, Journal.slice]
-        )
-        return database.changesCount
-      }
-      count += dropped
-      if dropped < Int(Journal.slice) { return count }
-    }
-  }
-
-  /// Drops dead letters that were given up long ago, since they hold whole events.
-  private func pruneLetters(before cutoff: Timestamp) throws(JournalError) -> Int {
-    var count = 0
-    while true {
-      let dropped = try write { database in
-        try database.execute(
-          sql: """
-            DELETE FROM dead_letters WHERE (receiver, sequence) IN
-              (SELECT receiver, sequence FROM dead_letters WHERE died < ? LIMIT ?)
+            DELETE FROM \(table) WHERE \(key) IN (SELECT \(columns) FROM \(table) WHERE \(isOld) LIMIT ?)
             """,
           arguments: [cutoff.nanoseconds, Journal.slice]
         )
