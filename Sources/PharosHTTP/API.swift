@@ -4,6 +4,7 @@ package import Logging
 import NIOCore
 import PharosDelivery
 import PharosJournal
+import PharosModel
 import ServiceLifecycle
 
 /// The interface without the connections around it: Hummingbird's router with our routes.
@@ -245,18 +246,4 @@ private final class StreamWriter: @unchecked Sendable {
   func write(_ bytes: [UInt8]) async throws { try await writer.write(ByteBuffer(bytes: bytes)) }
 
   func finish() async throws { try await writer.finish(nil) }
-}
-
-/// The keys of what the module logs.
-enum LogKey {
-  /// A request's method.
-  static let method = "http.method"
-  /// A request's path.
-  static let path = "http.path"
-  /// A limit's name.
-  static let limit = "limit"
-  /// The value of a limit.
-  static let value = "value"
-  /// The reason for a failure.
-  static let reason = "reason"
 }

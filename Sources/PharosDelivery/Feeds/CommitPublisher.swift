@@ -412,13 +412,3 @@ extension Duration {
   /// The length in seconds.
   var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 }
-
-/// The keys of this module's log messages.
-enum LogKey {
-  /// The message of an error.
-  static let error = "error"
-  /// The number of events.
-  static let events = "events"
-  /// The sequence number.
-  static let sequence = "sequence"
-}

@@ -4,6 +4,7 @@ import Logging
 package import NIOCore
 import NIOHTTP1
 package import NIOHTTPTypes
+import PharosModel
 import Synchronization
 
 /// The handler between one connection and the server, which lets no client keep what others need.

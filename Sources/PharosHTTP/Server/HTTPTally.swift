@@ -1,5 +1,6 @@
 package import Logging
 package import NIOCore
+import PharosModel
 import Synchronization
 
 /// The counters of the HTTP interface, and the limits that were reached: each is logged, and again once it was not

@@ -75,17 +75,3 @@ struct EventOutputService: Service {
     try? await gracefulShutdown()
   }
 }
-
-/// The keys of what the service logs.
-enum LogKey {
-  /// A limit's name.
-  static let limit = "limit"
-  /// The metric that counts it.
-  static let metric = "metric"
-  /// The number of events that could not be written.
-  static let lost = "events.lost"
-  /// A count.
-  static let count = "count"
-  /// The reason of a failure.
-  static let reason = "reason"
-}
