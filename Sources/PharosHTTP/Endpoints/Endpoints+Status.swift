@@ -83,6 +83,10 @@ extension Endpoints {
       json.member("count", decoding.refusals(refusal.format, refusal.reason))
       json.member("meaning", refusal.reason.description)
     }
+    json.objects("ignoredIdentities", decoding.ignoredIdentities.sorted) { json, member in
+      json.member("name", member.name)
+      json.member("count", member.count)
+    }
   }
 
   private func write(_ sources: [RefusedSource], to json: inout JSONText) {

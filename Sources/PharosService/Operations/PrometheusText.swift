@@ -194,6 +194,12 @@ extension PrometheusText {
       refusals
     )
     counter(
+      "pharos_ingest_ignored_identities_total",
+      "Members of JSON objects that look like a beacon's identity and were ignored, by name: that beacon is not found",
+      by: "name",
+      decoding.ignoredIdentities.sorted.map { ($0.name, $0.count) }
+    )
+    counter(
       "pharos_ingest_kernel_drops_total",
       "Datagrams that the kernel dropped because a receive buffer was full",
       snapshot.kernelDrops

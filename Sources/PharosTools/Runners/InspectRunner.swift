@@ -306,6 +306,9 @@ struct CaptureSummary {
     for (format, reason, count) in refusals {
       lines.append(row("  refused", "\(count) \(format.map { "\($0): " } ?? "")\(reason.name)"))
     }
+    for (name, count) in datagrams.ignoredIdentities.sorted {
+      lines.append(row("  ignored", "\(count) JSON members \"\(name)\" that look like an identity"))
+    }
     return lines
   }
 

@@ -167,6 +167,10 @@ package struct HeardScreen {
     lines += ["", HeardScreen.beaconTable.header] + shown.map { line($0, at: snapshot.time) }
     lines += more(transmitters.count - shown.count)
     lines += ["", "\(snapshot.datagrams) datagrams. \(refusals(snapshot))"]
+    let ignored = snapshot.decoding.ignoredIdentities.sorted.map { "\"\($0.name)\" \($0.count) times" }
+    if !ignored.isEmpty {
+      lines.append("Ignored, though they look like a beacon's identity: \(ignored.joined(separator: ", ")).")
+    }
     return lines
   }
 

@@ -31,7 +31,13 @@ public struct DatagramDecoder: Sendable {
       switch format {
       case .raddec: try RaddecFormat.decode(datagram, received: received, into: &batch)
       case .pharos: try PharosFormat.decode(datagram, received: received, into: &batch)
-      case .json: try JSONFormat.decode(datagram, received: received, into: &batch)
+      case .json:
+        try JSONFormat.decode(
+          datagram,
+          received: received,
+          into: &batch,
+          ignored: &counters.ignoredIdentities
+        )
       case .ingics: try IngicsFormat.decode(datagram, received: received, into: &batch)
       case .huawei: try HuaweiFormat.decode(datagram, received: received, into: &batch)
       case .minew: try MinewFormat.decode(datagram, received: received, into: &batch)
@@ -73,7 +79,8 @@ public struct DatagramDecoder: Sendable {
 
 /// The numbers of datagrams and reports decoded for each format, and of datagrams refused for each reason.
 ///
-/// Plain arrays of fixed size: counting costs an addition and no allocation, and the counters of shards can be added.
+/// Plain arrays of fixed size: counting costs an addition and no allocation, and the counters of shards can be added. Only
+/// the names of ignored members allocate.
 public struct DatagramCounters: Equatable, Sendable {
   private static let formats = WireFormat.allCases.count
   private static let reasons = DatagramRefusal.allCases.count
@@ -84,6 +91,9 @@ public struct DatagramCounters: Equatable, Sendable {
   private var reported: [UInt64]
   /// By format and reason, reasons running fastest; the last row is for datagrams in no known format.
   private var refused: [UInt64]
+
+  /// The members of JSON objects that look like the identity of a beacon and were ignored.
+  package internal(set) var ignoredIdentities = IgnoredIdentities()
 
   /// Makes counters that stand at zero.
   public init() {
@@ -124,6 +134,7 @@ public struct DatagramCounters: Equatable, Sendable {
     for index in left.decoded.indices { left.decoded[index] &+= right.decoded[index] }
     for index in left.reported.indices { left.reported[index] &+= right.reported[index] }
     for index in left.refused.indices { left.refused[index] &+= right.refused[index] }
+    left.ignoredIdentities += right.ignoredIdentities
   }
 
   /// Counts a datagram that was decoded.

@@ -4,7 +4,8 @@ public import PharosModel
 ///
 /// Understood are Pharos's own names, raddec in JSON, and names as Theengs, OpenMQTTGateway, ESPresense and
 /// Minew gateways use; the article "JSON fields" lists them all. Names that are not understood are passed
-/// over. An object says who reports it, or stands inside one that does.
+/// over, and counted if they look like the identity of a beacon that is lost. An object says who reports it, or stands
+/// inside one that does.
 ///
 /// The text must be valid JSON in UTF-8 to its last byte and nest no deeper than 16 levels; if any part of a
 /// datagram is refused, all of it is.
@@ -28,11 +29,23 @@ public enum JSONFormat: DatagramFormat {
     received: Timestamp,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
+    var ignored = IgnoredIdentities()
+    try decode(datagram, received: received, into: &batch, ignored: &ignored)
+  }
+
+  /// Appends the reports of all objects, and counts the members that look like an identity and were ignored.
+  static func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch,
+    ignored: inout IgnoredIdentities
+  ) throws(DatagramRefusal) {
     let text = 0..<WireText.end(datagram)
     guard WireText.isUTF8(datagram, text) else { throw .badText }
     let mark = batch.mark
     do throws(DatagramRefusal) {
       var reader = JSONReader(received: received)
+      defer { ignored += reader.ignored }
       var scanner = JSONScanner(text, deepest: deepest)
       while !scanner.isAtEnd(datagram) {
         guard let value = try? scanner.value(datagram) else { throw .badText }
@@ -52,6 +65,8 @@ struct JSONReader {
   let received: Timestamp
   /// Indicates whether anything was understood, even if it held no report, as an empty list does.
   private(set) var understood = false
+  /// The members that look like an identity and were ignored.
+  private(set) var ignored = IgnoredIdentities()
 
   /// The properties that an object inherits from the object that holds it.
   struct Context {
@@ -126,6 +141,7 @@ struct JSONReader {
       inner.observer = .eui48(address.bits)
       sighting = nil
     }
+    if sighting?.hasIdentity != true, object.has(.rssi) { ignored.count(value, bytes) }
     inner.observer = try object.observer(bytes, orName: sighting == nil) ?? inner.observer
     inner.timing = try object.timing(bytes, within: context.timing)
     let isEnvelope = try readEnvelope(object, bytes, inner, into: &batch)

@@ -229,6 +229,14 @@ package enum JSONField: UInt8, CaseIterable {
     return true
   }
 
+  /// Indicates whether it is a part of a beacon's identity, which means nothing without the others.
+  var isIdentity: Bool {
+    switch self {
+    case .uuid, .major, .minor, .namespace, .instance: true
+    default: false
+    }
+  }
+
   private static func isLeftOut(_ ascii: UInt8) -> Bool {
     ascii == UInt8(ascii: "_") || ascii == UInt8(ascii: "-") || ascii == UInt8(ascii: " ")
   }

@@ -31,6 +31,14 @@ enum JSONSighting {
     }
   }
 
+  /// Indicates whether it may hold the identity of a beacon.
+  var hasIdentity: Bool {
+    switch self {
+    case .data, .parts, .beacon: true
+    case .device: false
+    }
+  }
+
   /// The report that it is, whatever varies in length being appended to the batch.
   func body(
     _ bytes: RawSpan,
