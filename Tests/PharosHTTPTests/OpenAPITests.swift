@@ -86,6 +86,40 @@ struct OpenAPITests {
     }
   }
 
+  @Test("the schemas of request bodies allow no other members, as their readers do")
+  func requestsAreClosed() {
+    func open(_ schema: JSON, at path: String) -> [String] {
+      if let reference = schema["$ref"].string { return open(checker.resolve(reference), at: path) }
+      var found = schema["items"].members == nil ? [] : open(schema["items"], at: path + "[]")
+      guard let members = schema["properties"].members else { return found }
+      if schema["additionalProperties"].bool != false { found.append(path) }
+      for name in members.keys.sorted() { found += open(schema["properties"][name], at: "\(path).\(name)") }
+      return found
+    }
+    for (path, method, operation) in operations {
+      let schema = operation["requestBody"]["content"]["application/json"]["schema"]
+      #expect(open(schema, at: "$").isEmpty, "\(method) \(path)")
+    }
+  }
+
+  @Test("a member that no schema allows is refused, by every operation")
+  func unknownMembers() async throws {
+    try await TestService.run { service in
+      try await service.fill()
+      for change in service.changes where change.path != "/v1/adverts" {
+        guard let body = change.body, body.hasSuffix("}") else { continue }
+        let more = body.dropLast() + (body == "{}" ? "" : ",") + "\"noSuchMember\":1}"
+        let answer = try await service.request(
+          change.method,
+          service.example(change.path),
+          body: String(more)
+        )
+        #expect(answer.status == 422, "\(change.method) \(change.path): \(answer.text)")
+        #expect(answer.text.contains("noSuchMember"), "\(change.method) \(change.path): \(answer.text)")
+      }
+    }
+  }
+
   @Test("what is answered is what is described")
   func conformance() async throws {
     try await TestService.run { service in

@@ -135,16 +135,17 @@ struct StateTests {
   @Test(
     "a datagram that is none is refused with its reason, and counted",
     arguments: [
-      ("nonsense", "unrecognised"), ("{\"observer\":\"a\"}", "nothing_understood"),
-      ("{", "bad_text"),
-      ("{\"rssi\":-60,\"mac\":\"c0:00:00:00:00:99\"}", "no_observer"),
+      ("nonsense", "unrecognised", "unrecognised"),
+      ("{\"observer\":\"a\"}", "nothing_understood", "nothingUnderstood"),
+      ("{", "bad_text", "badText"),
+      ("{\"rssi\":-60,\"mac\":\"c0:00:00:00:00:99\"}", "no_observer", "noObserver"),
     ]
   )
-  func badAdverts(body: String, reason: String) async throws {
+  func badAdverts(body: String, reason: String, problem: String) async throws {
     try await TestService.run { service in
       let answer = try await service.request("POST", "/v1/adverts", body: body)
       #expect(answer.status == 400)
-      #expect(try answer.json["type"].string == "urn:pharos:problem:\(reason)")
+      #expect(try answer.json["type"].string == "urn:pharos:problem:\(problem)")
       let status = try await service.request("GET", "/v1/status").json["ingest"]
       #expect(status["refused"].integer == 1)
       #expect(status["refusals"][0]["reason"].string == reason)

@@ -223,7 +223,12 @@ extension Endpoints {
     switch try await backend.server.receive(datagram, from: request.source) {
     case .accepted(let format, let reports): return (format, reports)
     case .refused(let reason):
-      throw Problem(reason.name, "The datagram was refused", status: 400, detail: reason.description)
+      throw Problem(
+        Problem.name(of: reason),
+        "The datagram was refused",
+        status: 400,
+        detail: reason.description
+      )
     }
   }
 

@@ -5,6 +5,7 @@ import PharosJournal
 import PharosModel
 import PharosMonitoring
 import PharosSite
+import PharosWire
 
 /// The reason why a request was not carried out, for its client: RFC 9457 problem details with the fields in error.
 ///
@@ -102,6 +103,14 @@ extension Problem {
   /// The body is no JSON.
   static func notJSON(_ detail: String) -> Problem {
     Problem("notJSON", "The body is no valid JSON", status: 400, detail: detail)
+  }
+
+  /// Returns the name of the problem of a refused datagram, written as all names of problems are: `noObserver`.
+  ///
+  /// The name in metrics and in the status is `no_observer`.
+  static func name(of refusal: DatagramRefusal) -> String {
+    let words = refusal.name.split(separator: "_")
+    return words.dropFirst().reduce(String(words[0])) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
   }
 
   /// There is no such thing.
