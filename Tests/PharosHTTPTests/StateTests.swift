@@ -132,6 +132,22 @@ struct StateTests {
     }
   }
 
+  @Test("datagrams are counted of an observer that numbers them, and nothing is said of others")
+  func datagramCounts() async throws {
+    try await TestService.run { service in
+      try await service.hear(minor: 7)
+      let advert = #"{"mac":"c0:00:00:00:00:07","rssi":-60,"data":"020106"}"#
+      let numbered = #"{"observer":"roof","bootId":1,"sequence":1,"uptime":5000,"adverts":[\#(advert)]}"#
+      #expect(try await service.request("POST", "/v1/adverts", body: numbered).status == 202)
+      let plain = try await service.request("GET", "/v1/observers/front-desk").json
+      #expect(plain["adverts"].integer == 1)
+      #expect(plain["datagrams"].value == nil)
+      #expect(plain["lostDatagrams"].value == nil)
+      #expect(plain["lossShare"].value == nil)
+      #expect(try await service.request("GET", "/v1/observers/roof").json["datagrams"].integer == 1)
+    }
+  }
+
   @Test(
     "a datagram that is none is refused with its reason, and counted",
     arguments: [

@@ -98,9 +98,11 @@ private struct ObserverTable {
     json.member("lastHeard", status.lastHeard.rfc3339)
     json.member("adverts", status.adverts)
     json.member("advertsPerSecond", status.advertsPerSecond, decimals: 2)
-    json.member("datagrams", status.datagrams)
-    json.member("lostDatagrams", status.lostDatagrams)
-    json.member("lossShare", status.lossShare, decimals: 5)
+    if status.datagrams + status.lostDatagrams > 0 {
+      json.member("datagrams", status.datagrams)
+      json.member("lostDatagrams", status.lostDatagrams)
+      json.member("lossShare", status.lossShare, decimals: 5)
+    }
     json.member("late", status.late)
     json.member("lag", status.lag.seconds, decimals: 3)
     if let offset = status.clockOffset { json.member("clockOffset", offset.seconds, decimals: 3) }
