@@ -48,6 +48,9 @@ package struct CaptureReader: Sendable {
   /// The program that wrote the present pcapng section, as it names itself.
   package var application: String? { pcapng.application }
 
+  /// The bytes between the records of a btsnoop file that belong to none and were passed over.
+  package var foreign: ForeignBytes { btsnoop.foreign }
+
   /// The number of bytes of the capture that have been read.
   ///
   /// - Units: bytes.
@@ -104,6 +107,7 @@ package struct CaptureReader: Sendable {
   package mutating func finish() throws(CaptureError) {
     guard !hasFailed else { return }
     if isFresh { throw CaptureError(.empty, at: 0) }
+    btsnoop.finish(&buffer)
     let isWhole = buffer.count == 0 && !buffer.isSkipping && isBetweenParts
     guard !isWhole else { return }
     let offset = pcapng.offsetOfSkipped ?? buffer.offset

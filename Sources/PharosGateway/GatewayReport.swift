@@ -7,6 +7,8 @@ package struct GatewayReport: Sendable {
   package let counters: GatewayCounters
   /// The counts of packets found in the input.
   package let capture: CaptureCounters
+  /// The bytes between the records of the input that belong to none.
+  package let foreign: ForeignBytes
   /// Indicates whether a stop was requested, as by SIGTERM.
   package let wasStopped: Bool
   /// The damage in the input, if any.
@@ -36,6 +38,7 @@ package struct GatewayReport: Sendable {
       let reason = trouble.map { ": \($0)" } ?? " in time"
       lines.append("\(counters.unsent) adverts could not be sent\(reason).")
     }
+    if foreign.bytes > 0 { lines.append("\(name(of: input)): \(foreign).") }
     if holdsNothing {
       lines.append(
         "\(name(of: input)) holds no Bluetooth packets. pharos replay sends captures of datagrams; pharos inspect shows "

@@ -31,6 +31,8 @@ package struct GatewayRun: ~Copyable {
   /// The time at which a pipe may be read again.
   var readableAt: Timestamp
   var damage: String?
+  /// Indicates whether foreign bytes in the input were reported; the final report has their number.
+  var hasReportedForeignBytes = false
   var socket: GatewaySocket?
   var addresses: ArraySlice<pharos_address> = []
   let lookup: HostLookup
@@ -78,6 +80,7 @@ package struct GatewayRun: ~Copyable {
     return GatewayReport(
       counters: gateway.counters,
       capture: gateway.captureCounters,
+      foreign: reader.foreign,
       wasStopped: stop.isRequested,
       damage: damage,
       trouble: gateway.trouble
@@ -186,13 +189,22 @@ extension GatewayRun {
     }
   }
 
+  private mutating func reportForeignBytes() {
+    guard !hasReportedForeignBytes, reader.foreign.bytes > 0 else { return }
+    hasReportedForeignBytes = true
+    say("\(reader.foreign).")
+  }
+
   /// Returns the next packet of the bytes read so far, or nil if there is none.
   ///
   /// Once the input is over and no packet is left, it tells the gateway that nothing more will come.
   private mutating func nextPacket() -> Packet? {
     guard !isDrained else { return nil }
     do throws(CaptureError) {
-      if let packet = try reader.nextPacket() { return packet }
+      if let packet = try reader.nextPacket() {
+        reportForeignBytes()
+        return packet
+      }
       if isInputOver { try reader.finish() }
     } catch {
       damage = "\(error)"

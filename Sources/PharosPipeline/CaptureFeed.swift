@@ -41,6 +41,7 @@ public struct CaptureFeed: Sendable {
     counters.udp = assembler.counters
     counters.bluetooth = extractor.counters
     counters.datagrams = decoder.counters
+    counters.foreign = reader.foreign
     return counters
   }
 
@@ -211,6 +212,8 @@ package struct CaptureFeedCounters: Equatable, Sendable {
   package var otherInputs: UInt64 = 0
   /// Blocks for local use of other programs.
   package var foreignBlocks: UInt64 = 0
+  /// Bytes between the records of a btsnoop file that belong to none.
+  package var foreign = ForeignBytes()
   /// Packets whose time went back, and was held.
   package var backwards: UInt64 = 0
   /// Packets without a time, which took that of the one before.

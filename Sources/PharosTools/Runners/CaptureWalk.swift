@@ -1,3 +1,4 @@
+import PharosCaptures
 import PharosFiles
 import PharosModel
 import PharosPipeline
@@ -59,6 +60,7 @@ struct CaptureWalk {
       say("\(error)")
     }
     if let time = feed.latestTime { latest = max(time, latest ?? time) }
+    if feed.counters.foreign.bytes > 0 { say("\(path): \(feed.counters.foreign).") }
     sayRefusals(feed.counters, in: path)
   }
 

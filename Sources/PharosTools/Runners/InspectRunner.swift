@@ -73,8 +73,10 @@ package struct InspectRunner: Sendable {
     }
     bar.clear()
     try console.output.write(inspection.takeLines())
-    if view == .summary {
-      let summary = inspection.summary(of: path, format: reader.format)
+    if reader.foreign.bytes > 0 { console.say("\(path): \(reader.foreign).") }
+    // Nothing can be summarised of a file in no known format.
+    if view == .summary, format == .jsonl || reader.format != nil {
+      let summary = inspection.summary(of: path, reader)
       switch format {
       case .jsonl: try console.print(summary.json)
       case .table: for line in summary.lines { try console.print(line) }
@@ -133,10 +135,11 @@ struct Inspection {
   }
 
   /// Returns the summary at the end of the capture.
-  func summary(of path: String, format: CaptureReader.Format?) -> CaptureSummary {
+  func summary(of path: String, _ reader: CaptureReader) -> CaptureSummary {
     var summary = tally
     summary.path = path
-    summary.format = format
+    summary.format = reader.format
+    summary.foreign = reader.foreign
     summary.bluetooth = extractor.counters
     summary.udp = assembler.counters
     summary.datagrams = decoder.counters
@@ -233,6 +236,7 @@ struct Inspection {
 struct CaptureSummary {
   var path = ""
   var format: CaptureReader.Format?
+  var foreign = ForeignBytes()
   var bluetooth = CaptureCounters()
   var udp = CaptureCounters()
   var datagrams = DatagramCounters()
@@ -285,6 +289,9 @@ struct CaptureSummary {
     lines.append(row("time", span))
     if udp.packets > 0 { lines += datagramLines }
     lines.append(row("adverts", "\(adverts) of \(Wording.count(addresses.count, "device"))"))
+    if foreign.bytes > 0 {
+      lines.append(row("foreign", "\(foreign.bytes) bytes in \(Wording.count(foreign.places, "place"))"))
+    }
     if damagedAdverts > 0 {
       lines.append(
         row("damaged", "\(damagedAdverts) Bluetooth packets (\(bluetooth.badCRC) by their checksum)")
@@ -374,6 +381,7 @@ struct CaptureSummary {
       json.member("adverts", adverts)
       json.member("devices", addresses.count)
       json.member("damagedAdverts", damagedAdverts)
+      if foreign.bytes > 0 { json.member("foreignBytes", foreign.bytes) }
       json.strings("observers", observers.keys.sorted().map(\.description))
       json.strings("beacons", beacons.keys.sorted().map(\.description))
     }

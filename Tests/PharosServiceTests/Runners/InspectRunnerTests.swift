@@ -58,6 +58,30 @@ struct InspectRunnerTests {
     #expect(kept.output.text.contains("datagrams   \(datagrams)\n"))
   }
 
+  @Test("of a file that is no capture there is no summary, and one line says what it is")
+  func noCapture() throws {
+    try Data("hello, world".utf8).write(to: URL(filePath: capture))
+    let (status, kept) = inspect(.summary, .table)
+    #expect(status == .failure)
+    #expect(kept.output.text.isEmpty)
+    #expect(kept.errors.text.hasPrefix("\(capture): not a capture"))
+  }
+
+  @Test("text between the records of btmon is counted, and a sentence says how to start btmon")
+  func foreignBytes() throws {
+    let header = Array("btsnoop\0".utf8) + [0, 0, 0, 1, 0, 0, 0x07, 0xD1]
+    let record: [UInt8] =
+      [0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0xE3, 0, 0, 0, 0, 0, 0] + [0x0C, 0x20, 0]
+    let text = Array("> HCI Event: LE Meta Event (0x3e) plen 43\n".utf8)
+    try Data(header + record + text + record + text).write(to: URL(filePath: capture))
+    let (status, kept) = inspect(.summary, .table)
+    #expect(status == .success)
+    #expect(kept.output.text.contains("packets     2\n"))
+    #expect(kept.output.text.contains("foreign     \(2 * text.count) bytes in 2 places\n"))
+    #expect(kept.errors.text.contains("btmon -w /dev/fd/3"))
+    #expect(inspect(.summary, .jsonl).1.output.text.contains("\"foreignBytes\":\(2 * text.count)"))
+  }
+
   @Test("a damaged capture is shown up to the damage")
   func damaged() throws {
     let bytes = try folder.bytes("demo.pcapng")
