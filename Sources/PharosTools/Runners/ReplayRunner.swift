@@ -58,6 +58,7 @@ package struct ReplayRunner: Sendable {
         pace: options.pace,
         clones: options.clones
       )
+      sayDuration(on: console)
       let damage = try play(on: &player, console: console)
       player.finish()
       let summary = player.summary
@@ -86,6 +87,34 @@ package struct ReplayRunner: Sendable {
         throw CommandFailure("\(destination): \(error)")
       }
     }
+  }
+
+  /// Reports how long a replay at the capture's own pace takes, if that is a minute or more.
+  private func sayDuration(on console: Console) {
+    guard case .captured(let speed) = options.pace, options.capture != "-", let span = captureSpan() else {
+      return
+    }
+    let duration = span * (Double(options.loops) / speed)
+    guard duration >= .minutes(1) else { return }
+    console.say(
+      "\(options.capture) covers \(span.written). The replay takes \(duration.written); --speed plays it faster."
+    )
+  }
+
+  /// Returns the time between the first and the last packet of the capture, or nil if it cannot be read.
+  private func captureSpan() -> TimeSpan? {
+    guard var chunks = try? FileChunks(named: options.capture) else { return nil }
+    var reader = CaptureReader()
+    var times: (first: Timestamp, last: Timestamp)?
+    // What can be read of a damaged capture is played.
+    while let chunk = try? chunks.next() {
+      reader.append(chunk)
+      while let packet = try? reader.nextPacket() {
+        guard let time = packet.time else { continue }
+        times = (times?.first ?? time, max(times?.last ?? time, time))
+      }
+    }
+    return times.map { $0.last - $0.first }
   }
 
   /// Plays all loops; gives what is wrong with the capture, if anything is.

@@ -34,6 +34,7 @@ package struct SurveyImportRunner: Sendable {
         application: "pharos survey import"
       )
       var (datagrams, reports) = (0, 0)
+      var times: (first: Timestamp, last: Timestamp)?
       var bar = ProgressBar("traces", on: console)
       while let datagram = try merged.next() {
         let port = UInt16(datagram.sender % SurveyImportRunner.ports) + SurveyImportRunner.firstPort
@@ -43,6 +44,7 @@ package struct SurveyImportRunner: Sendable {
           to: SurveyImportRunner.destination,
           at: datagram.time
         )
+        times = (times?.first ?? datagram.time, datagram.time)
         datagrams += 1
         reports += datagram.reports
         if writer.pendingCount >= SurveyImportRunner.chunk { try capture.write(writer.takeBytes()) }
@@ -54,7 +56,8 @@ package struct SurveyImportRunner: Sendable {
       for complaint in merged.complaints { console.say(complaint) }
       console.say(
         "\(Wording.count(datagrams, "datagram")) with \(Wording.count(reports, "report")) of "
-          + "\(Wording.count(files.count, "trace")), each an observer."
+          + "\(Wording.count(files.count, "trace")), each an observer"
+          + "\(times.map { ", over \(($0.last - $0.first).written)" } ?? "")."
       )
       return merged.hasDamage ? .failure : .success
     }

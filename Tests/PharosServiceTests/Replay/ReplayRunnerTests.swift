@@ -168,6 +168,24 @@ struct ReplayRunnerTests {
     }
   }
 
+  @Test("a replay of a minute or more says first how long it takes")
+  func duration() throws {
+    try withCapture(at: [.zero, .seconds(172_800)]) { path in
+      for (speed, said) in [(1.0, "takes 4d; --speed"), (48.0, "takes 2h; --speed"), (100_000, nil)] {
+        let clock = VirtualClock()
+        var options = ReplayRunner.Options(capture: path, pace: .captured(speed: speed))
+        options.loops = 2
+        let outcome = play(options, to: RecordingSender(clock: clock), on: clock)
+        #expect(outcome.status == .success)
+        if let said {
+          #expect(outcome.errors.contains("covers 2d. The replay \(said)"))
+        } else {
+          #expect(!outcome.errors.contains("covers"))
+        }
+      }
+    }
+  }
+
   @Test("who interrupts gets the summary of what was sent")
   func interrupted() throws {
     try withCapture(at: times) { path in
