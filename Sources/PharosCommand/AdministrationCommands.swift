@@ -38,7 +38,10 @@ struct TokenCommand: AsyncParsableCommand {
     )
     var name: String?
 
-    @Option(help: ArgumentHelp("How long it opens, such as 90d. (default: until revoked)", valueName: "time"))
+    @Option(
+      help: ArgumentHelp("How long it opens, such as 90d. (default: until revoked)", valueName: "time"),
+      transform: TimeSpan.option
+    )
     var expires: TimeSpan?
 
     @OptionGroup var server: ServerOptions
@@ -118,7 +121,10 @@ struct ObserverCommand: AsyncParsableCommand {
     )
     var radio: [ObserverID] = []
 
-    @Option(help: ArgumentHelp("How long its older keys stay good.", valueName: "time"))
+    @Option(
+      help: ArgumentHelp("How long its older keys stay good. (default: 7d)", valueName: "time"),
+      transform: TimeSpan.option
+    )
     var overlap = TimeSpan.minutes(7 * 24 * 60)
 
     @OptionGroup var server: ServerOptions

@@ -7,12 +7,19 @@ extension HostPort: ExpressibleByArgument {
   public init?(argument: String) { self.init(argument) }
 }
 
-extension TimeSpan: ExpressibleByArgument {
-  /// Reads a time with its unit.
-  public init?(argument: String) { self.init(written: argument) }
-
-  /// The text that help shows where it is the default.
-  public var defaultValueDescription: String { written }
+extension TimeSpan {
+  /// Reads a time with its unit, the value of an option.
+  ///
+  /// - Throws: `ValidationError` that says what is missing.
+  static func option(_ text: String) throws -> TimeSpan {
+    if let span = TimeSpan(written: text) { return span }
+    throw ValidationError(
+      Double(text) == nil
+        ? "it is no time; expected a number with its unit, such as 90s or 5m"
+        : "the unit is missing; "
+          + "expected \(text)s for seconds, \(text)ms, \(text)m, \(text)h or \(text)d"
+    )
+  }
 }
 
 extension ObserverID: ExpressibleByArgument {

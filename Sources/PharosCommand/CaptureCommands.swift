@@ -37,7 +37,7 @@ struct ProcessCommand: ParsableCommand {
   @Option(help: "How events are written.")
   var format: EventFormat = .jsonl
 
-  @Option(help: .tail)
+  @Option(help: .tail, transform: TimeSpan.option)
   var tail: TimeSpan?
 
   @Option(help: ArgumentHelp("Among how many shards to spread observers; changes no event.", valueName: "n"))
@@ -148,7 +148,7 @@ struct ExplainCommand: ParsableCommand {
   @Option(help: .captureObserver)
   var heardBy: ObserverID?
 
-  @Option(help: .tail)
+  @Option(help: .tail, transform: TimeSpan.option)
   var tail: TimeSpan?
 
   func validate() throws {
@@ -202,7 +202,13 @@ struct CompareCommand: ParsableCommand {
   @Option(help: .captureObserver)
   var observer: ObserverID?
 
-  @Option(help: ArgumentHelp("The time-out of the rule that you use today.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "The time-out of the rule that you use today. (default: \(CompareRunner.Options.defaultTimeout.written))",
+      valueName: "time"
+    ),
+    transform: TimeSpan.option
+  )
   var timeout: TimeSpan = CompareRunner.Options.defaultTimeout
 
   @Option(help: "How the figures are written.")

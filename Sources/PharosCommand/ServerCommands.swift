@@ -122,7 +122,11 @@ struct ListenCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("A site file, for the names in it.", valueName: "file"))
   var site: String?
 
-  @Option(name: [.customLong("for")], help: ArgumentHelp("End after a time, such as 30s.", valueName: "time"))
+  @Option(
+    name: [.customLong("for")],
+    help: ArgumentHelp("End after a time, such as 30s.", valueName: "time"),
+    transform: TimeSpan.option
+  )
   var duration: TimeSpan?
 
   @OptionGroup var log: LogOptions

@@ -19,7 +19,10 @@ struct InitCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The folder to write site.yaml into.", valueName: "dir"))
   var folder = "."
 
-  @Option(help: ArgumentHelp("Listen so long first, such as 30s.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp("Listen so long first, such as 30s.", valueName: "time"),
+    transform: TimeSpan.option
+  )
   var listen: TimeSpan?
 
   @Option(help: .udp)

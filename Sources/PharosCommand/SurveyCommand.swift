@@ -107,7 +107,13 @@ struct SurveyLocateCommand: AsyncParsableCommand {
   )
   var output: String
 
-  @Option(help: ArgumentHelp("How far apart fixes are at least.", valueName: "time"))
+  @Option(
+    help: ArgumentHelp(
+      "How far apart fixes are at least. (default: \(SurveyLocateRunner.Options.defaultInterval.written))",
+      valueName: "time"
+    ),
+    transform: TimeSpan.option
+  )
   var interval: TimeSpan = SurveyLocateRunner.Options.defaultInterval
 
   @Option(help: ArgumentHelp("How many places are weighed at most. (default: the server's)", valueName: "n"))

@@ -154,9 +154,9 @@ package final class HTTPWebhookSender: WebhookSender {
 }
 
 /// Descriptions of failed requests to a receiver, worded for the operators of both sides.
-enum SendFailure {
+package enum SendFailure {
   /// Describes an error.
-  static func words(for error: any Error, timeout: TimeSpan) -> String {
+  package static func words(for error: any Error, timeout: TimeSpan) -> String {
     switch error {
     case let error as HTTPClientError: words(for: error, timeout: timeout)
     case let error as NIOConnectionError: words(for: error)

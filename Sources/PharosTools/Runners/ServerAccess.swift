@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import PharosDelivery
 import PharosJournal
 import PharosModel
 package import PharosService
@@ -105,6 +106,9 @@ struct ServerClient {
   /// - Units: bytes; 10,000 tokens, as many as there may be, take 3 MB.
   private static let longestAnswer = 16 << 20
 
+  /// The time within which a server has to answer.
+  private static let timeout = TimeSpan.seconds(30)
+
   /// Sends a request and returns the JSON of its answer.
   ///
   /// - Parameters:
@@ -124,12 +128,14 @@ struct ServerClient {
     let status: UInt
     let answer: [UInt8]
     do {
-      let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+      let timeout = TimeAmount.nanoseconds(ServerClient.timeout.nanoseconds)
+      let response = try await HTTPClient.shared.execute(request, timeout: timeout)
       status = response.status.code
       answer = Array(buffer: try await response.body.collect(upTo: ServerClient.longestAnswer))
     } catch {
+      let reason = SendFailure.words(for: error, timeout: ServerClient.timeout)
       throw CommandFailure(
-        "cannot reach \(url): \(error). Is it running, and is that where it serves HTTP? For a server that is stopped "
+        "cannot reach \(url): \(reason). Is it running, and is that where it serves HTTP? For a server that is stopped "
           + "give --data DIR."
       )
     }

@@ -217,6 +217,19 @@ struct OperatedServerTests {
     #expect(try journal.documents(kind: "http.acceptedObserver").map(\.key).sorted() == ["door 1/2", "yard"])
   }
 
+  @Test("a server that cannot be reached is reported with the reason in plain words")
+  func unreachable() async {
+    for (url, reason) in [
+      ("http://127.0.0.1:1", "the connection was refused: nothing listens there. Is it running"),
+      ("http://no-such-host.invalid", "the name no-such-host.invalid leads to no address. Is it running"),
+    ] {
+      let kept = KeptConsole()
+      let runner = ObserverRunner(.http(url: url, token: nil))
+      #expect(await runner.accept(.name("yard"), on: kept.console, logger: quiet) == .failure)
+      #expect(kept.errors.text.contains("cannot reach \(url): \(reason)"), "\(kept.errors.text)")
+    }
+  }
+
   @Test("a folder that another server uses, or that belongs to another stream, is told with what to do")
   func wrongFolder() async throws {
     let folder = try TemporaryFolder()
