@@ -8,8 +8,10 @@ import { headline } from "./words.js";
 export function eventRow(item, { onOpen, isTight } = {}) {
   if (item.type === "note") return noteRow(item);
   const { tone, text } = headline(item.event);
+  // The feed is in the order of decisions, which that of the events' own times may differ from.
+  const decidedAt = item.event.data?.decidedAt ?? item.event.time;
   const parts = [
-    h("time", { datetime: item.event.time, title: utc(item.event.time) }, time(item.event.time)),
+    h("time", { datetime: decidedAt, title: utc(decidedAt) }, time(decidedAt)),
     h("span", { class: `dot ${tone || "off"}`, "aria-hidden": "true" }),
     h("span", { class: "text" }, text),
     isTight ? null : h(

@@ -84,6 +84,8 @@ package struct KindSelection: Hashable, Sendable {
 }
 
 /// Events as lines of a table, for people; names of the site's directory stand where there are any.
+///
+/// The time is that of the decision, so that it never goes back from line to line.
 package struct EventTable: Sendable {
   private static let table = TextTable([
     .init("TIME (UTC)", width: 12), .init("EVENT", width: 11), .init("WHERE", width: 14),
@@ -115,7 +117,7 @@ package struct EventTable: Sendable {
 
   private func row(_ event: Event, place: String, why: String) -> String {
     let cells = [
-      Wording.clock(event.time), event.kind.word, place, names.name(of: event.subject), why,
+      Wording.clock(event.decidedAt), event.kind.word, place, names.name(of: event.subject), why,
     ]
     return style.paint(EventTable.table.line(cells), event.kind.tone.color)
   }

@@ -84,6 +84,14 @@ struct ProcessRunnerTests {
     #expect(kept.output.text.contains("enter       aisle"))
   }
 
+  @Test("the times of a table never go back")
+  func tableOrder() {
+    let (_, kept) = process { $0.format = .table }
+    let times = kept.output.text.split(separator: "\n").dropFirst().map { $0.prefix(12) }
+    #expect(times.count > 10)
+    #expect(times == times.sorted())
+  }
+
   @Test("a tail lets time run on, so that nobody stays inside")
   func tail() {
     let (_, kept) = process { $0.tail = .minutes(30) }
