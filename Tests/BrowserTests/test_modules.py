@@ -40,6 +40,23 @@ class Modules(support.BrowserTest):
         for step in (1, 2, 3, 7, 1000):
             self.assertEqual(self.run_in("sse.js", body, {"text": text, "step": step}), whole, f"cut every {step}")
 
+    def test_names_on_a_floor_cover_neither_marks_nor_each_other(self):
+        def places(*names):
+            body = "return it.placeNames(given, given, 400).map((place) => place && [place.left, place.y]);"
+            return self.run_in("floor-marks.js", body, names)
+
+        name = {"x": 100, "y": 100, "width": 60}
+        self.assertEqual(places(name), [[112, 100]])
+        # A mark at the right: the name goes to the left, and that mark's own to the right.
+        self.assertEqual(places(name, {"x": 130, "y": 104, "width": 40}), [[28, 100], [142, 104]])
+        # Marks on both sides: above; then one above too: below; then one below too: no room.
+        around = [{"x": x, "y": y, "width": 9} for x, y in ((60, 100), (140, 100), (100, 80), (100, 120))]
+        self.assertEqual(places(name, *around[:2])[0], [70, 84])
+        self.assertEqual(places(name, *around[:3])[0], [70, 116])
+        self.assertEqual(places(name, *around)[0], None)
+        # Names stay in the picture.
+        self.assertEqual(places({"x": 390, "y": 100, "width": 60}), [[318, 100]])
+
     def test_a_uuid_is_checked_as_one_types(self):
         check = "return given.map((text) => it.checkUUID(text));"
         good = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"

@@ -77,6 +77,41 @@ class Work(support.BrowserTest):
         sheet.get_by_role("button", name="Add region").click()
         support.expect(self.page.get_by_role("heading", name="from-the-air", exact=True)).to_be_visible()
 
+    def test_who_hears_a_beacon_is_counted_by_observer(self):
+        def hearing(observer, address, rssi):
+            return {
+                "observer": observer,
+                "address": address,
+                "identities": [f"{UUID}/9/9"],
+                "rssi": rssi,
+                "advertsPerSecond": 1,
+                "lastHeard": "2026-01-01T00:00:00Z",
+                "registered": False,
+            }
+
+        addresses = [f"f4:12:9a:00:20:{number:02x}" for number in range(20)]
+        self.mock.world.heard_rows = lambda _: [
+            hearing(observer, address, rssi)
+            for observer, rssi in (("hall", -50), ("yard", -60), ("roof", -70))
+            for address in addresses
+        ]
+        self.open("heard")
+        support.expect(self.page.get_by_text("Great hall and 2 more", exact=True)).to_be_visible()
+
+    def test_a_new_region_is_about_what_the_others_are_about(self):
+        for application in self.mock.world.applications.values():
+            for region in application["regions"].values():
+                region["subject"] = "beacon"
+        self.open("heard")
+        self.page.get_by_role("link", name=f"Make a region of {UUID}/3/14").click()
+        subject = self.page.get_by_role("dialog").get_by_label("Whose state is it")
+        support.expect(subject).to_have_value("beacon")
+        for application in self.mock.world.applications.values():
+            for region in application["regions"].values():
+                region["subject"] = "observer"
+        self.page.reload()
+        support.expect(subject).to_have_value("observer")
+
     def test_the_quarantine_is_left_by_a_button(self):
         self.open("observers")
         self.page.get_by_role("button", name="Accept ac:23:3f:ff:00:99").click()

@@ -7,6 +7,10 @@ const turn = 2 * Math.PI;
 const mostRings = 60;
 const mostNames = 40;
 const mostArrows = 200;
+/** How far a name stands from the middle of its mark, and how far a mark itself reaches, in pixels. */
+const besideMark = 12;
+const aboveMark = 16;
+const markReach = 8;
 /** Who goes slower than this goes nowhere: m/s. */
 const leastSpeed = 0.3;
 
@@ -133,30 +137,57 @@ export function drawChosen(pen, mark, view, palette) {
   pen.stroke();
 }
 
-/** Names that do not lie upon each other, the chosen one's first. */
+/** Names beside their marks, the chosen one's first; one without room is left out, but never the chosen one's. */
 export function drawNames(pen, marks, view, palette, chosen) {
-  const named = marks.length <= mostNames ? marks : marks.filter((mark) => mark.key === chosen);
+  const named = marks.length <= mostNames ? [...marks] : marks.filter((mark) => mark.key === chosen);
   named.sort((a, b) => Number(b.key === chosen) - Number(a.key === chosen));
   pen.font = palette.plain;
   pen.textAlign = "left";
   pen.textBaseline = "middle";
   pen.lineJoin = "round";
-  const taken = [];
-  for (const mark of named) {
+  const point = (mark) => ({ x: view.pixelX(mark.x), y: view.pixelY(mark.y) });
+  const names = named.map((mark) => {
     const text = fit(pen, mark.look.name(), 150);
-    const box = { left: view.pixelX(mark.x) + 12, top: view.pixelY(mark.y) - 9, width: pen.measureText(text).width };
-    const isHidden = taken.some((other) =>
-      Math.abs(other.top - box.top) < 16 && box.left < other.left + other.width + 6 &&
-      other.left < box.left + box.width + 6
-    );
-    if (isHidden) continue;
-    taken.push(box);
+    return { ...point(mark), mark, text, width: pen.measureText(text).width };
+  });
+  const places = placeNames(names, named.length === marks.length ? names : marks.map(point), view.width);
+  for (const [index, { mark, text, x, y }] of names.entries()) {
+    const place = places[index] ?? (mark.key === chosen ? { left: x + besideMark, y } : null);
+    if (!place) continue;
     pen.lineWidth = 3;
     pen.strokeStyle = palette.surface;
-    pen.strokeText(text, box.left, box.top + 9);
+    pen.strokeText(text, place.left, place.y);
     pen.fillStyle = mark.look.tone === "off" ? palette.soft : palette.ink;
-    pen.fillText(text, box.left, box.top + 9);
+    pen.fillText(text, place.left, place.y);
   }
+}
+
+/**
+ * Places of names, `{ left, y }`: beside, above or below their marks so that none covers a mark or another name; null
+ * without room.
+ *
+ * `names` are `{ x, y, width }` with the places of their marks, the most important first; `marks` are all marks' places.
+ */
+export function placeNames(names, marks, pictureWidth) {
+  const taken = [];
+  const isFree = ({ left, right, y }) =>
+    left >= 0 && right <= pictureWidth &&
+    !taken.some((other) => Math.abs(other.y - y) < 16 && left < other.right + 6 && other.left < right + 6) &&
+    !marks.some((mark) =>
+      Math.abs(mark.y - y) < 7 + markReach && left < mark.x + markReach && mark.x - markReach < right
+    );
+  return names.map(({ x, y, width }) => {
+    const candidates = [
+      { left: x + besideMark, y },
+      { left: x - besideMark - width, y },
+      { left: x - width / 2, y: y - aboveMark },
+      { left: x - width / 2, y: y + aboveMark },
+    ];
+    const box = candidates.map((place) => ({ ...place, right: place.left + width })).find(isFree);
+    if (!box) return null;
+    taken.push(box);
+    return { left: box.left, y: box.y };
+  });
 }
 
 function circle(pen, view, mark, radius) {

@@ -45,7 +45,7 @@ class RegionForm {
     this.subject = select(
       "subject",
       [["observer", "an observer: a handset that enters"], ["beacon", "a beacon: a tag that gateways hear"]],
-      values.subject ?? "observer",
+      region ? region.subject ?? "observer" : start.subject ?? usualSubject(applications),
     );
     this.entry = checkbox("notifyOnEntry", "Tell when somebody enters", values.notifyOnEntry ?? true);
     this.exit = checkbox("notifyOnExit", "Tell when somebody leaves", values.notifyOnExit ?? true);
@@ -125,6 +125,13 @@ class RegionForm {
     this.problem.hidden = false;
     setText(this.problem, rest.length ? rest.join(" ") : error.message);
   }
+}
+
+/** What most regions of the site are about. */
+function usualSubject(applications) {
+  const regions = applications.flatMap((application) => application.list ?? []);
+  const aboutBeacons = regions.filter((region) => region.subject === "beacon");
+  return aboutBeacons.length > regions.length / 2 ? "beacon" : "observer";
 }
 
 function hasRoom(application) {
