@@ -4,7 +4,8 @@ import PharosModel
 ///
 /// btmon writes its text form to standard output, so a trace that is written there too has text between its records, in
 /// blocks of stdio's buffer, 4,096 bytes. The reader of monitor records passes over foreign bytes, counts them, and
-/// continues at the next record. Reports that foreign bytes tore apart are lost; records before and behind them are not.
+/// continues at the next record. Reports that foreign bytes tore apart are lost; records before and behind them are
+/// not.
 ///
 /// - Shape: header of 16 bytes: 0 `btsnoop` and a zero, 8 version u32 = 1, 12 datalink u32. Record: 0
 ///   original u32, 4 included u32, 8 flags u32, 12 drops u32, 16 time i64 in microseconds, then the bytes.
@@ -82,8 +83,8 @@ struct BtsnoopFormat: Sendable {
     let isWhole =
       buffer.count >= BtsnoopFormat.recordHeader
       && buffer.count >= BtsnoopFormat.recordHeader + Int(buffer.view.u32(4, .big))
-    // The length of a record fits into three bytes, so the first is zero.
-    if isWhole || isLost && buffer.count < BtsnoopFormat.recordHeader || buffer.view[0] != 0 {
+    let isHeader = buffer.count >= BtsnoopFormat.recordHeader
+    if isWhole || isLost && !isHeader || !isHeader && buffer.view.bytes.allSatisfy(MonitorRecord.isText) {
       skip(buffer.count, &buffer)
     }
   }
@@ -186,8 +187,8 @@ private struct MonitorRecord {
 
   /// Indicates whether the data of a whole record agree with the lengths in them.
   ///
-  /// Text in an advertising report ends in the level. That in the data of an extended report is not found, since its level
-  /// comes before them, nor is that in a packet without reports.
+  /// Text in an advertising report ends in the level. That in the data of an extended report is not found, since its
+  /// level comes before them, nor is that in a packet without reports.
   var isConsistent: Bool {
     let data = view.slice(24, Int(view.u32(4, .big)))
     guard data.count == Int(view.u32(0, .big)) else { return true }
@@ -226,7 +227,7 @@ private struct MonitorRecord {
   }
 
   /// Returns whether a byte is a printed character of ASCII, a tab or the end of a line.
-  private static func isText(_ byte: UInt8) -> Bool {
+  static func isText(_ byte: UInt8) -> Bool {
     byte == 0x09 || byte == 0x0A || byte == 0x0D || 0x20...0x7E ~= byte
   }
 }

@@ -132,7 +132,7 @@ struct StateTests {
     }
   }
 
-  @Test("datagrams are counted of an observer that numbers them, and nothing is said of others")
+  @Test("datagrams are counted of an observer that numbers them, and not of others")
   func datagramCounts() async throws {
     try await TestService.run { service in
       try await service.hear(minor: 7)
