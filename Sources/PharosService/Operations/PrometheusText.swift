@@ -197,7 +197,7 @@ extension PrometheusText {
       "pharos_ingest_ignored_identities_total",
       "Members of JSON objects that look like a beacon's identity and were ignored, by name: that beacon is not found",
       by: "name",
-      decoding.ignoredIdentities.sorted.map { ($0.name, $0.count) }
+      decoding.ignoredIdentities.withOther.map { ($0.name, $0.count) }
     )
     counter(
       "pharos_ingest_kernel_drops_total",

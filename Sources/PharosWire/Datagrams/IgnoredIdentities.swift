@@ -26,6 +26,11 @@ package struct IgnoredIdentities: Sendable, Equatable {
     counts.sorted { $0.key < $1.key }.map { (name: $0.key, count: $0.value) }
   }
 
+  /// As ``sorted``, with the name `other` even if its number is zero.
+  package var withOther: [(name: String, count: UInt64)] {
+    counts[IgnoredIdentities.other] == nil ? sorted + [(name: IgnoredIdentities.other, count: 0)] : sorted
+  }
+
   /// Adds the numbers of another one.
   package static func += (left: inout IgnoredIdentities, right: IgnoredIdentities) {
     guard !right.counts.isEmpty else { return }
