@@ -2,7 +2,7 @@ package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 1
+  package static let stateVersion: UInt8 = 2
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -13,7 +13,7 @@ extension StageTwo {
   /// - Parameter writer: The writer that receives the state.
   /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
   package func writeState(to writer: inout FieldWriter) {
-    var (surroundings, learned) = (around, gaps)
+    var (surroundings, learned) = (around, stays)
     writer.code(version: StageTwo.stateVersion)
     writer.write(now)
     writer.write(regions.entries)
@@ -59,10 +59,10 @@ extension StageTwo {
       proofs: Array(repeating: .distantFuture, count: count),
       offsets: OffsetTable(observers: count)
     )
-    gaps = LevelGaps(observers: count)
+    stays = StayLevels(observers: count)
     try reader.code(each: &around.proofs)
     try around.offsets.visitFields(&reader)
-    try gaps.visitFields(&reader)
+    try stays.visitFields(&reader)
     for _ in 0..<(try reader.count(ofAtLeast: 9)) {
       let observer = try ObserverID(from: &reader)
       live[observer] = try Timestamp(from: &reader)
@@ -134,7 +134,7 @@ extension StageTwo {
     for (old, proof) in around.proofs.enumerated() {
       if let new = translation.observers[old] { proofs[new] = proof }
     }
-    gaps = gaps.translated(by: translation, observers: plan.observers.count)
+    stays = stays.translated(by: translation, observers: plan.observers.count)
     around = ZoneTrack.Surroundings(
       plan: plan,
       proofs: proofs,

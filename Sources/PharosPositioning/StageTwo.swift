@@ -33,8 +33,8 @@ package struct StageTwo: Sendable {
   var live: [ObserverID: Timestamp] = [:]
   /// The input of the zone decision beside the levels: the plan, proofs of life, and the learned offsets.
   var around: ZoneTrack.Surroundings
-  /// The lessons from tags whose zone is certain.
-  var gaps: LevelGaps
+  /// The lessons from the stays of tags.
+  var stays: StayLevels
   /// The last computed set of zones that place a beacon.
   var lastPlacing: [Bool] = []
   /// The places of the beacons that need evaluation at the present instant.
@@ -61,7 +61,7 @@ package struct StageTwo: Sendable {
       proofs: Array(repeating: .distantFuture, count: plan.observers.count),
       offsets: OffsetTable(observers: plan.observers.count)
     )
-    gaps = LevelGaps(observers: plan.observers.count)
+    stays = StayLevels(observers: plan.observers.count)
     if !venues.isEmpty { locators = Locators(venues: venues, site: site, limit: limits.subjects) }
   }
 
@@ -224,10 +224,11 @@ package struct StageTwo: Sendable {
   /// Evaluates a beacon's levels if a look is due.
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {
     guard tags.isTaken(place), tags.store[place].zone.nextLook <= now else { return }
-    tags.store[place].zone.look(at: now, around, gaps, &weighing)
+    tags.store[place].zone.look(at: now, around, &weighing)
     let move = tags.store[place].zone.decide(at: now, around, weighing)
-    if tags.store[place].zone.teach(&gaps, at: now, around, weighing) {
-      around.offsets.refresh(gaps)
+    let family = tags.store[place].beacon.words.high
+    if tags.store[place].zone.teach(&stays, of: family, at: now, around, weighing) {
+      around.offsets.refresh(stays)
     }
     guard let move else { return }
     tags.store[place].zone.counter += 1
@@ -236,7 +237,7 @@ package struct StageTwo: Sendable {
 }
 
 extension StageTwo {
-  /// Returns the offsets of the observers that stand in zones, learned from the tags that they hear in common.
+  /// Returns the offsets of the observers that stand in zones, learned from the tags in each other's zones.
   ///
   /// The order is that in which the zones name the observers. An offset is only used where ``Calibration/isApplied``
   /// is set.

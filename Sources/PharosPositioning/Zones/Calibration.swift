@@ -1,6 +1,6 @@
 package import PharosModel
 
-/// An observer's offset, learned from the tags that it hears together with others.
+/// An observer's offset, learned from the tags in the zones of other observers.
 package struct Calibration: Hashable, Sendable {
   /// The observer.
   package var observer: ObserverID
@@ -22,11 +22,11 @@ package struct Calibration: Hashable, Sendable {
 
 /// The offsets of all observers, estimated again whenever enough new lessons have been learned.
 ///
-/// Two observers whose zones have both held a resting tag give one equation: the lead of the first observer in its own
-/// zone minus the lead of the second in its own is twice the difference in how loud the two hear the same signal. The
-/// equation holds up to the geometry, which may differ from zone to zone. That error is treated as noise that further
-/// pairs reduce and further tags do not. Together with a prior around zero this is a ridge regression. Gauss–Seidel
-/// sweeps in the observers' order solve it.
+/// The path from a place near the first of two observers to the second attenuates as much as the path back. So the
+/// difference between the level at which the first hears the tags of the second's zone, and that at which the second
+/// hears the tags of the first's, is the difference of the two offsets. It holds up to the places of the tags, which
+/// more stays average out, and up to what differs between the two zones, which they do not. Together with a prior
+/// around zero this is a ridge regression. Gauss–Seidel sweeps in the observers' order solve it.
 struct OffsetTable: Sendable {
   /// One observer's offset.
   struct Entry: Sendable {
@@ -54,13 +54,13 @@ struct OffsetTable: Sendable {
   }
 
   /// Solves again once there are enough new lessons: frequently at first, rarely at a large site.
-  mutating func refresh(_ gaps: LevelGaps) {
-    let patience = UInt64(max(64, 4 * entries.count))
-    guard gaps.lessons >= solvedAt &+ patience else { return }
-    solvedAt = gaps.lessons
+  mutating func refresh(_ stays: StayLevels) {
+    let patience = UInt64(max(OffsetTable.patience, entries.count))
+    guard stays.lessons >= solvedAt &+ patience else { return }
+    solvedAt = stays.lessons
     let prior = 1 / (ZoneRules.offsetDeviation * ZoneRules.offsetDeviation)
     for _ in 0..<OffsetTable.sweeps {
-      for observer in entries.indices { solve(observer, gaps, prior: prior) }
+      for observer in entries.indices { solve(observer, stays, prior: prior) }
     }
     for index in entries.indices {
       let needed = ZoneRules.offsetSignificance * entries[index].deviation
@@ -68,25 +68,27 @@ struct OffsetTable: Sendable {
     }
   }
 
+  /// The number of lessons after which a small site solves again.
+  private static let patience = 12
   private static let sweeps = 12
 
   /// Computes one observer's offset from its prior and its pairs, given the offsets of the others.
   ///
   /// The deviation includes the uncertainty of each of the others without this pair, as in belief propagation.
-  private mutating func solve(_ observer: Int, _ gaps: LevelGaps, prior: Double) {
+  private mutating func solve(_ observer: Int, _ stays: StayLevels, prior: Double) {
+    let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
     var (sum, weight, certain, lessons, pairs) = (0.0, prior, prior, 0.0, 0)
-    for there in gaps.gaps[observer] where there.count >= LevelGaps.fewest {
-      guard let back = gaps.gap(there.other, observer) else { continue }
-      // Half of the difference of the gaps is what the one hears louder: so much must be taken off.
-      let excess = (there.mean - back.mean) / 2
-      // A stay gives several lessons of nearly one place: a quarter of them counts.
-      let chance = there.variance / there.count + back.variance / back.count
-      let variance = ZoneRules.geometryDeviation * ZoneRules.geometryDeviation + chance
-      sum += (entries[there.other].offset - excess) / variance
+    for here in stays.rows[observer] {
+      guard let there = stays.row(here.zone, from: observer) else { continue }
+      // What the observer hears louder must be taken off.
+      let excess = here.mean - there.mean
+      let variance =
+        ZoneRules.geometryDeviation * ZoneRules.geometryDeviation + place * (1 / here.count + 1 / there.count)
+      sum += (entries[here.zone].offset - excess) / variance
       weight += 1 / variance
-      let rest = max(prior, entries[there.other].precision - 1 / variance)
+      let rest = max(prior, entries[here.zone].precision - 1 / variance)
       certain += 1 / (variance + 1 / rest)
-      lessons += min(there.count, back.count)
+      lessons += min(here.count, there.count)
       pairs += 1
     }
     entries[observer].offset = sum / weight
@@ -97,82 +99,83 @@ struct OffsetTable: Sendable {
   }
 }
 
-/// The lessons from tags whose zone is certain: the amount by which the zone's observer hears them louder than others
-/// do.
+/// The levels at which each observer hears the tags that stay in the zones of others.
 ///
-/// A running mean and variance for each ordered pair of observers. Each stay gives few lessons, and old lessons fade,
-/// so neither a tag that lies still nor the past dominates. The levels are those of stage one, without the offsets
-/// that are derived from these lessons, so that there is no feedback.
-struct LevelGaps: Sendable {
-  /// The amount by which one observer hears a beacon louder than another, while the beacon is in the first observer's
-  /// zone.
-  struct Gap: Sendable {
-    /// The other observer's place in the plan.
-    var other: Int
-    /// The number of lessons, at most ``LevelGaps/memory``.
+/// A running mean for each ordered pair of observers. A stay is one lesson, however long it lasts, so a tag that lies
+/// still teaches no more than one that is carried about. The levels are those of stage one, without the offsets that
+/// are derived from these lessons, so that there is no feedback.
+struct StayLevels: Sendable {
+  /// The level at which one observer hears the tags in another observer's zone.
+  struct Row: Sendable {
+    /// The place in the plan of the observer in whose zone the tags are.
+    var zone: Int
+    /// The number of stays, at most ``StayLevels/memory``.
     var count = 0.0
-    /// - Units: dB.
+    /// - Units: dBm, of a tag of usual power.
     var mean = 0.0
-    /// - Units: dB².
-    var variance = 0.0
+  }
 
-    init(other: Int) { self.other = other }
-
-    fileprivate mutating func add(_ gap: Double) {
-      count = min(count + 1, LevelGaps.memory)
-      let difference = gap - mean
-      mean += difference / count
-      variance += (difference * (gap - mean) - variance) / count
-    }
+  /// The level at which the tags of one family are heard in their own zones, which shows their power.
+  struct Family: Sendable {
+    /// The first bytes of the UUID or namespace that they share.
+    var identifier: UInt64
+    var count = 0.0
+    /// - Units: dBm.
+    var mean = 0.0
   }
 
   /// The maximum number of other observers that are recorded for each observer, first come, first served.
   ///
   /// 16: more than the rooms around any room.
-  static let mostOthers = 16
-  /// The number of lessons over which a mean is taken.
-  static let memory = 256.0
-  /// The minimum number of lessons before a gap is used.
-  static let fewest = 8.0
+  private static let mostOthers = 16
+  /// The maximum number of families whose power is learned; others count as of usual power.
+  private static let mostFamilies = 64
+  /// The number of stays over which a mean is taken.
+  fileprivate static let memory = 256.0
+  /// The number of stays as which the assumption of usual power counts.
+  ///
+  /// 8: levels in a zone scatter by three times as much as powers of families differ.
+  private static let powerPrior = 8.0
 
-  /// The gaps of each observer.
-  var gaps: [[Gap]]
+  /// The levels by the observer that hears them.
+  var rows: [[Row]]
+  var families: [Family] = []
   /// Counts all lessons.
   var lessons: UInt64 = 0
 
-  /// Creates gaps for a number of observers, with nothing learned.
-  init(observers: Int) { gaps = Array(repeating: [], count: observers) }
+  /// Creates levels for a number of observers, with nothing learned.
+  init(observers: Int) { rows = Array(repeating: [], count: observers) }
 
-  /// Takes one lesson, unless there are too many others already.
-  mutating func learn(_ observer: Int, _ other: Int, _ gap: Double) {
-    var index = gaps[observer].firstIndex { $0.other == other } ?? gaps[observer].count
-    if index == gaps[observer].count {
-      guard index < LevelGaps.mostOthers else { return }
-      gaps[observer].append(Gap(other: other))
-      index = gaps[observer].count - 1
+  /// Returns the level at which an observer hears the tags in another's zone, or nil if nothing is known.
+  func row(_ observer: Int, from zone: Int) -> Row? { rows[observer].first { $0.zone == zone } }
+
+  /// Learns the power of a family from the level in the zone of one of its tags, and returns the excess over the usual.
+  mutating func power(of family: UInt64, level: Double) -> Double {
+    var index = families.firstIndex { $0.identifier == family } ?? families.count
+    if index == families.count {
+      guard index < StayLevels.mostFamilies else { return 0 }
+      families.append(Family(identifier: family))
+      index = families.count - 1
     }
-    gaps[observer][index].add(gap)
+    families[index].count = min(families[index].count + 1, StayLevels.memory)
+    families[index].mean += (level - families[index].mean) / families[index].count
+    let stays = families.reduce(0) { $0 + $1.count }
+    let usual = families.reduce(0) { $0 + $1.count * $1.mean } / stays
+    let count = families[index].count
+    return count / (count + StayLevels.powerPrior) * (families[index].mean - usual)
+  }
+
+  /// Takes the level at which an observer hears a tag that stays in another observer's zone.
+  mutating func learn(_ observer: Int, in zone: Int, _ level: Double) {
+    var index = rows[observer].firstIndex { $0.zone == zone } ?? rows[observer].count
+    if index == rows[observer].count {
+      guard index < StayLevels.mostOthers else { return }
+      rows[observer].append(Row(zone: zone))
+      index = rows[observer].count - 1
+    }
+    rows[observer][index].count = min(rows[observer][index].count + 1, StayLevels.memory)
+    rows[observer][index].mean += (level - rows[observer][index].mean) / rows[observer][index].count
     lessons &+= 1
-  }
-
-  /// Returns the gap of a pair, or nil if there are too few lessons.
-  func gap(_ observer: Int, _ other: Int) -> Gap? {
-    gaps[observer].first { $0.other == other && $0.count >= LevelGaps.fewest }
-  }
-
-  /// Returns the factor by which a pair of observers separates its zones better than assumed, from 0.5 to 2.
-  ///
-  /// The log-likelihood ratio of two normal distributions of one variance grows by separation ÷ variance for each dB.
-  func sharpness(_ observer: Int, _ other: Int) -> Double {
-    guard let there = gap(observer, other), let back = gap(other, observer) else { return 1 }
-    let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
-    let weight = min(there.count, back.count)
-    let learned = weight / (weight + 2 * LevelGaps.fewest)
-    let separation =
-      ZoneRules.separation + learned * ((there.mean + back.mean) / 2 - ZoneRules.separation)
-    let variance = place + learned * ((there.variance + back.variance) / 4 - place)
-    let ratio = (separation / max(variance, place / 4)) / (ZoneRules.separation / place)
-    return min(max(ratio, 0.5), 2)
   }
 }
 
@@ -190,41 +193,54 @@ extension GapModel: FieldStruct {
   }
 }
 
-extension LevelGaps.Gap: FieldStruct {
+extension StayLevels.Row: FieldStruct {
   /// A value whose fields are still to be read.
-  static var unread: LevelGaps.Gap { LevelGaps.Gap(other: 0) }
+  static var unread: StayLevels.Row { StayLevels.Row(zone: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(place: &other)
+    try coder.code(place: &zone)
     try coder.code(finite: &count)
     try coder.code(finite: &mean)
-    try coder.code(finite: &variance)
+    try coder.check(count >= 1 && count <= StayLevels.memory, "a number of stays")
   }
 }
 
-extension LevelGaps {
+extension StayLevels.Family: FieldStruct {
+  /// A value whose fields are still to be read.
+  static var unread: StayLevels.Family { StayLevels.Family(identifier: 0) }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(finite: &count)
+    try coder.code(finite: &mean)
+    try coder.check(count >= 1 && count <= StayLevels.memory, "a number of stays")
+  }
+}
+
+extension StayLevels {
   /// Hands what was learned to a coder, each observer by its place in the plan.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(counter: &lessons)
-    try coder.code(each: &gaps)
-    for row in gaps {
-      try coder.check(row.count <= LevelGaps.mostOthers, "the observers of a gap")
-      for gap in row { try coder.check(gap.other < gaps.count, "an observer's place") }
+    try coder.code(each: &rows)
+    for row in rows {
+      try coder.check(row.count <= StayLevels.mostOthers, "the observers of a level")
+      for entry in row { try coder.check(entry.zone < rows.count, "an observer's place") }
     }
+    try coder.code(&families)
+    try coder.check(families.count <= StayLevels.mostFamilies, "the families of tags")
   }
 
-  /// Returns the gaps for the observers of another plan, without those of observers that stand in no zone of it.
-  func translated(by translation: PlanTranslation, observers: Int) -> LevelGaps {
-    var translated = LevelGaps(observers: observers)
+  /// Returns the levels for the observers of another plan, without those of observers that stand in no zone of it.
+  func translated(by translation: PlanTranslation, observers: Int) -> StayLevels {
+    var translated = StayLevels(observers: observers)
     translated.lessons = lessons
-    for (old, row) in gaps.enumerated() {
+    translated.families = families
+    for (old, former) in rows.enumerated() {
       guard let new = translation.observers[old] else { continue }
-      translated.gaps[new] = row.compactMap { gap in
-        guard let other = translation.observers[gap.other] else { return nil }
-        var copy = Gap(other: other)
-        (copy.count, copy.mean, copy.variance) = (gap.count, gap.mean, gap.variance)
-        return copy
+      translated.rows[new] = former.compactMap { row in
+        translation.observers[row.zone].map { Row(zone: $0, count: row.count, mean: row.mean) }
       }
     }
     return translated

@@ -277,20 +277,18 @@ package enum ZoneRules {
   ///
   /// - Units: dB, one standard deviation.
   package static let offsetDeviation = 6.0
-  /// The amount by which the geometry of two zones may compensate for such a difference.
+  /// The amount by which the ways to each other's zones may differ for two observers.
   ///
-  /// 3 dB: a gateway in the corner of a hall against one in the middle of a closet.
+  /// 2 dB: antennas do not radiate alike in all directions.
   ///
   /// - Units: dB, one standard deviation.
-  package static let geometryDeviation = 3.0
+  package static let geometryDeviation = 2.0
   /// The number of its own deviations from which on an offset is applied.
   ///
   /// 2: one in twenty would be so by chance.
   package static let offsetSignificance = 2.0
-  /// The time in a zone after which the first lesson is taken.
+  /// The time in a zone after which the lesson of a stay is taken.
   ///
-  /// Each further one follows after twice the time.
-  ///
-  /// 8 s, then 16, 32 …: a tag that lies still for days teaches no more than a few that are carried about.
-  package static let firstLesson = TimeSpan.seconds(8)
+  /// 30 s: the mean level is known to a fraction of a decibel then, and a beacon that only passes has gone on.
+  package static let firstLesson = TimeSpan.seconds(30)
 }

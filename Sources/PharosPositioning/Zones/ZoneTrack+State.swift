@@ -20,7 +20,6 @@ extension ZoneTrack: FieldStruct {
     try coder.code(&outageTime)
     try coder.code(place: &candidate)
     try coder.code(&doubtedSince)
-    try coder.code(&lessonGap)
     try coder.code(&lag)
     try coder.code(&isMoving)
     try coder.code(&isFresh)
@@ -89,8 +88,7 @@ extension ZoneTrack {
     enteredAt = time
     heldUntil = instant + ZoneRules.longestPresence
     nextLook = instant + ZoneRules.period
-    lessonGap = ZoneRules.firstLesson
-    nextLesson = instant + lessonGap
+    nextLesson = instant + ZoneRules.firstLesson
   }
 }
 

@@ -52,9 +52,8 @@ struct ZoneTrack: Equatable, Sendable {
   var changedAt = Timestamp.distantPast
   /// The time at which the beacon was assigned to its present zone.
   var enteredAt = Timestamp.distantPast
-  /// The time at which the next lesson is due, and the time from it to the lesson after it.
+  /// The time at which the lesson of its stay is due, or the distant future once it has been taken.
   var nextLesson = Timestamp.distantFuture
-  var lessonGap = TimeSpan.zero
   /// Indicates whether the levels show that the beacon moves: a level departs from its mean, other than at a single
   /// shadowed observer.
   var isMoving = false
@@ -137,7 +136,6 @@ struct ZoneTrack: Equatable, Sendable {
   mutating func look(
     at instant: Timestamp,
     _ around: Surroundings,
-    _ gaps: LevelGaps,
     _ weighing: inout ZoneWeighing
   ) {
     forget(at: instant, around)
@@ -148,7 +146,7 @@ struct ZoneTrack: Equatable, Sendable {
     weighing.trim(keeping: zone)
     guard !weighing.candidates.isEmpty else { return belief.removeAll() }
     belief.recallElsewhere(into: &weighing, around.plan)
-    weighing.score(around.plan, gaps)
+    weighing.score(around.plan)
     var evidence = 0.0
     if isFresh || isFalling {
       let longest = ZoneRules.longestEvidence.seconds
@@ -285,19 +283,19 @@ extension ZoneTrack {
     zone == nil || !isMoving || heardOnTheMove >= ZoneRules.witnesses * Double(levels.count)
   }
 
-  /// Takes a lesson from a beacon that lies still and whose zone is certain.
+  /// Takes the lesson of a stay from a beacon that lies still and whose zone is certain.
   ///
   /// Returns false if no lesson is due.
   mutating func teach(
-    _ gaps: inout LevelGaps,
+    _ stays: inout StayLevels,
+    of family: UInt64,
     at instant: Timestamp,
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Bool {
     guard let zone, instant >= nextLesson, !isMoving, !levels.contains(where: \.isDark) else { return false }
     guard belief.probability(of: zone) >= ZoneRules.certainty else { return false }
-    nextLesson = instant + lessonGap
-    lessonGap = lessonGap + lessonGap
+    nextLesson = .distantFuture
     // Whose lesson it is, the offsets as far as they are known tell, whether they are used for zones or not: a loud observer
     // would otherwise claim its neighbours' beacons and teach that they are its own.
     let louder = { (left: ZoneWeighing.Heard, right: ZoneWeighing.Heard) in
@@ -305,9 +303,11 @@ extension ZoneTrack {
         < right.level + around.offsets.entries[right.observer].offset
     }
     guard let loudest = weighing.heard.max(by: louder) else { return false }
+    let level = loudest.level + around.offsets.entries[loudest.observer].offset
+    let power = stays.power(of: family, level: level)
     let zones = around.plan.zones(of: loudest.observer)
     for other in weighing.heard where around.plan.zones(of: other.observer) != zones {
-      gaps.learn(loudest.observer, other.observer, loudest.level - other.level)
+      stays.learn(other.observer, in: loudest.observer, other.level - power)
     }
     return true
   }
@@ -374,8 +374,7 @@ extension ZoneTrack {
     candidate = nil
     doubtedSince = nil
     for index in levels.indices { levels[index].settleIn() }
-    lessonGap = ZoneRules.firstLesson
-    nextLesson = instant + lessonGap
+    nextLesson = instant + ZoneRules.firstLesson
     return move
   }
 

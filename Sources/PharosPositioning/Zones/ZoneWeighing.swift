@@ -117,10 +117,10 @@ package struct ZoneWeighing: Sendable {
   }
 
   /// Sets the score of each zone, and of ``elsewhere``, from the levels.
-  mutating func score(_ plan: ZonePlan, _ gaps: LevelGaps) {
+  mutating func score(_ plan: ZonePlan) {
     if plan.floorRanks.count > 1 { scoreFloors(plan) }
     for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {
-      candidates[index].score = roomScore(of: index, plan, gaps)
+      candidates[index].score = roomScore(of: index, plan)
       if plan.floorRanks.count > 1 {
         candidates[index].score += floors[candidates[index].floor].score
       }
@@ -134,7 +134,7 @@ package struct ZoneWeighing: Sendable {
     }
   }
 
-  private func roomScore(of index: Int, _ plan: ZonePlan, _ gaps: LevelGaps) -> Double {
+  private func roomScore(of index: Int, _ plan: ZonePlan) -> Double {
     let own = candidates[index]
     let zone = plan.zones[own.zone]
     var best = own
@@ -144,10 +144,7 @@ package struct ZoneWeighing: Sendable {
       if plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
     }
     let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
-    var slope = ZoneRules.separation / (place + (own.variance + best.variance) / 2)
-    if own.observer >= 0, best.observer >= 0, own.observer != best.observer {
-      slope *= gaps.sharpness(best.observer, own.observer)
-    }
+    let slope = ZoneRules.separation / (place + (own.variance + best.variance) / 2)
     let score = -slope * min(ZoneRules.cap, best.first - own.first)
     guard zone.ranks > 1 else { return score }
     let further = -ZoneRules.separation / place * min(ZoneRules.cap, second - own.second)
