@@ -26,38 +26,27 @@ package struct AdaptiveSilence {
   package var mayHide = false
   /// Indicates whether a body and slow fading together could, once the beacon has fallen below its usual level.
   package var mayFade = false
+  /// Indicates whether the level is hardly more than what the observer can receive.
+  package var isWeak = false
+  /// Indicates whether the usual level is known well enough to tell that the beacon is far below it.
+  package var isUsualKnown = false
 
-  package init(
-    learner: IntervalLearner,
-    history: LossHistory,
-    recentReceived: Float = 0,
-    belief: LossRuns = LossRuns(),
-    familyInterval: Float = 0,
-    isFamilySettled: Bool = false,
-    familySlowest: Float = 0,
-    declared: Float? = nil,
-    mayHide: Bool = false,
-    mayFade: Bool = false
-  ) {
+  package init(learner: IntervalLearner, history: LossHistory, declared: Float? = nil) {
     self.learner = learner
     self.history = history
-    self.recentReceived = recentReceived
-    self.belief = belief
-    self.familyInterval = familyInterval
-    self.isFamilySettled = isFamilySettled
-    self.familySlowest = familySlowest
     self.declared = declared
-    self.mayHide = mayHide
-    self.mayFade = mayFade
   }
 
   /// The silence allowed to a stranger of whom not even one gap is known: twice Core Location's usual 30 s.
   package static let stranger = TimeSpan.seconds(60)
 
-  /// The window in which the samples of a stranger's entry must fall: three intervals of the slowest usual beacon.
+  /// The window in which the samples of a stranger's entry must fall: three intervals of the slowest usual beacon, with
+  /// the advDelay of each.
   ///
   /// - Units: seconds.
-  static let strangerWindow: Float = 30
+  static let strangerWindow = 30.036
+  /// The probability that the second sample of an entry comes later than the window: then 95 % enter with the third.
+  private static let enterMiss = 0.22
   /// The longest window that a learned interval makes.
   ///
   /// - Units: seconds.
@@ -69,8 +58,19 @@ package struct AdaptiveSilence {
   static let runsBefore = (begun: 0.5, received: 4.0)
   /// The prior of a run's length: half of the runs go on, in the weight of eight runs.
   static let runsOn = (continued: 8.0, ended: 7.0)
-  /// The shares of the budget for levels that are usual, low, and far below.
-  static let shares = (usual: 0.6, low: 0.1, far: 0.3)
+  /// The prior of the adverts at each depth, of a hundred.
+  private static let depthsBefore = [0, 5.0, 2]
+  /// The shares of the budget for each depth.
+  static let shares = [0.6, 0.1, 0.3]
+
+  /// The level from which down a beacon is hardly received, and the level at which it is received well again.
+  ///
+  /// - Units: dBm, as received; 3 to 4 dB above the −92 to −94 dBm at which usual gateways stop receiving.
+  static let edge: (from: Float, until: Float) = (-90, -87)
+  /// The time for which fading hides a beacon there.
+  ///
+  /// - Units: seconds; some times the few seconds in which the fading of a walking person changes.
+  private static let fadingTime = 12.0
 
   /// The weight of others in adverts where a track loses more than they do.
   private static let doubtedWeight: Float = 64
@@ -101,14 +101,14 @@ package struct AdaptiveSilence {
 
   /// The allowed gap under a policy at a level.
   @inline(__always)
-  func allowedGap(_ policy: PresencePolicy, at surroundings: LevelClass) -> TimeSpan {
-    allowance(policy, at: surroundings).gap
+  func allowedGap(_ policy: PresencePolicy, at depth: LevelDepth) -> TimeSpan {
+    allowance(policy, at: depth).gap
   }
 
   /// The allowed gap under a policy at each level, and what it was computed from.
   package func allowance(
     _ policy: PresencePolicy,
-    at surroundings: LevelClass
+    at depth: LevelDepth
   ) -> (gap: TimeSpan, basis: SilenceBasis?) {
     switch policy.silence {
     case .fixed(let span): return (span, nil)
@@ -120,28 +120,41 @@ package struct AdaptiveSilence {
     let ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
     let pace = Double(pace(policy))
     guard pace > 0 else { return (min(max(AdaptiveSilence.stranger, policy.silenceFloor), ceiling), nil) }
-    let basis = basis(policy, pace: pace, at: surroundings, ceiling: ceiling)
+    let basis = basis(policy, pace: pace, at: depth, ceiling: ceiling)
     return (basis.allowedGap, basis)
   }
 
-  /// The window in which the samples of an entry must fall.
+  /// The window in which the samples of an entry must fall, unless the policy states one.
   ///
-  /// Three intervals, at least 3 s; a stranger may be a beacon that advertises every 10 s, so 30 s. An interval that was
-  /// only learned makes it no longer than a minute: reflections lie minutes apart.
-  package func enterWindow(_ policy: PresencePolicy) -> TimeSpan {
-    if let within = policy.enterWithin { return within }
-    let known = declared.map { Double($0) * 3 } ?? 0
-    guard declared != nil || learner.received >= AdaptiveSilence.maturity else {
-      return .seconds(Double(AdaptiveSilence.strangerWindow))
+  /// As many intervals as it takes to receive one of them with a probability of 78 %, from three to five, and the advDelay
+  /// of each; at least 3 s. A stranger may be a beacon that advertises every 10 s, so it gets three of those. An interval
+  /// that was only learned makes it no longer than a minute: reflections lie minutes apart.
+  package var enterWindow: TimeSpan {
+    let intervals = Double(enterIntervals)
+    func window(_ interval: Float) -> Double { intervals * Double(interval + IntervalLearner.jitter) }
+    let known = declared.map(window) ?? 0
+    var interval = max(learner.interval, history.slowest)
+    var least = 3.0
+    if declared == nil, learner.received < AdaptiveSilence.maturity {
+      interval = isFamilySettled ? max(interval, familyInterval) : 0
+      least = AdaptiveSilence.strangerWindow
     }
-    let learned = min(Double(max(learner.interval, history.slowest)) * 3, AdaptiveSilence.longestWindow)
-    return max(.seconds(3), .seconds(max(learned, known)))
+    return .seconds(max(least, min(window(interval), AdaptiveSilence.longestWindow), known))
+  }
+
+  /// The number of intervals of an enter window.
+  private var enterIntervals: Int {
+    var counts = history.all(received: learner.received)
+    counts.add(belief)
+    let lost = (Double(counts.lost) + 0.5) / (Double(counts.received + counts.lost) + 1)
+    let bits = RadioMath.binaryLog(AdaptiveSilence.enterMiss) / RadioMath.binaryLog(lost)
+    return Int(min(max(bits.rounded(.up), 3), 5))
   }
 
   private func basis(
     _ policy: PresencePolicy,
     pace: Double,
-    at surroundings: LevelClass,
+    at depth: LevelDepth,
     ceiling: TimeSpan
   ) -> SilenceBasis {
     // What was counted in another interval than the family's tells nothing.
@@ -156,16 +169,14 @@ package struct AdaptiveSilence {
     if !isYoungOfFamily { follow(recent: counts, &chance, &continued, &ended) }
     var daily =
       86_400 / pace * min(1, Double(counts.received + 2) / Double(counts.received + counts.lost + 2))
-    var budget = policy.falseExitsPerDay * AdaptiveSilence.shares.usual
-    if surroundings != .usual {
-      let place = surroundings == .low ? history.rare.low : history.rare.far
-      let share = (Double(place.received) + (surroundings == .low ? 5 : 2)) / (Double(own.received) + 100)
-      daily *= min(1, share)
-      budget =
-        policy.falseExitsPerDay
-        * (surroundings == .low ? AdaptiveSilence.shares.low : AdaptiveSilence.shares.far)
+    let budget = policy.falseExitsPerDay * AdaptiveSilence.shares[depth.lane]
+    let surroundings = depth.levelClass
+    if depth != .usual {
+      let received = Double(history.rare.depths.received[depth.lane])
+      daily *= min(1, (received + AdaptiveSilence.depthsBefore[depth.lane]) / (Double(own.received) + 100))
+      let place = history.rare.depths.counts(of: surroundings)
       // Where it is weak, more is lost than usual until experience says otherwise.
-      let weak = max(chance, surroundings == .low ? 0.15 : 0.3)
+      let weak = max(chance, depth == .low ? 0.15 : 0.3)
       chance = (Double(place.runs) + weak * 8) / (Double(place.received) + 8)
       let part = min(1, 48 / ended)
       continued = continued * part + Double(place.lost) - Double(place.runs)
@@ -183,7 +194,8 @@ package struct AdaptiveSilence {
         max(
           policy.silenceFloor,
           hiding(policy, continued / (continued + ended), pace: pace),
-          shadow(at: surroundings),
+          shadow(at: depth),
+          fading(at: depth, pace: pace),
           patience
         ),
         ceiling
@@ -314,9 +326,16 @@ extension AdaptiveSilence {
     return .milliseconds(Int64(((AdaptiveSilence.bodyTime + around * pace) * 1_000).rounded(.up)))
   }
 
+  /// The silence that fading may make of a beacon whose usual level is hardly more than what the observer can receive, and
+  /// what is lost around that.
+  private func fading(at depth: LevelDepth, pace: Double) -> TimeSpan {
+    guard isWeak, depth == .usual || !isUsualKnown else { return .zero }
+    return .milliseconds(Int64(((AdaptiveSilence.fadingTime + 3 * pace) * 1_000).rounded(.up)))
+  }
+
   /// The level fell, and a body is as likely the reason as somebody who goes: a fast beacon gets the time of one.
-  func shadow(at surroundings: LevelClass) -> TimeSpan {
-    guard mayFade, surroundings != .usual, learner.interval < AdaptiveSilence.fastInterval else {
+  func shadow(at depth: LevelDepth) -> TimeSpan {
+    guard mayFade, depth != .usual, learner.interval < AdaptiveSilence.fastInterval else {
       return .zero
     }
     return .seconds(AdaptiveSilence.bodyTime)

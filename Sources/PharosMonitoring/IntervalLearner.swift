@@ -58,16 +58,20 @@ package struct IntervalLearner: Hashable, Sendable {
   /// Learns from a gap in seconds.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  package mutating func learn(gap: Float, at surroundings: UInt8 = 0, _ history: inout LossHistory) -> Bool {
+  package mutating func learn(
+    gap: Float,
+    at place: Surroundings = Surroundings(),
+    _ history: inout LossHistory
+  ) -> Bool {
     guard gap > 0, gap.isFinite else { return false }
     guard interval > 0 else {
       interval = isOfFamily(gap / 2, history) ? gap / 2 : gap
       return true
     }
-    guard gap < interval * 1.5 else { return learnLonger(gap, at: surroundings, &history) }
+    guard gap < interval * 1.5 else { return learnLonger(gap, at: place, &history) }
     guard isOneInterval(gap) else { return learnShorter(gap, &history) }
     learnOne(gap: gap)
-    if surroundings != 0 { history.noteReceived(at: surroundings) }
+    history.noteReceived(at: place)
     return false
   }
 
@@ -98,7 +102,7 @@ package struct IntervalLearner: Hashable, Sendable {
 
   private mutating func learnLonger(
     _ gap: Float,
-    at surroundings: UInt8,
+    at place: Surroundings,
     _ history: inout LossHistory
   ) -> Bool {
     // Back at rest, in a mode that is known: nothing was lost.
@@ -109,8 +113,8 @@ package struct IntervalLearner: Hashable, Sendable {
     }
     let multiple = Float(Int32(min(gap / interval, 1_000_000) + 0.5))
     follow(gap, multiple)
-    if surroundings != 0 { history.noteReceived(at: surroundings) }
-    let isNotable = history.note(missed: multiple - 1, at: surroundings)
+    history.noteReceived(at: place)
+    let isNotable = history.note(missed: multiple - 1, at: place)
     if gap > interval * IntervalLearner.modes, history.noteCandidate(gap, at: received) {
       history.forgetCandidates(missed: multiple - 1)
       adopt(history.candidate, &history)
@@ -290,11 +294,11 @@ extension IntervalLearner {
 extension LossHistory {
   /// The parts that are present; nearly all of nearly all histories is zero.
   private struct Parts: OptionSet {
-    let rawValue: UInt8
+    let rawValue: UInt16
     static let runs = Parts(rawValue: 1)
     static let long = Parts(rawValue: 2)
-    static let low = Parts(rawValue: 4)
-    static let far = Parts(rawValue: 8)
+    static let depths = Parts(rawValue: 4)
+    static let pending = Parts(rawValue: 8)
     static let slowest = Parts(rawValue: 16)
     static let shorter = Parts(rawValue: 32)
     static let candidate = Parts(rawValue: 64)
@@ -305,8 +309,8 @@ extension LossHistory {
     var parts: Parts = rare.isFull ? .full : []
     if runs != 0 || lost != 0 || recentRuns != 0 || recentLost != 0 { parts.insert(.runs) }
     if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
-    if rare.low != RareLosses.Counts() { parts.insert(.low) }
-    if rare.far != RareLosses.Counts() { parts.insert(.far) }
+    if rare.depths != DepthCounts() { parts.insert(.depths) }
+    if !rare.pending.isEmpty { parts.insert(.pending) }
     if slowest != 0 { parts.insert(.slowest) }
     if shorter != 0 { parts.insert(.shorter) }
     if candidate != 0 || rare.candidateAt != 0 || rare.candidates != 0 { parts.insert(.candidate) }
@@ -326,8 +330,12 @@ extension LossHistory {
     if parts.contains(.long) {
       for count in [rare.longRuns, rare.longLost, rare.longestRuns, rare.longestLost] { writer.write(count) }
     }
-    if parts.contains(.low) { rare.low.write(to: &writer) }
-    if parts.contains(.far) { rare.far.write(to: &writer) }
+    if parts.contains(.depths) { rare.depths.write(to: &writer) }
+    if parts.contains(.pending) {
+      rare.pending.since.write(to: &writer)
+      rare.pending.depths.write(to: &writer)
+      for count in rare.pending.runs.numbers { writer.write(count) }
+    }
     if parts.contains(.slowest) { writer.write(slowest) }
     if parts.contains(.shorter) { writer.write(shorter) }
     guard parts.contains(.candidate) else { return }
@@ -339,7 +347,7 @@ extension LossHistory {
   /// Reads what was lost.
   init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    let parts = Parts(rawValue: try reader.byte())
+    let parts = Parts(rawValue: try reader.number(UInt16.self))
     rare.isFull = parts.contains(.full)
     if parts.contains(.runs) {
       runs = try reader.amount("runs of losses")
@@ -353,8 +361,12 @@ extension LossHistory {
       rare.longestRuns = try reader.number(UInt16.self)
       rare.longestLost = try reader.number(UInt16.self)
     }
-    if parts.contains(.low) { rare.low = try RareLosses.Counts(from: &reader) }
-    if parts.contains(.far) { rare.far = try RareLosses.Counts(from: &reader) }
+    if parts.contains(.depths) { rare.depths = try DepthCounts(from: &reader) }
+    if parts.contains(.pending) {
+      rare.pending.since = try Timestamp(from: &reader)
+      rare.pending.depths = try DepthCounts(from: &reader)
+      rare.pending.runs = try LossRuns(from: &reader)
+    }
     if parts.contains(.slowest) { slowest = try reader.amount("the slowest interval") }
     if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }
     guard parts.contains(.candidate) else { return }
@@ -364,17 +376,21 @@ extension LossHistory {
   }
 }
 
-extension RareLosses.Counts {
+extension DepthCounts {
+  /// Writes the counts of the depths that there are.
   fileprivate func write(to writer: inout FieldWriter) {
-    writer.write(received)
-    writer.write(runs)
-    writer.write(lost)
+    for lane in 1...LevelDepth.far.lane {
+      for count in [received[lane], runs[lane], lost[lane]] { writer.write(count) }
+    }
   }
 
+  /// Reads the counts of the depths that there are.
   fileprivate init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    received = try reader.number(UInt16.self)
-    runs = try reader.number(UInt16.self)
-    lost = try reader.number(UInt16.self)
+    for lane in 1...LevelDepth.far.lane {
+      received[lane] = try reader.number(UInt16.self)
+      runs[lane] = try reader.number(UInt16.self)
+      lost[lane] = try reader.number(UInt16.self)
+    }
   }
 }

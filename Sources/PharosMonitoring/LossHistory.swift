@@ -1,3 +1,5 @@
+import PharosModel
+
 /// A track's knowledge of its losses beyond the count of received adverts: it changes only when something was missed,
 /// or while the level is low.
 ///
@@ -66,23 +68,41 @@ package struct LossHistory: Sendable {
   /// Counts a run of losses of any length.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  mutating func note(missed: Float, at surroundings: UInt8) -> Bool {
+  mutating func note(missed: Float, at place: Surroundings = Surroundings()) -> Bool {
     let missed = min(missed, 4_096)
     let whole = UInt16(missed)
-    let isNotable = noteShort(missed: missed)
-    if surroundings != 0 {
-      rare.change(surroundings) {
-        $0.runs = LossHistory.sum($0.runs, 1)
-        $0.lost = LossHistory.sum($0.lost, whole)
-      }
+    if place.depth != .usual {
+      rare.pending.begin(at: place.time)
+      rare.pending.depths.noteRun(lost: whole, at: place.depth)
     }
+    guard !place.isWeak else {
+      rare.pending.begin(at: place.time)
+      rare.pending.runs.note(missed: missed)
+      return false
+    }
+    let isNotable = noteShort(missed: missed)
     guard missed >= LossRuns.longFrom.0 else { return isNotable }
     return rare.noteLong(whole)
   }
 
-  /// Notes an advert received at a low level.
-  mutating func noteReceived(at surroundings: UInt8) {
-    rare.change(surroundings) { $0.received = LossHistory.sum($0.received, 1) }
+  /// Notes an advert received below the usual level.
+  mutating func noteReceived(at place: Surroundings) {
+    guard place.depth != .usual else { return }
+    rare.pending.begin(at: place.time)
+    rare.pending.depths.noteReceived(at: place.depth)
+  }
+
+  /// Counts what is pending for good, as the beacon stayed.
+  mutating func creditPending() {
+    let pending = rare.pending
+    rare.pending = PendingLosses()
+    rare.depths.add(pending.depths)
+    let new = pending.runs
+    runs += new.runs
+    lost += new.lost
+    recentRuns = LossHistory.sum(recentRuns, LossHistory.whole(new.runs))
+    recentLost = LossHistory.sum(recentLost, LossHistory.whole(new.lost))
+    rare.addLong(new)
   }
 
   /// Notes a long gap; true if it is the last of enough of one length in a row.
@@ -143,7 +163,7 @@ package struct LossHistory: Sendable {
     stretch.lost = Float(recentLost)
     let day = 86_400 / max(learner.interval, 0.02)
     let isOld = learner.received > max(day, 4_096)
-    if isOld || rare.isFull || max(rare.low.received, rare.far.received) > 60_000 { halve(&learner) }
+    if isOld || rare.isFull || rare.depths.received.max() > 60_000 { halve(&learner) }
     (recentRuns, recentLost) = (0, 0)
     // Two gaps too short for the interval, hours apart, are two accidents.
     shorter = 0
@@ -164,6 +184,9 @@ package struct LossHistory: Sendable {
     self.slowest = slowest
   }
 
+  /// A count as a whole number that fits.
+  fileprivate static func whole(_ count: Float) -> UInt16 { UInt16(min(count, 65_535)) }
+
   @inline(__always)
   static func sum(_ left: UInt16, _ right: UInt16) -> UInt16 {
     let (sum, isOver) = left.addingReportingOverflow(right)
@@ -176,13 +199,6 @@ package struct LossHistory: Sendable {
 ///
 /// It is stored apart from the track, which nearly always has none of this.
 struct RareLosses: Hashable, Sendable {
-  /// Counts of what was received and lost at low levels.
-  struct Counts: Hashable, Sendable {
-    var received: UInt16 = 0
-    var runs: UInt16 = 0
-    var lost: UInt16 = 0
-  }
-
   /// The count from which on all are halved, well before it is full.
   private static let fullFrom: UInt16 = 60_000
 
@@ -192,10 +208,10 @@ struct RareLosses: Hashable, Sendable {
   /// Runs of at least 32 losses, and what they lost beyond the 32nd.
   var longestRuns: UInt16 = 0
   var longestLost: UInt16 = 0
-  /// The counts at low levels.
-  var low = Counts()
-  /// The counts far below the usual level.
-  var far = Counts()
+  /// The counts below the usual level.
+  var depths = DepthCounts()
+  /// What was counted while the beacon may have been leaving.
+  var pending = PendingLosses()
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
   var slowest: Float = 0
   /// A gap that was too short for the interval, and may come again.
@@ -237,17 +253,109 @@ struct RareLosses: Hashable, Sendable {
     longLost /= 2
     longestRuns /= 2
     longestLost /= 2
-    for surroundings in UInt8(1)...2 {
-      change(surroundings) { $0 = Counts(received: $0.received / 2, runs: $0.runs / 2, lost: $0.lost / 2) }
-    }
+    depths.halve()
   }
 
-  /// Changes the counts of one of the low levels: 1 for low, 2 for far below.
-  mutating func change(_ surroundings: UInt8, _ body: (inout Counts) -> Void) {
-    if surroundings == 1 { body(&low) } else { body(&far) }
+  /// Counts long runs.
+  mutating func addLong(_ new: LossRuns) {
+    longRuns = LossHistory.sum(longRuns, LossHistory.whole(new.longRuns))
+    longLost = LossHistory.sum(longLost, LossHistory.whole(new.longLost))
+    longestRuns = LossHistory.sum(longestRuns, LossHistory.whole(new.longestRuns))
+    longestLost = LossHistory.sum(longestLost, LossHistory.whole(new.longestLost))
+    isFull = isFull || longLost > RareLosses.fullFrom
   }
 
   private static func beyond(_ length: Float, _ missed: Float) -> UInt16 {
     UInt16(max(min(missed, 4_096), length) - length)
   }
+}
+
+/// What surrounds a gap between two adverts: where the level was, and when the gap ended.
+package struct Surroundings: Hashable, Sendable {
+  /// The depth of the level before the gap.
+  var depth = LevelDepth.usual
+  /// Indicates whether the level after the gap is hardly more than what the observer can receive.
+  var isWeak = false
+  /// The end of the gap.
+  var time = Timestamp.distantPast
+
+  package init() {}
+
+  init(depth: LevelDepth, isWeak: Bool, time: Timestamp) {
+    self.depth = depth
+    self.isWeak = isWeak
+    self.time = time
+  }
+}
+
+/// The adverts received and lost at each depth below the usual level, in the lane of the depth.
+struct DepthCounts: Hashable, Sendable {
+  /// Adverts received.
+  var received = SIMD4<UInt16>()
+  /// Runs of losses.
+  var runs = SIMD4<UInt16>()
+  /// Adverts lost in them.
+  var lost = SIMD4<UInt16>()
+
+  /// Counts an advert received.
+  mutating func noteReceived(at depth: LevelDepth) {
+    received[depth.lane] = LossHistory.sum(received[depth.lane], 1)
+  }
+
+  /// Counts a run of losses.
+  mutating func noteRun(lost count: UInt16, at depth: LevelDepth) {
+    runs[depth.lane] = LossHistory.sum(runs[depth.lane], 1)
+    lost[depth.lane] = LossHistory.sum(lost[depth.lane], count)
+  }
+
+  /// Adds other counts.
+  mutating func add(_ other: DepthCounts) {
+    for lane in received.indices {
+      received[lane] = LossHistory.sum(received[lane], other.received[lane])
+      runs[lane] = LossHistory.sum(runs[lane], other.runs[lane])
+      lost[lane] = LossHistory.sum(lost[lane], other.lost[lane])
+    }
+  }
+
+  /// Counts half of everything.
+  mutating func halve() {
+    received /= 2
+    runs /= 2
+    lost /= 2
+  }
+
+  /// The counts of the depths that share a class of levels.
+  func counts(of levelClass: LevelClass) -> LossRuns {
+    var sums = LossRuns()
+    for lane in received.indices where LevelDepth(rawValue: UInt8(lane)).levelClass == levelClass {
+      sums.received += Float(received[lane])
+      sums.runs += Float(runs[lane])
+      sums.lost += Float(lost[lane])
+    }
+    return sums
+  }
+}
+
+/// The counts of a time in which the beacon may be leaving: its level is below the usual one, or hardly more than what the
+/// observer can receive.
+///
+/// Most long gaps between weak adverts come after the departure, from places where hardly anything is received. They say
+/// nothing about the silence of a beacon that is present, so they count only when the level rises again, or when the beacon
+/// has stayed for a minute, and are dropped if it was gone.
+struct PendingLosses: Hashable, Sendable {
+  /// The time after which the beacon has evidently stayed.
+  static let stay = TimeSpan.seconds(60)
+
+  /// The time since which something is pending, or the distant past.
+  var since = Timestamp.distantPast
+  /// The counts below the usual level.
+  var depths = DepthCounts()
+  /// Runs of losses between adverts that were hardly received.
+  var runs = LossRuns()
+
+  /// Indicates whether nothing is pending.
+  var isEmpty: Bool { since == .distantPast }
+
+  /// Notes that something is pending from now on.
+  mutating func begin(at time: Timestamp) { if isEmpty { since = time } }
 }

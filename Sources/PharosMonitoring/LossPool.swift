@@ -16,14 +16,19 @@ package struct LossPool: Hashable, Sendable {
     var stretches: Float = 0
   }
 
-  /// The longest memory of a band, in adverts.
-  private static let memory: Float = 65_536
-  /// The most adverts that the pool may stand for.
-  private static let mostWeight: Float = 32_768
+  /// The longest memory of a band, in adverts: twelve days of one beacon that sends once a second.
+  private static let memory: Float = 1_048_576
+  /// The most adverts that the pool may stand for, and the most runs of losses where it takes more adverts to see so many.
+  ///
+  /// More of them tell nothing more of the chance that a run begins, but would drown what a track has seen itself.
+  private static let most: (adverts: Float, runs: Float) = (32_768, 64)
   /// The fewest adverts that a pool with enough of them stands for: a few of a track's own say less.
   private static let leastWeight: Float = 32
   /// The length of a stretch in the mean.
   private static let stretch: Float = 64
+  /// The number of adverts for which a stretch may stand while there are few: they tell little of how alike tracks are.
+  private static let stretchesWeight: Float = 16
+  private static let fewStretches: Float = 256
 
   /// So many shadows in ten hours are fading; people cast dozens.
   private static let rareShadows: Float = 8
@@ -139,7 +144,10 @@ package struct LossPool: Hashable, Sendable {
   /// Returns the prior of a track at about this level, in the number of adverts that the pool is worth.
   package func belief(level: Float) -> LossRuns {
     let band = level >= -75 || level.isNaN ? strong : level >= -85 ? middle : weak
-    if band.counts.received >= LossPool.stretch { return LossPool.belief(band, most: LossPool.mostWeight) }
+    if band.counts.received >= LossPool.stretch {
+      let most = LossPool.most.runs * band.counts.received / (band.counts.runs + 0.5)
+      return LossPool.belief(band, most: max(LossPool.most.adverts, most))
+    }
     var all = Band()
     for other in [strong, middle, weak] {
       all.counts.add(other.counts)
@@ -151,8 +159,9 @@ package struct LossPool: Hashable, Sendable {
   private static func belief(_ band: Band, most: Float) -> LossRuns {
     let counts = band.counts
     guard counts.received > 0 else { return LossRuns() }
-    let between = max(band.dispersion - 1, 0.001)
-    let weight = min(max(stretch / between, leastWeight), most, 16 * band.stretches, counts.received)
+    let between = max(band.dispersion - 1, stretch / memory)
+    let believed = band.stretches < fewStretches ? stretchesWeight * band.stretches : most
+    let weight = min(max(stretch / between, leastWeight), most, believed, counts.received)
     return counts.scaled(by: weight / counts.received)
   }
 }
@@ -274,23 +283,29 @@ extension LossPool {
 }
 
 extension LossPool.Band {
-  fileprivate var numbers: [Float] {
-    [
-      counts.received, counts.runs, counts.lost, counts.longRuns, counts.longLost, counts.longestRuns,
-      counts.longestLost, dispersion, stretches,
-    ]
-  }
+  fileprivate var numbers: [Float] { counts.numbers + [dispersion, stretches] }
 
   fileprivate init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    counts.received = try reader.amount("adverts of a pool")
-    counts.runs = try reader.amount("runs of a pool")
-    counts.lost = try reader.amount("losses of a pool")
-    counts.longRuns = try reader.amount("long runs of a pool")
-    counts.longLost = try reader.amount("long losses of a pool")
-    counts.longestRuns = try reader.amount("longest runs of a pool")
-    counts.longestLost = try reader.amount("longest losses of a pool")
+    counts = try LossRuns(from: &reader)
     dispersion = try reader.amount("a pool's dispersion")
     stretches = try reader.amount("stretches of a pool")
+  }
+}
+
+extension LossRuns {
+  /// The counts in the order in which they are written.
+  var numbers: [Float] { [received, runs, lost, longRuns, longLost, longestRuns, longestLost] }
+
+  /// Reads the counts.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    received = try reader.amount("adverts")
+    runs = try reader.amount("runs of losses")
+    lost = try reader.amount("losses")
+    longRuns = try reader.amount("long runs")
+    longLost = try reader.amount("long losses")
+    longestRuns = try reader.amount("longest runs")
+    longestLost = try reader.amount("longest losses")
   }
 }

@@ -6,7 +6,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 3
+  static let stateVersion: UInt8 = 4
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -360,8 +360,8 @@ extension TrackHandle {
     static let declaredPower = Parts(rawValue: 2)
     static let stale = Parts(rawValue: 4)
     static let crowd = Parts(rawValue: 8)
-    static let low = Parts(rawValue: 16)
-    static let far = Parts(rawValue: 32)
+    static let depth = Parts(rawValue: 16)
+    static let weak = Parts(rawValue: 32)
     static let level = Parts(rawValue: 64)
     static let power = Parts(rawValue: 128)
     static let sampleStart = Parts(rawValue: 256)
@@ -380,8 +380,8 @@ extension TrackHandle {
     if hot.flags.contains(.declaredPower) { parts.insert(.declaredPower) }
     if isStale { parts.insert(.stale) }
     if marks.contains(.crowd) { parts.insert(.crowd) }
-    if marks.contains(.low) { parts.insert(.low) }
-    if marks.contains(.far) { parts.insert(.far) }
+    if marks.contains(.weak) { parts.insert(.weak) }
+    if depth != .usual { parts.insert(.depth) }
     if marks.contains(.unallowed) { parts.insert(.unallowed) }
     if hot.level != HotTrack.noLevel { parts.insert(.level) }
     if !cold.power.isNaN { parts.insert(.power) }
@@ -407,6 +407,7 @@ extension TrackHandle {
     hot.lastHeard.write(to: &writer)
     learner.write(to: &writer)
     history.write(to: &writer)
+    if parts.contains(.depth) { writer.write(depth.rawValue) }
     if parts.contains(.level) { writer.write(UInt8(bitPattern: hot.level)) }
     if parts.contains(.power) { writer.write(cold.power) }
     if parts.contains(.sampleStart) { writer.write(hot.sinceSample) }
@@ -434,8 +435,7 @@ extension TrackHandle {
     sampleKey = key
     set(.listed, parts.contains(.listed))
     set(.crowd, parts.contains(.crowd))
-    set(.low, parts.contains(.low))
-    set(.far, parts.contains(.far) && !parts.contains(.low))
+    set(.weak, parts.contains(.weak))
     set(.unallowed, parts.contains(.unallowed))
     if parts.contains(.declaredPower) { hot.flags.insert(.declaredPower) }
     learner = try IntervalLearner(from: &reader)
@@ -443,6 +443,9 @@ extension TrackHandle {
     cold.samples = samples
     hot.samples = UInt16(truncatingIfNeeded: samples)
     cold.flushed = hot.samples
+    if parts.contains(.depth) {
+      depth = LevelDepth(rawValue: try reader.small("a depth", through: LevelDepth.far.rawValue))
+    }
     if parts.contains(.level) { hot.level = Int8(bitPattern: try reader.byte()) }
     if parts.contains(.power) { cold.power = try reader.level("a measured power") }
     hot.sinceSample = parts.contains(.sampleStart) ? try reader.sinceSample() : 0

@@ -268,7 +268,9 @@ extension ObserverEngine {
   ) {
     let track = tracks[place]
     if track.cold.marks.contains(.unallowed) { allow(track, &context) }
-    let outcome = track.hear(sample, catalog: context.catalog, filter: context.filter)
+    let outcome = track.hear(sample, catalog: context.catalog, filter: context.filter) {
+      self.silence(of: track)
+    }
     if outcome.hasJoined { context.counters.joined += 1 }
     if let address, context.catalog.scopes[track.hot.scope].kind == .eddystone {
       note(address, of: place, limit: context.limits.tracksPerObserver, context.catalog.scopes)

@@ -106,7 +106,11 @@ extension ObserverEngine {
       guard hasEntered || outcome.confirmed & bit != 0 else { continue }
       if hasEntered { allow(track, &context) }
       var evidence = evidence(hasEntered ? .samples : .recovery, policy, track, context)
-      if hasEntered, policy == 0 { evidence.spread = outcome.spread }
+      if hasEntered {
+        if policy == 0 { evidence.spread = outcome.spread }
+        let rules = context.catalog.policies[Int(track.presence(policy).policy)]
+        evidence.window = rules.enterWithin ?? outcome.window
+      }
       report(.inside, policy, track, at: time, evidence, &context)
       let change = RowChange(
         to: .inside,
@@ -325,8 +329,6 @@ extension ObserverEngine {
     evidence.samples = max(1, rules.enterSamples)
     evidence.counted = max(1, rules.enterSamples)
     evidence.spread = presence.spread
-    let silence = AdaptiveSilence(learner: learner, history: track.history, declared: track.declaredInterval)
-    evidence.window = silence.enterWindow(rules)
     let threshold = presence.enterLevel.isNaN ? presence.exitLevel : presence.enterLevel
     evidence.threshold = ObserverEngine.rounded(threshold)
     evidence.distance = rules.enterDistance?.value
@@ -357,7 +359,7 @@ extension ObserverEngine {
     if stretch != 1 { evidence.stretch = stretch }
     if let gap = evidence.gap, let interval = evidence.interval { evidence.margin = (gap - interval).seconds }
     guard rules.silence == .adaptive else { return }
-    evidence.silence = silence(of: track).allowance(rules, at: track.levelClass).basis
+    evidence.silence = silence(of: track).allowance(rules, at: track.depth).basis
   }
 
   private static func rounded(_ level: Float) -> Double? {

@@ -394,12 +394,12 @@ extension ObserverEngine {
     let family = family(of: track)
     if let family { track.lookForInterval(of: family) }
     let silence = silence(of: track, family)
-    let levelClass = track.levelClass
+    let depth = track.depth
     for place in policies.indices {
       let policy = context.catalog.policies[Int(policies[place])]
       let levels = context.distance.levels(of: policy, measuredPower: track.measuredPower)
       track.allow(
-        silence.allowedGap(policy, at: levelClass),
+        silence.allowedGap(policy, at: depth),
         enter: levels.enter,
         exit: levels.exit,
         at: place
@@ -435,15 +435,15 @@ extension ObserverEngine {
   }
 
   /// Returns the basis for judging a track's silence: its own history and the losses of the observer's other tracks.
-  mutating func silence(of track: TrackHandle) -> AdaptiveSilence {
+  func silence(of track: TrackHandle) -> AdaptiveSilence {
     silence(of: track, family(of: track))
   }
 
-  private mutating func family(of track: TrackHandle) -> LossPool? {
+  private func family(of track: TrackHandle) -> LossPool? {
     track.hot.flags.contains(.ofFamily) ? families[track.hot.scope] : nil
   }
 
-  private mutating func silence(of track: TrackHandle, _ family: LossPool?) -> AdaptiveSilence {
+  private func silence(of track: TrackHandle, _ family: LossPool?) -> AdaptiveSilence {
     var silence = AdaptiveSilence(
       learner: track.learner,
       history: track.history,
@@ -457,6 +457,8 @@ extension ObserverEngine {
       silence.isFamilySettled = family.settledInterval > 0
       silence.familySlowest = family.expectedSlowest
     }
+    silence.isUsualKnown = Float(track.samples) * track.hot.interval > UsualLevel.settled / 4
+    silence.isWeak = track.cold.marks.contains(.weak)
     silence.mayHide = pool.mayHide && track.isWithinBodyReach
     silence.mayFade = pool.mayHide && track.hot.usual.level < AdaptiveSilence.fadingReach
     if silence.belief.received < 16 { silence.belief = pool.belief(level: level).limited(to: 32) }

@@ -74,12 +74,12 @@ package struct Presence: Sendable {
     at time: Timestamp,
     level: Level?,
     rules: borrowing PresencePolicy,
-    window: @autoclosure () -> TimeSpan
+    window: TimeSpan
   ) -> HeardAction? {
     isWaiting = false
     switch phase {
     case .outside:
-      guard counts(level), count(time, needed: rules.enterSamples, window: window()) else { return nil }
+      guard counts(level), count(time, needed: rules.enterSamples, window: window) else { return nil }
       phase = .inside
       began = time
       earlier.removeAll()

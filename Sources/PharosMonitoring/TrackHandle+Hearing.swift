@@ -45,6 +45,8 @@ extension TrackHandle {
     var pause: Float = 0
     /// The time span of the samples that made the first presence be entered.
     var spread = TimeSpan.zero
+    /// The window in which they had to fall, unless a policy states one.
+    var window = TimeSpan.zero
   }
 
   /// The result of an advert on the fast path.
@@ -80,6 +82,7 @@ extension TrackHandle {
   ) -> FastOutcome {
     let since = hot.sinceSample
     guard hot.sampleTag == tag, since != HotTrack.noSample, raw != HotTrack.noLevel,
+      Float(raw) > AdaptiveSilence.edge.from,
       hot.level != HotTrack.noLevel,
       hot.power == power && power != HotTrack.noLevel || hot.flags.contains(.declaredPower)
     else { return .notFast }
@@ -157,7 +160,12 @@ extension TrackHandle {
   // MARK: The slow path
 
   /// Hears an advert that is on time, whatever the state of the track.
-  func hear(_ sample: Sample, catalog: borrowing RegionCatalog, filter kind: LevelFilterKind) -> Outcome {
+  func hear(
+    _ sample: Sample,
+    catalog: borrowing RegionCatalog,
+    filter kind: LevelFilterKind,
+    silence: () -> AdaptiveSilence
+  ) -> Outcome {
     flush()
     defer { settle() }
     var outcome = Outcome()
@@ -184,7 +192,7 @@ extension TrackHandle {
     // Nearly every advert: here already, nothing waits, and no level could change that.
     let isCalm = phase == .inside && cold.marks.isDisjoint(with: [.waiting, .several])
     if isCalm, !cold.marks.contains(.levels) { return outcome }
-    decide(sample, catalog: catalog, filter: kind, &outcome)
+    decide(sample, catalog: catalog, filter: kind, silence, &outcome)
     return outcome
   }
 
@@ -205,17 +213,22 @@ extension TrackHandle {
     _ sample: Sample,
     catalog: borrowing RegionCatalog,
     filter kind: LevelFilterKind,
+    _ silence: () -> AdaptiveSilence,
     _ outcome: inout Outcome
   ) {
     let level = sample.offsetLevel.map { Presence.Level(sample: $0, filtered: self.level(kind) ?? $0) }
-    let silence = AdaptiveSilence(learner: learner, history: history, declared: declaredInterval)
     let start = sampleStart
     for place in 0..<catalog.sets[Int(cold.matchSet)].policies.count {
       var presence = presence(place)
       // What waited for proof has no timer: it needs one again.
       if presence.isWaiting { outcome.needsAllowance = true }
       let rules = catalog.policies[Int(presence.policy)]
-      let action = presence.heard(at: start, level: level, rules: rules, window: silence.enterWindow(rules))
+      var window = rules.enterWithin
+      if window == nil, !presence.isHere {
+        if outcome.window == .zero { outcome.window = silence().enterWindow }
+        window = outcome.window
+      }
+      let action = presence.heard(at: start, level: level, rules: rules, window: window ?? .zero)
       keep(presence, at: place)
       switch action {
       case .entered:
@@ -251,7 +264,12 @@ extension TrackHandle {
     var start = start
     if cold.sampleKey != sample.key { outcome.needsAllowance = turn(to: sample.key, at: time, from: &start) }
     let gap = TrackHandle.seconds(time - start)
-    if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap) {
+    let level = sample.offsetLevel.map { Float($0) }
+    let before = sampleLevel(sample.offset)
+    let recent = level.map { before.isNaN ? $0 : (before + $0) / 2 }
+    let isAtEdge = sample.level != HotTrack.noLevel && Float(sample.level) <= AdaptiveSilence.edge.from
+    let place = Surroundings(depth: depth, isWeak: isAtEdge, time: time)
+    if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap, at: place) {
       outcome.needsAllowance = true
       outcome.pause = gap
     }
@@ -261,26 +279,44 @@ extension TrackHandle {
     if TrackHandle.isMilestone(cold.samples) { outcome.needsAllowance = true }
     sampleKey = sample.key
     let pause = TrackHandle.seconds(time - hot.lastHeard)
-    guard let level = sample.offsetLevel.map({ Float($0) }) else {
+    guard let level, let recent else {
       hot.level = HotTrack.noLevel
       hot.kalman.age(by: pause)
       return
     }
-    let before = sampleLevel(sample.offset)
-    let recent = before.isNaN ? level : (before + level) / 2
     hot.level = sample.level
     smooth(level, after: pause, kind)
     hot.usual.add(recent, after: pause, samples: cold.samples)
     guard !cold.marks.contains(.crowd) else { return }
-    let isFar = cold.marks.contains(.far)
-    let surroundings = hot.usual.levelClass(recent, before: levelClass)
-    if surroundings != levelClass, !cold.marks.contains(.shared) {
-      // Before the usual level is known well, fading looks like a shadow.
-      outcome.hasRecovered =
-        isFar && phase != .outside && Float(cold.samples) * hot.interval > UsualLevel.settled
-      levelClass = surroundings
+    let wasWeak = cold.marks.contains(.weak)
+    let edge = wasWeak ? AdaptiveSilence.edge.until : AdaptiveSilence.edge.from
+    let isWeak = recent - Float(sample.offset) <= edge
+    if isWeak != wasWeak {
+      set(.weak, isWeak)
       outcome.needsAllowance = true
     }
+    let new = hot.usual.depth(of: recent, before: depth)
+    if new != depth, !cold.marks.contains(.shared) {
+      // Before the usual level is known well, fading looks like a shadow.
+      outcome.hasRecovered =
+        depth >= .far && new < .far && phase != .outside
+        && Float(cold.samples) * hot.interval > UsualLevel.settled
+      depth = new
+      outcome.needsAllowance = true
+    }
+    let isLoud = Float(sample.level) >= AdaptiveSilence.edge.until
+    settlePending(at: time, isBack: isLoud && !isWeak && new == .usual, &outcome)
+  }
+
+  /// Counts what is pending for good if the beacon has stayed.
+  private func settlePending(at time: Timestamp, isBack: Bool, _ outcome: inout Outcome) {
+    guard let pending = cold.box?.extras.losses.pending, !pending.isEmpty else { return }
+    guard isBack || time - pending.since >= PendingLosses.stay else { return }
+    var losses = history
+    losses.creditPending()
+    outcome.needsAllowance = true
+    history = losses
+    noteExtras()
   }
 
   private func smooth(_ level: Float, after pause: Float, _ kind: LevelFilterKind) {
@@ -302,14 +338,13 @@ extension TrackHandle {
   /// probably false. It may still be the first sight of a tag at rest.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  private func learn(gap: Float) -> Bool {
+  private func learn(gap: Float, at place: Surroundings) -> Bool {
     let isHere = phase != .outside
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
-    if !isHere, cold.received == 0, gap > AdaptiveSilence.strangerWindow { return false }
+    if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) { return false }
     let allowed = allowed
-    let surroundings: UInt8 = levelClass == .usual ? 0 : levelClass == .low ? 1 : 2
     var learner = learner
-    if gap > 0, surroundings == 0, learner.isOneInterval(gap) {
+    if gap > 0, place.depth == .usual, learner.isOneInterval(gap) {
       learner.learnOne(gap: gap)
       self.learner = learner
       return false
@@ -322,10 +357,12 @@ extension TrackHandle {
     }
     if !wasShort, !isHere, learner.interval > 0 {
       guard gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
+        // It had left: what was pending came from its way out.
+        losses.rare.pending = PendingLosses()
         return learner.learnSlow(gap: gap, &losses)
       }
     }
-    let isNotable = learner.learn(gap: gap, at: surroundings, &losses)
+    let isNotable = learner.learn(gap: gap, at: place, &losses)
     guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
     if gap > Float(allowed.seconds) / 2 { return true }
     return isWithinBodyReach && gap > max(AdaptiveSilence.bodyLeast, learner.interval * 16)
@@ -378,7 +415,7 @@ extension TrackHandle {
       intervals: learner,
       history: history
     )
-    levelClass = .usual
+    depth = .usual
     if let found = swap(left, with: transmitter, at: time) {
       (start, learner, history) = (found.sampleStart, found.intervals, found.history)
       // It was gone meanwhile, though not the identity: that time is no gap between its adverts.
@@ -482,23 +519,36 @@ package struct UsualLevel: Hashable, Sendable {
     deviation += (difference.magnitude - deviation) * share
   }
 
-  /// Returns the class of a level, with a hysteresis around the class before.
-  func levelClass(_ recent: Float, before: LevelClass) -> LevelClass {
-    switch surroundings(recent, before: before == .usual ? 0 : before == .low ? 1 : 2) {
-    case 0: .usual
-    case 1: .low
-    default: .far
-    }
-  }
-
-  /// Returns the class of a level: 0 for the usual, 1 for low, 2 for far below; with a hysteresis around the class
-  /// before.
-  package func surroundings(_ recent: Float, before: UInt8) -> UInt8 {
-    guard !isUsual(recent) else { return 0 }
+  /// Returns the depth of a level below the usual one, with a hysteresis around the depth before.
+  package func depth(of recent: Float, before: LevelDepth) -> LevelDepth {
+    guard !isUsual(recent) else { return .usual }
     let below = level - recent
     let low = max(UsualLevel.steps.low, UsualLevel.deviations.low * deviation)
     let far = max(UsualLevel.steps.far, UsualLevel.deviations.far * deviation)
-    if below > (before == 2 ? far - UsualLevel.hysteresis : far) { return 2 }
-    return below > (before == 0 ? low : low - UsualLevel.hysteresis) ? 1 : 0
+    if below > (before == .far ? far - UsualLevel.hysteresis : far) { return .far }
+    return below > (before == .usual ? low : low - UsualLevel.hysteresis) ? .low : .usual
   }
+}
+
+/// The depth of a level below the usual one: the deeper, the rarer it is for a beacon that stays.
+package struct LevelDepth: RawRepresentable, Hashable, Comparable, Sendable {
+  /// The place in the order of depths.
+  package let rawValue: UInt8
+
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// About the usual level.
+  package static let usual = LevelDepth(rawValue: 0)
+  /// Clearly below it.
+  package static let low = LevelDepth(rawValue: 1)
+  /// Far below it.
+  package static let far = LevelDepth(rawValue: 2)
+
+  /// The place of its counts.
+  var lane: Int { Int(rawValue) }
+
+  /// The class that evidence names.
+  var levelClass: LevelClass { self == .usual ? .usual : self == .low ? .low : .far }
+
+  package static func < (left: LevelDepth, right: LevelDepth) -> Bool { left.rawValue < right.rawValue }
 }

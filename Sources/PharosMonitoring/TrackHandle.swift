@@ -94,7 +94,8 @@ extension TrackHandle {
     let isCalm = phase == .inside && marks.isDisjoint(with: [.waiting, .several])
     var flags = hot.flags.subtracting([.fast, .fastWithSeconds, .simpleDeadline])
     if isCalm, marks.isDisjoint(with: [.detailed, .shared]) { flags.insert(.simpleDeadline) }
-    let isUsual = marks.isDisjoint(with: [.crowd, .low, .far, .levels, .unallowed]) && marks.contains(.live)
+    let unusual: ColdTrack.Marks = [.crowd, .low, .far, .weak, .levels, .unallowed]
+    let isUsual = marks.isDisjoint(with: unusual) && marks.contains(.live)
     if isCalm, isUsual, cold.received >= IntervalLearner.young, cold.samples >= 64 {
       if !marks.contains(.seconds) {
         flags.insert(.fast)
@@ -182,17 +183,14 @@ extension TrackHandle {
 
   // MARK: Levels
 
-  /// The class of its level.
-  var levelClass: LevelClass {
+  /// The depth of its level below the usual one.
+  var depth: LevelDepth {
     get { cold.marks.contains(.far) ? .far : cold.marks.contains(.low) ? .low : .usual }
     nonmutating set {
       set(.low, newValue == .low)
       set(.far, newValue == .far)
     }
   }
-
-  /// The same as a number: 0 usual, 1 low, 2 far below.
-  private var surroundings: UInt8 { cold.marks.contains(.far) ? 2 : cold.marks.contains(.low) ? 1 : 0 }
 
   /// The level of the latest sample at an observer with an offset, in dBm, or not a number.
   @inline(__always)

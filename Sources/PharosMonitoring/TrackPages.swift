@@ -157,6 +157,8 @@ struct ColdTrack {
     static let shared = Marks(rawValue: 1_024)
     /// The policies have changed since the allowed silence was computed.
     static let unallowed = Marks(rawValue: 2_048)
+    /// The level is hardly more than what the observer can receive.
+    static let weak = Marks(rawValue: 4_096)
     /// The shift of the phase of the first presence.
     static let phaseShift: UInt16 = 14
   }

@@ -62,9 +62,44 @@ struct AdaptiveSilenceTests {
     #expect(AdaptiveSilenceTests.gap(fast, PresencePolicy(silence: .fixed(.seconds(30)))) == .seconds(30))
     var stranger = AdaptiveSilenceTests.learned([])
     #expect(AdaptiveSilenceTests.gap(stranger) == AdaptiveSilence.stranger)
-    #expect(stranger.enterWindow(AdaptiveSilenceTests.policy) == .seconds(30))
+    #expect(stranger.enterWindow == .milliseconds(30_036))
     stranger.declared = 2
-    #expect(stranger.enterWindow(AdaptiveSilenceTests.policy) == .seconds(6))
+    #expect(abs(stranger.enterWindow.seconds - 6.036) < 0.001)
+  }
+
+  @Test("the window of an entry is longer where more is lost, and each interval has its advDelay")
+  func enterWindow() {
+    func window(_ gaps: [Double]) -> Double {
+      AdaptiveSilenceTests.learned(gaps).enterWindow.seconds
+    }
+    #expect(abs(window(Array(repeating: 10, count: 40)) - 30.036) < 0.01)
+    let lossy = window((0..<60).map { [10, 20, 70][$0 % 3] })
+    #expect(lossy > 50 && lossy < 50.5, "seven of ten lost: \(lossy) s")
+    #expect(window(Array(repeating: 100, count: 40)) == 60, "reflections lie minutes apart")
+    #expect(window(Array(repeating: 0.1, count: 40)) == 3)
+  }
+
+  @Test("a track among others that never lost one of a million adverts is let go after a few intervals")
+  func lossless() {
+    var pool = LossPool()
+    var stretch = LossRuns()
+    stretch.received = 128
+    for _ in 0..<8_191 { pool.add(stretch, level: -60) }
+    var silence = AdaptiveSilenceTests.learned(Array(repeating: 1, count: 3_600))
+    #expect(AdaptiveSilenceTests.gap(silence) > .seconds(15), "an hour alone")
+    silence.belief = pool.belief(level: -60)
+    #expect(AdaptiveSilenceTests.gap(silence) <= .seconds(6))
+  }
+
+  @Test("fading of a beacon that is hardly received gets some seconds, unless the level fell far")
+  func edge() {
+    var silence = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000))
+    silence.isWeak = true
+    #expect(AdaptiveSilenceTests.gap(silence) > .seconds(12))
+    let unsure = silence.allowance(AdaptiveSilenceTests.policy, at: .far).gap
+    #expect(unsure > .seconds(12))
+    silence.isUsualKnown = true
+    #expect(silence.allowance(AdaptiveSilenceTests.policy, at: .far).gap < .seconds(6))
   }
 
   @Test("a stranger among tracks that lose nothing is let go sooner than one of whom nothing is known")

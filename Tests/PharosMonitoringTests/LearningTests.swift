@@ -24,6 +24,31 @@ struct LearningTests {
     #expect(silence < 40, "\(silence) s: the 260 s without a radio were taken for losses")
   }
 
+  @Test("weak gaps of a beacon that leaves are no losses, those of one that stays are")
+  func stragglers() throws {
+    var timeline = Timeline(Timeline.site([LearningTests.door]))
+    var silences: [Double] = []
+    for visit in 0..<8 {
+      let start = Double(visit) * 1_000
+      for step in 0...600 { timeline.hear(at: start + Double(step) / 5, rssi: -80) }
+      for second in [124.0, 129, 135] { timeline.hear(at: start + second, rssi: -93) }
+      timeline.advance(to: start + 900)
+      silences.append(try #require(LearningTests.silence(timeline, lastHeard: start + 135)))
+    }
+    let first = try #require(silences.first)
+    #expect(silences.allSatisfy { $0 <= first + 0.5 }, "\(silences)")
+    // The same gaps, and each time it is loud again.
+    for round in 0..<8 {
+      let start = 10_000 + Double(round) * 200
+      for step in 0...600 { timeline.hear(at: start + Double(step) / 5, rssi: -80) }
+      for second in [124.0, 129, 135] { timeline.hear(at: start + second, rssi: -93) }
+      for step in 0...100 { timeline.hear(at: start + 140 + Double(step) / 5, rssi: -80) }
+    }
+    timeline.advance(to: 20_000)
+    let stayed = try #require(LearningTests.silence(timeline, lastHeard: 11_560))
+    #expect(stayed > first + 5, "\(stayed) s")
+  }
+
   @Test("the silence before an outage is noticed is not a run of lost adverts either")
   func outage() throws {
     var timeline = Timeline(Timeline.site([LearningTests.door], liveness: .heartbeat))

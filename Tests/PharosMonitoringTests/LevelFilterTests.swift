@@ -80,9 +80,9 @@ struct LevelFilterTests {
     }
     settle(100)
     #expect(abs(usual.level + 60) < 2)
-    #expect(usual.surroundings(-64, before: 0) == 0)
-    #expect(usual.surroundings(-70, before: 0) == 1)
-    #expect(usual.surroundings(-76, before: 0) == 2)
-    #expect(usual.surroundings(-67, before: 1) == 1, "hysteresis")
+    #expect(usual.depth(of: -64, before: .usual) == .usual)
+    #expect(usual.depth(of: -70, before: .usual) == .low)
+    #expect(usual.depth(of: -76, before: .usual) == .far)
+    #expect(usual.depth(of: -67, before: .low) == .low, "hysteresis")
   }
 }
