@@ -66,7 +66,7 @@ package struct AdaptiveSilence {
   /// The level from which down a beacon is hardly received, and the level at which it is received well again.
   ///
   /// - Units: dBm, as received; 3 to 4 dB above the −92 to −94 dBm at which usual gateways stop receiving.
-  static let edge: (from: Float, until: Float) = (-90, -87)
+  static let edge: (from: Int8, until: Int8) = (-90, -87)
   /// The time for which fading hides a beacon there.
   ///
   /// - Units: seconds; some times the few seconds in which the fading of a walking person changes.

@@ -81,8 +81,8 @@ extension TrackHandle {
     silenceFrom: Timestamp
   ) -> FastOutcome {
     let since = hot.sinceSample
-    guard hot.sampleTag == tag, since != HotTrack.noSample, raw != HotTrack.noLevel,
-      Float(raw) > AdaptiveSilence.edge.from,
+    // A report without a level is below any edge.
+    guard hot.sampleTag == tag, since != HotTrack.noSample, raw > AdaptiveSilence.edge.from,
       hot.level != HotTrack.noLevel,
       hot.power == power && power != HotTrack.noLevel || hot.flags.contains(.declaredPower)
     else { return .notFast }
@@ -267,7 +267,7 @@ extension TrackHandle {
     let level = sample.offsetLevel.map { Float($0) }
     let before = sampleLevel(sample.offset)
     let recent = level.map { before.isNaN ? $0 : (before + $0) / 2 }
-    let isAtEdge = sample.level != HotTrack.noLevel && Float(sample.level) <= AdaptiveSilence.edge.from
+    let isAtEdge = sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
     let place = Surroundings(depth: depth, isWeak: isAtEdge, time: time)
     if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap, at: place) {
       outcome.needsAllowance = true
@@ -290,7 +290,7 @@ extension TrackHandle {
     guard !cold.marks.contains(.crowd) else { return }
     let wasWeak = cold.marks.contains(.weak)
     let edge = wasWeak ? AdaptiveSilence.edge.until : AdaptiveSilence.edge.from
-    let isWeak = recent - Float(sample.offset) <= edge
+    let isWeak = recent - Float(sample.offset) <= Float(edge)
     if isWeak != wasWeak {
       set(.weak, isWeak)
       outcome.needsAllowance = true
@@ -304,7 +304,7 @@ extension TrackHandle {
       depth = new
       outcome.needsAllowance = true
     }
-    let isLoud = Float(sample.level) >= AdaptiveSilence.edge.until
+    let isLoud = sample.level >= AdaptiveSilence.edge.until
     settlePending(at: time, isBack: isLoud && !isWeak && new == .usual, &outcome)
   }
 
