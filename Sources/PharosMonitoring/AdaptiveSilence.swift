@@ -58,9 +58,9 @@ package struct AdaptiveSilence {
   static let runsBefore = (begun: 0.5, received: 4.0)
   /// The prior of a run's length: half of the runs go on, in the weight of eight runs.
   static let runsOn = (continued: 8.0, ended: 7.0)
-  /// The prior of the adverts at each depth, of a hundred.
-  private static let depthsBefore = [0, 5.0, 2]
-  /// The shares of the budget for each depth.
+  /// The prior of the adverts in each class of levels, of a hundred.
+  private static let classesBefore = [0, 5.0, 2]
+  /// The shares of the budget for each class of levels.
   static let shares = [0.6, 0.1, 0.3]
 
   /// The level from which down a beacon is hardly received, and the level at which it is received well again.
@@ -101,14 +101,14 @@ package struct AdaptiveSilence {
 
   /// The allowed gap under a policy at a level.
   @inline(__always)
-  func allowedGap(_ policy: PresencePolicy, at depth: LevelDepth) -> TimeSpan {
-    allowance(policy, at: depth).gap
+  func allowedGap(_ policy: PresencePolicy, at levelClass: LevelClass) -> TimeSpan {
+    allowance(policy, at: levelClass).gap
   }
 
   /// The allowed gap under a policy at each level, and what it was computed from.
   package func allowance(
     _ policy: PresencePolicy,
-    at depth: LevelDepth
+    at levelClass: LevelClass
   ) -> (gap: TimeSpan, basis: SilenceBasis?) {
     switch policy.silence {
     case .fixed(let span): return (span, nil)
@@ -120,7 +120,7 @@ package struct AdaptiveSilence {
     let ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
     let pace = Double(pace(policy))
     guard pace > 0 else { return (min(max(AdaptiveSilence.stranger, policy.silenceFloor), ceiling), nil) }
-    let basis = basis(policy, pace: pace, at: depth, ceiling: ceiling)
+    let basis = basis(policy, pace: pace, at: levelClass, ceiling: ceiling)
     return (basis.allowedGap, basis)
   }
 
@@ -154,7 +154,7 @@ package struct AdaptiveSilence {
   private func basis(
     _ policy: PresencePolicy,
     pace: Double,
-    at depth: LevelDepth,
+    at levelClass: LevelClass,
     ceiling: TimeSpan
   ) -> SilenceBasis {
     // What was counted in another interval than the family's tells nothing.
@@ -169,22 +169,23 @@ package struct AdaptiveSilence {
     if !isYoungOfFamily { follow(recent: counts, &chance, &continued, &ended) }
     var daily =
       86_400 / pace * min(1, Double(counts.received + 2) / Double(counts.received + counts.lost + 2))
-    let budget = policy.falseExitsPerDay * AdaptiveSilence.shares[depth.lane]
-    let surroundings = depth.levelClass
-    if depth != .usual {
-      let received = Double(history.rare.depths.received[depth.lane])
-      daily *= min(1, (received + AdaptiveSilence.depthsBefore[depth.lane]) / (Double(own.received) + 100))
-      let place = history.rare.depths.counts(of: surroundings)
+    let lane = levelClass.lane
+    let budget = policy.falseExitsPerDay * AdaptiveSilence.shares[lane]
+    if levelClass != .usual {
+      let counts = history.rare.classes
+      let received = Double(counts.received[lane])
+      let (runs, lost) = (Double(counts.runs[lane]), Double(counts.lost[lane]))
+      daily *= min(1, (received + AdaptiveSilence.classesBefore[lane]) / (Double(own.received) + 100))
       // Where it is weak, more is lost than usual until experience says otherwise.
-      let weak = max(chance, depth == .low ? 0.15 : 0.3)
-      chance = (Double(place.runs) + weak * 8) / (Double(place.received) + 8)
+      let weak = max(chance, levelClass == .low ? 0.15 : 0.3)
+      chance = (runs + weak * 8) / (received + 8)
       let part = min(1, 48 / ended)
-      continued = continued * part + Double(place.lost) - Double(place.runs)
-      ended = ended * part + Double(place.runs)
+      continued = continued * part + lost - runs
+      ended = ended * part + runs
     }
     var basis = SilenceBasis(
       pace: .seconds(pace),
-      surroundings: surroundings,
+      surroundings: levelClass,
       opportunities: daily,
       runChance: min(chance, 1),
       budget: budget,
@@ -194,8 +195,8 @@ package struct AdaptiveSilence {
         max(
           policy.silenceFloor,
           hiding(policy, continued / (continued + ended), pace: pace),
-          shadow(at: depth),
-          fading(at: depth, pace: pace),
+          shadow(at: levelClass),
+          fading(at: levelClass, pace: pace),
           patience
         ),
         ceiling
@@ -328,14 +329,14 @@ extension AdaptiveSilence {
 
   /// The silence that fading may make of a beacon whose usual level is hardly more than what the observer can receive, and
   /// what is lost around that.
-  private func fading(at depth: LevelDepth, pace: Double) -> TimeSpan {
-    guard isWeak, depth == .usual || !isUsualKnown else { return .zero }
+  private func fading(at levelClass: LevelClass, pace: Double) -> TimeSpan {
+    guard isWeak, levelClass == .usual || !isUsualKnown else { return .zero }
     return .milliseconds(Int64(((AdaptiveSilence.fadingTime + 3 * pace) * 1_000).rounded(.up)))
   }
 
   /// The level fell, and a body is as likely the reason as somebody who goes: a fast beacon gets the time of one.
-  func shadow(at depth: LevelDepth) -> TimeSpan {
-    guard mayFade, depth != .usual, learner.interval < AdaptiveSilence.fastInterval else {
+  func shadow(at levelClass: LevelClass) -> TimeSpan {
+    guard mayFade, levelClass != .usual, learner.interval < AdaptiveSilence.fastInterval else {
       return .zero
     }
     return .seconds(AdaptiveSilence.bodyTime)

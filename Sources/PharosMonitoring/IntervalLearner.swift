@@ -294,10 +294,10 @@ extension IntervalLearner {
 extension LossHistory {
   /// The parts that are present; nearly all of nearly all histories is zero.
   private struct Parts: OptionSet {
-    let rawValue: UInt16
+    let rawValue: UInt8
     static let runs = Parts(rawValue: 1)
     static let long = Parts(rawValue: 2)
-    static let depths = Parts(rawValue: 4)
+    static let classes = Parts(rawValue: 4)
     static let pending = Parts(rawValue: 8)
     static let slowest = Parts(rawValue: 16)
     static let shorter = Parts(rawValue: 32)
@@ -309,7 +309,7 @@ extension LossHistory {
     var parts: Parts = rare.isFull ? .full : []
     if runs != 0 || lost != 0 || recentRuns != 0 || recentLost != 0 { parts.insert(.runs) }
     if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
-    if rare.depths != DepthCounts() { parts.insert(.depths) }
+    if rare.classes != ClassCounts() { parts.insert(.classes) }
     if !rare.pending.isEmpty { parts.insert(.pending) }
     if slowest != 0 { parts.insert(.slowest) }
     if shorter != 0 { parts.insert(.shorter) }
@@ -330,11 +330,11 @@ extension LossHistory {
     if parts.contains(.long) {
       for count in [rare.longRuns, rare.longLost, rare.longestRuns, rare.longestLost] { writer.write(count) }
     }
-    if parts.contains(.depths) { rare.depths.write(to: &writer) }
+    if parts.contains(.classes) { rare.classes.write(to: &writer) }
     if parts.contains(.pending) {
       rare.pending.since.write(to: &writer)
-      rare.pending.depths.write(to: &writer)
-      for count in rare.pending.runs.numbers { writer.write(count) }
+      rare.pending.classes.write(to: &writer)
+      writer.write(rare.pending.runs)
     }
     if parts.contains(.slowest) { writer.write(slowest) }
     if parts.contains(.shorter) { writer.write(shorter) }
@@ -347,7 +347,7 @@ extension LossHistory {
   /// Reads what was lost.
   init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
-    let parts = Parts(rawValue: try reader.number(UInt16.self))
+    let parts = Parts(rawValue: try reader.byte())
     rare.isFull = parts.contains(.full)
     if parts.contains(.runs) {
       runs = try reader.amount("runs of losses")
@@ -361,11 +361,11 @@ extension LossHistory {
       rare.longestRuns = try reader.number(UInt16.self)
       rare.longestLost = try reader.number(UInt16.self)
     }
-    if parts.contains(.depths) { rare.depths = try DepthCounts(from: &reader) }
+    if parts.contains(.classes) { rare.classes = try ClassCounts(from: &reader) }
     if parts.contains(.pending) {
       rare.pending.since = try Timestamp(from: &reader)
-      rare.pending.depths = try DepthCounts(from: &reader)
-      rare.pending.runs = try LossRuns(from: &reader)
+      rare.pending.classes = try ClassCounts(from: &reader)
+      rare.pending.runs = try reader.read()
     }
     if parts.contains(.slowest) { slowest = try reader.amount("the slowest interval") }
     if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }
@@ -376,21 +376,16 @@ extension LossHistory {
   }
 }
 
-extension DepthCounts {
-  /// Writes the counts of the depths that there are.
-  fileprivate func write(to writer: inout FieldWriter) {
-    for lane in 1...LevelDepth.far.lane {
-      for count in [received[lane], runs[lane], lost[lane]] { writer.write(count) }
-    }
-  }
+extension ClassCounts: FieldStruct {
+  /// A value whose fields are still to be read.
+  static let unread = ClassCounts()
 
-  /// Reads the counts of the depths that there are.
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    for lane in 1...LevelDepth.far.lane {
-      received[lane] = try reader.number(UInt16.self)
-      runs[lane] = try reader.number(UInt16.self)
-      lost[lane] = try reader.number(UInt16.self)
+  /// Hands the counts of the classes below the usual one to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    for lane in LevelClass.low.lane...LevelClass.far.lane {
+      try coder.code(&received[lane])
+      try coder.code(&runs[lane])
+      try coder.code(&lost[lane])
     }
   }
 }

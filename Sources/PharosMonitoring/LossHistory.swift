@@ -71,9 +71,9 @@ package struct LossHistory: Sendable {
   mutating func note(missed: Float, at place: Surroundings = Surroundings()) -> Bool {
     let missed = min(missed, 4_096)
     let whole = UInt16(missed)
-    if place.depth != .usual {
+    if place.levelClass != .usual {
       rare.pending.begin(at: place.time)
-      rare.pending.depths.noteRun(lost: whole, at: place.depth)
+      rare.pending.classes.noteRun(lost: whole, at: place.levelClass)
     }
     guard !place.isWeak else {
       rare.pending.begin(at: place.time)
@@ -87,16 +87,16 @@ package struct LossHistory: Sendable {
 
   /// Notes an advert received below the usual level.
   mutating func noteReceived(at place: Surroundings) {
-    guard place.depth != .usual else { return }
+    guard place.levelClass != .usual else { return }
     rare.pending.begin(at: place.time)
-    rare.pending.depths.noteReceived(at: place.depth)
+    rare.pending.classes.noteReceived(at: place.levelClass)
   }
 
   /// Counts what is pending for good, as the beacon stayed.
   mutating func creditPending() {
     let pending = rare.pending
     rare.pending = PendingLosses()
-    rare.depths.add(pending.depths)
+    rare.classes.add(pending.classes)
     let new = pending.runs
     runs += new.runs
     lost += new.lost
@@ -163,7 +163,7 @@ package struct LossHistory: Sendable {
     stretch.lost = Float(recentLost)
     let day = 86_400 / max(learner.interval, 0.02)
     let isOld = learner.received > max(day, 4_096)
-    if isOld || rare.isFull || rare.depths.received.max() > 60_000 { halve(&learner) }
+    if isOld || rare.isFull || rare.classes.received.max() > 60_000 { halve(&learner) }
     (recentRuns, recentLost) = (0, 0)
     // Two gaps too short for the interval, hours apart, are two accidents.
     shorter = 0
@@ -209,7 +209,7 @@ struct RareLosses: Hashable, Sendable {
   var longestRuns: UInt16 = 0
   var longestLost: UInt16 = 0
   /// The counts below the usual level.
-  var depths = DepthCounts()
+  var classes = ClassCounts()
   /// What was counted while the beacon may have been leaving.
   var pending = PendingLosses()
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
@@ -253,7 +253,7 @@ struct RareLosses: Hashable, Sendable {
     longLost /= 2
     longestRuns /= 2
     longestLost /= 2
-    depths.halve()
+    classes.halve()
   }
 
   /// Counts long runs.
@@ -272,8 +272,8 @@ struct RareLosses: Hashable, Sendable {
 
 /// What surrounds a gap between two adverts: where the level was, and when the gap ended.
 package struct Surroundings: Hashable, Sendable {
-  /// The depth of the level before the gap.
-  var depth = LevelDepth.usual
+  /// The class of the level before the gap.
+  var levelClass = LevelClass.usual
   /// Indicates whether the level after the gap is hardly more than what the observer can receive.
   var isWeak = false
   /// The end of the gap.
@@ -281,15 +281,15 @@ package struct Surroundings: Hashable, Sendable {
 
   package init() {}
 
-  init(depth: LevelDepth, isWeak: Bool, time: Timestamp) {
-    self.depth = depth
+  init(levelClass: LevelClass, isWeak: Bool, time: Timestamp) {
+    self.levelClass = levelClass
     self.isWeak = isWeak
     self.time = time
   }
 }
 
-/// The adverts received and lost at each depth below the usual level, in the lane of the depth.
-struct DepthCounts: Hashable, Sendable {
+/// The adverts received and lost while the level is in each class below the usual one, in the lane of the class.
+struct ClassCounts: Hashable, Sendable {
   /// Adverts received.
   var received = SIMD4<UInt16>()
   /// Runs of losses.
@@ -298,18 +298,18 @@ struct DepthCounts: Hashable, Sendable {
   var lost = SIMD4<UInt16>()
 
   /// Counts an advert received.
-  mutating func noteReceived(at depth: LevelDepth) {
-    received[depth.lane] = LossHistory.sum(received[depth.lane], 1)
+  mutating func noteReceived(at levelClass: LevelClass) {
+    received[levelClass.lane] = LossHistory.sum(received[levelClass.lane], 1)
   }
 
   /// Counts a run of losses.
-  mutating func noteRun(lost count: UInt16, at depth: LevelDepth) {
-    runs[depth.lane] = LossHistory.sum(runs[depth.lane], 1)
-    lost[depth.lane] = LossHistory.sum(lost[depth.lane], count)
+  mutating func noteRun(lost count: UInt16, at levelClass: LevelClass) {
+    runs[levelClass.lane] = LossHistory.sum(runs[levelClass.lane], 1)
+    lost[levelClass.lane] = LossHistory.sum(lost[levelClass.lane], count)
   }
 
   /// Adds other counts.
-  mutating func add(_ other: DepthCounts) {
+  mutating func add(_ other: ClassCounts) {
     for lane in received.indices {
       received[lane] = LossHistory.sum(received[lane], other.received[lane])
       runs[lane] = LossHistory.sum(runs[lane], other.runs[lane])
@@ -323,16 +323,16 @@ struct DepthCounts: Hashable, Sendable {
     runs /= 2
     lost /= 2
   }
+}
 
-  /// The counts of the depths that share a class of levels.
-  func counts(of levelClass: LevelClass) -> LossRuns {
-    var sums = LossRuns()
-    for lane in received.indices where LevelDepth(rawValue: UInt8(lane)).levelClass == levelClass {
-      sums.received += Float(received[lane])
-      sums.runs += Float(runs[lane])
-      sums.lost += Float(lost[lane])
+extension LevelClass {
+  /// The place of its counts.
+  var lane: Int {
+    switch self {
+    case .usual: 0
+    case .low: 1
+    case .far: 2
     }
-    return sums
   }
 }
 
@@ -349,7 +349,7 @@ struct PendingLosses: Hashable, Sendable {
   /// The time since which something is pending, or the distant past.
   var since = Timestamp.distantPast
   /// The counts below the usual level.
-  var depths = DepthCounts()
+  var classes = ClassCounts()
   /// Runs of losses between adverts that were hardly received.
   var runs = LossRuns()
 

@@ -1,4 +1,4 @@
-import PharosModel
+package import PharosModel
 
 /// The losses that an observer has learned from all tracks of one family together.
 ///
@@ -251,61 +251,63 @@ package struct LossRuns: Hashable, Sendable {
   var meanRun: Double { runs == 0 ? 0 : Double(lost / runs) }
 }
 
-extension LossPool {
-  /// Writes what the tracks have taught.
-  func write(to writer: inout FieldWriter) {
-    for band in [strong, middle, weak] {
-      for count in band.numbers { writer.write(count) }
-    }
-    writer.write(UInt8(clamping: agreeing))
-    for number in [interval, rival, slowest, slowShare, looks, edgeTime, hidings, watchTime, shadows] {
-      writer.write(number)
-    }
-  }
+extension LossPool: FieldStruct {
+  /// A value whose fields are still to be read.
+  package static let unread = LossPool()
 
-  /// Reads what the tracks have taught.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    strong = try Band(from: &reader)
-    middle = try Band(from: &reader)
-    weak = try Band(from: &reader)
-    agreeing = Int(try reader.small("agreeing tracks", through: 8))
-    interval = try reader.amount("a family's interval")
-    rival = try reader.amount("a family's other interval")
-    slowest = try reader.amount("a family's slowest interval")
-    slowShare = try reader.amount("a share of tracks at rest")
-    looks = try reader.amount("looks")
-    edgeTime = try reader.amount("time at the edge")
-    hidings = try reader.amount("hidings")
-    watchTime = try reader.amount("time watched")
-    shadows = try reader.amount("shadows")
+  /// Hands what the tracks have taught to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&strong)
+    try coder.code(&middle)
+    try coder.code(&weak)
+    var count = UInt8(clamping: agreeing)
+    try coder.code(&count)
+    try coder.check(count <= 8, "agreeing tracks")
+    agreeing = Int(count)
+    try coder.code(amount: &interval, "a family's interval")
+    try coder.code(amount: &rival, "a family's other interval")
+    try coder.code(amount: &slowest, "a family's slowest interval")
+    try coder.code(amount: &slowShare, "a share of tracks at rest")
+    try coder.code(amount: &looks, "looks")
+    try coder.code(amount: &edgeTime, "time at the edge")
+    try coder.code(amount: &hidings, "hidings")
+    try coder.code(amount: &watchTime, "time watched")
+    try coder.code(amount: &shadows, "shadows")
   }
 }
 
-extension LossPool.Band {
-  fileprivate var numbers: [Float] { counts.numbers + [dispersion, stretches] }
+extension LossPool.Band: FieldStruct {
+  /// A value whose fields are still to be read.
+  static let unread = LossPool.Band()
 
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    counts = try LossRuns(from: &reader)
-    dispersion = try reader.amount("a pool's dispersion")
-    stretches = try reader.amount("stretches of a pool")
+  /// Hands the counts to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&counts)
+    try coder.code(amount: &dispersion, "a pool's dispersion")
+    try coder.code(amount: &stretches, "stretches of a pool")
   }
 }
 
-extension LossRuns {
-  /// The counts in the order in which they are written.
-  var numbers: [Float] { [received, runs, lost, longRuns, longLost, longestRuns, longestLost] }
+extension LossRuns: FieldStruct {
+  /// A value whose fields are still to be read.
+  package static let unread = LossRuns()
 
-  /// Reads the counts.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    received = try reader.amount("adverts")
-    runs = try reader.amount("runs of losses")
-    lost = try reader.amount("losses")
-    longRuns = try reader.amount("long runs")
-    longLost = try reader.amount("long losses")
-    longestRuns = try reader.amount("longest runs")
-    longestLost = try reader.amount("longest losses")
+  /// Hands the counts to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(amount: &received, "adverts")
+    try coder.code(amount: &runs, "runs of losses")
+    try coder.code(amount: &lost, "losses")
+    try coder.code(amount: &longRuns, "long runs")
+    try coder.code(amount: &longLost, "long losses")
+    try coder.code(amount: &longestRuns, "longest runs")
+    try coder.code(amount: &longestLost, "longest losses")
+  }
+}
+
+extension FieldCoder {
+  /// Writes or reads an amount: finite, not negative, at most a thousand million.
+  mutating func code(amount: inout Float, _ field: StaticString) throws(Failure) {
+    try code(&amount)
+    try check(amount >= 0 && amount <= 1e9, field)
   }
 }

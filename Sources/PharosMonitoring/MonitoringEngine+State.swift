@@ -360,7 +360,7 @@ extension TrackHandle {
     static let declaredPower = Parts(rawValue: 2)
     static let stale = Parts(rawValue: 4)
     static let crowd = Parts(rawValue: 8)
-    static let depth = Parts(rawValue: 16)
+    static let levelClass = Parts(rawValue: 16)
     static let weak = Parts(rawValue: 32)
     static let level = Parts(rawValue: 64)
     static let power = Parts(rawValue: 128)
@@ -381,7 +381,7 @@ extension TrackHandle {
     if isStale { parts.insert(.stale) }
     if marks.contains(.crowd) { parts.insert(.crowd) }
     if marks.contains(.weak) { parts.insert(.weak) }
-    if depth != .usual { parts.insert(.depth) }
+    if levelClass != .usual { parts.insert(.levelClass) }
     if marks.contains(.unallowed) { parts.insert(.unallowed) }
     if hot.level != HotTrack.noLevel { parts.insert(.level) }
     if !cold.power.isNaN { parts.insert(.power) }
@@ -407,7 +407,7 @@ extension TrackHandle {
     hot.lastHeard.write(to: &writer)
     learner.write(to: &writer)
     history.write(to: &writer)
-    if parts.contains(.depth) { writer.write(depth.rawValue) }
+    if parts.contains(.levelClass) { writer.write(levelClass) }
     if parts.contains(.level) { writer.write(UInt8(bitPattern: hot.level)) }
     if parts.contains(.power) { writer.write(cold.power) }
     if parts.contains(.sampleStart) { writer.write(hot.sinceSample) }
@@ -443,9 +443,7 @@ extension TrackHandle {
     cold.samples = samples
     hot.samples = UInt16(truncatingIfNeeded: samples)
     cold.flushed = hot.samples
-    if parts.contains(.depth) {
-      depth = LevelDepth(rawValue: try reader.small("a depth", through: LevelDepth.far.rawValue))
-    }
+    if parts.contains(.levelClass) { levelClass = try reader.read() }
     if parts.contains(.level) { hot.level = Int8(bitPattern: try reader.byte()) }
     if parts.contains(.power) { cold.power = try reader.level("a measured power") }
     hot.sinceSample = parts.contains(.sampleStart) ? try reader.sinceSample() : 0

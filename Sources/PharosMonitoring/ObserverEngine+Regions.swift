@@ -359,7 +359,7 @@ extension ObserverEngine {
     if stretch != 1 { evidence.stretch = stretch }
     if let gap = evidence.gap, let interval = evidence.interval { evidence.margin = (gap - interval).seconds }
     guard rules.silence == .adaptive else { return }
-    evidence.silence = silence(of: track).allowance(rules, at: track.depth).basis
+    evidence.silence = silence(of: track).allowance(rules, at: track.levelClass).basis
   }
 
   private static func rounded(_ level: Float) -> Double? {

@@ -394,12 +394,12 @@ extension ObserverEngine {
     let family = family(of: track)
     if let family { track.lookForInterval(of: family) }
     let silence = silence(of: track, family)
-    let depth = track.depth
+    let levelClass = track.levelClass
     for place in policies.indices {
       let policy = context.catalog.policies[Int(policies[place])]
       let levels = context.distance.levels(of: policy, measuredPower: track.measuredPower)
       track.allow(
-        silence.allowedGap(policy, at: depth),
+        silence.allowedGap(policy, at: levelClass),
         enter: levels.enter,
         exit: levels.exit,
         at: place
@@ -457,7 +457,7 @@ extension ObserverEngine {
       silence.isFamilySettled = family.settledInterval > 0
       silence.familySlowest = family.expectedSlowest
     }
-    silence.isUsualKnown = Float(track.samples) * track.hot.interval > UsualLevel.settled / 4
+    silence.isUsualKnown = Float(track.samples) * track.hot.interval > UsualLevel.known
     silence.isWeak = track.cold.marks.contains(.weak)
     silence.mayHide = pool.mayHide && track.isWithinBodyReach
     silence.mayFade = pool.mayHide && track.hot.usual.level < AdaptiveSilence.fadingReach

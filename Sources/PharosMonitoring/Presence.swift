@@ -295,7 +295,9 @@ extension Evidence {
     case .fixedSilence: recomputedSilence(isAdaptive: false)
     case .neverHeard:
       check(gap, isAtLeast: window, "the time without a sample", "the patience")
-    default: .noDecision
+    case .observerOutage, .scanOff, .recovery, .alreadyInside, .assumed, .displayOn, .requested,
+      .regionChange, .eviction:
+      .noDecision
     }
   }
 

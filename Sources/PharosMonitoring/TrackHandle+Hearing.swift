@@ -1,4 +1,4 @@
-import PharosModel
+package import PharosModel
 
 /// The handling of adverts by a track.
 ///
@@ -268,7 +268,7 @@ extension TrackHandle {
     let before = sampleLevel(sample.offset)
     let recent = level.map { before.isNaN ? $0 : (before + $0) / 2 }
     let isAtEdge = sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
-    let place = Surroundings(depth: depth, isWeak: isAtEdge, time: time)
+    let place = Surroundings(levelClass: levelClass, isWeak: isAtEdge, time: time)
     if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap, at: place) {
       outcome.needsAllowance = true
       outcome.pause = gap
@@ -295,13 +295,13 @@ extension TrackHandle {
       set(.weak, isWeak)
       outcome.needsAllowance = true
     }
-    let new = hot.usual.depth(of: recent, before: depth)
-    if new != depth, !cold.marks.contains(.shared) {
+    let new = hot.usual.levelClass(of: recent, before: levelClass)
+    if new != levelClass, !cold.marks.contains(.shared) {
       // Before the usual level is known well, fading looks like a shadow.
       outcome.hasRecovered =
-        depth >= .far && new < .far && phase != .outside
+        levelClass == .far && phase != .outside
         && Float(cold.samples) * hot.interval > UsualLevel.settled
-      depth = new
+      levelClass = new
       outcome.needsAllowance = true
     }
     let isLoud = sample.level >= AdaptiveSilence.edge.until
@@ -344,7 +344,7 @@ extension TrackHandle {
     if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) { return false }
     let allowed = allowed
     var learner = learner
-    if gap > 0, place.depth == .usual, learner.isOneInterval(gap) {
+    if gap > 0, place.levelClass == .usual, learner.isOneInterval(gap) {
       learner.learnOne(gap: gap)
       self.learner = learner
       return false
@@ -415,7 +415,7 @@ extension TrackHandle {
       intervals: learner,
       history: history
     )
-    depth = .usual
+    levelClass = .usual
     if let found = swap(left, with: transmitter, at: time) {
       (start, learner, history) = (found.sampleStart, found.intervals, found.history)
       // It was gone meanwhile, though not the identity: that time is no gap between its adverts.
@@ -462,6 +462,10 @@ package struct UsualLevel: Hashable, Sendable {
   ///
   /// - Units: seconds; a quarter of an hour.
   static let settled: Float = 900
+  /// The time after which it is known well enough to tell that a level is far below it.
+  ///
+  /// - Units: seconds.
+  static let known = settled / 4
   /// The rate at which it follows.
   ///
   /// - Units: shares a second.
@@ -519,8 +523,8 @@ package struct UsualLevel: Hashable, Sendable {
     deviation += (difference.magnitude - deviation) * share
   }
 
-  /// Returns the depth of a level below the usual one, with a hysteresis around the depth before.
-  package func depth(of recent: Float, before: LevelDepth) -> LevelDepth {
+  /// Returns the class of a level, with a hysteresis around the class before.
+  package func levelClass(of recent: Float, before: LevelClass) -> LevelClass {
     guard !isUsual(recent) else { return .usual }
     let below = level - recent
     let low = max(UsualLevel.steps.low, UsualLevel.deviations.low * deviation)
@@ -528,27 +532,4 @@ package struct UsualLevel: Hashable, Sendable {
     if below > (before == .far ? far - UsualLevel.hysteresis : far) { return .far }
     return below > (before == .usual ? low : low - UsualLevel.hysteresis) ? .low : .usual
   }
-}
-
-/// The depth of a level below the usual one: the deeper, the rarer it is for a beacon that stays.
-package struct LevelDepth: RawRepresentable, Hashable, Comparable, Sendable {
-  /// The place in the order of depths.
-  package let rawValue: UInt8
-
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// About the usual level.
-  package static let usual = LevelDepth(rawValue: 0)
-  /// Clearly below it.
-  package static let low = LevelDepth(rawValue: 1)
-  /// Far below it.
-  package static let far = LevelDepth(rawValue: 2)
-
-  /// The place of its counts.
-  var lane: Int { Int(rawValue) }
-
-  /// The class that evidence names.
-  var levelClass: LevelClass { self == .usual ? .usual : self == .low ? .low : .far }
-
-  package static func < (left: LevelDepth, right: LevelDepth) -> Bool { left.rawValue < right.rawValue }
 }

@@ -183,8 +183,8 @@ extension TrackHandle {
 
   // MARK: Levels
 
-  /// The depth of its level below the usual one.
-  var depth: LevelDepth {
+  /// The class of its level.
+  var levelClass: LevelClass {
     get { cold.marks.contains(.far) ? .far : cold.marks.contains(.low) ? .low : .usual }
     nonmutating set {
       set(.low, newValue == .low)

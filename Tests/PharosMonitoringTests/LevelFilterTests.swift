@@ -80,9 +80,9 @@ struct LevelFilterTests {
     }
     settle(100)
     #expect(abs(usual.level + 60) < 2)
-    #expect(usual.depth(of: -64, before: .usual) == .usual)
-    #expect(usual.depth(of: -70, before: .usual) == .low)
-    #expect(usual.depth(of: -76, before: .usual) == .far)
-    #expect(usual.depth(of: -67, before: .low) == .low, "hysteresis")
+    #expect(usual.levelClass(of: -64, before: .usual) == .usual)
+    #expect(usual.levelClass(of: -70, before: .usual) == .low)
+    #expect(usual.levelClass(of: -76, before: .usual) == .far)
+    #expect(usual.levelClass(of: -67, before: .low) == .low, "hysteresis")
   }
 }
