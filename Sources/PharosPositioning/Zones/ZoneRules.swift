@@ -290,5 +290,5 @@ package enum ZoneRules {
   /// The time in a zone after which the lesson of a stay is taken.
   ///
   /// 30 s: the mean level is known to a fraction of a decibel then, and a beacon that only passes has gone on.
-  package static let firstLesson = TimeSpan.seconds(30)
+  package static let lessonDelay = TimeSpan.seconds(30)
 }

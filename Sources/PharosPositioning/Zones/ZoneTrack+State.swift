@@ -56,7 +56,7 @@ extension ZoneTrack {
     if weighedAt != .distantPast { weighedAt = instant }
     if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
     if nextLook != .distantFuture { nextLook = instant + ZoneRules.period }
-    if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + ZoneRules.firstLesson) }
+    if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + ZoneRules.lessonDelay) }
   }
 
   /// Applies the zone of an event that is newer than all else that is known of the beacon.
@@ -88,7 +88,7 @@ extension ZoneTrack {
     enteredAt = time
     heldUntil = instant + ZoneRules.longestPresence
     nextLook = instant + ZoneRules.period
-    nextLesson = instant + ZoneRules.firstLesson
+    nextLesson = instant + ZoneRules.lessonDelay
   }
 }
 

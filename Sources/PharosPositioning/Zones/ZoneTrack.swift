@@ -374,7 +374,7 @@ extension ZoneTrack {
     candidate = nil
     doubtedSince = nil
     for index in levels.indices { levels[index].settleIn() }
-    nextLesson = instant + ZoneRules.firstLesson
+    nextLesson = instant + ZoneRules.lessonDelay
     return move
   }
 
