@@ -67,7 +67,7 @@ struct PresenceQuality: AsyncParsableCommand {
     let gaps = isChosen("real gaps") ? realGaps(directory: indoor, isQuick: quick) : nil
     let targets = Targets(results, presence: presence, rooms: rooms, isQuick: quick)
     let all = targets.all + (gaps?.targets() ?? [])
-    let report = QualityReport(results: results, targets: all, gaps: gaps, policy: policy)
+    let report = QualityReport(results: results, scenes: presence, targets: all, gaps: gaps, policy: policy)
     print(report.lines.joined(separator: "\n"))
     let seconds = (clock.now - start).components
     print("\nSeed \(seed), \(seconds.seconds) s on \(workers) tasks.")

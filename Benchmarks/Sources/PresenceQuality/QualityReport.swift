@@ -4,9 +4,9 @@ import Foundation
 struct QualityReport {
   let lines: [String]
 
-  init(results: Results, targets: [TargetResult], gaps: RealGaps?, policy: String?) {
+  init(results: Results, scenes: [PresenceScene], targets: [TargetResult], gaps: RealGaps?, policy: String?) {
     var table = TableWriter(policy: policy)
-    QualityReport.addScenes(results, to: &table)
+    QualityReport.addScenes(results, scenes, to: &table)
     if let gaps {
       table.add()
       for line in gaps.lines(width: 118) { table.add(line) }
@@ -14,10 +14,13 @@ struct QualityReport {
     lines = table.lines + QualityReport.lines(of: targets)
   }
 
-  private static func addScenes(_ results: Results, to table: inout TableWriter) {
+  private static func addScenes(_ results: Results, _ scenes: [PresenceScene], to table: inout TableWriter) {
     if !results.tags.isEmpty {
       table.section("Tags that come, stay and leave: interval, loss, motion")
-      for entry in results.tags { table.presence(entry, fixed: true) }
+      for entry in results.tags {
+        let oracle = scenes.first { $0.name == entry.name }?.oracleSilence
+        table.presence(entry, fixed: true, oracle: oracle)
+      }
     }
     if !results.groups.isEmpty {
       table.section(

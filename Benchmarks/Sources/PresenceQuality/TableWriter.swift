@@ -20,7 +20,7 @@ struct TableWriter {
   }
 
   /// A scene of presence: what is known of it, and a row for each rule.
-  mutating func presence(_ entry: Results.Presence, notes: String = "", fixed: Bool) {
+  mutating func presence(_ entry: Results.Presence, notes: String = "", fixed: Bool, oracle: Double? = nil) {
     let result = entry.result
     let days = TableWriter.number(result.subjectDays, 1)
     let title = "\(entry.name)\(notes.isEmpty ? "" : ", " + notes)"
@@ -29,14 +29,20 @@ struct TableWriter {
     for row in result.rows where isShown(row.policy) {
       add(TableWriter.row(row.policy, PresenceFigures(row.tally, days: result.subjectDays)))
     }
-    guard fixed, let own = result.rows.first, isShown("fixed") else { return }
+    guard fixed, let own = result.rows.first else { return }
     let count = own.tally.falseExits
-    let figures = PresenceFigures(fixedWithin: count, of: result)
-    if let figures, let span = result.gaps.shortest(within: count) {
-      add(TableWriter.row("fixed \(Int(span)) s, as safe", figures))
-    } else {
-      add("  no fixed time-out up to 300 s is as safe")
+    if isShown("fixed") {
+      if let figures = PresenceFigures(fixedWithin: count, of: result),
+        let span = result.gaps.shortest(within: count)
+      {
+        add(TableWriter.row("fixed \(Int(span)) s, as safe", figures))
+      } else {
+        add("  no fixed time-out up to 300 s is as safe")
+      }
     }
+    guard let oracle, isShown("oracle") else { return }
+    let name = "oracle, \(TableWriter.seconds(oracle)) s" + (oracle > Oracle.ceiling ? ", too long" : "")
+    add(TableWriter.row(name, PresenceFigures(fixed: oracle, of: result)))
   }
 
   /// A scene of rooms.

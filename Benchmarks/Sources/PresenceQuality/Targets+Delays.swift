@@ -11,6 +11,7 @@ extension Targets {
       scene.scene.drill.interval == .steady(.seconds(1)) && scene.scene.drill.loss.share == 0.3
         && scene.scene.drill.noise == nil && scene.scene.drill.spikesPerHour == 0
     }
+    let passing = fast.filter { $0.scene.drill.motion == .passing }
     let still = second.filter { $0.scene.drill.motion == .still }
     let walking = second.filter { $0.scene.drill.motion == .walking }
     return [
@@ -28,7 +29,19 @@ extension Targets {
         p50: 38,
         p95: 50
       ),
-      delay("exit at 1 s, 30 %, after the level fell", walking, p50: 10, p95: nil),
+      delay(
+        "exit at 1 s, 30 %, after the level fell",
+        walking.filter(Targets.isIndependent),
+        p50: 10,
+        p95: nil
+      ),
+      delay(
+        "exit at 1 s, 30 % in runs of 3, after the level fell",
+        walking.filter { $0.scene.drill.loss.meanRun == 3 },
+        p50: 20,
+        p95: nil
+      ),
+      delay("exit at 100 ms, passing by", passing, p50: 26, p95: 45),
     ]
   }
 

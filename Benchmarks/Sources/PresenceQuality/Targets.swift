@@ -35,7 +35,9 @@ struct Targets {
 
   /// All of them, in the order of the issue.
   var all: [TargetResult] {
-    [falseExits, budgetsKept] + exitDelays + [slowest, notDominated] + ratios + [enterDelay, spikes]
+    [falseExits, budgetsKept] + exitDelays + [slowest, notDominated] + ratios + ratiosToOracle + [
+      enterDelay, spikes,
+    ]
       + stillRooms + [carriedRooms] + outageEvents + [groupDepartures]
   }
 
