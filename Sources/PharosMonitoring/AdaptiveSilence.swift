@@ -28,6 +28,8 @@ package struct AdaptiveSilence {
   package var mayFade = false
   /// Indicates whether the level is hardly more than what the observer can receive.
   package var isWeak = false
+  /// Indicates whether fading may hide the beacon where it usually is.
+  package var isUsuallyWeak = false
   /// Indicates whether the usual level is known well enough to tell that the beacon is far below it.
   package var isUsualKnown = false
 
@@ -67,10 +69,19 @@ package struct AdaptiveSilence {
   ///
   /// - Units: dBm, as received; 3 to 4 dB above the −92 to −94 dBm at which usual gateways stop receiving.
   static let edge: (from: Int8, until: Int8) = (-90, -87)
-  /// The time for which fading hides a beacon there.
+  /// The usual level below which fading takes a beacon there.
   ///
-  /// - Units: seconds; some times the few seconds in which the fading of a walking person changes.
-  private static let fadingTime = 12.0
+  /// - Units: dBm, 10 dB above the edge: three standard deviations of slow fading.
+  static let fadingFrom: Float = -80
+  /// The time for which fading hides a beacon there, and that with what is lost around it.
+  ///
+  /// - Units: seconds; some times the few seconds in which the fading of a walking person changes. Of a beacon that
+  ///   advertises once a second or less often, gaps of 25 s are seen where it stays, and hardly any longer one.
+  private static let fadingTime = (least: 12.0, most: 28.0)
+  /// The rate of such fades.
+  ///
+  /// - Units: times a day.
+  private static let fadesPerDay = 100.0
 
   /// The weight of others in adverts where a track loses more than they do.
   private static let doubtedWeight: Float = 64
@@ -196,7 +207,7 @@ package struct AdaptiveSilence {
           policy.silenceFloor,
           hiding(policy, continued / (continued + ended), pace: pace),
           shadow(at: levelClass),
-          fading(at: levelClass, pace: pace),
+          fading(policy, at: levelClass, continued / (continued + ended), pace: pace),
           patience
         ),
         ceiling
@@ -327,11 +338,20 @@ extension AdaptiveSilence {
     return .milliseconds(Int64(((AdaptiveSilence.bodyTime + around * pace) * 1_000).rounded(.up)))
   }
 
-  /// The silence that fading may make of a beacon whose usual level is hardly more than what the observer can receive, and
-  /// what is lost around that.
-  private func fading(at levelClass: LevelClass, pace: Double) -> TimeSpan {
-    guard isWeak, levelClass == .usual || !isUsualKnown else { return .zero }
-    return .milliseconds(Int64(((AdaptiveSilence.fadingTime + 3 * pace) * 1_000).rounded(.up)))
+  /// The silence that fading may make of a beacon whose usual level is hardly more than what the observer can receive: a
+  /// fade, and what is lost around it.
+  private func fading(
+    _ policy: PresencePolicy,
+    at levelClass: LevelClass,
+    _ continuation: Double,
+    pace: Double
+  ) -> TimeSpan {
+    guard isUsuallyWeak || isWeak && (levelClass == .usual || !isUsualKnown) else { return .zero }
+    let bits = RadioMath.binaryLog(AdaptiveSilence.fadesPerDay / max(policy.falseExitsPerDay, 1e-9))
+    // There every second advert is lost, or more.
+    let around = (bits / -RadioMath.binaryLog(max(continuation, 0.5))).rounded(.up)
+    let seconds = min(AdaptiveSilence.fadingTime.least + around * pace, AdaptiveSilence.fadingTime.most)
+    return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
   }
 
   /// The level fell, and a body is as likely the reason as somebody who goes: a fast beacon gets the time of one.

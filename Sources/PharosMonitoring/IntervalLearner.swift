@@ -310,7 +310,7 @@ extension LossHistory {
     if runs != 0 || lost != 0 || recentRuns != 0 || recentLost != 0 { parts.insert(.runs) }
     if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
     if rare.classes != ClassCounts() { parts.insert(.classes) }
-    if !rare.pending.isEmpty { parts.insert(.pending) }
+    if !rare.hasNothingPending { parts.insert(.pending) }
     if slowest != 0 { parts.insert(.slowest) }
     if shorter != 0 { parts.insert(.shorter) }
     if candidate != 0 || rare.candidateAt != 0 || rare.candidates != 0 { parts.insert(.candidate) }
@@ -332,9 +332,11 @@ extension LossHistory {
     }
     if parts.contains(.classes) { rare.classes.write(to: &writer) }
     if parts.contains(.pending) {
-      rare.pending.since.write(to: &writer)
-      rare.pending.classes.write(to: &writer)
-      writer.write(rare.pending.runs)
+      rare.waitingSince.write(to: &writer)
+      for pending in [rare.pending, rare.waiting] {
+        pending.classes.write(to: &writer)
+        writer.write(pending.runs)
+      }
     }
     if parts.contains(.slowest) { writer.write(slowest) }
     if parts.contains(.shorter) { writer.write(shorter) }
@@ -363,9 +365,11 @@ extension LossHistory {
     }
     if parts.contains(.classes) { rare.classes = try ClassCounts(from: &reader) }
     if parts.contains(.pending) {
-      rare.pending.since = try Timestamp(from: &reader)
+      rare.waitingSince = try Timestamp(from: &reader)
       rare.pending.classes = try ClassCounts(from: &reader)
       rare.pending.runs = try reader.read()
+      rare.waiting.classes = try ClassCounts(from: &reader)
+      rare.waiting.runs = try reader.read()
     }
     if parts.contains(.slowest) { slowest = try reader.amount("the slowest interval") }
     if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }

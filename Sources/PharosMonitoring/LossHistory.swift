@@ -72,11 +72,9 @@ package struct LossHistory: Sendable {
     let missed = min(missed, 4_096)
     let whole = UInt16(missed)
     if place.levelClass != .usual {
-      rare.pending.begin(at: place.time)
       rare.pending.classes.noteRun(lost: whole, at: place.levelClass)
     }
     guard !place.isWeak else {
-      rare.pending.begin(at: place.time)
       rare.pending.runs.note(missed: missed)
       return false
     }
@@ -88,14 +86,34 @@ package struct LossHistory: Sendable {
   /// Notes an advert received below the usual level.
   mutating func noteReceived(at place: Surroundings) {
     guard place.levelClass != .usual else { return }
-    rare.pending.begin(at: place.time)
     rare.pending.classes.noteReceived(at: place.levelClass)
   }
 
-  /// Counts what is pending for good, as the beacon stayed.
-  mutating func creditPending() {
-    let pending = rare.pending
+  /// Counts what is pending for good: what has waited for long enough, or all of it if the level is back.
+  ///
+  /// - Returns: true if something was counted.
+  mutating func creditPending(at time: Timestamp, isBack: Bool) -> Bool {
+    var hasCounted = false
+    if isBack || time - rare.waitingSince >= PendingLosses.wait, !rare.waiting.isEmpty {
+      credit(rare.waiting)
+      rare.waiting = PendingLosses()
+      hasCounted = true
+    }
+    guard !rare.pending.isEmpty else { return hasCounted }
+    if isBack {
+      credit(rare.pending)
+      hasCounted = true
+    } else if rare.waiting.isEmpty {
+      rare.waiting = rare.pending
+      rare.waitingSince = time
+    } else {
+      return hasCounted
+    }
     rare.pending = PendingLosses()
+    return hasCounted
+  }
+
+  private mutating func credit(_ pending: PendingLosses) {
     rare.classes.add(pending.classes)
     let new = pending.runs
     runs += new.runs
@@ -210,8 +228,11 @@ struct RareLosses: Hashable, Sendable {
   var longestLost: UInt16 = 0
   /// The counts below the usual level.
   var classes = ClassCounts()
-  /// What was counted while the beacon may have been leaving.
+  /// What was counted of late while the beacon may have been leaving.
   var pending = PendingLosses()
+  /// What was counted so before, and waits to count for good since this time.
+  var waiting = PendingLosses()
+  var waitingSince = Timestamp.distantPast
   /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
   var slowest: Float = 0
   /// A gap that was too short for the interval, and may come again.
@@ -246,6 +267,12 @@ struct RareLosses: Hashable, Sendable {
     longestLost -= min(longestLost, RareLosses.beyond(LossRuns.longFrom.1, missed))
   }
 
+  /// Indicates whether nothing waits to count.
+  var hasNothingPending: Bool { pending.isEmpty && waiting.isEmpty }
+
+  /// Forgets what waits to count, as the beacon was gone.
+  mutating func dropPending() { (pending, waiting) = (PendingLosses(), PendingLosses()) }
+
   /// Counts half of everything.
   mutating func halve() {
     isFull = false
@@ -270,22 +297,16 @@ struct RareLosses: Hashable, Sendable {
   }
 }
 
-/// What surrounds a gap between two adverts: where the level was, and when the gap ended.
+/// What surrounds a gap between two adverts.
 package struct Surroundings: Hashable, Sendable {
   /// The class of the level before the gap.
   var levelClass = LevelClass.usual
-  /// Indicates whether the level after the gap is hardly more than what the observer can receive.
+  /// Indicates whether the level before or after the gap is hardly more than what the observer can receive.
   var isWeak = false
-  /// The end of the gap.
-  var time = Timestamp.distantPast
 
   package init() {}
 
-  init(levelClass: LevelClass, isWeak: Bool, time: Timestamp) {
-    self.levelClass = levelClass
-    self.isWeak = isWeak
-    self.time = time
-  }
+  init(levelClass: LevelClass) { self.levelClass = levelClass }
 }
 
 /// The adverts received and lost while the level is in each class below the usual one, in the lane of the class.
@@ -340,22 +361,19 @@ extension LevelClass {
 /// observer can receive.
 ///
 /// Most long gaps between weak adverts come after the departure, from places where hardly anything is received. They say
-/// nothing about the silence of a beacon that is present, so they count only when the level rises again, or when the beacon
-/// has stayed for a minute, and are dropped if it was gone.
+/// nothing about the silence of a beacon that is present, so each counts only when the level rises again, or when the beacon
+/// is still heard three quarters of a minute later, and all are dropped if it was gone.
 struct PendingLosses: Hashable, Sendable {
-  /// The time after which the beacon has evidently stayed.
-  static let stay = TimeSpan.seconds(60)
+  /// The time after which a beacon that is still heard has evidently not been leaving.
+  ///
+  /// - Units: seconds; adverts are received for up to half a minute after a departure on foot.
+  static let wait = TimeSpan.seconds(45)
 
-  /// The time since which something is pending, or the distant past.
-  var since = Timestamp.distantPast
   /// The counts below the usual level.
   var classes = ClassCounts()
   /// Runs of losses between adverts that were hardly received.
   var runs = LossRuns()
 
   /// Indicates whether nothing is pending.
-  var isEmpty: Bool { since == .distantPast }
-
-  /// Notes that something is pending from now on.
-  mutating func begin(at time: Timestamp) { if isEmpty { since = time } }
+  var isEmpty: Bool { runs.runs == 0 && classes == ClassCounts() }
 }

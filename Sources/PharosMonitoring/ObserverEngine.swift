@@ -458,6 +458,7 @@ extension ObserverEngine {
       silence.familySlowest = family.expectedSlowest
     }
     silence.isUsualKnown = Float(track.samples) * track.hot.interval > UsualLevel.known
+    silence.isUsuallyWeak = track.hot.usual.level < AdaptiveSilence.fadingFrom
     silence.isWeak = track.cold.marks.contains(.weak)
     silence.mayHide = pool.mayHide && track.isWithinBodyReach
     silence.mayFade = pool.mayHide && track.hot.usual.level < AdaptiveSilence.fadingReach

@@ -267,11 +267,17 @@ extension TrackHandle {
     let level = sample.offsetLevel.map { Float($0) }
     let before = sampleLevel(sample.offset)
     let recent = level.map { before.isNaN ? $0 : (before + $0) / 2 }
-    let isAtEdge = sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
-    let place = Surroundings(levelClass: levelClass, isWeak: isAtEdge, time: time)
-    if start >= sample.silenceFrom, start != .distantPast, learn(gap: gap, at: place) {
-      outcome.needsAllowance = true
-      outcome.pause = gap
+    var place = Surroundings(levelClass: levelClass)
+    place.isWeak =
+      cold.marks.contains(.weak)
+      || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
+    if start >= sample.silenceFrom, start != .distantPast {
+      if learn(gap: gap, at: place) {
+        outcome.needsAllowance = true
+        outcome.pause = gap
+      }
+    } else if phase == .outside {
+      dropPending()
     }
     cold.samples &+= 1
     hot.samples &+= 1
@@ -310,12 +316,18 @@ extension TrackHandle {
 
   /// Counts what is pending for good if the beacon has stayed.
   private func settlePending(at time: Timestamp, isBack: Bool, _ outcome: inout Outcome) {
-    guard let pending = cold.box?.extras.losses.pending, !pending.isEmpty else { return }
-    guard isBack || time - pending.since >= PendingLosses.stay else { return }
-    var losses = history
-    losses.creditPending()
-    outcome.needsAllowance = true
-    history = losses
+    guard let losses = cold.box?.extras.losses, !losses.hasNothingPending else { return }
+    guard isBack || losses.waiting.isEmpty || time - losses.waitingSince >= PendingLosses.wait else { return }
+    var history = history
+    if history.creditPending(at: time, isBack: isBack) { outcome.needsAllowance = true }
+    self.history = history
+    noteExtras()
+  }
+
+  /// Forgets what is pending, as the beacon was gone.
+  private func dropPending() {
+    guard cold.box != nil else { return }
+    changeExtras { $0.losses.dropPending() }
     noteExtras()
   }
 
@@ -356,9 +368,10 @@ extension TrackHandle {
       history = losses
     }
     if !wasShort, !isHere, learner.interval > 0 {
-      guard gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
-        // It had left: what was pending came from its way out.
-        losses.rare.pending = PendingLosses()
+      let isFirstSinceExit = cold.moment == .distantPast
+      guard isFirstSinceExit, gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
+        // It had left: what was pending came from its way out, and this gap from its way back.
+        losses.rare.dropPending()
         return learner.learnSlow(gap: gap, &losses)
       }
     }

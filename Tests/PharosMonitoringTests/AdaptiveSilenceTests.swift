@@ -100,6 +100,12 @@ struct AdaptiveSilenceTests {
     #expect(unsure > .seconds(12))
     silence.isUsualKnown = true
     #expect(silence.allowance(AdaptiveSilenceTests.policy, at: .far).gap < .seconds(6))
+    silence.isUsuallyWeak = true
+    #expect(silence.allowance(AdaptiveSilenceTests.policy, at: .far).gap > .seconds(12), "it never was loud")
+    // Of a slower beacon more is lost around a fade, but no fade and its losses last for long.
+    var slow = AdaptiveSilenceTests.learned(Array(repeating: 2, count: 3_000))
+    slow.isUsuallyWeak = true
+    #expect(AdaptiveSilenceTests.gap(slow) == .seconds(28))
   }
 
   @Test("a stranger among tracks that lose nothing is let go sooner than one of whom nothing is known")

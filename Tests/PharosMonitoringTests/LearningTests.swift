@@ -49,6 +49,28 @@ struct LearningTests {
     #expect(stayed > first + 5, "\(stayed) s")
   }
 
+  @Test("weak gaps before an entry are no losses, nor those before an absence in which the radio was off")
+  func wayInAndOut() throws {
+    for isOff in [false, true] {
+      var timeline = Timeline(Timeline.site([LearningTests.door]))
+      var silences: [Double] = []
+      for visit in 0..<8 {
+        let start = Double(visit) * 1_000 + 50
+        if !isOff { for second in [-20, -14, -9, -4.0] { timeline.hear(at: start + second, rssi: -93) } }
+        for step in 0...600 { timeline.hear(at: start + Double(step) / 5, rssi: -80) }
+        if isOff { for second in [124.0, 129, 135] { timeline.hear(at: start + second, rssi: -93) } }
+        let last = start + (isOff ? 135 : 120)
+        timeline.advance(to: start + 700)
+        silences.append(try #require(LearningTests.silence(timeline, lastHeard: last)))
+        guard isOff else { continue }
+        timeline.give(.scanState(.off), at: start + 710)
+        timeline.give(.scanState(.foreground), at: start + 800)
+      }
+      let first = try #require(silences.first)
+      #expect(silences.allSatisfy { $0 <= first + 0.5 }, "radio off \(isOff): \(silences)")
+    }
+  }
+
   @Test("the silence before an outage is noticed is not a run of lost adverts either")
   func outage() throws {
     var timeline = Timeline(Timeline.site([LearningTests.door], liveness: .heartbeat))
