@@ -118,8 +118,28 @@ extension DocumentNode {
 
 /// The site file that `pharos init` writes: everything explained, everything usable as it stands.
 package enum StarterSite {
-  /// The text; it reads without a mistake or a warning.
-  package static let text = """
+  /// The text with examples; it reads without a mistake or a warning.
+  package static let text = file(udp: SiteConfiguration.defaultListen)
+
+  /// Writes the text for a site.
+  ///
+  /// - Parameters:
+  ///   - udp: the addresses at which datagrams are received.
+  ///   - site: the site in YAML, in place of the examples, which are comments then; nil for the examples.
+  /// - Returns: the text.
+  package static func file(udp: [HostPort], site: String? = nil) -> String {
+    let addresses = udp.map { "\"\($0)\"" }.joined(separator: ", ")
+    let listen = "listen: { udp: [\(addresses)], http: \"127.0.0.1:8080\" }\n"
+    let middle = site.map { "\($0)\n# Examples of what else may stand there:\n#\n\(commented(examples))#\n" }
+    return addressing + listen + keeping + (middle ?? examples) + more
+  }
+
+  private static func commented(_ text: String) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .map { $0.hasPrefix("#") ? "\($0)\n" : $0.isEmpty ? "#\n" : "# \($0)\n" }.joined()
+  }
+
+  private static let addressing = """
     # The configuration of this site. Everything has a default; unknown keys are mistakes.
     # After a change:   pharos check site.yaml
     # To run it:        pharos serve --site site.yaml
@@ -128,7 +148,10 @@ package enum StarterSite {
     # "0.0.0.0:50001" hears the network.
     # The dashboard and the HTTP interface stand at http://127.0.0.1:8080; any other address than
     # this machine's own needs a token first: pharos token create --operator --data DIR
-    listen: { udp: ["127.0.0.1:50001"], http: "127.0.0.1:8080" }
+
+    """
+
+  private static let keeping = """
 
     # Where events and states are kept, so that a restart loses nothing; without it they are kept
     # in memory. Events go once they are older, or all together larger, than this:
@@ -141,6 +164,10 @@ package enum StarterSite {
     # listen: { udp: [{ address: "0.0.0.0:50002", policy: signed }] }
     ingest: { policy: open }
 
+
+    """
+
+  private static let examples = """
     # The regions of one application called "default", at most 20 of them. Several applications
     # with 20 each stand under `applications:`, each with an id and its own regions.
     regions:
@@ -176,6 +203,10 @@ package enum StarterSite {
         measuredPower: -59
         interval: 350ms
 
+
+    """
+
+  private static let more = """
     # Gateways by name, with a correction of what they hear and how their silence is judged:
     # observers:
     #   - { id: "ac:23:3f:a0:00:01", name: front desk, rssiOffset: -2.5, liveness: auto }

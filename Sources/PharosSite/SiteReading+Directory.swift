@@ -52,17 +52,7 @@ extension SiteReading {
     let known = SiteReading.zoneKeys
     for fields in fields.entries("zones", known: known, place: { $0.name("zone", $1) }) {
       let id = fields.requiredText("id", expected: "the zone's name")
-      var zone = Zone(identifier: id ?? "", observers: observerList(fields, "observers"))
-      if zone.observers.isEmpty {
-        fields.mistake("observers", "no observer stands in it", expected: "one observer or more")
-      }
-      DocumentField.read(Zone.properties, of: fields, into: &zone)
-      for (_, path, node) in fields.list("adjacent", of: "zones") {
-        guard let name = node.scalar else { continue }
-        neighbours.append((zone.identifier, name, path, node.line))
-        zone.adjacent.append(name)
-      }
-      zone.beacons = fields.constraints("beacons", "beacon")
+      let zone = zone(fields, identifier: id ?? "", &neighbours)
       guard id != nil else { continue }
       if zones.contains(where: { $0.identifier == zone.identifier }) {
         fields.mistake("id", "this id is taken already", expected: "each zone once")
@@ -71,6 +61,54 @@ extension SiteReading {
     }
     checkNeighbours(neighbours, of: zones)
     return zones
+  }
+
+  /// One zone, whose identifier stands in it or in the address.
+  private mutating func zone(
+    _ fields: DocumentFields,
+    identifier: String,
+    _ neighbours: inout [Neighbour]
+  ) -> Zone {
+    var zone = Zone(identifier: identifier, observers: observerList(fields, "observers"))
+    if zone.observers.isEmpty {
+      fields.mistake("observers", "no observer stands in it", expected: "one observer or more")
+    }
+    DocumentField.read(Zone.properties, of: fields, into: &zone)
+    for (_, path, node) in fields.list("adjacent", of: "zones") {
+      guard let name = node.scalar else { continue }
+      neighbours.append((zone.identifier, name, path, node.line))
+      zone.adjacent.append(name)
+    }
+    zone.beacons = fields.constraints("beacons", "beacon")
+    return zone
+  }
+
+  /// A zone of a document; which zones there are beside it the caller checks.
+  mutating func zone(_ node: DocumentNode, identifier: String) -> Zone? {
+    let place = "zone \"\(PlainText.cut(identifier, to: 64))\""
+    let known = SiteReading.zoneKeys
+    guard let fields = DocumentFields(node, place: place, known: known, problems: problems) else {
+      return nil
+    }
+    fields.check(identifier: identifier)
+    var neighbours: [Neighbour] = []
+    let zone = zone(fields, identifier: identifier, &neighbours)
+    fields.check(name: zone.name)
+    return zone
+  }
+
+  /// An observer of a document.
+  func observer(_ node: DocumentNode, id: ObserverID) -> ObserverEntry? {
+    let place = "observer \"\(id)\""
+    let known = SiteReading.observerKeys.filter { $0 != "person" }
+    guard let fields = DocumentFields(node, place: place, known: known, problems: problems) else {
+      return nil
+    }
+    fields.check(identifier: id.description)
+    var entry = ObserverEntry(id: id)
+    DocumentField.read(ObserverEntry.properties, of: fields, into: &entry)
+    fields.check(name: entry.name)
+    return entry
   }
 
   /// Every mention of a zone in another's list of neighbours.
@@ -122,7 +160,7 @@ extension SiteReading {
 }
 
 extension ObserverEntry {
-  fileprivate static let properties: [DocumentField<ObserverEntry>] = [
+  static let properties: [DocumentField<ObserverEntry>] = [
     DocumentField("name", \.name, .text),
     DocumentField("rssiOffset", \.rssiOffset, .number(in: rssiOffsets, unit: "dB")),
     DocumentField("liveness", \.liveness, .word([.auto, .heartbeat, .traffic, .assumed])),
@@ -132,7 +170,7 @@ extension ObserverEntry {
 }
 
 extension BeaconEntry {
-  fileprivate static let properties: [DocumentField<BeaconEntry>] = [
+  static let properties: [DocumentField<BeaconEntry>] = [
     DocumentField("name", \.name, .text),
     DocumentField("measuredPower", \.measuredPower, .number(in: -127...20, unit: "dBm")),
     DocumentField("interval", \.interval, .time),
@@ -140,7 +178,7 @@ extension BeaconEntry {
 }
 
 extension Zone {
-  fileprivate static let properties: [DocumentField<Zone>] = [
+  static let properties: [DocumentField<Zone>] = [
     DocumentField("name", \.name, .text),
     DocumentField("floor", \.floor, .integer(in: -20...200)),
   ]

@@ -256,7 +256,7 @@ extension SiteReading {
 }
 
 extension PositioningSettings {
-  fileprivate static let properties: [DocumentField<PositioningSettings>] = [
+  static let properties: [DocumentField<PositioningSettings>] = [
     DocumentField("interval", \.interval, .time(in: intervals)),
     DocumentField("lag", \.lag, .time(in: lags)),
     DocumentField("particles", \.particles, .integer(in: particleCounts)),
@@ -264,7 +264,7 @@ extension PositioningSettings {
 }
 
 extension Retention {
-  fileprivate static let properties: [DocumentField<Retention>] = [
+  static let properties: [DocumentField<Retention>] = [
     DocumentField("age", \.age, .time),
     DocumentField("size", \.size, .byteCount),
   ]
@@ -272,7 +272,11 @@ extension Retention {
 
 extension ValueForm where Value == Int64 {
   fileprivate static var byteCount: Self {
-    ValueForm(expected: "a size, as in 500MB or 10GB") { ByteCount.read($0).flatMap { $0 > 0 ? $0 : nil } }
+    ValueForm(
+      expected: "a size, as in 500MB or 10GB",
+      text: { "\($0)B" },
+      parse: { ByteCount.read($0).flatMap { $0 > 0 ? $0 : nil } }
+    )
   }
 }
 
