@@ -69,16 +69,4 @@ struct HeardScreenTests {
     for line in lines { _ = try JSONSerialization.jsonObject(with: Data(line.utf8)) }
     #expect(ListenRunner.news(heard, known: &known).isEmpty)
   }
-
-  @Test("what init heard is written as comments that fit the file")
-  func appendix() throws {
-    let appendix = StarterSite.appendix(snapshot(beacons: 5).heard)
-    #expect(appendix.split(separator: "\n").allSatisfy { $0.hasPrefix("#") })
-    let uncommented = appendix.split(separator: "\n").dropFirst()
-      .map { $0.dropFirst(2) }.joined(separator: "\n")
-    let site = try SiteFile.parse(uncommented, path: "site.yaml").site
-    #expect(site.observers.count == 1)
-    #expect(site.beacons.count == 3)
-    #expect(StarterSite.appendix(Heard()).contains("Nothing was heard"))
-  }
 }
