@@ -17,6 +17,7 @@ struct PharosCommand: AsyncParsableCommand {
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --data pharos-data
+      What was made there:         pharos site export --url http://127.0.0.1:8080
       As a gateway:                btmon -w /dev/fd/3 3>&1 >/dev/null | \
                                    pharos gateway --from - --to HOST:50001
       As a service:                pharos systemd-unit, pharos token create, pharos observer add
@@ -32,7 +33,8 @@ struct PharosCommand: AsyncParsableCommand {
     subcommands: [
       InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
-      SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self, EraseCommand.self,
+      SiteCommand.self, SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self,
+      EraseCommand.self,
       SystemdUnitCommand.self,
     ]
   )

@@ -12,7 +12,8 @@ struct InitCommand: AsyncParsableCommand {
       pharos init
           writes site.yaml here; one that is there already is left as it is.
       pharos init hall --listen 30s --udp 0.0.0.0:50001
-          listens for half a minute first, and adds the observers and beacons it heard.
+          listens for half a minute first, and makes observers, beacons, zones and regions of \
+      what it heard.
       """
   )
 
@@ -56,5 +57,35 @@ struct CheckCommand: ParsableCommand {
 
   func run() throws {
     try CheckRunner.run(path: site, console: .standard()).leave()
+  }
+}
+
+/// `pharos site`.
+struct SiteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "site",
+    abstract: "Write the present site, with what was made on the dashboard, as a site file.",
+    subcommands: [Export.self]
+  )
+
+  /// `pharos site export`.
+  struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Print a site file that gives the same site when it is read.",
+      discussion: """
+        pharos site export --url http://127.0.0.1:8080 > site.yaml
+            asks a server that runs; identity keys of tags are left out.
+        pharos site export --site site.yaml --data pharos-data > next.yaml
+            a server that is stopped: its site file, and what was registered over HTTP.
+        """
+    )
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var log: LogOptions
+
+    func run() async throws {
+      let runner = SiteExportRunner(site: server.site, try server.access())
+      try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
+    }
   }
 }

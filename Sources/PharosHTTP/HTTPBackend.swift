@@ -2,6 +2,7 @@ package import Pharos
 package import PharosDelivery
 package import PharosJournal
 package import PharosModel
+package import PharosSite
 package import PharosVenues
 
 /// The server as the HTTP interface sees it.
@@ -10,6 +11,8 @@ package protocol HTTPBackend: Sendable {
   var server: PharosServer { get }
   /// The registrations over HTTP, added to the site file.
   var registrar: Registrar { get }
+  /// The configuration of the server as it is now, without the registrations over HTTP.
+  var configuration: SiteConfiguration { get }
   /// The journal of committed events.
   var journal: Journal { get }
   /// The commit publisher, which commits and publishes events.

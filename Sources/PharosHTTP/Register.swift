@@ -16,6 +16,10 @@ package struct Register: Hashable, Sendable {
   package var made: [String: MadeApplication] = [:]
   /// Observers that were accepted over HTTP.
   package var accepted: Set<ObserverID> = []
+  /// The observers that were named or configured over HTTP, which accepts them.
+  package var observers: [ObserverID: ObserverEntry] = [:]
+  /// The zones that were made over HTTP, by identifier.
+  package var zones: [String: Zone] = [:]
 
   package init(declared: Site, made: [String: MadeApplication] = [:], accepted: Set<ObserverID> = []) {
     self.declared = declared
@@ -28,9 +32,24 @@ package struct Register: Hashable, Sendable {
     var site = declared
     site.applications = applications.map(application)
     let listed = Set(declared.observers.map(\.id))
-    site.observers += accepted.subtracting(listed).sorted().map { ObserverEntry(id: $0) }
+    site.observers += accepted.union(observers.keys).subtracting(listed).sorted().map {
+      observers[$0] ?? ObserverEntry(id: $0)
+    }
+    let names = Set(declared.zones.map(\.identifier)).union(zones.keys)
+    for (identifier, zone) in zones.sorted(by: { $0.key < $1.key }) where !declares(zone: identifier) {
+      var zone = zone
+      // A neighbour may have been removed since.
+      zone.adjacent.removeAll { !names.contains($0) }
+      site.zones.append(zone)
+    }
     return site
   }
+
+  /// Returns whether the site file lists an observer.
+  func declares(_ observer: ObserverID) -> Bool { declared.observers.contains { $0.id == observer } }
+
+  /// Returns whether the site file declares a zone.
+  func declares(zone identifier: String) -> Bool { declared.zones.contains { $0.identifier == identifier } }
 
   /// The applications: those of the site file in its order, then those made over HTTP by identifier.
   var applications: [RegisteredApplication] {
@@ -64,7 +83,7 @@ package struct Register: Hashable, Sendable {
 
   /// The registrations over HTTP that are not in effect, with the reasons, for the log.
   package var conflicts: [String] {
-    var conflicts: [String] = []
+    var conflicts = hiddenPlaces
     for declared in declared.applications {
       guard let made = made[declared.identifier] else { continue }
       let name = declared.identifier
@@ -93,6 +112,14 @@ package struct Register: Hashable, Sendable {
       }
     }
     return conflicts
+  }
+
+  /// The observers and zones that were made over HTTP and that the site file declares as well.
+  private var hiddenPlaces: [String] {
+    let hidden =
+      observers.keys.filter(declares).sorted().map { "observer \"\($0)\"" }
+      + zones.keys.filter(declares(zone:)).sorted().map { "zone \"\($0)\"" }
+    return hidden.map { "\($0) was made over HTTP; the site file's takes its place" }
   }
 
   /// Returns whether the site file declares a region, in the list or in the rotation.
@@ -228,6 +255,10 @@ package enum RegistrarDocuments {
     static let ranging = "http.ranging"
     /// An accepted observer; the key is the observer.
     static let accepted = "http.acceptedObserver"
+    /// An observer with its name; the key is the observer.
+    static let observer = "http.observer"
+    /// A zone; the key is its identifier.
+    static let zone = "http.zone"
   }
 
   /// Reads all documents; logs one that cannot be read, and leaves it in the store.
@@ -265,6 +296,17 @@ package enum RegistrarDocuments {
     for (key, _) in try store.documents(kind: Kind.accepted) {
       if let observer = ObserverID(key) { register.accepted.insert(observer) }
     }
+    for (key, document) in try store.documents(kind: Kind.observer) {
+      attempt(Kind.observer, key, logger) {
+        guard let observer = ObserverID(key) else { throw noKey }
+        register.observers[observer] = try ObserverDocument.observer(json: document, id: observer)
+      }
+    }
+    for (key, document) in try store.documents(kind: Kind.zone) {
+      attempt(Kind.zone, key, logger) {
+        register.zones[key] = try ZoneDocument.zone(json: document, identifier: key)
+      }
+    }
   }
 
   /// Writes the differences between two registers to the store: puts new and changed documents, and deletes removed
@@ -291,6 +333,24 @@ package enum RegistrarDocuments {
       let document = register.accepted.contains(observer) ? Array("{}".utf8) : nil
       try keep(document, Key(kind: Kind.accepted, key: "\(observer)"), store)
     }
+    for observer in changed(register.observers, former.observers) {
+      let document = register.observers[observer].map { entry in
+        json { ObserverDocument.write(entry, to: &$0) }
+      }
+      try keep(document, Key(kind: Kind.observer, key: "\(observer)"), store)
+    }
+    for identifier in changed(register.zones, former.zones) {
+      let document = register.zones[identifier].map { zone in json { ZoneDocument.write(zone, to: &$0) } }
+      try keep(document, Key(kind: Kind.zone, key: identifier), store)
+    }
+  }
+
+  /// The keys whose values differ between two dictionaries, in order.
+  private static func changed<Name: Hashable & Comparable, Value: Equatable>(
+    _ new: [Name: Value],
+    _ old: [Name: Value]
+  ) -> [Name] {
+    Set(new.keys).union(old.keys).filter { new[$0] != old[$0] }.sorted()
   }
 
   /// The kind and the key of a document.
@@ -344,11 +404,11 @@ package enum RegistrarDocuments {
 
   private static func names(in key: String) throws(Problem) -> (application: String, name: String) {
     let parts = key.split(separator: "/").map { PercentCoding.decode($0) }
-    guard parts.count == 2, let application = parts[0], let name = parts[1] else {
-      throw .badRequest("The key is none that Pharos wrote.")
-    }
+    guard parts.count == 2, let application = parts[0], let name = parts[1] else { throw noKey }
     return (application, name)
   }
+
+  private static let noKey = Problem.badRequest("The key is none that Pharos wrote.")
 
   private static func attempt(
     _ kind: String,

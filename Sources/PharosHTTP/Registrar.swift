@@ -7,7 +7,7 @@ package import PharosSecurity
 package import PharosSite
 import Synchronization
 
-/// The registrations over HTTP: applications, their regions and ranging requests, accepted observers, and keys.
+/// The registrations over HTTP: applications, their regions and ranging requests, observers, zones, and keys.
 ///
 /// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
 /// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
@@ -16,11 +16,22 @@ import Synchronization
 package final class Registrar: Sendable {
   private let store: any DocumentStore
   private let logger: Logger
-  private let register: Mutex<Register>
+  private let state: Mutex<State>
   private let server = Mutex<PharosServer?>(nil)
   private let turns = AsyncMutex()
   /// The keys that observers sign with.
   let keys: ObserverKeys
+
+  /// A register and the site that it merges, which is read far more often than it changes.
+  private struct State {
+    var register: Register { didSet { site = register.site } }
+    private(set) var site: Site
+
+    init(_ register: Register) {
+      self.register = register
+      site = register.site
+    }
+  }
 
   /// Reads the registrations and merges them with a site.
   ///
@@ -39,19 +50,23 @@ package final class Registrar: Sendable {
     } catch {
       throw .store(error)
     }
-    self.register = Mutex(register)
+    state = Mutex(State(register))
     Registrar.tell(register.conflicts, logger)
   }
 
   /// The site that the engine starts with: the site file's declarations merged with the registrations over HTTP.
-  package var site: Site { register.withLock { $0.site } }
+  package var site: Site { state.withLock { $0.site } }
+
+  private var register: Register { state.withLock { $0.register } }
+
+  private func settle(_ register: Register) { state.withLock { $0.register = register } }
 
   /// The applications: those of the site file in its order, then those made over HTTP by identifier.
-  package var applications: [RegisteredApplication] { register.withLock { $0.applications } }
+  package var applications: [RegisteredApplication] { register.applications }
 
   /// One application, or nil.
   package func application(_ name: String) -> RegisteredApplication? {
-    register.withLock { $0.application(name) }
+    register.application(name)
   }
 
   /// Sets the server that carries out the changes; called once, before there are any.
@@ -63,13 +78,11 @@ package final class Registrar: Sendable {
   /// - Throws: the error of an engine that refuses it; nothing has changed then.
   package func reload(_ declared: Site) async throws {
     try await turns.take {
-      var next = register.withLock { $0 }
+      var next = register
       next.declared = declared
-      let (former, current) = (register.withLock { $0.site }, next.site)
-      try await server.withLock { $0 }?.adopt(current, replacing: former)
-      let settled = next
-      register.withLock { $0 = settled }
-      Registrar.tell(settled.conflicts, logger)
+      try await server.withLock { $0 }?.adopt(next.site, replacing: site)
+      settle(next)
+      Registrar.tell(next.conflicts, logger)
     }
   }
 
@@ -86,7 +99,7 @@ package final class Registrar: Sendable {
     _ change: (inout Register) throws -> (Value, [RegionChange])
   ) async throws -> Value {
     try await turns.take {
-      let before = register.withLock { $0 }
+      let before = register
       var after = before
       let (value, changes) = try change(&after)
       guard after != before else { return value }
@@ -101,8 +114,7 @@ package final class Registrar: Sendable {
         try RegistrarDocuments.write(before, replacing: after, in: store)
         throw error
       }
-      let settled = after
-      register.withLock { $0 = settled }
+      settle(after)
       return value
     }
   }
@@ -130,6 +142,8 @@ extension Registrar {
   ///
   /// A thousand, each of which may hold a thousand regions: far beyond any site that was heard of, and still bounded.
   static let mostApplications = 1_000
+  /// The most observers, and the most zones, that may be named over HTTP: a large hospital has some thousand rooms.
+  static let mostPlaces = 10_000
   /// The most ranging requests that an application may make over HTTP; Core Location has no limit, memory does.
   static let mostRanging = 1_000
 
@@ -233,9 +247,77 @@ extension Registrar {
   package func forget(_ observer: ObserverID) async throws -> Bool {
     try await edit(whileStopped: true) { register in
       let wasAccepted = register.accepted.remove(observer) != nil
-      let isDeclared = register.declared.observers.contains { $0.id == observer }
-      return (wasAccepted, isDeclared ? [] : [.dismissObserver(observer)])
+      let wasNamed = register.observers.removeValue(forKey: observer) != nil
+      let changes = wasNamed ? [RegionChange.declare(register.site.settings)] : []
+      return (
+        wasAccepted || wasNamed, register.declares(observer) ? [] : changes + [.dismissObserver(observer)]
+      )
     }
+  }
+
+  /// Names and configures an observer, which accepts it.
+  ///
+  /// - Parameter entry: the observer.
+  /// - Returns: `true` if it was neither named nor configured over HTTP.
+  /// - Throws: the reason for the refusal; nothing has changed then.
+  package func put(observer entry: ObserverEntry) async throws -> Bool {
+    try await edit { register in
+      guard !register.declares(entry.id) else { throw Registrar.declaredBySite("Observer", "\(entry.id)") }
+      try Registrar.makeRoom(
+        register.observers.count,
+        isNew: register.observers[entry.id] == nil,
+        "observers"
+      )
+      let isNew = register.observers.updateValue(entry, forKey: entry.id) == nil
+      return (isNew, [.declare(register.site.settings)])
+    }
+  }
+
+  /// Makes a zone, in place of one with the same identifier.
+  ///
+  /// - Parameter zone: the zone.
+  /// - Returns: `true` if it is new.
+  /// - Throws: the reason for the refusal; nothing has changed then.
+  package func put(zone: Zone) async throws -> Bool {
+    try await edit { register in
+      let identifier = zone.identifier
+      guard !register.declares(zone: identifier) else { throw Registrar.declaredBySite("Zone", identifier) }
+      for other in zone.adjacent
+      where other == identifier || register.zones[other] == nil && !register.declares(zone: other) {
+        throw Problem.invalidBody([
+          Problem.Field("adjacent", "has \"\(other.shortened)\"", expected: "other zones that there are")
+        ])
+      }
+      try Registrar.makeRoom(register.zones.count, isNew: register.zones[identifier] == nil, "zones")
+      let isNew = register.zones.updateValue(zone, forKey: identifier) == nil
+      return (isNew, [.declare(register.site.settings)])
+    }
+  }
+
+  /// Removes a zone that was made over HTTP.
+  ///
+  /// - Parameter identifier: its identifier.
+  /// - Throws: the reason for the refusal; nothing has changed then.
+  package func delete(zone identifier: String) async throws {
+    try await edit { register in
+      guard !register.declares(zone: identifier) else { throw Registrar.declaredBySite("Zone", identifier) }
+      guard register.zones.removeValue(forKey: identifier) != nil else {
+        throw Problem.notFound("There is no zone \"\(identifier.shortened)\".")
+      }
+      return ((), [.declare(register.site.settings)])
+    }
+  }
+
+  private static func declaredBySite(_ what: String, _ name: String) -> Problem {
+    .conflict(
+      "declaredBySite",
+      "\(what) \"\(name)\" is declared by the site file; change or remove it there."
+    )
+  }
+
+  private static func makeRoom(_ count: Int, isNew: Bool, _ what: String) throws {
+    guard isNew, count >= mostPlaces else { return }
+    throw Problem.conflict("tooManyPlaces", "\(mostPlaces) \(what) were made over HTTP, as many as may be.")
   }
 
   static func refuseDeclared(_ register: Register, _ name: String) throws {
@@ -427,5 +509,40 @@ final class AsyncMutex: Sendable {
       return state.waiting.removeFirst()
     }
     next?.resume()
+  }
+}
+
+extension Registrar {
+  /// Returns the configuration of a site file together with the registrations over HTTP, as one site file declares it.
+  ///
+  /// - Parameter configuration: the configuration whose site this registrar was given.
+  /// - Returns: the configuration, which `SiteFile.text(of:)` writes.
+  package func merged(into configuration: SiteConfiguration) -> SiteConfiguration {
+    let register = register
+    var merged = configuration
+    merged.site = register.site
+    for (name, made) in register.made
+    where !register.declared.applications.contains(where: { $0.identifier == name }) {
+      merged.access.purposes[name] = made.document?.purpose
+    }
+    // A file that lists observers lists all that it mentions. Where all observers count, a line for one changes nothing.
+    if merged.site.admission == .open, !merged.site.observers.isEmpty {
+      let listed = Set(merged.site.observers.map(\.id))
+      merged.site.observers += merged.site.mentionedObservers.subtracting(listed).sorted().map {
+        ObserverEntry(id: $0)
+      }
+    }
+    return merged
+  }
+}
+
+extension Site {
+  /// The observers that regions and zones name.
+  fileprivate var mentionedObservers: Set<ObserverID> {
+    let regions = applications.flatMap { $0.regions + $0.rotation.flatMap(\.allRegions) }
+    let listening = regions.flatMap { region -> [ObserverID] in
+      if case .beacon(let observers?) = region.subject { observers } else { [] }
+    }
+    return Set(listening).union(zones.flatMap(\.observers))
   }
 }

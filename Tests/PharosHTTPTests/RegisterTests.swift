@@ -72,6 +72,10 @@ struct RegisterTests {
       register.made[application] = made.isEmpty ? nil : made
       if let observer = ObserverID("observer-\(Int.random(in: 0..<5, using: &generator))") {
         register.accepted.formSymmetricDifference([observer])
+        register.observers[observer] =
+          Bool.random(using: &generator) ? ObserverEntry(id: observer, name: name, rssiOffset: -2.5) : nil
+        register.zones[name] =
+          Bool.random(using: &generator) ? Zone(identifier: name, observers: [observer], floor: 1) : nil
       }
       try RegistrarDocuments.write(register, replacing: former, in: journal)
       var read = Register(declared: .gallery)
@@ -93,5 +97,26 @@ struct RegisterTests {
     try RegistrarDocuments.read(from: journal, into: &read, logger: logger)
     #expect(read == register)
     #expect(try journal.document(kind: "http.region", key: "shop/bad") != nil)
+  }
+
+  @Test(
+    "an observer and a zone of the site file hide those of the same name, and neighbours that are gone are left out"
+  )
+  func places() throws {
+    let (desk, roof) = (try #require(ObserverID("front-desk")), try #require(ObserverID("roof")))
+    var register = Register(declared: .gallery, accepted: [roof])
+    register.observers = [
+      desk: ObserverEntry(id: desk, name: "other"), roof: ObserverEntry(id: roof, name: "the roof"),
+    ]
+    register.zones = [
+      "lobby": Zone(identifier: "lobby", observers: [roof]),
+      "attic": Zone(identifier: "attic", observers: [roof], adjacent: ["lobby", "gone"]),
+    ]
+    let site = register.site
+    #expect(site.observers.map(\.name) == ["front desk", "the roof"])
+    #expect(site.zones.map(\.identifier) == ["lobby", "attic"])
+    #expect(site.zones.map(\.observers) == [[desk], [roof]])
+    #expect(site.zones[1].adjacent == ["lobby"])
+    #expect(register.conflicts.count == 2)
   }
 }

@@ -113,9 +113,12 @@ struct TestService {
       stream: site.stream,
       logger: logger
     )
+    var declared = SiteConfiguration()
+    declared.site = site
     return TestBackend(
       server: server,
       registrar: registrar,
+      configuration: declared,
       journal: journal,
       commitPublisher: commitPublisher,
       feeds: FeedService(commitPublisher: commitPublisher, history: journal, logger: logger),
@@ -233,6 +236,7 @@ private final class WrittenBody: ResponseBodyWriter, Sendable {
 struct TestBackend: HTTPBackend {
   var server: PharosServer
   var registrar: Registrar
+  var configuration: SiteConfiguration
   var journal: Journal
   var commitPublisher: CommitPublisher
   var feeds: FeedService

@@ -13,7 +13,7 @@ extension Endpoints {
         .get,
         "/v1/heard",
         access: .operation,
-        query: ["unregistered", "observer", "cursor", "limit"],
+        query: ["unregistered", "identified", "observer", "cursor", "limit"],
         handler: heard
       ),
       Route(
@@ -30,6 +30,7 @@ extension Endpoints {
   private func heard(_ request: APIRequest) async throws -> APIAnswer {
     var query = request.query
     let onlyUnregistered = query.bool("unregistered") ?? false
+    let onlyIdentified = query.bool("identified") ?? false
     let observers = query.observers("observer")
     let limit = query.limit()
     let after = Page.key(&query, HeardKey.init)
@@ -37,6 +38,7 @@ extension Endpoints {
     let asked = KnownDevices(backend.registrar.site)
     let heard = try await backend.server.snapshot().heard.beacons
       .filter { observers?.contains($0.observer) ?? true }
+      .filter { !onlyIdentified || !$0.identities.isEmpty }
       .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.name($0)) }
       .filter { !onlyUnregistered || !$0.isRegistered }
       .sorted { $0.key < $1.key }

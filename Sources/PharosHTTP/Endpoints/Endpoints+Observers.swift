@@ -7,6 +7,7 @@ import PharosIngest
 import PharosModel
 import PharosMonitoring
 import PharosSecurity
+import PharosSite
 import PharosWire
 
 extension Endpoints {
@@ -24,6 +25,14 @@ extension Endpoints {
         }
         return .json { table.write(id, to: &$0) }
       },
+      Route(.put, "/v1/observers/{id}", access: .operation, body: .json, handler: putObserver),
+      Route(.delete, "/v1/observers/{id}", access: .operation) { request in
+        let id = try observer(request)
+        guard try await backend.registrar.forget(id) else {
+          throw Problem.notFound("Observer \(id) was neither named nor accepted over HTTP.")
+        }
+        return .noContent
+      },
       Route(.post, "/v1/observers/{id}/displayOn", access: .operation) { request in
         try await displayOn(try observer(request), request)
       },
@@ -33,6 +42,12 @@ extension Endpoints {
       },
       Route(.get, "/v1/quarantine", access: .operation, conditional: true, handler: quarantine),
     ]
+  }
+
+  private func putObserver(_ request: APIRequest) async throws -> APIAnswer {
+    let entry = try ObserverDocument.observer(json: request.body, id: try observer(request))
+    let isNew = try await backend.registrar.put(observer: entry)
+    return .put(isNew: isNew, at: "observers", "\(entry.id)") { ObserverDocument.write(entry, to: &$0) }
   }
 
   /// A display-on report, as the observer itself would send it.

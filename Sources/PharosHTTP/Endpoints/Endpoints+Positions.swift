@@ -3,6 +3,7 @@ import Pharos
 import PharosDelivery
 import PharosModel
 import PharosPositioning
+import PharosSite
 import PharosVenues
 
 extension Endpoints {
@@ -99,6 +100,15 @@ extension Endpoints {
   var zoneRoutes: [Route] {
     [
       Route(.get, "/v1/zones", access: .operation, conditional: true, handler: zones),
+      Route(.put, "/v1/zones/{id}", access: .operation, body: .json) { request in
+        let zone = try ZoneDocument.zone(json: request.body, identifier: request.parameter("id"))
+        let isNew = try await backend.registrar.put(zone: zone)
+        return .put(isNew: isNew, at: "zones", zone.identifier) { ZoneDocument.write(zone, to: &$0) }
+      },
+      Route(.delete, "/v1/zones/{id}", access: .operation) { request in
+        try await backend.registrar.delete(zone: request.parameter("id"))
+        return .noContent
+      },
       Route(
         .get,
         "/v1/tags",

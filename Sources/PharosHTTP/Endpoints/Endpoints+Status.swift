@@ -9,11 +9,31 @@ import PharosJournal
 import PharosModel
 import PharosMonitoring
 import PharosPositioning
+import PharosSite
 import PharosWire
 
 extension Endpoints {
   var statusRoutes: [Route] {
-    [Route(.get, "/v1/status", access: .operation, handler: status)]
+    [
+      Route(.get, "/v1/status", access: .operation, handler: status),
+      Route(.get, "/v1/site", access: .operation) { _ in try siteFile() },
+    ]
+  }
+
+  /// The present configuration as a site file, without the identity keys of tags.
+  private func siteFile() throws -> APIAnswer {
+    var configuration = backend.registrar.merged(into: backend.configuration)
+    let keys = configuration.site.beacons.count { $0.identityKey != nil }
+    for index in configuration.site.beacons.indices { configuration.site.beacons[index].identityKey = nil }
+    do throws(DocumentError) {
+      let text = try SiteFile.text(of: configuration)
+      let remark =
+        keys > 0 ? "# \(Wording.count(keys, "irk")) left out: copy from the site file that has it.\n" : ""
+      return .bytes(Array((remark + text).utf8), type: "application/yaml")
+    } catch {
+      let reasons = error.problems.map(\.message).joined(separator: " ")
+      throw Problem.conflict("notDeclarable", "No site file can declare the present site: \(reasons)")
+    }
   }
 
   private func status(_: APIRequest) async throws -> APIAnswer {

@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import Pharos
 import PharosDelivery
@@ -21,7 +22,7 @@ struct ServerParts: HTTPBackend {
   let feeds: FeedService
   let webhooks: Webhooks
   let notifications: Notifications
-  let narrator: NarratorHolder
+  private let current: ConfigurationHolder
   let startedAt: Timestamp
   let venues: LoadedVenues
   let tally: HTTPTally
@@ -66,7 +67,7 @@ struct ServerParts: HTTPBackend {
       authorisations.declare(plan.configuration.access)
       tokens = try Tokens(store: journal)
       startedAt = .wallClock
-      narrator = NarratorHolder(site: site)
+      current = ConfigurationHolder(plan.configuration, plan.settings)
       var ingest = plan.ingest
       ingest.signing = try ServerParts.signing(registrar, journal, clock: ingest.clock)
       let keys = ingest.signing.observers.count
@@ -113,7 +114,7 @@ struct ServerParts: HTTPBackend {
         told: commitPublisher.told,
         stream: site.stream,
         tell: { [commitPublisher] in commitPublisher.tell($0) },
-        names: { [narrator] in narrator.name(of: $0) },
+        names: { [registrar] in registrar.site.name(of: $0) },
         logger: logger
       )
     } catch let failure as CommandFailure {
@@ -127,7 +128,7 @@ struct ServerParts: HTTPBackend {
   func adopt(_ configuration: SiteConfiguration) async throws {
     try await registrar.reload(configuration.site)
     authorisations.declare(configuration.access)
-    narrator.replace(site: configuration.site)
+    current.adopt(configuration)
   }
 
   private static func journal(_ plan: Plan, stream: String) throws(JournalError) -> Journal {
@@ -181,17 +182,34 @@ private final class CheckpointService: Sendable {
   }
 }
 
-/// The narrator of the site as it is now.
-final class NarratorHolder: Sendable {
-  private let site: Mutex<Site>
+/// The configuration as it is now: the site file's, with the settings that took precedence when the server started.
+private final class ConfigurationHolder: Sendable {
+  private let settings: ServeSettings
+  private let configuration: Mutex<SiteConfiguration>
 
-  init(site: Site) { self.site = Mutex(site) }
+  init(_ configuration: SiteConfiguration, _ settings: ServeSettings) {
+    self.settings = settings
+    self.configuration = Mutex(configuration)
+  }
 
-  func replace(site: Site) { self.site.withLock { $0 = site } }
+  /// The configuration, with paths that hold anywhere on this machine.
+  var value: SiteConfiguration {
+    var value = configuration.withLock { $0 }
+    // Addresses of the command line have the site's own policy, which no file can say where listeners have policies.
+    if !settings.udp.isEmpty, value.listenerPolicies.isEmpty { value.listen = settings.udp }
+    // Port 0 was any free one; the next start is to take the usual one.
+    if value.listenerPolicies.isEmpty, value.listen.contains(where: { $0.port == 0 }) {
+      value.listen = SiteConfiguration.defaultListen
+    }
+    value.http = settings.http.flatMap { $0.port == 0 ? nil : $0 }
+    value.tls = settings.tls
+    value.data = settings.data
+    value.retention = settings.retention
+    return value.resolved(against: FileManager.default.currentDirectoryPath + "/")
+  }
 
-  func narrate(_ event: Event) -> String { Narrator(site.withLock { $0 }).narrate(event) }
-
-  func name(of subject: SubjectID) -> String? { site.withLock { $0 }.name(of: subject) }
+  /// Takes an edited site file.
+  func adopt(_ next: SiteConfiguration) { configuration.withLock { $0 = next } }
 }
 
 extension Authorisations {
@@ -210,7 +228,9 @@ extension ServerParts {
 
   func clock() -> Timestamp { .wallClock }
 
-  func narrate(_ event: Event) -> String { narrator.narrate(event) }
+  var configuration: SiteConfiguration { current.value }
+
+  func narrate(_ event: Event) -> String { Narrator(registrar.site).narrate(event) }
 
   /// All metrics in Prometheus' text format.
   func metrics() async -> String {

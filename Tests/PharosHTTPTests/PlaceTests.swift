@@ -1,0 +1,66 @@
+import Pharos
+import PharosHTTP
+import PharosModel
+import PharosSecurity
+import PharosSite
+import Testing
+
+/// Observers that are named and zones that are made over HTTP, and the site file that declares them.
+@Suite("Names and zones over HTTP", .timeLimit(.minutes(20)))
+struct PlaceTests {
+  @Test("a room that is made over HTTP is in the listings, in the engine and in the exported site file")
+  func room() async throws {
+    try await TestService.run(site: Site()) { service async throws in
+      try await service.hear(minor: 7, by: "roof")
+      let named = try await service.request("PUT", "/v1/observers/roof", body: #"{"name":"the roof"}"#)
+      #expect(named.status == 201)
+      let zone = #"{"name":"The attic","observers":["roof"]}"#
+      #expect(try await service.request("PUT", "/v1/zones/attic", body: zone).status == 201)
+      let region = #"{"uuid":"\#(String.galleryUUID)","subject":"beacon","enter":{"samples":1}}"#
+      let path = "/v1/applications/default/regions/tags"
+      #expect(try await service.request("PUT", path, body: region).status == 201)
+      let observer = try await service.request("GET", "/v1/observers/roof").json
+      #expect(observer["name"].string == "the roof")
+      #expect(try await service.request("GET", "/v1/zones").json["zones"].elements.count == 1)
+      #expect(service.backend.server.site == service.backend.registrar.site)
+
+      let answer = try await service.request("GET", "/v1/site")
+      let read = try SiteFile.parse(answer.text, path: "site.yaml")
+      #expect(read.site == service.backend.registrar.site)
+      #expect(read.site.zones.first?.name == "The attic")
+    }
+  }
+
+  @Test("a name that is withdrawn is gone; what the site file declares is not changed over HTTP")
+  func refusals() async throws {
+    try await TestService.run { service async throws in
+      #expect(try await service.request("PUT", "/v1/observers/roof", body: "{}").status == 201)
+      #expect(try await service.request("DELETE", "/v1/observers/roof").status == 204)
+      #expect(try await service.request("DELETE", "/v1/observers/roof").status == 404)
+      #expect(service.backend.registrar.site.observers.map(\.id) == [.name("front-desk")])
+      #expect(try await service.request("PUT", "/v1/observers/front-desk", body: "{}").status == 409)
+      let zone = #"{"observers":["roof"]}"#
+      #expect(try await service.request("PUT", "/v1/zones/lobby", body: zone).status == 409)
+      #expect(try await service.request("DELETE", "/v1/zones/lobby").status == 409)
+      #expect(try await service.request("DELETE", "/v1/zones/attic").status == 404)
+      let lost = #"{"observers":["roof"],"adjacent":["nowhere"]}"#
+      #expect(try await service.request("PUT", "/v1/zones/attic", body: lost).status == 422)
+      let name = #"{"name":"a\u0007"}"#
+      #expect(try await service.request("PUT", "/v1/observers/roof", body: name).status == 422)
+    }
+  }
+
+  @Test("identity keys of tags do not leave over HTTP")
+  func keys() async throws {
+    var site = Site.gallery
+    let address = try #require(DeviceAddress("c0:de:00:00:00:01"))
+    let key = try #require(IdentityKey(octets: Array(0..<16)))
+    site.beacons.append(BeaconEntry(constraint: .address(address), identityKey: key))
+    try await TestService.run(site: site) { service async throws in
+      let text = try await service.request("GET", "/v1/site").text
+      #expect(!text.contains("000102"))
+      #expect(text.hasPrefix("# 1 irk left out"))
+      #expect(try SiteFile.parse(text, path: "site.yaml").site.beacons.count == 2)
+    }
+  }
+}
