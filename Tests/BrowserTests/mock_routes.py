@@ -20,6 +20,9 @@ class Handler(Answers):
             return self.answer({}, 202)
         if verb == "displayOn":
             return self.answer({}, 202)
+        if self.command == "PUT":
+            self.world.named[identity] = self.body
+            return self.answer({"id": identity, **self.body}, 201)
         rows = self.world.observer_rows()
         if identity is None:
             return self.answer({"observers": rows})
@@ -34,9 +37,12 @@ class Handler(Answers):
     def do_heard(self):
         self.answer({"beacons": self.world.heard_rows(self.query.get("unregistered") == "true")})
 
-    def do_zones(self):
+    def do_zones(self, identity=None):
+        if self.command == "PUT":
+            self.world.made_zones[identity] = self.body
+            return self.answer({"id": identity, **self.body}, 201)
         zones = (
-            []
+            [{"id": key, "adjacent": [], "occupants": 0, **zone} for key, zone in self.world.made_zones.items()]
             if self.world.empty
             else [
                 {
@@ -117,6 +123,8 @@ class Handler(Answers):
             ).update(self.body or {})
             self.server.save()
             return self.answer({"id": name}, 201 if isNew else 200)
+        if kind == "regions" and self.command == "PUT":
+            world.applications.setdefault(name, {"source": "http", "regions": {}, "regionLimit": 20, "purpose": ""})
         if name not in world.applications:
             raise Refusal(404, "Not found", f"There is no application {name}.")
         application = world.applications[name]

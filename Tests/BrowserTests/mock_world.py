@@ -58,6 +58,8 @@ class World:
         self.authorisations = {}
         self.accepted = set()
         self.notifications = {}
+        self.named = {}
+        self.made_zones = {}
         self.observers = [] if empty else [f"ac:23:3f:a0:00:{n + 1:02x}" for n in range(len(ZONES))]
         self.zone_of = {}
         self.since = {}
@@ -250,6 +252,7 @@ class World:
                 {
                     "id": identity,
                     "name": f"{ZONES[index][1]} gateway" if index % 3 else None,
+                    "listed": True,
                     "isUp": index != 3,
                     "firstHeard": rfc3339(self.started - 7200),
                     "lastHeard": rfc3339(now - (95 if index == 3 else 0.2 * index)),

@@ -65,12 +65,13 @@ def serves_http(binary):
 
 
 class Pharos:
-    """`pharos serve --demo` with its journal in a folder that outlives it."""
+    """`pharos serve`, of the demo unless told otherwise, with its journal in a folder that outlives it."""
 
-    def __init__(self, binary, data, port=0, arguments=()):
+    def __init__(self, binary, data, port=0, arguments=(), demo=True):
         self.binary, self.data = binary, data
         self.log = tempfile.NamedTemporaryFile("w+", suffix=".log", delete=False)
-        command = [str(binary), "serve", "--demo", "--http", f"127.0.0.1:{port}", "--data", str(data), *arguments]
+        command = [str(binary), "serve", *(["--demo"] if demo else []), "--http", f"127.0.0.1:{port}"]
+        command += ["--data", str(data), *arguments]
         self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
         self.port = self.wait_until_ready()
         self.base = f"http://127.0.0.1:{self.port}/"
@@ -96,6 +97,10 @@ class Pharos:
                 return answer.status == 200
         except (urllib.error.URLError, OSError):
             return False
+
+    def udp_port(self):
+        """The port that gateways send to."""
+        return int(re.search(r"udp 127\.0\.0\.1:(\d+)", self.output())[1])
 
     def output(self):
         return Path(self.log.name).read_text(errors="replace")

@@ -87,6 +87,12 @@ export async function get(path, signal) {
   return answer(await send(path, { signal, headers: { accept: "application/json" } }));
 }
 
+/** Gets a text. */
+export async function getText(path, signal) {
+  const response = await send(path, { signal });
+  return response.ok ? response.text() : answer(response);
+}
+
 /** Sends a document by a method and gives what comes back. */
 export async function change(method, path, body) {
   const options = { method, headers: { accept: "application/json" } };

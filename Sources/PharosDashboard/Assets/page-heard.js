@@ -3,10 +3,11 @@
 import { getAll } from "./api.js";
 import { h, replace, setAttribute, setText } from "./dom.js";
 import { level, plural, rate } from "./format.js";
-import { parseIdentity, shortIdentity } from "./identity.js";
+import { shortIdentity } from "./identity.js";
 import * as names from "./names.js";
 import { card, chip, empty, field, pageHead, refusal, setAgo, setChip, Table } from "./parts.js";
 import { poll } from "./poll.js";
+import { constraintOf, identifierOf } from "./suggestions.js";
 
 const period = 2000;
 /** The largest number of rows that are shown: a busy street has thousands of phones, too many to read. */
@@ -68,7 +69,8 @@ export function show(root, { signal }) {
   search.addEventListener("input", render);
   const ask = poll(
     async () => {
-      const query = which.value === "all" ? "" : "?unregistered=true";
+      // A row of each device that is no beacon would be asked for in vain.
+      const query = which.value === "all" ? "" : "?identified=true";
       all = gather(await getAll(`/v1/heard${query}`, "beacons", signal));
       render();
     },
@@ -165,14 +167,18 @@ const columns = [
   },
 ];
 
-/** The address at which a region for a row can be added: the form is filled, an identifier is all that is missing. */
+/** How many of those who hear a beacon the address names: enough to tell gateways from handsets. */
+const mostObservers = 5;
+
+/** The address at which a region for a row can be added: the form is filled. */
 function regionLink(row) {
-  const parts = row.identities.map(parseIdentity).find((found) => found && found.kind !== "mac") ??
-    { mac: row.address };
+  const identity = row.identities.find((found) => !found.startsWith("mac:")) ?? `mac:${row.address}`;
   const query = new URLSearchParams({ new: "" });
-  for (const member of ["uuid", "major", "minor", "namespace", "instance", "mac"]) {
-    if (parts[member] !== undefined && parts[member] !== null) query.set(member, parts[member]);
+  for (const [member, value] of Object.entries(constraintOf(identity))) {
+    if (value !== undefined) query.set(member, value);
   }
-  if (row.name) query.set("id", row.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, ""));
+  query.set("observers", row.hearings.slice(0, mostObservers).map((entry) => entry.observer).join(","));
+  const id = identifierOf(row.name ?? "");
+  if (id) query.set("id", id);
   return `#/regions?${query}`;
 }

@@ -4,6 +4,7 @@ import { get, getAll, getIfAllowed, part, serverNow } from "./api.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { eventRow, updateEventRow } from "./event-row.js";
 import * as feed from "./feed.js";
+import { FirstRun } from "./first-run.js";
 import { FloorSource } from "./floor-source.js";
 import { FloorView } from "./floor-view.js";
 import { count, none, percent, plural, rate } from "./format.js";
@@ -24,13 +25,14 @@ const latest = 9;
 export function show(root, { signal }) {
   const figures = new Figures();
   const plan = h("section", { class: "card" });
+  const begin = new FirstRun(() => picture.startOver());
   const events = h("ol", { class: "feed tight" });
   const recent = card("Latest events", null, events);
   recent.firstChild.append(h("a", { href: "#/events" }, "All events"));
   replace(
     root,
     pageHead("Overview", "Who is where, as the server has decided it."),
-    h("div", { class: "stack" }, figures.element, h("div", { class: "split" }, plan, recent)),
+    h("div", { class: "stack" }, begin.element, figures.element, h("div", { class: "split" }, plan, recent)),
   );
 
   const showLatest = () => {
@@ -43,7 +45,7 @@ export function show(root, { signal }) {
   };
   showLatest();
   signal.addEventListener("abort", feed.listen(showLatest));
-  new Plan(plan, signal, figures);
+  const picture = new Plan(plan, signal, figures, begin);
 }
 
 /** Returns false for a state change, whose enter or exit is shown, and for an exit to another zone, whose enter is. */
@@ -54,10 +56,11 @@ function isNews(event) {
 
 /** The plan's card: which picture, the picture, and what it shows in words. */
 class Plan {
-  constructor(element, signal, figures) {
+  constructor(element, signal, figures, begin) {
     this.element = element;
     this.signal = signal;
     this.figures = figures;
+    this.begin = begin;
     this.sources = { zones: new ZonesSource(), regions: new RegionsSource(), floor: new FloorSource() };
     this.chosen = null;
     this.view = null;
@@ -102,7 +105,26 @@ class Plan {
       this.fixesAt = serverNow();
     }
     this.figures.set(seen, tags, states);
+    if (seen) {
+      const [{ observers: quarantined }, heard] = await Promise.all([
+        get("/v1/quarantine", this.signal),
+        getAll("/v1/heard?identified=true", "beacons", this.signal),
+      ]);
+      this.begin.set({
+        observers,
+        quarantined,
+        heard,
+        zones,
+        applications: applications.map((application, index) => ({ ...application, list: regions[index].regions ?? [] })),
+      });
+    }
     this.choose(this.chosen ?? this.preferred());
+  }
+
+  /** Reads all again, and shows the picture that suits best then. */
+  startOver() {
+    this.chosen = null;
+    this.ask();
   }
 
   preferred() {

@@ -1,6 +1,7 @@
 // All that the server counts: shown by the names it gives, so that nothing counted is left out.
 
-import { get } from "./api.js";
+import { get, getText } from "./api.js";
+import { attempt } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { bytes, count, decimal, none, seconds, time, utc } from "./format.js";
 import { card, pageHead, refusal } from "./parts.js";
@@ -15,6 +16,7 @@ export function show(root, { signal }) {
     pageHead(
       "Status",
       "What has come in, what was refused and why, what was lost, and what is kept.",
+      h("button", { type: "button", onClick: () => attempt(downloadSite) }, "Site file"),
       h("a", { class: "button", href: "/metrics" }, "Metrics"),
       h("a", { class: "button", href: "/openapi.json" }, "API"),
     ),
@@ -34,6 +36,14 @@ export function show(root, { signal }) {
       if (!isShown) replace(place, refusal(error));
     },
   );
+}
+
+/** Saves the present site as a file: a link of its own would carry no token. */
+async function downloadSite() {
+  const file = new Blob([await getText("/v1/site")], { type: "application/yaml" });
+  const link = h("a", { href: URL.createObjectURL(file), download: "site.yaml" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
 function sections(status, open) {

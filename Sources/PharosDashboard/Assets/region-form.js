@@ -7,6 +7,7 @@ import { checkAll, checkbox, checkedText, saveButton, select, sheetForm } from "
 import { field } from "./parts.js";
 import { IdentityFields } from "./region-identity.js";
 import { RuleFields } from "./region-rules.js";
+import { regionIdentifier, unusedIdentifier, usualSubject } from "./suggestions.js";
 
 /** What a region's document holds besides what the form shows: it stays as it was. */
 const kept = ["observers", "key", "notifyEntryStateOnDisplay", "maximumHold"];
@@ -16,8 +17,8 @@ const firstApplication = "default";
 /**
  * Opens the sheet; the promise gives the region saved, or nothing.
  *
- * `start` prefills a new one (`application`, `id`, `uuid`, `major`, `minor`, `namespace`, `instance`, `mac`, `subject`);
- * `region` is the one to change.
+ * `start` prefills a new one (`application`, `id`, `uuid`, `major`, `minor`, `namespace`, `instance`, `mac`, `subject`,
+ * `observers`: those who hear it, with commas); `region` is the one to change.
  */
 export function openRegionForm({ applications, start = {}, region = null }) {
   const title = region ? `Change ${region.id}` : "Add a region";
@@ -38,15 +39,15 @@ class RegionForm {
     this.application.disabled = Boolean(region);
     this.limit = field("Application", this.application);
     const named = (text) => ({ ok: Boolean(text.trim()), text: text.trim() ? "" : "The application's name for it." });
-    const options = { value: values.id, placeholder: "entrance", onInput: check };
-    this.name = checkedText("region-id", "Identifier", named, options);
-    this.name.input.disabled = Boolean(region);
     this.identity = new IdentityFields(values, check);
     this.subject = select(
       "subject",
       [["observer", "an observer: a handset that enters"], ["beacon", "a beacon: a tag that gateways hear"]],
-      region ? region.subject ?? "observer" : start.subject ?? usualSubject(applications),
+      region ? region.subject ?? "observer" : start.subject ?? usualSubject(applications, start.observers?.split(",")),
     );
+    const options = { value: values.id ?? this.suggested(start), placeholder: "entrance", onInput: check };
+    this.name = checkedText("region-id", "Identifier", named, options);
+    this.name.input.disabled = Boolean(region);
     this.entry = checkbox("notifyOnEntry", "Tell when somebody enters", values.notifyOnEntry ?? true);
     this.exit = checkbox("notifyOnExit", "Tell when somebody leaves", values.notifyOnExit ?? true);
     this.rules = new RuleFields(values, check);
@@ -56,6 +57,13 @@ class RegionForm {
     this.build();
     this.showLimit();
     this.check();
+  }
+
+  /** An identifier for beacons that were named to begin with. */
+  suggested(start) {
+    if (!start.uuid && !start.namespace && !start.mac) return "";
+    const taken = new Set(this.applications.flatMap(({ list }) => (list ?? []).map((region) => region.id)));
+    return unusedIdentifier(regionIdentifier(start, this.subject.value), taken);
   }
 
   build() {
@@ -125,13 +133,6 @@ class RegionForm {
     this.problem.hidden = false;
     setText(this.problem, rest.length ? rest.join(" ") : error.message);
   }
-}
-
-/** What most regions of the site are about. */
-function usualSubject(applications) {
-  const regions = applications.flatMap((application) => application.list ?? []);
-  const aboutBeacons = regions.filter((region) => region.subject === "beacon");
-  return aboutBeacons.length > regions.length / 2 ? "beacon" : "observer";
 }
 
 function hasRoom(application) {

@@ -40,6 +40,9 @@ static const unsigned char event_row_js[] = {
 static const unsigned char feed_js[] = {
 #embed "../Assets/feed.js"
 };
+static const unsigned char first_run_js[] = {
+#embed "../Assets/first-run.js"
+};
 static const unsigned char floor_drawing_js[] = {
 #embed "../Assets/floor-drawing.js"
 };
@@ -166,6 +169,9 @@ static const unsigned char sse_js[] = {
 static const unsigned char stream_js[] = {
 #embed "../Assets/stream.js"
 };
+static const unsigned char suggestions_js[] = {
+#embed "../Assets/suggestions.js"
+};
 static const unsigned char timeline_js[] = {
 #embed "../Assets/timeline.js"
 };
@@ -194,6 +200,7 @@ static const cdashboard_file_t files[] = {
   {"event-detail.js", event_detail_js, sizeof event_detail_js},
   {"event-row.js", event_row_js, sizeof event_row_js},
   {"feed.js", feed_js, sizeof feed_js},
+  {"first-run.js", first_run_js, sizeof first_run_js},
   {"floor-drawing.js", floor_drawing_js, sizeof floor_drawing_js},
   {"floor-frame.js", floor_frame_js, sizeof floor_frame_js},
   {"floor-list.js", floor_list_js, sizeof floor_list_js},
@@ -236,6 +243,7 @@ static const cdashboard_file_t files[] = {
   {"secret.js", secret_js, sizeof secret_js},
   {"sse.js", sse_js, sizeof sse_js},
   {"stream.js", stream_js, sizeof stream_js},
+  {"suggestions.js", suggestions_js, sizeof suggestions_js},
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
   {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},

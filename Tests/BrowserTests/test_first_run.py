@@ -1,0 +1,145 @@
+"""The first hour: gateways without a name, what waits, and the room that one click makes."""
+
+import itertools
+import json
+import socket
+import tempfile
+import threading
+
+import support
+
+UUID = "7C3B1F0E-52D4-4A86-9E61-3D0A5B7C9F21"
+GATEWAY = "ac:23:3f:a0:00:61"
+
+
+def gateway(identity, listed=False):
+    return {"id": identity, "listed": listed, "isUp": True, "lastHeard": "2026-01-01T00:00:00Z", "adverts": 9}
+
+
+def hearing(minor, observer=GATEWAY, registered=False):
+    return {
+        "observer": observer,
+        "identities": [f"{UUID}/40/{minor}"],
+        "rssi": -60,
+        "advertsPerSecond": 1,
+        "lastHeard": "2026-01-01T00:00:00Z",
+        "registered": registered,
+    }
+
+
+class FirstRun(support.BrowserTest):
+    """An empty site with a gateway on its network, against the mock server."""
+
+    def setUp(self):
+        self.mock = support.Mock(empty=True)
+        self.visit = support.Visit(self.browser)
+        self.page = self.visit.page
+        self.addCleanup(self.mock.stop)
+        self.addCleanup(self.visit.close)
+
+    def tearDown(self):
+        self.assertEqual(self.visit.errors, [])
+
+    def test_one_click_makes_a_room_and_its_region(self):
+        world = self.mock.world
+        handset = "7d1c2f3e-0000-4000-8000-000000000001"
+        world.observer_rows = lambda: [gateway(GATEWAY, listed=GATEWAY in world.named), gateway(handset)]
+        world.heard_rows = lambda _: [hearing(minor, registered=bool(world.applications)) for minor in range(12)]
+        self.page.goto(self.mock.base)
+        support.expect(
+            self.page.get_by_role("heading", name=f"Gateway {GATEWAY} found, 12 beacons. Name it?")
+        ).to_be_visible()
+        support.expect(self.page.get_by_text("12 unknown beacons, 1 gateway waits for a name")).to_be_visible()
+        support.expect(self.page.get_by_text("Makes zone room-1 and region tags-7c3b1f0e.")).to_be_visible()
+        self.page.get_by_label("Room").fill("Ward 3 / East")
+        self.page.get_by_role("button", name="Make the room").click()
+        support.expect(self.page.get_by_text("Ward 3 / East is a room now.")).to_be_visible()
+        self.assertEqual(world.named, {GATEWAY: {"name": "Ward 3 / East"}})
+        self.assertEqual(world.made_zones, {"ward-3-east": {"name": "Ward 3 / East", "observers": [GATEWAY]}})
+        regions = world.applications["default"]["regions"]
+        self.assertEqual(list(regions), ["tags-7c3b1f0e"])
+        self.assertEqual((regions["tags-7c3b1f0e"]["uuid"], regions["tags-7c3b1f0e"]["subject"]), (UUID, "beacon"))
+        support.expect(self.page.get_by_role("heading", name="Name it?")).to_have_count(0)
+
+    def test_the_banner_counts_what_waits_and_leads_there(self):
+        world = self.mock.world
+        waiting = [f"ac:23:3f:ff:00:{number:02x}" for number in range(5)]
+        world.quarantine_rows = lambda: [
+            {"id": identity, "firstHeard": "2026-01-01T00:00:00Z", "lastHeard": "2026-01-01T00:00:00Z", "reports": 7}
+            for identity in waiting
+        ]
+        world.heard_rows = lambda _: [hearing(minor, waiting[minor % 5]) for minor in range(17)]
+        self.page.goto(self.mock.base)
+        banner = self.page.get_by_text("17 unknown beacons, 5 gateways wait to be accepted")
+        support.expect(banner).to_be_visible()
+        support.expect(self.page.get_by_role("heading", name="Name it?")).to_have_count(3)
+        self.page.get_by_role("button", name="Not now").first.click()
+        support.expect(self.page.get_by_role("heading", name=waiting[3])).to_be_visible()
+        banner.get_by_role("link", name="17 unknown beacons").click()
+        support.expect(self.page.get_by_role("heading", name="17 unregistered beacons")).to_be_visible()
+        link = self.page.get_by_role("link", name=f"Make a region of {UUID}/40/3", exact=True)
+        link.click()
+        sheet = self.page.get_by_role("dialog")
+        support.expect(sheet.get_by_label("Whose state is it")).to_have_value("beacon")
+        support.expect(sheet.get_by_label("Identifier")).to_have_value("tag-40-3")
+
+
+class FirstRunOfTheServer(support.BrowserTest):
+    """`serve` without a site, and a gateway that sends to it."""
+
+    def setUp(self):
+        self.binary = support.pharos_binary()
+        if not self.binary or not support.serves_http(self.binary):
+            self.skipTest("there is no built server with pages")
+
+    def test_from_the_first_datagram_to_an_exported_room(self):
+        with tempfile.TemporaryDirectory() as data, support.Pharos(
+            self.binary, data, arguments=["--udp", "127.0.0.1:0"], demo=False
+        ) as server, support.Visit(self.browser) as visit:
+            visit.page.goto(server.base)
+            support.expect(visit.page.locator(".figures")).to_be_visible()
+            with Gateway(server.udp_port()):
+                title = f"Gateway {GATEWAY} found, 3 beacons. Name it?"
+                support.expect(visit.page.get_by_role("heading", name=title)).to_be_visible(timeout=10_000)
+                visit.page.get_by_role("button", name="Make the room").click()
+                support.expect(visit.page.get_by_text("Room 1 is a room now.")).to_be_visible()
+                support.expect(visit.page.get_by_text("3 unknown beacons")).to_be_hidden()
+                visit.page.goto(f"{server.base}#/events?kind=region.enter")
+                support.expect(visit.page.locator(".feed .row", has_text="entered tags-7c3b1f0e").first).to_be_visible(
+                    timeout=30_000
+                )
+                visit.page.goto(f"{server.base}#/overview")
+                tags = visit.page.locator(".figure", has_text="Tags in a zone")
+                support.expect(tags).to_contain_text("3 of 3 tags", timeout=30_000)
+                visit.page.goto(f"{server.base}#/status")
+                with visit.page.expect_download() as download:
+                    visit.page.get_by_role("button", name="Site file").click()
+                text = download.value.path().read_text()
+            self.assertIn('- { id: room-1, name: "Room 1", observers: ["ac:23:3f:a0:00:61"] }', text)
+            self.assertEqual(visit.errors, [])
+
+
+class Gateway:
+    """A gateway that hears three tags, five times a second, and sends JSON."""
+
+    def __init__(self, port):
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self.send, args=(port,), daemon=True)
+
+    def send(self, port):
+        adverts = [
+            {"mac": f"c4:21:00:28:00:0{minor}", "rssi": -60, "data": f"0201061aff4c000215{UUID.replace('-', '')}0028000{minor}c5"}
+            for minor in (1, 2, 3)
+        ]
+        message = json.dumps({"observer": GATEWAY, "adverts": adverts}).encode()
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as endpoint:
+            for _ in itertools.takewhile(lambda _: not self.stopping.wait(0.2), itertools.count()):
+                endpoint.sendto(message, ("127.0.0.1", port))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join()
