@@ -82,11 +82,11 @@ class Service(support.BrowserTest):
         ):
             page = visit.page
             for name, text in (
-                ("overview", "Who is where"),
+                ("overview", "1 unknown beacon"),
                 ("regions", "cold-room"),
                 ("events", "entered"),
                 ("observers", "till"),
-                ("heard", "Heard"),
+                ("heard", "1 unregistered beacon"),
                 ("webhooks", "No webhooks"),
                 ("access", "No tokens"),
                 ("status", "Ingest"),

@@ -29,7 +29,7 @@ struct SimulationTests {
         mix(UInt64(bitPattern: Int64(advert.rssi?.dBm ?? 0)) ^ UInt64(advert.channel) << 8)
       }
     }
-    #expect(digest == 5_805_460_149_196_614_053)
+    #expect(digest == 460_563_879_649_304_907)
   }
 
   @Test(

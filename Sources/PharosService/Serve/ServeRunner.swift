@@ -122,7 +122,8 @@ package struct ServeRunner: Sendable {
     let parts = try ServerParts(
       ServerParts.Plan(
         configuration: configuration,
-        venues: try LoadedVenues(configuration.venues, console: console),
+        venues: options.isDemo && settings.site == nil
+          ? LoadedVenues(built: Scene.demoVenue) : try LoadedVenues(configuration.venues, console: console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),

@@ -137,6 +137,12 @@ package struct LoadedVenues: Sendable {
 
   private init(entries: [Entry]) { self.entries = entries }
 
+  /// Takes a venue that was not read from a folder, as that of the demo.
+  package init(built venue: Venue) {
+    let contents = VenueContents(venue: venue, radio: nil)
+    entries = [Entry(folder: "", contents: contents, ground: contents.ground)]
+  }
+
   /// Reads the folders of venues from the disk.
   ///
   /// Prints mistakes and warnings on the console, among them a warning for each venue without a learned radio map.

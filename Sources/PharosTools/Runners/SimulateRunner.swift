@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosModel
 package import PharosService
-import PharosSimulation
+package import PharosSimulation
 import PharosSite
 import PharosWire
 
@@ -17,6 +17,12 @@ package struct SimulateRunner: Sendable {
   /// - Units: bytes.
   private static let chunk = 65_536
 
+  /// Plays a scene that need not be a built-in one.
+  package init(playing scene: Scene, seed: UInt64) {
+    self.scene = scene
+    self.seed = seed
+  }
+
   /// Chooses a scene by its name.
   ///
   /// - Throws: `CommandFailure` that lists the names there are.
@@ -29,8 +35,7 @@ package struct SimulateRunner: Sendable {
         status: .usage
       )
     }
-    self.scene = scene
-    self.seed = seed
+    self.init(playing: scene, seed: seed)
   }
 
   /// The lines of a list of all scenes.
