@@ -146,7 +146,8 @@ package struct Banner {
     var missing: [String] = []
     let site = configuration.site
     if site.applications.allSatisfy({ $0.regions.isEmpty && $0.ranging.isEmpty && $0.rotation.isEmpty }) {
-      missing.append("no region to enter: pharos init writes a site file to start from")
+      let page = settings.http == nil ? "" : "name a gateway on the dashboard, or "
+      missing.append("no region to enter: \(page)pharos init writes a site file to start from")
     }
     if settings.output == nil, settings.http == nil, !isDemo {
       missing.append("events go nowhere: add --http 127.0.0.1:8080 or --output events.jsonl")

@@ -17,6 +17,13 @@ struct BannerTests {
     #expect(text.hasPrefix("Pharos is listening on udp 127.0.0.1:50001."))
     #expect(text.contains("no region to enter: pharos init"))
     #expect(text.contains("events go nowhere: add --http 127.0.0.1:8080 or --output"))
+    var settings = ServeSettings()
+    settings.http = HostPort(host: "127.0.0.1", port: 8_080)
+    let served = Banner(settings: settings, isDemo: false, configuration: SiteConfiguration())
+    let lines = served.lines([here], http: settings.http)
+    #expect(
+      lines.contains { $0.contains("no region to enter: name a gateway on the dashboard, or pharos init") }
+    )
     #expect(text.contains("nothing survives a restart: --data pharos-data"))
     #expect(text.contains("--udp 0.0.0.0:50001 hears the network"))
     #expect(
