@@ -2,7 +2,7 @@ package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 2
+  package static let stateVersion: UInt8 = 3
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -20,6 +20,7 @@ extension StageTwo {
     writer.write(zones)
     writer.code(each: &surroundings.proofs)
     surroundings.offsets.visitFields(&writer)
+    surroundings.noise.visitFields(&writer)
     learned.visitFields(&writer)
     writer.write(UInt32(live.count))
     for (observer, since) in live.sorted(by: { $0.key < $1.key }) {
@@ -62,6 +63,7 @@ extension StageTwo {
     stays = StayLevels(observers: count)
     try reader.code(each: &around.proofs)
     try around.offsets.visitFields(&reader)
+    try around.noise.visitFields(&reader)
     try stays.visitFields(&reader)
     for _ in 0..<(try reader.count(ofAtLeast: 9)) {
       let observer = try ObserverID(from: &reader)
@@ -138,7 +140,8 @@ extension StageTwo {
     around = ZoneTrack.Surroundings(
       plan: plan,
       proofs: proofs,
-      offsets: around.offsets.translated(by: translation, observers: plan.observers.count)
+      offsets: around.offsets.translated(by: translation, observers: plan.observers.count),
+      noise: around.noise
     )
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].zone.translate(by: translation)

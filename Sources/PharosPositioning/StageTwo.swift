@@ -263,7 +263,8 @@ extension StageTwo {
     for index in second.beacons.indices {
       let place = place(of: second.beacons[index].beacon, into: &events)
       if tags.store[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
-      tags.store[place].zone.add(second.beacons[index], of: observer, until: second.until, at: now)
+      let summary = second.beacons[index]
+      tags.store[place].zone.add(summary, of: observer, until: second.until, at: now, &around.noise)
       if tags.store[place].zone.nextLook <= now { touch(place) }
     }
   }

@@ -91,7 +91,7 @@ extension StageTwo {
     let hearings = zone.levels.map { level in
       TagStanding.Hearing(
         observer: around.plan.observers[level.observer],
-        level: zone.isMoving ? level.quick : level.slow,
+        level: level.level(carriage: zone.carriage.probability, around.noise).level,
         offset: around.offsets.applied(level.observer),
         lastHeard: level.toldAt,
         isDown: level.isDark

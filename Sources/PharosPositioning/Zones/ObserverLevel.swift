@@ -1,40 +1,71 @@
 import PharosModel
 
-/// The level at which one observer hears one beacon, as a quick and a slow estimate, and a model of the silences to
-/// expect.
+/// The level at which one observer hears one beacon, estimated for a beacon that lies still and for one that is
+/// carried, and a model of the silences to expect.
 ///
-/// The quick level is a Kalman filter on a level that wanders. The slow one is a mean over half a minute. As long as
-/// the two agree, the beacon lies still, and the slow level has a fraction of the noise.
+/// While the beacon lies still, the level is a mean that hardly changes, plus a deviation that people and doors cause and
+/// that fades within ``LevelNoise/time``, plus the noise of the second. While it is carried, the level is a random walk.
+/// A Kalman filter follows each of the two. The two interact with the probability that the beacon is carried, which all
+/// of its observers share: a deviation concerns one observer, a carriage all of them.
+///
+/// - Source: the interacting multiple model filter, Blom and Bar-Shalom, IEEE Trans. Automatic Control 33 (1988); the
+///   deviation is an Ornstein–Uhlenbeck process.
 struct ObserverLevel: Sendable {
-  /// The maximum number of summaries over which the slow level of a moving beacon is taken.
-  private static let movingSummaries = 4.0
-
-  /// The same once it lies still again.
-  private static let settledSummaries = 2.0
-
-  /// The excess that a single summary may add to the unrest, beyond three times the present value.
-  ///
-  /// - Units: dB².
-  private static let unrestStep = 8.0
+  /// The number of summaries as which the initial scatter counts, and the number over which it is learned.
+  private static let scatterMemory = (guess: 8.0, most: 64.0)
+  /// The probability of a body below which a level that is no weaker than expected says nothing new about it.
+  private static let leastBody = 0.01
+  /// The greatest ratio of a body's likelihood to that of none, as a power of two, so that its square is finite.
+  private static let mostBodyExponent = 400.0
 
   /// The observer's place in the plan.
   var observer: Int
-  /// The level as of the last summary.
+  /// The mean level of a beacon that lies still.
   ///
   /// - Units: dBm.
-  var quick: Double
-  /// The uncertainty of the quick level.
+  var mean: Double
+  /// The present deviation from it.
+  ///
+  /// - Units: dB.
+  var deviation = 0.0
+  /// The uncertainty of the mean.
   ///
   /// - Units: dB².
-  var variance: Double
-  /// The level over the last half minute.
+  var meanVariance: Double
+  /// The uncertainty of the deviation.
+  ///
+  /// - Units: dB².
+  var deviationVariance: Double
+  /// The covariance of the two.
+  ///
+  /// - Units: dB².
+  var covariance: Double
+  /// The level of a beacon that is carried.
   ///
   /// - Units: dBm.
-  var slow: Double
-  /// The uncertainty of the slow level.
+  var carried: Double
+  /// The uncertainty of it.
   ///
   /// - Units: dB².
-  var slowVariance: Double
+  var carriedVariance: Double
+  /// The probability that a body stands between the observer and a beacon that lies still.
+  var body = 0.0
+  /// The variance of adverts around the level.
+  ///
+  /// - Units: dB².
+  var scatter = ZoneRules.scatter * ZoneRules.scatter
+  /// The number of summaries that the scatter is based on.
+  var scatterSummaries = scatterMemory.guess
+  /// An earlier level with which later ones are compared to learn the noise.
+  ///
+  /// - Units: dBm.
+  var earlier = 0.0
+  /// The time of the earlier level, or the distant past if there is none.
+  var earlierAt = Timestamp.distantPast
+  /// The number of lags at which it has been compared.
+  var lagsTaken = 0
+  /// The time of the first report.
+  var since: Timestamp
   /// The time of stage one's last report of the beacon, or the end of a later outage.
   var toldAt: Timestamp
   /// The number of adverts that the level is based on, since the last recovery.
@@ -47,90 +78,148 @@ struct ObserverLevel: Sendable {
   var isTorn = false
   /// The level when another observer went down.
   var levelAtOutage: Double?
-
-  /// The level over the last minute, whether the beacon moved or not.
-  ///
-  /// - Units: dBm.
-  var home: Double
-  /// The number of summaries that it is based on.
-  var homeSummaries = 1.0
-  /// The variance of the quick level around the slow one while the beacon lay still, caused by people and doors.
-  ///
-  /// - Units: dB².
-  var unrest: Double
-  /// The number of summaries that the slow level is based on.
-  var summaries = 1.0
-  /// The variance of adverts around the level.
-  ///
-  /// - Units: dB².
-  var scatter: Double
   /// The model of the gaps between its summaries.
   var gaps: GapModel
 
   /// Starts with a first summary and what is known of the beacon's gaps.
-  init(_ summary: BeaconSummary, of observer: Int, at instant: Timestamp, gaps: GapModel) {
+  init(
+    _ summary: BeaconSummary,
+    of observer: Int,
+    at instant: Timestamp,
+    gaps: GapModel,
+    _ noise: LevelNoise
+  ) {
     self.observer = observer
-    (quick, slow, home) = (summary.mean, summary.mean, summary.mean)
-    scatter = ZoneRules.scatter * ZoneRules.scatter
-    unrest = ZoneRules.leastUnrest * ZoneRules.leastUnrest
+    (mean, carried) = (summary.mean, summary.mean)
+    carriedVariance = scatter / ObserverLevel.independent(summary)
+    meanVariance = carriedVariance + noise.variance
+    deviationVariance = noise.variance
+    covariance = -noise.variance
     self.gaps = gaps
-    variance = scatter / min(max(Double(summary.count), 1), ZoneRules.independentSamples)
-    slowVariance = variance
     samples = UInt64(summary.count)
-    toldAt = instant
+    (since, toldAt) = (instant, instant)
   }
 
-  /// The situation of a beacon while an observer hears it.
-  enum Circumstance: Sendable {
-    /// It moves.
-    case moving
-    /// It lies still.
-    case still
-    /// It has lain still for long, so that its own movement does not cause changes of its level.
-    case settled
-    /// It lies still, and a person stands between it and this observer.
-    case hidden
+  /// The evidence for a carriage that lies in a first report, where other observers have heard the beacon before.
+  var arrival: Double {
+    let rise = max(0, carried - ZoneRules.sensitivity)
+    let variance = ZoneRules.scatter * ZoneRules.scatter + carriedVariance + deviationVariance
+    return rise * rise / (2 * variance)
   }
 
   /// Takes a further second.
-  mutating func add(_ summary: BeaconSummary, at instant: Timestamp, _ circumstance: Circumstance) {
+  ///
+  /// - Parameters:
+  ///   - summary: The second.
+  ///   - instant: The time of the report.
+  ///   - carriage: The probability that the beacon is carried, before this second.
+  ///   - noise: The noise of the site, which learns from the second.
+  /// - Returns: The logarithm of the second's likelihood if the beacon is carried over that if it lies still.
+  mutating func add(
+    _ summary: BeaconSummary,
+    at instant: Timestamp,
+    carriage: Double,
+    _ noise: inout LevelNoise
+  ) -> Double {
     let gap = max(0, (instant - toldAt).seconds)
-    let count = min(max(Double(summary.count), 1), ZoneRules.independentSamples)
-    let noise = scatter / count
-    variance += ZoneRules.wander * ZoneRules.wander * gap
-    let innovation = summary.mean - quick
-    learnScatter((innovation * innovation - variance) * count)
-    let gain = variance / (variance + noise)
-    quick += gain * innovation
-    variance *= 1 - gain
-    switch circumstance {
-    case .moving:
-      summaries = min(summaries + 1, ObserverLevel.movingSummaries)
-      average(summary.mean, over: ZoneRules.movingMemory, gap: gap, noise: noise)
-    case .still:
-      summaries += 1
-      average(summary.mean, over: ZoneRules.stillMemory, gap: gap, noise: noise)
-    case .settled:
-      summaries += 1
-      average(summary.mean, over: ZoneRules.stillMemory, gap: gap, noise: noise)
-      learnUnrest(min(1, gap / ZoneRules.unrestMemory.seconds))
-    case .hidden: break
-    }
+    interact(carriage, after: gap, noise)
+    predict(after: gap, noise)
+
+    let count = ObserverLevel.independent(summary)
+    let white = scatter / count
+    let known = meanVariance + 2 * covariance + deviationVariance
+    let variance = known + white
+    let innovation = summary.mean - mean - deviation
+    let bodyRatio = takeBody(innovation, variance)
+    let carriedVariance = carriedVariance + white
+    let carriedInnovation = summary.mean - carried
+    let evidence =
+      (innovation * innovation / variance - carriedInnovation * carriedInnovation / carriedVariance
+        + RadioMath.naturalLog(variance / (carriedVariance * bodyRatio * bodyRatio))) / 2
+
+    let gain = self.carriedVariance / carriedVariance
+    carried += gain * carriedInnovation
+    self.carriedVariance *= 1 - gain
+    learnNoise(summary.mean, at: instant, isStill: carriage < ZoneRules.restProbability && body < 0.5, &noise)
+    learnScatter((innovation * innovation - known) * count, weight: (1 - body) * (1 - carriage))
+    correct(innovation, variance)
+
     samples &+= UInt64(summary.count)
-    homeSummaries += 1
-    home += max(1 / homeSummaries, min(1, gap / ZoneRules.homeMemory.seconds)) * (summary.mean - home)
     if !isBack, !isTorn { gaps.learn(gap) }
     toldAt = instant
     isDark = false
     isBack = false
     isTorn = false
+    return evidence
   }
 
-  /// Restarts the slow level from the quick one, because the beacon rests again or has changed zones.
-  mutating func settleIn() {
-    slow = quick
-    slowVariance = variance
-    summaries = ObserverLevel.settledSummaries
+  /// Lets each of the two filters begin with what both know, as likely as the beacon was set down or picked up.
+  private mutating func interact(_ carriage: Double, after gap: Double, _ noise: LevelNoise) {
+    let changes = Carriage.changes(in: gap)
+    let (setDown, lay) = (carriage * changes.ends, (1 - carriage) * (1 - changes.starts))
+    let (pickedUp, went) = ((1 - carriage) * changes.starts, carriage * (1 - changes.ends))
+    let still = setDown / max(setDown + lay, .leastNormalMagnitude)
+    let moving = pickedUp / max(pickedUp + went, .leastNormalMagnitude)
+    let (level, levelVariance) = (mean + deviation, meanVariance + 2 * covariance + deviationVariance)
+    // A beacon that was set down has a new mean, and a deviation of which nothing is known.
+    let (step, fall) = (carried - mean, -deviation)
+    let rest = 1 - still
+    meanVariance = rest * (meanVariance + still * step * step) + still * (carriedVariance + noise.variance)
+    covariance = rest * (covariance + still * step * fall) - still * noise.variance
+    deviationVariance = rest * (deviationVariance + still * fall * fall) + still * noise.variance
+    mean += still * step
+    deviation += still * fall
+    let back = level - carried
+    carriedVariance = (1 - moving) * (carriedVariance + moving * back * back) + moving * levelVariance
+    carried += moving * back
+  }
+
+  /// Lets time pass.
+  private mutating func predict(after gap: Double, _ noise: LevelNoise) {
+    let fade = noise.time / (noise.time + gap)
+    deviation *= fade
+    covariance *= fade
+    deviationVariance = fade * fade * deviationVariance + (1 - fade * fade) * noise.variance
+    meanVariance += ZoneRules.drift * gap
+    carriedVariance += ZoneRules.wander * ZoneRules.wander * gap
+    let (comes, goes) = (gap / ZoneRules.bodyPause, gap / ZoneRules.bodyTime)
+    body += ((1 - body) * comes - body * goes) / (1 + comes + goes)
+  }
+
+  /// Updates the probability of a body, and returns the likelihood of the second with or without one over that without.
+  private mutating func takeBody(_ innovation: Double, _ variance: Double) -> Double {
+    guard innovation < 0 || body > ObserverLevel.leastBody else { return 1 }
+    let hidden = innovation + ZoneRules.bodyLoss
+    let hiddenVariance = variance + ZoneRules.bodyDeviation * ZoneRules.bodyDeviation
+    let exponent = (innovation * innovation / variance - hidden * hidden / hiddenVariance) / 2
+    let bounded = min(exponent / RadioMath.naturalLogOfTwo, ObserverLevel.mostBodyExponent)
+    let ratio = RadioMath.powerOfTwo(bounded) * (variance / hiddenVariance).squareRoot()
+    let total = 1 - body + body * ratio
+    body *= ratio / total
+    return total
+  }
+
+  /// Corrects mean and deviation as far as no body is in the way, with the spread of the two cases.
+  private mutating func correct(_ innovation: Double, _ variance: Double) {
+    let (meanGain, deviationGain) =
+      ((meanVariance + covariance) / variance, (deviationVariance + covariance) / variance)
+    let open = 1 - body
+    mean += open * meanGain * innovation
+    deviation += open * deviationGain * innovation
+    let known = open * (variance - body * innovation * innovation)
+    meanVariance -= meanGain * meanGain * known
+    deviationVariance -= deviationGain * deviationGain * known
+    covariance -= meanGain * deviationGain * known
+  }
+
+  /// Returns the level that counts, with its variance, given the probability that the beacon is carried.
+  func level(carriage: Double, _ noise: LevelNoise) -> (level: Double, variance: Double) {
+    let step = carried - mean
+    let rest = 1 - carriage
+    return (
+      mean + carriage * step,
+      rest * (meanVariance + carriage * step * step) + carriage * (carriedVariance + noise.variance)
+    )
   }
 
   /// Marks the observer as up again.
@@ -155,12 +244,6 @@ struct ObserverLevel: Sendable {
     return max(0, surprise(at: instant) - ZoneRules.silenceGrace) * ZoneRules.silentFall
   }
 
-  /// The amount by which the two levels may differ while the beacon lies still.
-  var quietBand: Double {
-    let deviation = (variance + slowVariance + unrest).squareRoot()
-    return max(ZoneRules.quietBand, ZoneRules.quietDeviations * deviation)
-  }
-
   /// Returns whether a live observer has been silent for so long that it no longer hears the beacon.
   ///
   /// The surprise is the improbability of the silence, taken over all observers that are silent together.
@@ -171,27 +254,38 @@ struct ObserverLevel: Sendable {
     return silence >= ZoneRules.longestPresence || surprise >= ZoneRules.goneSurprise
   }
 
-  /// Takes a level into the slow one.
-  private mutating func average(_ level: Double, over memory: TimeSpan, gap: Double, noise: Double) {
-    let weight = max(1 / summaries, min(1, gap / memory.seconds))
-    slow += weight * (level - slow)
-    slowVariance += weight * (weight * (slowVariance + noise) - 2 * slowVariance)
-  }
-
   /// Learns the scatter from innovations, bounded so that neither a walk nor a quiet minute distorts it.
-  private mutating func learnScatter(_ square: Double) {
-    let bounded = min(max(square, 0), 4 * scatter)
-    let least = ZoneRules.leastScatter * ZoneRules.leastScatter
-    scatter = min(max(scatter + (bounded - scatter) / 16, least), 4 * ZoneRules.scatter * ZoneRules.scatter)
+  private mutating func learnScatter(_ square: Double, weight: Double) {
+    scatterSummaries = min(scatterSummaries + weight, ObserverLevel.scatterMemory.most)
+    let bounded = min(max(square, -scatter), 8 * scatter)
+    let (least, most) = (
+      ZoneRules.leastScatter * ZoneRules.leastScatter, 4 * ZoneRules.scatter * ZoneRules.scatter
+    )
+    scatter = min(max(scatter + weight * (bounded - scatter) / scatterSummaries, least), most)
   }
 
-  /// Follows how far the two levels lie apart, beyond what the scatter of adverts explains.
-  private mutating func learnUnrest(_ weight: Double) {
-    let least = ZoneRules.leastUnrest * ZoneRules.leastUnrest
-    let most = ZoneRules.mostUnrest * ZoneRules.mostUnrest
-    // Bounded, so that the few seconds of a way that is too short to be noticed count little.
-    let excess = min((quick - slow) * (quick - slow) - variance, 3 * unrest + ObserverLevel.unrestStep)
-    unrest = min(max(unrest + weight * (excess - unrest), least), most)
+  /// Lets the site learn how far levels some seconds apart differ while the beacon lies still.
+  private mutating func learnNoise(
+    _ level: Double,
+    at instant: Timestamp,
+    isStill: Bool,
+    _ noise: inout LevelNoise
+  ) {
+    guard isStill else {
+      earlierAt = .distantPast
+      return
+    }
+    let lag = earlierAt == .distantPast ? .infinity : (instant - earlierAt).seconds
+    if let taken = noise.compare(level, with: earlier, after: lag, taken: lagsTaken) {
+      lagsTaken = taken
+    } else {
+      (earlier, earlierAt, lagsTaken) = (level, instant, 0)
+    }
+  }
+
+  /// Returns the number of adverts of a second that count as independent.
+  private static func independent(_ summary: BeaconSummary) -> Double {
+    min(max(Double(summary.count), 1), ZoneRules.independentSamples)
   }
 }
 
@@ -290,21 +384,32 @@ extension ObserverLevel: FieldStruct {
   /// A value whose fields are still to be read.
   static var unread: ObserverLevel {
     let nothing = BeaconSummary(beacon: .unread, count: 0, mean: 0, variance: 0, lastHeard: .distantPast)
-    return ObserverLevel(nothing, of: 0, at: .distantPast, gaps: GapModel())
+    return ObserverLevel(nothing, of: 0, at: .distantPast, gaps: GapModel(), LevelNoise())
   }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(place: &observer)
-    try coder.code(finite: &quick)
-    try coder.code(finite: &variance)
-    try coder.code(finite: &slow)
-    try coder.code(finite: &slowVariance)
-    try coder.code(finite: &home)
-    try coder.code(finite: &homeSummaries)
-    try coder.code(finite: &unrest)
-    try coder.code(finite: &summaries)
+    try coder.code(finite: &mean)
+    try coder.code(finite: &deviation)
+    try coder.code(finite: &meanVariance)
+    try coder.code(finite: &deviationVariance)
+    try coder.code(finite: &covariance)
+    try coder.code(finite: &carried)
+    try coder.code(finite: &carriedVariance)
+    try coder.code(finite: &body)
     try coder.code(finite: &scatter)
+    try coder.code(finite: &scatterSummaries)
+    try coder.check(
+      meanVariance >= 0 && deviationVariance >= 0 && carriedVariance >= 0,
+      "variances of a level"
+    )
+    try coder.check(body >= 0 && body <= 1 && scatter > 0 && scatterSummaries >= 1, "the noise of a level")
+    try coder.code(finite: &earlier)
+    try coder.code(&earlierAt)
+    try coder.code(place: &lagsTaken)
+    try coder.check(lagsTaken < LevelNoise.lagCount, "the lags of a level")
+    try coder.code(&since)
     try coder.code(&toldAt)
     try coder.code(&samples)
     try coder.code(&isDark)

@@ -4,14 +4,25 @@ package import PharosModel
 package enum ZoneRules {
   // MARK: What levels say about zones
 
-  /// The amount by which the observers of the right zone hear a beacon louder than those of the next one, where
-  /// nothing is known about the two.
+  /// The evidence that one decibel of lead gives in a second.
+  ///
+  /// 5 nats: the levels are means whose uncertainty is known and taken off, so a lead beyond it is no chance and counts
+  /// within a second or two.
+  ///
+  /// - Units: nats in a second and decibel.
+  package static let leadEvidence = 5.0
+  /// The part of a lead that chance explains and that is taken off, in standard deviations of the lead.
+  ///
+  /// 1: what is less gives neither zone an advantage. It does not apply while a beacon that was carried has no clear zone,
+  /// because then the zone that is ahead is the better guess.
+  package static let chanceDeviations = 1.0
+  /// The amount by which the observers of the right zone hear a beacon louder than no zone's observer would.
   ///
   /// 8 dB: half the distance of a room (6 dB) and a light wall between (2 to 4 dB).
   ///
   /// - Units: dB.
   package static let separation = 8.0
-  /// The variation of that lead between the places within a zone.
+  /// The variation of levels between the places within a zone.
   ///
   /// 3.5 dB, as furniture gives it indoors (Rappaport, Wireless Communications, table 4.6: 3 to 7 dB).
   ///
@@ -99,30 +110,15 @@ package enum ZoneRules {
   ///
   /// - Units: dB.
   package static let margin = 0.5
-  /// The least ratio of that lead to its standard deviation, which comprises the uncertainty of the two levels and how
-  /// far they wander.
+  /// The least ratio of that lead to its standard deviation, the uncertainty of the two means.
   ///
-  /// 1.5: chance alone gives such a lead once in fifteen times, and the probability is required as well. A beacon near
-  /// the border of two zones is therefore reported a little later.
-  package static let leadDeviations = 1.5
-  /// The minimum number of adverts, for each observer that hears the beacon, for a change of zones while the beacon
-  /// moves.
+  /// 1.6: chance alone gives such a lead to the wrong zone once in 18 times, and the probability is required as well. A
+  /// beacon near the border of two zones is therefore reported a little later.
+  package static let leadDeviations = 1.6
+  /// The same from the time at which a beacon is carried until it has a clear zone.
   ///
-  /// 3: one or two reflected adverts are no movement; a beacon that advertises four times a second sends three within
-  /// one.
-  package static let witnesses = 3.0
-  /// The amount by which the levels of a beacon that was carried through a door differ from those of the last minute.
-  ///
-  /// 4 dB: three metres of movement change several levels by more. People and doors hardly change a mean.
-  ///
-  /// - Units: dB, root mean square over its observers.
-  package static let clearWay = 4.0
-  /// The additional lead that is required for each dB by which they differ less.
-  ///
-  /// 2: a beacon that has lain for ``settlingTime`` and whose levels have hardly changed has hardly moved.
-  package static let reluctance = 2.0
-  /// The time over which those means are taken.
-  package static let homeMemory = TimeSpan.seconds(60)
+  /// 0.5: the present zone has lost its claim, so waiting is wrong as often as changing.
+  package static let openDeviations = 0.5
   /// The time for which both conditions must hold.
   ///
   /// 500 ms: the probability already builds up over seconds, so this only requires a second look.
@@ -147,17 +143,60 @@ package enum ZoneRules {
 
   // MARK: Levels
 
-  /// The change of a level in a second.
+  /// The change of a level in a second while a beacon is carried.
   ///
-  /// 3 dB: what walking towards a gateway does to it.
+  /// 2.5 dB: what a walk past a gateway does to it at two or three metres.
   ///
   /// - Units: dB.
-  package static let wander = 3.0
+  package static let wander = 2.5
+  /// The rate at which the mean of a level changes while a beacon lies still.
+  ///
+  /// 1.2 dB in an hour: furniture, weather and batteries.
+  ///
+  /// - Units: dB² in a second.
+  package static let drift = 0.0004
+  /// The rate at which a beacon at rest is picked up.
+  ///
+  /// Once in 33 minutes: a tag that is used. Ten times as often would cost a second less for each carriage, and would
+  /// take the deviations of a crowd for carriages once an hour.
+  ///
+  /// - Units: 1/s.
+  package static let pickUpRate = 0.0005
+  /// The rate at which a beacon that is carried is set down.
+  ///
+  /// Every 5 s: the way from room to room.
+  ///
+  /// - Units: 1/s.
+  package static let setDownRate = 0.2
+  /// The probability of a carriage below which a beacon counts as at rest, for what is learned from it.
+  package static let restProbability = 0.1
+  /// The most that one second of one observer counts for a carriage, and against one.
+  ///
+  /// 8 nats: against ``pickUpRate``, the second of one observer does not make a carriage likely. 2 nats: the level of a
+  /// beacon that passes a wall changes faster than on a walk.
+  ///
+  /// - Units: nats.
+  package static let mostEvidence = 8.0
+  package static let mostCounterEvidence = 2.0
+  /// The mean time between two bodies in the way of one observer, and the time that one stays.
+  ///
+  /// Ten minutes and 6 s.
+  ///
+  /// - Units: seconds.
+  package static let bodyPause = 600.0
+  package static let bodyTime = 6.0
+  /// The attenuation by a body, and its deviation.
+  ///
+  /// 15 ± 5 dB, the usual 10 to 20 dB.
+  ///
+  /// - Units: dB.
+  package static let bodyLoss = 15.0
+  package static let bodyDeviation = 5.0
   /// The initial scatter of single adverts around the level.
   ///
   /// Learned values lie between ``leastScatter`` and twice this value.
   ///
-  /// 4 dB: fading on three channels.
+  /// 4 dB: fading on three channels. It is also the deviation of the level of an observer that does not hear a beacon.
   ///
   /// - Units: dB.
   package static let scatter = 4.0
@@ -171,49 +210,6 @@ package enum ZoneRules {
   ///
   /// 4: more adverts in one second see the same shadow.
   package static let independentSamples = 4.0
-  /// The time over which a mean is taken while a beacon lies still.
-  package static let stillMemory = TimeSpan.seconds(30)
-  /// The same while it moves.
-  ///
-  /// 1.5 s: what a walker's level has been for the last two metres.
-  package static let movingMemory = TimeSpan.seconds(1.5)
-  /// The amount by which the current level may differ from the mean while a beacon lies still.
-  ///
-  /// 3.5 dB at least: less than half a room.
-  ///
-  /// - Units: dB.
-  package static let quietBand = 3.5
-  /// The same in standard deviations of the two.
-  ///
-  /// 3: once in six minutes by chance.
-  package static let quietDeviations = 3.0
-  /// The least that a level is taken to wander around its mean while a beacon lies still.
-  ///
-  /// - Units: dB.
-  package static let leastUnrest = 0.2
-  /// The most that is learned of it.
-  ///
-  /// 4 dB: what lies beyond is a beacon that does not lie still.
-  ///
-  /// - Units: dB.
-  package static let mostUnrest = 4.0
-  /// The time that a beacon must have been in its zone before its unrest is learned and ``reluctance`` applies.
-  ///
-  /// 120 s: a beacon that is carried about every minute or two changes its level by its own movement.
-  package static let settlingTime = TimeSpan.seconds(120)
-  /// The time over which it is learned.
-  package static let unrestMemory = TimeSpan.seconds(120)
-  /// The share of the largest departure from the mean that another observer's departure must reach to count as one.
-  ///
-  /// 0.25: a movement that takes 20 dB from one observer's level changes that of another by 5 dB at least.
-  package static let companionShare = 0.25
-  /// The time for which a single observer may hear a beacon weaker, while all others hear it as before, until that
-  /// counts.
-  ///
-  /// 12 s: a tag that moves changes its level at two observers at least, a body in the way at one, and few stand
-  /// there for longer.
-  package static let shadowPatience = TimeSpan.seconds(12)
-
   // MARK: Silence
 
   /// The improbability of a silence above which the level of a live observer falls in the comparison.

@@ -15,19 +15,14 @@ extension ZoneTrack: FieldStruct {
     try coder.code(&changedAt)
     try coder.code(&enteredAt)
     try coder.code(&nextLesson)
-    try coder.code(&lookedAt)
     try coder.code(&weighedAt)
     try coder.code(&outageTime)
     try coder.code(place: &candidate)
     try coder.code(&doubtedSince)
     try coder.code(&lag)
-    try coder.code(&isMoving)
     try coder.code(&isFresh)
-    try coder.code(finite: &heardOnTheMove)
-    var (observer, since) = (shadowed?.observer, shadowed?.since)
-    try coder.code(place: &observer)
-    try coder.code(&since)
-    if let observer, let since { shadowed = Shadow(observer: observer, since: since) }
+    try carriage.visitFields(&coder)
+    try coder.code(&isSettled)
     try coder.code(&gaps)
     try coder.code(&belief.shares)
     try coder.code(&levels)
@@ -38,7 +33,7 @@ extension ZoneTrack {
   /// Returns whether the track belongs to a plan with so many zones and observers, and has its levels in their order.
   func fits(zones: Int, observers: Int) -> Bool {
     let isInOrder = zip(levels, levels.dropFirst()).allSatisfy { $0.observer < $1.observer }
-    let heard = levels.map(\.observer) + (shadowed.map { [$0.observer] } ?? [])
+    let heard = levels.map(\.observer)
     let shares = belief.shares.map(\.zone).filter { $0 != ZoneWeighing.elsewhere }
     return isInOrder && heard.allSatisfy { $0 < observers }
       && (shares + [zone, candidate].compactMap { $0 }).allSatisfy { (0..<zones).contains($0) }
@@ -50,9 +45,7 @@ extension ZoneTrack {
     for index in levels.indices where !levels[index].isDark { levels[index].resume(at: instant) }
     candidate = nil
     doubtedSince = nil
-    shadowed = nil
     isFresh = false
-    if lookedAt != .distantPast { lookedAt = instant }
     if weighedAt != .distantPast { weighedAt = instant }
     if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
     if nextLook != .distantFuture { nextLook = instant + ZoneRules.period }
@@ -70,7 +63,8 @@ extension ZoneTrack {
     zone = told
     candidate = nil
     doubtedSince = nil
-    isMoving = false
+    carriage = Carriage()
+    isSettled = told != nil
     if told != nil || !isHeardInTheDark {
       levels.removeAll()
       belief.removeAll()
@@ -149,8 +143,5 @@ extension ZoneTrack {
     }
     // If only `elsewhere` is left, the next look starts from the initial probabilities.
     if !belief.shares.contains(where: { $0.zone != ZoneWeighing.elsewhere }) { belief.removeAll() }
-    shadowed = shadowed.flatMap { old in
-      translation.observers[old.observer].map { Shadow(observer: $0, since: old.since) }
-    }
   }
 }

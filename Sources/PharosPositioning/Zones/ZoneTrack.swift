@@ -11,18 +11,14 @@ struct ZoneTrack: Equatable, Sendable {
     var proofs: [Timestamp]
     /// The offsets that are added to the observers' levels.
     var offsets: OffsetTable
+    /// The slow deviations of the levels.
+    var noise = LevelNoise()
 
     /// Returns the time up to which an observer's silence counts: the instant or, if earlier, its last proof of life.
     ///
     /// The silence of a failed gateway is no evidence about its room, and the failure is noticed late. So silence does
     /// not count until a later sign of life shows that the gateway was up.
     func through(_ instant: Timestamp, of observer: Int) -> Timestamp { min(instant, proofs[observer]) }
-  }
-
-  /// An observer that alone hears the beacon weaker than before, and the time from which it does.
-  struct Shadow: Equatable, Sendable {
-    let observer: Int
-    let since: Timestamp
   }
 
   /// The zone that the beacon is in.
@@ -54,18 +50,14 @@ struct ZoneTrack: Equatable, Sendable {
   var enteredAt = Timestamp.distantPast
   /// The time at which the lesson of its stay is due, or the distant future once it has been taken.
   var nextLesson = Timestamp.distantFuture
-  /// Indicates whether the levels show that the beacon moves: a level departs from its mean, other than at a single
-  /// shadowed observer.
-  var isMoving = false
-
-  /// The observer that alone hears the beacon weaker than before, and the time from which it does.
-  var shadowed: Shadow?
-  var lookedAt = Timestamp.distantPast
+  /// The probability that the beacon is carried.
+  var carriage = Carriage()
+  /// Indicates whether the present zone has been clear since the beacon was last carried.
+  var isSettled = false
+  /// The time of the last look with new evidence.
   var weighedAt = Timestamp.distantPast
   var isFresh = false
   var lag = TimeSpan.zero
-  /// The number of adverts that were heard since its levels began to change.
-  var heardOnTheMove = 0.0
   /// The gap model learned from all of its observers.
   var gaps = GapModel()
   var outageTime = Timestamp.distantPast
@@ -73,10 +65,16 @@ struct ZoneTrack: Equatable, Sendable {
   /// Indicates whether the beacon is in no zone and no observer that is up hears it.
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
 
-  /// Takes an observer's summary of the beacon for one second.
-  mutating func add(_ summary: BeaconSummary, of observer: Int, until end: Timestamp, at instant: Timestamp) {
+  /// Takes an observer's summary of the beacon for one second, from which the noise of the site learns too.
+  mutating func add(
+    _ summary: BeaconSummary,
+    of observer: Int,
+    until end: Timestamp,
+    at instant: Timestamp,
+    _ noise: inout LevelNoise
+  ) {
     lag = max(.zero, instant - end)
-    heardOnTheMove += Double(summary.count)
+    carriage.advance(to: instant)
     isFresh = true
     // Soon, unless a look is due anyway: a beacon that was silent for long is looked at seldom.
     if nextLook > instant + ZoneRules.period { nextLook = instant }
@@ -85,11 +83,15 @@ struct ZoneTrack: Equatable, Sendable {
       if !levels[index].isBack, !levels[index].isTorn {
         gaps.learn(max(0, (instant - levels[index].toldAt).seconds))
       }
-      levels[index].add(summary, at: instant, circumstance(of: observer, at: instant))
+      carriage.take(levels[index].add(summary, at: instant, carriage: carriage.probability, &noise))
       return
     }
-    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson)
+    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, noise)
     if levels.contains(where: \.isDark) { level.levelAtOutage = ZoneRules.sensitivity }
+    // An observer that did not hear the beacon while others did says that it has come nearer.
+    if let first = levels.lazy.map(\.since).min(), instant - first >= ZoneRules.shortestPresence {
+      carriage.take(level.arrival)
+    }
     let place = levels.firstIndex { observer < $0.observer } ?? levels.count
     levels.insert(level, at: place)
   }
@@ -140,32 +142,23 @@ struct ZoneTrack: Equatable, Sendable {
   ) {
     forget(at: instant, around)
     weighing.removeAll()
+    weighing.chance = zone == nil || isSettled ? ZoneRules.chanceDeviations : 0
     let isFalling = hear(at: instant, around, into: &weighing)
     belief.recall(into: &weighing, around.plan)
     weighing.rank(around.plan, placing: placing)
     weighing.trim(keeping: zone)
     guard !weighing.candidates.isEmpty else { return belief.removeAll() }
     belief.recallElsewhere(into: &weighing, around.plan)
+    // Without anything new the probabilities wait, so that a zone that was certain stays so until the next second.
+    guard isFresh || isFalling else { return }
+    let longest = isFalling ? ZoneRules.period.seconds : ZoneRules.longestEvidence.seconds
+    let evidence = weighedAt == .distantPast ? ZoneRules.period.seconds : (instant - weighedAt).seconds
+    let elapsed = weighedAt == .distantPast ? 0 : (instant - weighedAt).seconds
+    weighedAt = instant
+    isFresh = false
+    let rate = ZoneRules.restingRate + carriage.probability * (ZoneRules.walkingRate - ZoneRules.restingRate)
     weighing.score(around.plan)
-    var evidence = 0.0
-    if isFresh || isFalling {
-      let longest = ZoneRules.longestEvidence.seconds
-      evidence = min((instant - weighedAt).seconds, isFalling ? ZoneRules.period.seconds : longest)
-      if weighedAt == .distantPast { evidence = ZoneRules.period.seconds }
-      weighedAt = instant
-      isFresh = false
-    }
-    let elapsed = lookedAt == .distantPast ? 0 : (instant - lookedAt).seconds
-    lookedAt = instant
-    let rate = isMoving ? ZoneRules.walkingRate : ZoneRules.restingRate
-    belief.step(elapsed: elapsed, rate: rate, evidence: evidence, &weighing, around.plan)
-  }
-
-  /// Returns the situation of the beacon while an observer hears it.
-  private func circumstance(of observer: Int, at instant: Timestamp) -> ObserverLevel.Circumstance {
-    if isMoving { return .moving }
-    if shadowed?.observer == observer { return .hidden }
-    return zone != nil && instant - enteredAt >= ZoneRules.settlingTime ? .settled : .still
+    belief.step(elapsed: elapsed, rate: rate, evidence: min(evidence, longest), &weighing, around.plan)
   }
 
   /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
@@ -178,40 +171,17 @@ struct ZoneTrack: Equatable, Sendable {
   /// Adds the level at each observer that hears the beacon.
   ///
   /// Returns true if an observer has fallen silent.
-  ///
-  /// While no observer's current level departs from its mean, the beacon lies still and the means count. If a single
-  /// observer hears it weaker, a person stands in the way, and the means still count for a while.
   private mutating func hear(
     at instant: Timestamp,
     _ around: Surroundings,
     into weighing: inout ZoneWeighing
   ) -> Bool {
-    var (farthest, isFalling) = (0.0, false)
+    var isFalling = false
     for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
       let through = around.through(instant, of: levels[index].observer)
       if levels[index].fall(at: through) > 0 { isFalling = true }
-      farthest = max(farthest, abs(levels[index].quick - levels[index].slow))
     }
-    var (departed, alone) = (0, -1)
-    for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
-      let departure = levels[index].quick - levels[index].slow
-      let band = max(levels[index].quietBand, ZoneRules.companionShare * farthest)
-      guard abs(departure) > band else { continue }
-      departed += 1
-      alone = departure < 0 ? levels[index].observer : -1
-    }
-    if departed == 1, alone >= 0 {
-      if shadowed?.observer != alone { shadowed = Shadow(observer: alone, since: instant) }
-    } else if departed == 0 {
-      shadowed = nil
-    }
-    let isShadow =
-      departed == 1 && alone >= 0
-      && (shadowed.map { instant - $0.since < ZoneRules.shadowPatience } ?? false)
-    let wasMoving = isMoving
-    isMoving = departed > 0 && !isShadow
-    if !wasMoving, isMoving { heardOnTheMove = 0 }
-    if wasMoving, !isMoving { for index in levels.indices { levels[index].settleIn() } }
+    carriage.advance(to: instant)
     let nearer = approach(at: instant, around)
     for index in levels.indices {
       let level = levels[index]
@@ -220,12 +190,13 @@ struct ZoneTrack: Equatable, Sendable {
       let isHeld = level.isDark || level.isBack && level.fall(at: through) == 0
       // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
       guard isHeld || level.samples > 1 else { continue }
+      let now = isHeld ? (level: level.carried - nearer, variance: 0) : heardLevel(index, at: instant, around)
       weighing.heard.append(
         ZoneWeighing.Heard(
           observer: level.observer,
-          level: isHeld ? level.quick - nearer : heardLevel(index, at: instant, around),
+          level: now.level,
           offset: around.offsets.applied(level.observer),
-          variance: isMoving ? level.variance : 0,
+          variance: now.variance,
           isDark: isHeld
         )
       )
@@ -259,12 +230,13 @@ extension ZoneTrack {
       if own?.isLive != true, own?.isDark == true { return leave(at: instant, .observerDown, weighing) }
       if !weighing.candidates.contains(where: \.isLive) { return leave(at: instant, .silence, weighing) }
     }
+    settle(weighing)
     let best = weighing.candidates.max { left, right in
       (left.probability, -left.zone) < (right.probability, -right.zone)
     }
     if let best, best.isLive, best.zone != zone, best.probability >= ZoneRules.certainty {
       let lead = weighing.lead(of: best.zone)
-      if lead.within >= margin(for: best, at: instant, weighing), isWitnessed {
+      if lead.within >= margin(for: best, weighing) {
         return challenge(best, lead: lead.overall, at: instant, around, weighing)
       }
     }
@@ -278,11 +250,6 @@ extension ZoneTrack {
     return max(ZoneRules.period, .seconds((instant - toldAt).seconds * ZoneRules.silentPause))
   }
 
-  /// Indicates whether the evidence for a change is more than an advert or two.
-  private var isWitnessed: Bool {
-    zone == nil || !isMoving || heardOnTheMove >= ZoneRules.witnesses * Double(levels.count)
-  }
-
   /// Takes the lesson of a stay from a beacon that lies still and whose zone is certain.
   ///
   /// Returns false if no lesson is due.
@@ -293,7 +260,9 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Bool {
-    guard let zone, instant >= nextLesson, !isMoving, !levels.contains(where: \.isDark) else { return false }
+    guard let zone, instant >= nextLesson, carriage.probability < ZoneRules.restProbability,
+      !levels.contains(where: \.isDark)
+    else { return false }
     guard belief.probability(of: zone) >= ZoneRules.certainty else { return false }
     nextLesson = .distantFuture
     // Whose lesson it is, the offsets as far as they are known tell, whether they are used for zones or not: a loud observer
@@ -312,38 +281,30 @@ extension ZoneTrack {
     return true
   }
 
-  /// Returns the lead that a zone needs over the next one: more where the levels are uncertain.
-  private func margin(
-    for best: ZoneWeighing.Candidate,
-    at instant: Timestamp,
-    _ weighing: ZoneWeighing
-  ) -> Double {
+  /// Settles the beacon in its zone once that is clear, and opens the question again when it is carried.
+  private mutating func settle(_ weighing: ZoneWeighing) {
+    if carriage.probability > 0.5 { isSettled = false }
+    guard !isSettled, carriage.probability < ZoneRules.restProbability else { return }
+    guard let own = weighing.candidates.first(where: { $0.zone == zone }), own.observer >= 0 else { return }
+    guard let next = weighing.runnerUp(behind: own.zone), next.observer >= 0 else { return }
+    isSettled = own.first - next.first > ZoneRules.leadDeviations * deviation(own, next)
+  }
+
+  /// Returns the lead that a zone needs over the next one.
+  ///
+  /// Where the levels are uncertain it is larger. It is smaller once the beacon has been carried: then the present zone
+  /// has no more claim to it than the next one.
+  private func margin(for best: ZoneWeighing.Candidate, _ weighing: ZoneWeighing) -> Double {
     guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else {
       return ZoneRules.margin
     }
-    let variance = doubt(about: best.observer) + doubt(about: next.observer)
-    let lead = max(ZoneRules.margin, ZoneRules.leadDeviations * variance.squareRoot())
-    guard zone != nil, !isMoving, instant - enteredAt >= ZoneRules.settlingTime else { return lead }
-    return lead + max(0, ZoneRules.clearWay - way) * ZoneRules.reluctance
+    let deviations = zone == nil || isSettled ? ZoneRules.leadDeviations : ZoneRules.openDeviations
+    return max(ZoneRules.margin, deviations * deviation(best, next))
   }
 
-  /// The distance of the levels from their means of the last minute, over all observers.
-  ///
-  /// - Units: dB, root mean square.
-  private var way: Double {
-    var (sum, count) = (0.0, 0.0)
-    for level in levels where !level.isDark && level.samples > 1 {
-      let change = (isMoving ? level.quick : level.slow) - level.home
-      sum += change * change
-      count += 1
-    }
-    return count > 0 ? (sum / count).squareRoot() : 0
-  }
-
-  /// Returns the variance of a level: its uncertainty and its unrest.
-  private func doubt(about observer: Int) -> Double {
-    guard let level = levels.first(where: { $0.observer == observer }) else { return 0 }
-    return level.unrest + (isMoving ? level.variance : level.slowVariance)
+  /// Returns the standard deviation of the lead of one zone over another.
+  private func deviation(_ one: ZoneWeighing.Candidate, _ other: ZoneWeighing.Candidate) -> Double {
+    (one.variance + other.variance).squareRoot()
   }
 
   private mutating func challenge(
@@ -369,11 +330,11 @@ extension ZoneTrack {
       probability: best.probability,
       runnerUp: weighing.runnerUp(behind: best.zone)
     )
+    if zone == nil { isSettled = true }
     zone = best.zone
     enteredAt = instant
     candidate = nil
     doubtedSince = nil
-    for index in levels.indices { levels[index].settleIn() }
     nextLesson = instant + ZoneRules.lessonDelay
     return move
   }
@@ -445,12 +406,17 @@ extension ZoneWeighing {
 
 /// The effect of silence on the levels, at observers that are up and at those that are down.
 extension ZoneTrack {
-  /// Returns the level that counts, reduced by silence.
-  func heardLevel(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
-    if isMoving { return current(index, at: instant, around) }
+  /// Returns the level that counts, reduced by silence, and its variance.
+  func heardLevel(
+    _ index: Int,
+    at instant: Timestamp,
+    _ around: Surroundings
+  ) -> (level: Double, variance: Double) {
     let level = levels[index]
+    var heard = level.level(carriage: carriage.probability, around.noise)
     let fall = level.fall(at: around.through(instant, of: level.observer))
-    return fall > 0 ? max(level.slow - fall, min(ZoneRules.sensitivity, level.slow)) : level.slow
+    if fall > 0 { heard.level = max(heard.level - fall, min(ZoneRules.sensitivity, heard.level)) }
+    return heard
   }
 
   /// Returns the correction of the levels of observers that are down: the rise of the level at a live observer since
@@ -468,9 +434,9 @@ extension ZoneTrack {
   /// Returns the current level, reduced by silence.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     let through = around.through(instant, of: levels[index].observer)
-    let fallen = levels[index].quick - levels[index].fall(at: through)
+    let fallen = levels[index].carried - levels[index].fall(at: through)
     return levels[index].isDark
-      ? fallen : max(fallen, min(ZoneRules.sensitivity, levels[index].quick))
+      ? fallen : max(fallen, min(ZoneRules.sensitivity, levels[index].carried))
   }
 
   /// Removes the levels of silent observers, and those of observers that are down once the beacon has clearly moved.

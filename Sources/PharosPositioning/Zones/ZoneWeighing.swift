@@ -29,7 +29,7 @@ package struct ZoneWeighing: Sendable {
     let floor: Int
     /// The probability before this look, and after it.
     var probability: Double
-    /// The level of its loudest observer, and whose it is.
+    /// The level of its loudest observer, whose it is, and its uncertainty.
     var first: Double
     var observer = -1
     var variance = 0.0
@@ -68,6 +68,8 @@ package struct ZoneWeighing: Sendable {
   /// The zones in question; `elsewhere` last.
   package var candidates: [Candidate] = []
   private var floors: [FloorLevels] = []
+  /// The part of a lead that chance explains, in standard deviations of the lead.
+  var chance = 0.0
 
   package init() {}
 
@@ -143,12 +145,11 @@ package struct ZoneWeighing: Sendable {
       if other.first > best.first { best = other }
       if plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
     }
-    let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
-    let slope = ZoneRules.separation / (place + (own.variance + best.variance) / 2)
-    let score = -slope * min(ZoneRules.cap, best.first - own.first)
-    guard zone.ranks > 1 else { return score }
-    let further = -ZoneRules.separation / place * min(ZoneRules.cap, second - own.second)
-    return (score + ZoneRules.secondWeight * further) / (1 + ZoneRules.secondWeight)
+    let byChance = chance * (own.variance + best.variance).squareRoot()
+    let score = -min(ZoneRules.cap, max(0, best.first - own.first - byChance))
+    guard zone.ranks > 1 else { return ZoneRules.leadEvidence * score }
+    let further = -min(ZoneRules.cap, second - own.second)
+    return ZoneRules.leadEvidence * (score + ZoneRules.secondWeight * further) / (1 + ZoneRules.secondWeight)
   }
 
   private mutating func scoreFloors(_ plan: ZonePlan) {
@@ -169,7 +170,6 @@ package struct ZoneWeighing: Sendable {
       if ranks > 1 { best.second = max(best.second, floor.second) }
       if ranks > 2 { best.third = max(best.third, floor.third) }
     }
-    let slope = ZoneRules.separation / (ZoneRules.placeDeviation * ZoneRules.placeDeviation)
     for index in floors.indices {
       let floor = floors[index]
       var (sum, weight) = (min(ZoneRules.floorCap, best.first - floor.first), 1.0)
@@ -181,7 +181,7 @@ package struct ZoneWeighing: Sendable {
         sum += min(ZoneRules.floorCap, best.third - floor.third)
         weight += 1
       }
-      floors[index].score = -slope * sum / weight
+      floors[index].score = -ZoneRules.leadEvidence * sum / weight
     }
   }
 }
