@@ -93,6 +93,7 @@ extension MonitoringEngine {
     let floor = publishedState.latest.map { max($0, latest) } ?? latest
     for index in observerEngines.indices where observerEngines[index].isLive {
       observerEngines[index].interrupt(until: latest)
+      observerEngines[index].forgetClock()
       observerEngines[index].raiseCounters(to: floor)
     }
     for record in publishedState.observers { restore(record, floor) }
@@ -245,6 +246,10 @@ extension ObserverEngine {
       rows[row].isWaiting = false
     }
   }
+
+  /// Learns the difference of the observer's clock again, since a start maps R to the wall clock again: a step of the
+  /// wall clock that the state does not know of moves all differences.
+  fileprivate mutating func forgetClock() { clock = ClockOffset() }
 
   /// Lets all that ids are counted with go on behind an instant.
   fileprivate mutating func raiseCounters(to instant: Timestamp) {

@@ -239,6 +239,25 @@ struct ResumeTests {
     #expect(timeline.story() == ["regionEnter door 99.8", "regionExit door 104.0"])
   }
 
+  @Test("a sender's clock is compared again after a start, by which the receive times may have moved")
+  func senderClock() throws {
+    let site = Timeline.site([Timeline.region("door", major: 1), Timeline.region("hall", major: 2)])
+    var timeline = Timeline(site)
+    for second in 1...30 {
+      let seconds = Double(second)
+      timeline.hear(at: seconds, timing: .sent(Timeline.at(seconds - 1e6)))
+    }
+    let kept = timeline.checkpoint(at: 30.5)
+    // The wall clock was set by three seconds, and the server ended before it noticed.
+    try timeline.restart(from: kept, at: 35, site: site)
+    for second in 36...40 {
+      let seconds = Double(second)
+      timeline.hear(2, 7, at: seconds, timing: .sent(Timeline.at(seconds - 3 - 1e6)))
+    }
+    #expect(timeline.story([.regionEnter]) == ["regionEnter door 1.0", "regionEnter hall 36.0"])
+    #expect(timeline.engine.counters.late == 0)
+  }
+
   @Test(
     "a beacon that was told to be outside ends its presence, so that its next advert is told to stage two anew"
   )
