@@ -79,9 +79,10 @@ package struct Presence: Sendable {
     isWaiting = false
     switch phase {
     case .outside:
+      let before = mark
       guard counts(level), count(time, needed: rules.enterSamples, window: window) else { return nil }
       phase = .inside
-      began = time
+      began = max(time, before)
       earlier.removeAll()
       follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return .entered
@@ -163,18 +164,20 @@ package struct Presence: Sendable {
   }
 
   /// Counts a sample; true if there are enough within the window.
+  ///
+  /// One that is earlier than the sample before it counts where two are enough.
   private mutating func count(_ time: Timestamp, needed: Int, window: TimeSpan) -> Bool {
     guard needed > 1 else {
       mark = time
       return true
     }
-    guard time != mark else { return false }
+    guard time != mark, time > mark || needed == 2 else { return false }
     let oldest = needed == 2 ? mark : earlier.count >= needed - 1 ? earlier[0] : .distantPast
-    if oldest != .distantPast, time - oldest <= window {
-      mark = oldest
+    if oldest != .distantPast, max(time - oldest, oldest - time) <= window {
+      mark = min(oldest, time)
       return true
     }
-    mark = time
+    mark = max(mark, time)
     guard needed > 2 else { return false }
     if earlier.count >= needed - 1 { earlier.removeFirst() }
     earlier.append(time)

@@ -217,7 +217,10 @@ extension TrackHandle {
     _ outcome: inout Outcome
   ) {
     let level = sample.offsetLevel.map { Presence.Level(sample: $0, filtered: self.level(kind) ?? $0) }
-    let start = sampleStart
+    // A report that is earlier than the latest sample is of another transmission, although it joins that sample: after a
+    // pause of the server all that was sent meanwhile is read at once, and only the ages tell adverts apart.
+    let isEarlier = sample.time + TrackHandle.joinSpan < sampleStart
+    let start = isEarlier ? sample.time : sampleStart
     for place in 0..<catalog.sets[Int(cold.matchSet)].policies.count {
       var presence = presence(place)
       // What waited for proof has no timer: it needs one again.

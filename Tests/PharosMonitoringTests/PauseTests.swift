@@ -32,6 +32,27 @@ struct PauseTests {
     #expect(Self.story(isPublished: false, isBack: true).dropFirst().first == "regionExit door 24.1")
   }
 
+  @Test(
+    "adverts that are read at one instant are told apart by their ages, in any order",
+    arguments: [([300, 200], true), ([200, 300], true), ([200, 205], false), ([205, 200], false)]
+  )
+  func readTogether(ages: [Int64], enters: Bool) {
+    var timeline = Timeline(Timeline.site([Timeline.region(samples: 2, silence: .seconds(4))]))
+    for age in ages { timeline.hear(at: 60, timing: .age(.milliseconds(age))) }
+    timeline.advance(to: 63)
+    #expect(timeline.story() == (enters ? ["regionEnter door 59.8"] : []))
+  }
+
+  @Test("an advert that is much earlier than the latest one does not make it enter")
+  func readTooLate() {
+    var site = Timeline.site([Timeline.region(samples: 2, silence: .seconds(4))])
+    site.observers[0].lag = .seconds(60)
+    var timeline = Timeline(site)
+    for age in [1.0, 50] { timeline.hear(at: 60, timing: .age(.seconds(age))) }
+    timeline.advance(to: 130)
+    #expect(timeline.story() == [])
+  }
+
   @Test("what was due before it is decided before it")
   func before() {
     var timeline = Timeline(Self.site)
