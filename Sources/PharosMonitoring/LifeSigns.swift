@@ -215,17 +215,26 @@ extension LifeSigns {
       reception.becomeDeaf(since: open, at: time)
       return false
     }
-    guard verdict.isDoubtful else {
+    // In the first seconds after a downtime or a pause, the histories of transmitters are too short for doubt: until one is
+    // heard as usual, the exit waits as well.
+    let isEarly = start < silentFrom + LifeSigns.least && !verdict.isFine
+    guard verdict.isDoubtful || isEarly else {
       doubt = nil
       return true
     }
     // The observer is alive, or the caller would not ask. Wait as long again as the silence lasted, at most one
-    // liveness gap.
+    // liveness gap. Only while the observer is heard can a witness come back, so behind a hole in what it sends the
+    // wait begins again; an observer that is heard now and then waits one liveness gap more in all.
     let patience = min(max(LifeSigns.patience, deadline - start), allowedGap)
     var since = time
-    if let doubt, time - doubt.last <= allowedGap { since = doubt.since }
+    if let doubt, time - doubt.last <= witnessPause { since = doubt.since }
     doubt = (since, time)
-    return time - max(since, deadline) >= patience
+    return time - max(since, deadline) >= patience || time - deadline >= patience + allowedGap
+  }
+
+  /// The longest time between two looks at a doubt that is no hole: between heartbeats, if their period is known.
+  private var witnessPause: TimeSpan {
+    heartbeats.longestPause != .forever ? heartbeats.longestPause : LifeSigns.noticeable
   }
 
   /// Anything came: if nothing did for longer than heartbeats let it be, nothing could.

@@ -139,8 +139,13 @@ extension Reception {
 
     /// A Boolean value that is true if one transmitter's silence is in doubt.
     ///
-    /// The adverts received are thinned out, or two or more transmitters are suspects and none is heard as usual.
-    package var isDoubtful: Bool { isThinned || fine == 0 && suspects >= 2 }
+    /// The adverts received are thinned out, or two or more transmitters are suspects and none is heard as usual. Nor does a
+    /// transmitter settle the matter of which no more is known than that it was heard once, if the others would have
+    /// fallen silent together by an unlikely chance: that is what the end of a short outage looks like.
+    package var isDoubtful: Bool {
+      guard !isThinned, suspects >= 2 else { return isThinned }
+      return fine == 0 || fine < Reception.settled && coincidence >= Reception.settled
+    }
 
     fileprivate mutating func add(surprise value: Double) {
       surprise += value

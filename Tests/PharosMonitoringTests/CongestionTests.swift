@@ -69,6 +69,22 @@ struct CongestionTests {
     #expect(reception.isSilentTogether(at: Timeline.at(110)) == (count > 1))
   }
 
+  @Test("one advert of a slow transmitter is no proof that the radio hears while all others fell silent")
+  func oneAdvert() {
+    var reception = Reception()
+    for second in 0..<100 {
+      for other in 0..<4 {
+        reception.hear(UInt64(other + 1), at: Timeline.at(Double(second) + Double(other) / 10))
+      }
+      if second.isMultiple(of: 2) { reception.hear(9, at: Timeline.at(Double(second) + 0.5)) }
+    }
+    reception.hear(9, at: Timeline.at(103.05))
+    #expect(reception.verdict(from: Timeline.at(100), through: Timeline.at(103.1)).isDoubtful)
+    // A few more are.
+    for second in [105.0, 107, 109] { reception.hear(9, at: Timeline.at(second)) }
+    #expect(!reception.verdict(from: Timeline.at(100), through: Timeline.at(109.1)).isDoubtful)
+  }
+
   @Test("who leaves before the others is no suspect")
   func oneByOne() {
     let reception = CongestionTests.reception(of: 2, until: 100, seed: 4) { transmitter, time in

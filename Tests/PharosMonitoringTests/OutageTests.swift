@@ -112,6 +112,30 @@ struct OutageTests {
     #expect(timeline.story() == ["regionEnter door 0.1"])
   }
 
+  @Test("a doubt about an earlier hole in all traffic does not shorten the wait behind the next one")
+  func holes() {
+    var timeline = Timeline(
+      Timeline.site([Timeline.region(major: 1, silence: .seconds(4))], liveness: .auto)
+    )
+    func isHole(_ seconds: Double) -> Bool { (60..<69).contains(seconds) || (80..<92).contains(seconds) }
+    for tenth in 10..<1_300 {
+      let seconds = Double(tenth) / 10
+      guard !isHole(seconds) else { continue }
+      // Four strangers and the beacon, each once a second.
+      switch tenth % 10 {
+      case 0, 2, 4, 6: timeline.hear(2, UInt16(tenth % 10), at: seconds)
+      case 8: timeline.hear(at: seconds)
+      default: break
+      }
+    }
+    #expect(timeline.story() == ["regionEnter door 1.8"])
+    #expect(!timeline.events.contains { $0.kind == .observerOffline })
+    // When it leaves with the others and one stays, the exit does not wait.
+    for second in 130..<140 { timeline.hear(2, 0, at: Double(second)) }
+    timeline.advance(to: 150)
+    #expect(timeline.story().last == "regionExit door 133.8")
+  }
+
   @Test("deaf times are joined when there are many, and their credit is bounded")
   func spans() {
     var spans = DeafSpans()
