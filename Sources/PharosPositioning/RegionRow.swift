@@ -43,6 +43,12 @@ struct RegionRow: Sendable {
   /// A second: observers report once a second.
   static let leastPatience = TimeSpan.seconds(1)
 
+  /// The difference up to which it is open which of two observers heard a beacon last.
+  ///
+  /// 2 s, the shortest silence that a beacon may leave by. Reports tell a time less exactly than that where they were
+  /// held back together, as in a pause of the server.
+  static let simultaneous = TimeSpan.seconds(2)
+
   /// The region's place among the regions.
   var region: Int
   /// The state towards the region.
@@ -177,7 +183,8 @@ struct RegionRow: Sendable {
   /// Decides the state, and returns the change, if any.
   ///
   /// Any live observer that has the beacon inside decides. If there is none, the beacon is unmonitored as long as an
-  /// observer that is down heard it no earlier than the last live one that lost it. Otherwise it is outside.
+  /// observer that is down heard it no earlier than the last live one that lost it, to within ``simultaneous``. Otherwise
+  /// it is outside.
   mutating func settle() -> Change? {
     guard isDirty else { return nil }
     isDirty = false
@@ -234,7 +241,8 @@ struct RegionRow: Sendable {
 
   private func latestInTheDark() -> Hearing? {
     let bound = pendingExit?.lastHeard ?? .distantPast
-    return hearings.lazy.filter { $0.isDark && $0.lastHeard >= bound }.max { $0.lastHeard < $1.lastHeard }
+    return hearings.lazy.filter { $0.isDark && $0.lastHeard + RegionRow.simultaneous >= bound }
+      .max { $0.lastHeard < $1.lastHeard }
   }
 }
 

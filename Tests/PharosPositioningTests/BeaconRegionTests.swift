@@ -27,6 +27,7 @@ struct BeaconRegionTests {
       (["D-I-"], "--E-", "an outage before it was ever heard changes nothing"),
       (["I-O-----", "-I--D---"], "E---u---", "the last one that heard it went down"),
       (["I-D-----", "I----O--"], "E----X--", "the live one heard it longer than the dead one"),
+      (["I--D----", "I----O--"], "E--u----", "both heard it last at the same time, as far as times tell"),
     ]
   )
   func pictures(lines: [String], expected: String, why: String) {
