@@ -31,10 +31,17 @@ final class FaultWorld {
   var truthCheck: TruthCheck?
   private var streams: [StreamClient] = []
   private var random: RandomStream
+  /// A datagram that waits in the socket.
+  private struct Unread {
+    var delivery: Network.Delivery
+    var station: Int
+    var hearings: Set<Station.Hearing>
+  }
+
   /// Until when a station's network is gone, and whether it keeps what it hears.
   private var outages: [(until: TrueTime, keeps: Bool)]
   /// When a machine that stands still goes on, and what came meanwhile.
-  private var unread: [[UInt8]] = []
+  private var unread: [Unread] = []
   /// When the machine stood still.
   private(set) var pauses: [Range<TrueTime>] = []
   private var killsAfterCommit = false
@@ -246,7 +253,7 @@ final class FaultWorld {
       life.isPaused = false
       let datagrams = unread
       unread = []
-      for datagram in datagrams { life.receive(datagram) }
+      for datagram in datagrams { read(datagram, life) }
     }
   }
 
@@ -279,7 +286,7 @@ final class FaultWorld {
     if !station.isDead { clockwork.after(station.plan.period) { [weak self] in self?.run(index) } }
   }
 
-  func carry(_ datagram: Station.Datagram, from station: Int) {
+  private func carry(_ datagram: Station.Datagram, from station: Int) {
     for delivery in network.carry(datagram.bytes, &tally) {
       clockwork.after(delivery.after) { [weak self] in
         self?.deliver(delivery, from: station, datagram.hearings)
@@ -292,8 +299,21 @@ final class FaultWorld {
     guard let life, !life.isStopping else { return }
     received += 1
     arrivals.noteContact(with: station, at: clockwork.now)
-    if delivery.isWhole { arrivals.note(hearings, from: station, at: clockwork.now) }
-    guard !life.isPaused else { return unread.append(delivery.bytes) }
-    life.receive(delivery.bytes)
+    let datagram = Unread(delivery: delivery, station: station, hearings: hearings)
+    guard !life.isPaused else { return unread.append(datagram) }
+    read(datagram, life)
+  }
+
+  private func read(_ datagram: Unread, _ life: Life) {
+    if datagram.delivery.isWhole {
+      let plan = stations[datagram.station].plan
+      arrivals.note(
+        datagram.hearings,
+        from: datagram.station,
+        at: clockwork.now,
+        isDated: !plan.speaksRaddec || plan.givesTime
+      )
+    }
+    life.receive(datagram.delivery.bytes)
   }
 }

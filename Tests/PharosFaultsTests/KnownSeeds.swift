@@ -89,6 +89,43 @@ struct FailedSeed: CustomTestStringConvertible {
       seed: 8282,
       found: "what was heard before a restart and came behind it was an enter at the restart, not before"
     ),
+    FailedSeed(
+      seed: 31_001_990,
+      found: "no bug: a flood came from an observer whose network was gone, before its backlog"
+    ),
+    FailedSeed(seed: 31_004_303, found: "no bug: a flood overtook a backlog, as in seed 31001990"),
+    FailedSeed(
+      seed: 31_006_826,
+      found: "adverts that were read together were one sample: each was earlier than the one before"
+    ),
+    FailedSeed(
+      seed: 31_007_426,
+      found: "an enter was 3 s early: the clock of a raddec sender was compared with R of the run before"
+    ),
+    FailedSeed(seed: 31_007_552, found: "an enter was early, as in seed 31007426"),
+    FailedSeed(
+      seed: 31_013_170,
+      found: "an exit did not wait for witnesses: a doubt from an earlier cut counted as the wait"
+    ),
+    FailedSeed(
+      seed: 31_016_404,
+      found: "of two observers that were read together, the live one had heard it half a second later"
+    ),
+    FailedSeed(seed: 31_016_522, found: "an enter was early, as in seed 31007426"),
+    FailedSeed(
+      seed: 47_002_457,
+      found: "no bug: an observer whose clock was set back gave the adverts of its backlog no age"
+    ),
+    FailedSeed(
+      seed: 47_004_473,
+      found: "a cut right behind a restart was no hole: no transmitter had been heard long enough"
+    ),
+    FailedSeed(seed: 83_001_060, found: "a cut right behind a restart was no hole, as in seed 47004473"),
+    FailedSeed(seed: 47_008_993, found: "no bug: ages of a backlog were too small, as in seed 47002457"),
+    FailedSeed(
+      seed: 47_009_003,
+      found: "the first advert behind a cut of seven seconds counted as a radio that hears as usual"
+    ),
   ]
 }
 

@@ -1,12 +1,20 @@
-/// What the server can know of who is where: when adverts of a transmitter arrived from a station.
+/// What the server can know of who is where: when it read adverts of a transmitter from a station.
 ///
 /// What a run learned behind its last checkpoint is gone with it.
 struct Arrivals {
   private struct Arrival {
     var hearing: Station.Hearing
     var station: Int
+    /// When the server read it.
     var time: TrueTime
+    /// Whether the datagram tells when it was heard.
+    var isDated: Bool
   }
+
+  /// Reports that seem no further apart are of one transmission to the server.
+  ///
+  /// - Source: `TrackHandle.joinSpan` of PharosMonitoring.
+  private static let joined: TrueTime = 15_000_000
 
   private var arrivals: [Arrival] = []
   /// When anything arrived from each station, whatever became of it.
@@ -31,9 +39,16 @@ struct Arrivals {
     return (low > 0 ? times[low - 1] : nil, low < times.count ? times[low] : nil)
   }
 
-  /// Notes which adverts arrived from a station.
-  mutating func note(_ hearings: Set<Station.Hearing>, from station: Int, at time: TrueTime) {
-    for hearing in hearings { arrivals.append(Arrival(hearing: hearing, station: station, time: time)) }
+  /// Notes which adverts the server read from a station.
+  mutating func note(
+    _ hearings: Set<Station.Hearing>,
+    from station: Int,
+    at time: TrueTime,
+    isDated: Bool
+  ) {
+    for hearing in hearings {
+      arrivals.append(Arrival(hearing: hearing, station: station, time: time, isDated: isDated))
+    }
   }
 
   /// A checkpoint of a time is on the disk.
@@ -42,14 +57,25 @@ struct Arrivals {
   /// The run is gone.
   mutating func endRun() { arrivals.removeAll { $0.time > keptThrough } }
 
-  /// Whether the server knows from what came in a time that a station has heard so many adverts of a transmitter.
+  /// Whether the server knows from what it read in a time that a station has heard so many adverts of a transmitter.
+  ///
+  /// Adverts that tell no time and are read at one instant, as after a pause, are one advert that was reported more than once as far
+  /// as the server can know.
   func know(_ transmitter: Int, at station: Int, in span: Range<TrueTime>, adverts: Int = 1) -> Bool {
-    var times: Set<TrueTime> = []
+    var heard: Set<TrueTime> = []
+    var times: [TrueTime] = []
     for arrival in arrivals where arrival.station == station && span.contains(arrival.time) {
-      guard arrival.hearing.transmitter == transmitter else { continue }
-      times.insert(arrival.hearing.time)
-      if times.count >= adverts { return true }
+      guard arrival.hearing.transmitter == transmitter, heard.insert(arrival.hearing.time).inserted else {
+        continue
+      }
+      times.append(arrival.isDated ? arrival.hearing.time : arrival.time)
     }
-    return false
+    times.sort()
+    var (count, last) = (0, TrueTime.min)
+    for time in times where count == 0 || time - last > Arrivals.joined {
+      count += 1
+      last = time
+    }
+    return count >= adverts
   }
 }

@@ -6,7 +6,9 @@ import PharosWire
 final class Station {
   /// What it has heard and not sent yet.
   private struct Heard {
-    var transmitter: Int
+    /// The number of the transmitter; nil for an identity of a flood.
+    var number: Int?
+    var transmitter: Transmitter
     var time: TrueTime
     var localTime: TrueTime
     var level: Int8
@@ -106,7 +108,11 @@ final class Station {
     return most
   }
 
-  private func localTime(_ time: TrueTime) -> TrueTime { time + ahead + TrueTime(Double(time) * drift) }
+  /// The time by the clock that its times or ages are taken from: raddecs tell times of the clock that is set, while ages are
+  /// differences of one that never is, as the format demands, so that no clock of a gateway matters.
+  private func localTime(_ time: TrueTime) -> TrueTime {
+    time + (plan.speaksRaddec ? ahead : 0) + TrueTime(Double(time) * drift)
+  }
 
   // MARK: Hearing
 
@@ -120,13 +126,25 @@ final class Station {
       while time < now {
         if time >= heardThrough, truth.isAudible(number, at: index, time), !random.chance(Station.missed) {
           let level = Int8(-60 + Int(random.uniform(-4, 4)))
-          heard.append(Heard(transmitter: number, time: time, localTime: localTime(time), level: level))
-          advertsHeard += 1
+          hear(transmitter, number, at: time, level: level)
         }
         time += transmitter.interval
       }
     }
     heard.sort { $0.time < $1.time }
+  }
+
+  private func hear(_ transmitter: Transmitter, _ number: Int?, at time: TrueTime, level: Int8) {
+    heard.append(
+      Heard(
+        number: number,
+        transmitter: transmitter,
+        time: time,
+        localTime: localTime(time),
+        level: level
+      )
+    )
+    advertsHeard += 1
   }
 
   /// The datagrams that it sends at a time.
@@ -151,7 +169,7 @@ final class Station {
   private func raddecs() -> [Datagram] {
     defer { heard = [] }
     return heard.compactMap { heard in
-      let transmitter = transmitters[heard.transmitter]
+      let transmitter = heard.transmitter
       let time = Timestamp(nanoseconds: Station.epoch + heard.localTime)
       let sighting = RaddecSighting(
         transmitter: transmitter.address,
@@ -159,8 +177,7 @@ final class Station {
         time: plan.givesTime ? time : nil,
         packets: [.init(pdu: .nonConnectable, data: transmitter.payload)]
       )
-      let hearing = Hearing(transmitter: heard.transmitter, time: heard.time)
-      return RaddecEncoder.encode(sighting).map { Datagram(bytes: $0, hearings: [hearing]) }
+      return RaddecEncoder.encode(sighting).map { Datagram(bytes: $0, hearings: Station.hearings([heard])) }
     }
   }
 
@@ -169,19 +186,18 @@ final class Station {
     let sent = Timestamp(nanoseconds: Station.epoch + localTime(now))
     let observer = batch.index(of: plan.id)
     for heard in heard {
-      let transmitter = transmitters[heard.transmitter]
       let advert = Advert(
-        address: transmitter.address,
+        address: heard.transmitter.address,
         rssi: RSSI(dBm: heard.level),
         pdu: .nonConnectable,
-        payload: batch.append(payload: transmitter.payload)
+        payload: batch.append(payload: heard.transmitter.payload)
       )
       let time = Timestamp(nanoseconds: Station.epoch + heard.localTime)
       batch.append(
         Report(observer: observer, received: sent, timing: .age(sent - time), body: .advert(advert))
       )
     }
-    let hearings = Set(heard.map { Hearing(transmitter: $0.transmitter, time: $0.time) })
+    let sources = heard
     heard = []
     if now >= nextHeartbeat {
       nextHeartbeat = now + Station.heartbeatPeriod
@@ -191,26 +207,41 @@ final class Station {
         Report(observer: observer, received: sent, timing: .age(.zero), body: .heartbeat(heartbeat))
       )
     }
-    let datagrams = encode(batch, sent: sent, uptime: TimeSpan(nanoseconds: max(0, now - bootedAt)))
-    // Of a run of several each may be what arrives; only one that is whole tells of all.
-    return datagrams.map { Datagram(bytes: $0, hearings: datagrams.count == 1 ? hearings : []) }
+    return encode(batch, of: sources, sent: sent, uptime: TimeSpan(nanoseconds: max(0, now - bootedAt)))
   }
 
-  private func encode(_ batch: ReportBatch, sent: Timestamp, uptime: TimeSpan) -> [[UInt8]] {
-    var datagrams: [[UInt8]] = []
-    for report in batch.reports where !encoder.append(report, from: batch, sent: sent) {
-      datagrams.append(encoder.finish(uptime: uptime))
+  /// Encodes the reports of a batch, the first of which are the adverts that were heard.
+  private func encode(
+    _ batch: ReportBatch,
+    of heard: [Heard],
+    sent: Timestamp,
+    uptime: TimeSpan
+  ) -> [Datagram] {
+    var datagrams: [Datagram] = []
+    var first = 0
+    func finish(before next: Int) {
+      let hearings = Station.hearings(heard[min(first, heard.count)..<min(next, heard.count)])
+      datagrams.append(Datagram(bytes: encoder.finish(uptime: uptime), hearings: hearings))
+      first = next
+    }
+    for (index, report) in batch.reports.enumerated()
+    where !encoder.append(report, from: batch, sent: sent) {
+      finish(before: index)
       _ = encoder.append(report, from: batch, sent: sent)
     }
-    if !encoder.isEmpty { datagrams.append(encoder.finish(uptime: uptime)) }
+    if !encoder.isEmpty { finish(before: batch.count) }
     return datagrams
   }
 
-  /// Adverts of identities that nobody has, as somebody makes them up who wants memory to run out.
-  func flood(_ count: Int, at now: TrueTime) -> [[UInt8]] {
-    var batch = ReportBatch()
-    let sent = Timestamp(nanoseconds: Station.epoch + localTime(now))
-    let observer = batch.index(of: plan.id)
+  private static func hearings(_ heard: some Sequence<Heard>) -> Set<Hearing> {
+    Set(heard.compactMap { heard in heard.number.map { Hearing(transmitter: $0, time: heard.time) } })
+  }
+
+  /// Hears adverts of identities that nobody has, as somebody makes them up who wants memory to run out.
+  ///
+  /// They are sent with all else that is heard: where the network is gone they are lost or kept with it.
+  func flood(_ count: Int, at now: TrueTime) {
+    listen(until: now)
     for _ in 0..<count {
       let made = Transmitter.beacon(
         FaultPlan.uuid,
@@ -219,16 +250,7 @@ final class Station {
         interval: 1,
         phase: 0
       )
-      let advert = Advert(
-        address: made.address,
-        rssi: RSSI(dBm: -70),
-        pdu: .nonConnectable,
-        payload: batch.append(payload: made.payload)
-      )
-      batch.append(
-        Report(observer: observer, received: sent, timing: .age(.zero), body: .advert(advert))
-      )
+      hear(made, nil, at: now, level: -70)
     }
-    return encode(batch, sent: sent, uptime: TimeSpan(nanoseconds: max(0, now - bootedAt)))
   }
 }

@@ -85,13 +85,10 @@ struct Troublemaker {
       let step = TrueTime.seconds(random.chance(0.5) ? length : -length)
       world.stations[station].setClock(by: step, at: world.clockwork.now)
     case .flood:
-      let index = random.below(world.stations.count)
-      let station = world.stations[index]
-      guard station.isUp(world.clockwork.now), !station.plan.speaksRaddec else { return }
+      let station = world.stations[random.below(world.stations.count)]
+      guard station.isUp(world.clockwork.now) else { return }
       world.tally.count(kind)
-      for bytes in station.flood(20 + random.below(200), at: world.clockwork.now) {
-        world.carry(Station.Datagram(bytes: bytes, hearings: []), from: index)
-      }
+      station.flood(20 + random.below(200), at: world.clockwork.now)
     case .clockStep:
       world.tally.count(kind)
       let length = random.chance(0.5) ? random.uniform(0.06, 5) : random.uniform(5, 7_200)
