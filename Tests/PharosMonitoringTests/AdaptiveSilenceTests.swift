@@ -105,7 +105,7 @@ struct AdaptiveSilenceTests {
     // Of a slower beacon more is lost around a fade, but no fade and its losses last for long.
     var slow = AdaptiveSilenceTests.learned(Array(repeating: 2, count: 3_000))
     slow.isUsuallyWeak = true
-    #expect(AdaptiveSilenceTests.gap(slow) == .seconds(28))
+    #expect(slow.allowance(AdaptiveSilenceTests.policy, at: .usual).basis?.floor == .seconds(28))
   }
 
   @Test("a stranger among tracks that lose nothing is let go sooner than one of whom nothing is known")
