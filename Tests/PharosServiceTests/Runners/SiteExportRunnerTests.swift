@@ -10,7 +10,9 @@ import Testing
 struct SiteExportRunnerTests {
   private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-  @Test("of a server that is stopped: its site file, and what was registered over HTTP, with its paths as they are written")
+  @Test(
+    "of a server that is stopped: its site file, and what was registered over HTTP, with its paths as they are written"
+  )
   func stopped() async throws {
     let folder = try TemporaryFolder()
     let data = folder.path("data")

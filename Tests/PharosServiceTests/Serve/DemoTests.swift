@@ -22,7 +22,9 @@ struct DemoTests {
     }
   }
 
-  @Test("a gateway fails and comes back: its tags become unmonitored, nobody leaves; one exit is worth an explanation")
+  @Test(
+    "a gateway fails and comes back: its tags become unmonitored, nobody leaves; one exit is worth an explanation"
+  )
   func outage() throws {
     let folder = try TemporaryFolder()
     var scene = Scene.demo
@@ -41,9 +43,17 @@ struct DemoTests {
     #expect(!stored.contains { ["pharos.region.exit", "pharos.zone.exit"].contains($0.type) })
     let truck = decisions.filter { $0.subject.contains("/41/1") && $0.region == "packing-table" }
     #expect(truck.contains { $0.type == "pharos.region.exit" && $0.rule == "adaptiveSilence" })
-    let offline = decisions.filter { $0.type == "pharos.observer.offline" || $0.type == "pharos.observer.online" }
-    #expect(offline.filter { $0.subject == "ac:23:3f:a0:00:65" }.map(\.type).suffix(2) == ["pharos.observer.offline", "pharos.observer.online"])
-    let rooms = Set(decisions.filter { $0.type == "pharos.zone.enter" && $0.subject.contains("/41/1") }.map(\.region))
+    let offline = decisions.filter {
+      $0.type == "pharos.observer.offline" || $0.type == "pharos.observer.online"
+    }
+    #expect(
+      offline.filter { $0.subject == "ac:23:3f:a0:00:65" }.map(\.type).suffix(2) == [
+        "pharos.observer.offline", "pharos.observer.online",
+      ]
+    )
+    let rooms = Set(
+      decisions.filter { $0.type == "pharos.zone.enter" && $0.subject.contains("/41/1") }.map(\.region)
+    )
     #expect(rooms == ["shop", "store-room"])
   }
 
