@@ -348,8 +348,9 @@ extension AdaptiveSilence {
   ) -> TimeSpan {
     guard isUsuallyWeak || isWeak && (levelClass == .usual || !isUsualKnown) else { return .zero }
     let bits = RadioMath.binaryLog(AdaptiveSilence.fadesPerDay / max(policy.falseExitsPerDay, 1e-9))
-    // There every second advert is lost, or more.
-    let around = (bits / -RadioMath.binaryLog(max(continuation, 0.5))).rounded(.up)
+    // There every second advert is lost, or more. One that was loud a moment ago rather goes.
+    let losses = (bits / -RadioMath.binaryLog(max(continuation, 0.5))).rounded(.up)
+    let around = isUsuallyWeak ? losses : 3
     let seconds = min(AdaptiveSilence.fadingTime.least + around * pace, AdaptiveSilence.fadingTime.most)
     return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
   }
