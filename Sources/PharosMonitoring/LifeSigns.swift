@@ -216,8 +216,9 @@ extension LifeSigns {
       return false
     }
     // In the first seconds after a downtime or a pause, the histories of transmitters are too short for doubt: until one is
-    // heard as usual, the exit waits as well.
-    let isEarly = start < silentFrom + LifeSigns.least && !verdict.isFine
+    // heard as usual, the exit waits as well, unless its silence is longer than that of any stranger.
+    let isEarly =
+      start < silentFrom + LifeSigns.least && deadline - start <= AdaptiveSilence.stranger && !verdict.isFine
     guard verdict.isDoubtful || isEarly else {
       doubt = nil
       return true
