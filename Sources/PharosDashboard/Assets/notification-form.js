@@ -8,7 +8,8 @@ import { checkTime } from "./identity.js";
 import { field } from "./parts.js";
 
 /** Opens the sheet; true once the rule was saved. */
-export async function openNotificationForm(applications, rule = null) {
+export async function openNotificationForm(rule = null) {
+  const applications = await get("/v1/applications").then((body) => body.applications ?? [], () => []);
   const lists = await Promise.all(
     applications.map(({ id }) =>
       get(`/v1/applications/${part(id)}/regions`).then((body) => body.regions ?? [], () => [])

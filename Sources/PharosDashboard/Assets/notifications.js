@@ -17,9 +17,8 @@ export function notifications(signal) {
   const note =
     "A text for each subject that enters or leaves a region, published as an event to webhooks and feeds.";
   const element = card("Notifications", note, place);
-  let applications = [];
   const add = async (rule) => {
-    if (await openNotificationForm(applications, rule)) ask();
+    if (await openNotificationForm(rule)) ask();
   };
   const remove = async (rule) => {
     const text = `“${rule.text}” is no longer published.`;
@@ -33,7 +32,7 @@ export function notifications(signal) {
   let isShown = false;
   const ask = poll(
     async () => {
-      applications = (await get("/v1/applications", signal)).applications ?? [];
+      const applications = (await get("/v1/applications", signal)).applications ?? [];
       const lists = await Promise.all(
         applications.map(({ id }) => get(`/v1/applications/${part(id)}/notifications`, signal)),
       );
