@@ -33,7 +33,7 @@ struct PauseTests {
   }
 
   @Test(
-    "adverts that are read at one instant are told apart by their ages, in any order",
+    "adverts that are read at one instant count apart by their ages, in any order",
     arguments: [([300, 200], true), ([200, 300], true), ([200, 205], false), ([205, 200], false)]
   )
   func readTogether(ages: [Int64], enters: Bool) {

@@ -237,7 +237,7 @@ final class Station {
     Set(heard.compactMap { heard in heard.number.map { Hearing(transmitter: $0, time: heard.time) } })
   }
 
-  /// Hears adverts of identities that nobody has, as somebody makes them up who wants memory to run out.
+  /// Hears adverts of invented identities, as a sender transmits them that wants memory to run out.
   ///
   /// They are sent with all else that is heard: where the network is gone they are lost or kept with it.
   func flood(_ count: Int, at now: TrueTime) {

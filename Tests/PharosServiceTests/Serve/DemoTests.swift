@@ -23,7 +23,7 @@ struct DemoTests {
   }
 
   @Test(
-    "a gateway fails and comes back: its tags become unmonitored, nobody leaves; one exit is worth an explanation"
+    "a gateway fails and comes back: its tags become unmonitored, none leaves; one exit is worth an explanation"
   )
   func outage() throws {
     let folder = try TemporaryFolder()
