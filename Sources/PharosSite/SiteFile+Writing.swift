@@ -10,7 +10,12 @@ extension SiteFile {
   /// - Throws: the mistakes that a reader would find: not everything that is registered over HTTP can be declared.
   package static func text(of configuration: SiteConfiguration) throws(DocumentError) -> String {
     let path = "site.yaml"
-    let text = YAMLText.lines(of: tree(of: configuration)).joined(separator: "\n") + "\n"
+    let text: String
+    do {
+      text = try YAMLText.text(of: tree(of: configuration))
+    } catch {
+      throw DocumentError(path: path, problems: [DocumentProblem(place: .line(1), message: "\(error)")])
+    }
     var read = try parse(text == "{}\n" ? "" : text, path: path)
     read.warnings = configuration.warnings
     guard read == configuration else {

@@ -115,7 +115,7 @@ class FirstRunOfTheServer(support.BrowserTest):
                 with visit.page.expect_download() as download:
                     visit.page.get_by_role("button", name="Site file").click()
                 text = download.value.path().read_text()
-            self.assertIn('- { id: room-1, name: "Room 1", observers: ["ac:23:3f:a0:00:61"] }', text)
+            self.assertIn("- {id: room-1, name: Room 1, observers: ['ac:23:3f:a0:00:61']}", text)
             self.assertEqual(visit.errors, [])
 
 

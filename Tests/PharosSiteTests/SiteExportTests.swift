@@ -28,27 +28,27 @@ struct SiteExportTests {
     let configuration = try SiteFile.parse(StarterSite.text, path: "site.yaml")
     #expect(
       try SiteFile.text(of: configuration) == """
-        listen: { http: "127.0.0.1:8080" }
+        listen: {http: '127.0.0.1:8080'}
         applications:
-          - id: default
-            regions:
-              - { id: anywhere, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0 }
-              - id: entrance
-                uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
-                major: 1
-                minor: 7
-                enter: { within: 3s, rssi: -80 }
-                exit: { rssi: -90 }
-              - { id: trolley, mac: "c0:de:00:00:00:01", subject: beacon, exit: { silence: 30s } }
-            ranging:
-              - { uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1 }
-        beacons:
-          - uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+        - id: default
+          regions:
+          - {id: anywhere, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0}
+          - id: entrance
+            uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
             major: 1
             minor: 7
-            name: door
-            measuredPower: -59
-            interval: 350ms
+            enter: {within: 3s, rssi: -80}
+            exit: {rssi: -90}
+          - {id: trolley, mac: 'c0:de:00:00:00:01', subject: beacon, exit: {silence: 30s}}
+          ranging:
+          - {uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1}
+        beacons:
+        - uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0
+          major: 1
+          minor: 7
+          name: door
+          measuredPower: -59
+          interval: 350ms
 
         """
     )
