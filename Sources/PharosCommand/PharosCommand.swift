@@ -21,6 +21,7 @@ struct PharosCommand: AsyncParsableCommand {
       As a gateway:                btmon -w /dev/fd/3 3>&1 >/dev/null | \
                                    pharos gateway --from - --to HOST:50001
       As a service:                pharos systemd-unit, pharos token create, pharos observer add
+      Watch it:                    pharos alerts, pharos grafana
       A capture, offline:          pharos process hall.pcapng --site site.yaml
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
@@ -35,7 +36,7 @@ struct PharosCommand: AsyncParsableCommand {
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
       SiteCommand.self, SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self,
       EraseCommand.self,
-      SystemdUnitCommand.self,
+      SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,
     ]
   )
 }

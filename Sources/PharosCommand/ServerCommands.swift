@@ -174,3 +174,57 @@ struct SystemdUnitCommand: ParsableCommand {
     .leave()
   }
 }
+
+/// `pharos alerts`.
+struct AlertsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "alerts",
+    abstract: "Print alerting rules for Prometheus.",
+    discussion: """
+      pharos alerts > /etc/prometheus/pharos.rules.yml
+          name the file under rule_files in prometheus.yml; each rule says what to do.
+      """
+  )
+
+  @OptionGroup var scrape: ScrapeOptions
+
+  func run() throws {
+    let console = Console.standard()
+    try console.run {
+      try console.print(AlertRules.text(job: scrape.job))
+      return .success
+    }
+    .leave()
+  }
+}
+
+/// `pharos grafana`.
+struct GrafanaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "grafana",
+    abstract: "Print a dashboard for Grafana.",
+    discussion: """
+      pharos grafana > pharos.json
+          import the file in Grafana: Dashboards, New, Import.
+      """
+  )
+
+  @OptionGroup var scrape: ScrapeOptions
+
+  func run() throws {
+    let console = Console.standard()
+    try console.run {
+      try console.print(GrafanaDashboard.text(job: scrape.job))
+      return .success
+    }
+    .leave()
+  }
+}
+
+/// How Prometheus scrapes the server.
+struct ScrapeOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The job name of the server in Prometheus' scrape configuration.", valueName: "name")
+  )
+  var job = AlertRules.defaultJob
+}

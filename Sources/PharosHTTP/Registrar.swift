@@ -538,7 +538,7 @@ extension Registrar {
 
 extension Site {
   /// The observers that regions and zones name.
-  fileprivate var mentionedObservers: Set<ObserverID> {
+  package var mentionedObservers: Set<ObserverID> {
     let regions = applications.flatMap { $0.regions + $0.rotation.flatMap(\.allRegions) }
     let listening = regions.flatMap { region -> [ObserverID] in
       if case .beacon(let observers?) = region.subject { observers } else { [] }

@@ -2,8 +2,8 @@ package import PharosDelivery
 package import PharosHTTP
 package import PharosIngest
 package import PharosJournal
-import PharosModel
-import PharosMonitoring
+package import PharosModel
+package import PharosMonitoring
 import PharosPositioning
 import PharosWire
 
@@ -76,6 +76,20 @@ package struct PrometheusText: Sendable {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
     return value == value.rounded() && value.magnitude < 9e15 ? "\(Int64(value))" : "\(value)"
+  }
+
+  /// Writes a family with a sample for each observer, labelled with its id and its name.
+  private mutating func family(
+    _ name: String,
+    _ kind: String,
+    _ help: String,
+    of observers: [ListedObserver],
+    _ value: (ObserverStatus?) -> Double?
+  ) {
+    let samples = observers.compactMap { observer in
+      value(observer.status).map { ([observer.id.description, observer.name], $0) }
+    }
+    family(name, kind, help, by: ["observer", "name"], samples)
   }
 
   private static func escaped(_ text: String, quotes: Bool = true) -> String {
@@ -303,6 +317,61 @@ extension PrometheusText {
       by: "state",
       [("up", up), ("down", snapshot.observers.count - up)]
     )
+  }
+}
+
+extension PrometheusText {
+  /// An observer of the site, with its state if it was ever heard.
+  private struct ListedObserver {
+    var id: ObserverID
+    var name: String
+    var status: ObserverStatus?
+  }
+
+  /// The most observers that have series of their own; those after it in the order of ids have none.
+  package static let mostObservers = 2_000
+
+  /// Writes the state of each observer that the site lists or that a zone or region names.
+  ///
+  /// A gateway that was never heard is down. An observer that merely sends has no series, so a sender cannot make any.
+  package mutating func write(observersOf site: Site, _ statuses: [ObserverStatus]) {
+    let known = Dictionary(statuses.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let names = Dictionary(site.observers.map { ($0.id, $0.name ?? "") }, uniquingKeysWith: { $1 })
+    let listed = site.mentionedObservers.union(names.keys).sorted().prefix(PrometheusText.mostObservers)
+      .map { ListedObserver(id: $0, name: names[$0] ?? "", status: known[$0]) }
+    family("pharos_observer_up", "gauge", "Whether the listed observer is up, 1 or 0", of: listed) {
+      $0?.isUp == true ? 1 : 0
+    }
+    family(
+      "pharos_observer_last_heard_timestamp_seconds",
+      "gauge",
+      "Time of the latest report of the listed observer, in seconds since 1970; absent before the first",
+      of: listed
+    ) { $0.map { Double($0.lastHeard.nanoseconds) / 1e9 } }
+    family(
+      "pharos_observer_adverts_total",
+      "counter",
+      "Adverts that the listed observer reported",
+      of: listed
+    ) { Double($0?.adverts ?? 0) }
+    family(
+      "pharos_observer_datagrams_total",
+      "counter",
+      "Datagrams received from the listed observer, where it numbers them",
+      of: listed
+    ) { Double($0?.datagrams ?? 0) }
+    family(
+      "pharos_observer_datagrams_missing_total",
+      "counter",
+      "Datagrams of the listed observer that are missing, by their sequence numbers",
+      of: listed
+    ) { Double($0?.lostDatagrams ?? 0) }
+    family(
+      "pharos_observer_late_total",
+      "counter",
+      "Reports of the listed observer that were older than its lag allows",
+      of: listed
+    ) { Double($0?.late ?? 0) }
   }
 }
 

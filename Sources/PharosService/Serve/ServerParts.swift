@@ -240,7 +240,10 @@ extension ServerParts {
       startedAt: Double(startedAt.nanoseconds) / 1e9,
       version: version
     )
-    if let snapshot = try? await server.snapshot() { text.write(snapshot) }
+    if let snapshot = try? await server.snapshot() {
+      text.write(snapshot)
+      text.write(observersOf: registrar.site, snapshot.observers)
+    }
     text.write(journal.statistics())
     text.write(commitPublisher.statistics)
     text.write(feeds.statistics)

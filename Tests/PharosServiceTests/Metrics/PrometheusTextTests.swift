@@ -17,6 +17,7 @@ struct PrometheusTextTests {
     var text = PrometheusText()
     text.write(.current(), startedAt: 1_700_000_000.5, version: "1 \"quoted\" \\ line\nend")
     text.write(IngestSnapshot())
+    text.write(observersOf: site, heard)
     let journal = try Journal.open(.memory, stream: "metrics")
     try journal.save(checkpoint: [1], instant: Timestamp(seconds: 1_700_000_000), through: 0)
     text.write(journal.statistics())
@@ -26,6 +27,31 @@ struct PrometheusTextTests {
     text.write(HTTPStatistics())
     return text.text
   }
+
+  /// A site that lists one gateway, and names another in a zone.
+  static let site = Site(
+    observers: [ObserverEntry(id: .eui48(1), name: "Hall \"A\"")],
+    zones: [Zone(identifier: "store", observers: [.eui48(2)])]
+  )
+
+  /// The states of a listed gateway and of one that merely sends, each after a heartbeat.
+  static let heard: [ObserverStatus] = {
+    var engine = MonitoringEngine(site: site)
+    var batch = ReportBatch()
+    for observer in [ObserverID.eui48(1), .eui48(9)] {
+      batch.append(
+        Report(
+          observer: batch.index(of: observer),
+          received: Timestamp(seconds: 1_700_000_000),
+          timing: .received,
+          body: .heartbeat(Heartbeat())
+        )
+      )
+    }
+    var output = StageOutput()
+    engine.ingest(batch, into: &output)
+    return engine.observers()
+  }()
 
   /// A family as a table says it: its kind, its labels and its help.
   private struct Family: Equatable {
@@ -85,6 +111,25 @@ struct PrometheusTextTests {
     #expect(series[0].count > 100)
   }
 
+  @Test("observers that are listed or named by a zone have series, others have none")
+  func observers() throws {
+    let text = try PrometheusTextTests.whole()
+    #expect(PrometheusTextTests.heard.count == 2)
+    #expect(text.contains(#"pharos_observer_up{observer="00:00:00:00:00:01",name="Hall \"A\""} 1"#))
+    #expect(text.contains(#"pharos_observer_up{observer="00:00:00:00:00:02",name=""} 0"#))
+    #expect(
+      text.contains(
+        #"last_heard_timestamp_seconds{observer="00:00:00:00:00:01",name="Hall \"A\""} 1700000000"#
+      )
+    )
+    #expect(!text.contains("00:00:00:00:00:09"))
+    var crowded = PrometheusText()
+    let many = PrometheusText.mostObservers + 5
+    crowded.write(observersOf: Site(observers: (0..<many).map { ObserverEntry(id: .eui48(UInt64($0))) }), [])
+    let up = crowded.text.split(separator: "\n").count { $0.hasPrefix("pharos_observer_up{") }
+    #expect(up == PrometheusText.mostObservers)
+  }
+
   @Test("the table of the guide has the families of the text, with their kinds, labels and help")
   func documented() throws {
     let page = SharedData.repository.appending(
@@ -103,26 +148,10 @@ struct PrometheusTextTests {
     for (name, family) in families { #expect(family == table[name], "\(name)") }
   }
 
-  @Test("promtool finds nothing to say", .enabled(if: PrometheusTextTests.checker != nil))
+  @Test("promtool finds nothing to say", .enabled(if: Promtool.path != nil, "promtool is not installed"))
   func promtool() throws {
-    let process = Process()
-    process.executableURL = URL(filePath: try #require(PrometheusTextTests.checker))
-    process.arguments = ["check", "metrics"]
-    let input = Pipe()
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(PrometheusTextTests.whole().utf8))
-    try input.fileHandleForWriting.close()
-    let said = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "\(said)")
-    #expect(said.isEmpty, "\(said)")
+    let result = try Promtool.run(["check", "metrics"], input: PrometheusTextTests.whole())
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.isEmpty, "\(result.output)")
   }
-
-  /// Prometheus' own checker, where it is installed.
-  static let checker = ["/usr/bin/promtool", "/usr/local/bin/promtool", "/opt/homebrew/bin/promtool"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
 }

@@ -1,0 +1,230 @@
+import Foundation
+
+/// The dashboard for Grafana that `pharos grafana` prints: gateways first, then the way of a datagram to a subscriber.
+///
+/// - Source: grafana.com/docs/grafana/latest/dashboards/build-dashboards/view-dashboard-json-model.
+package enum GrafanaDashboard {
+  /// The kinds of panels that are used.
+  private enum Kind: String {
+    case stat
+    case timeseries
+    case stateTimeline = "state-timeline"
+  }
+
+  /// A panel: its title, kind, unit by Grafana's name, width of 24 columns, and the queries with their legends.
+  private struct Panel {
+    var title: String
+    var kind = Kind.timeseries
+    var unit = "short"
+    var width = 12
+    var queries: [(expression: String, legend: String)]
+  }
+
+  /// Returns the dashboard, JSON as Grafana imports it, for a server that Prometheus scrapes as `job`.
+  package static func text(job: String = AlertRules.defaultJob) throws -> String {
+    let dashboard: [String: Any] = [
+      "title": "Pharos",
+      "uid": "pharos",
+      "tags": ["pharos"],
+      "schemaVersion": 39,
+      "editable": true,
+      "refresh": "30s",
+      "time": ["from": "now-6h", "to": "now"],
+      "templating": [
+        "list": [
+          ["name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"],
+          [
+            "name": "job", "label": "Job", "type": "constant", "query": job,
+            "current": ["text": job, "value": job], "hide": 2,
+          ],
+          [
+            "name": "instance", "label": "Server", "type": "query", "datasource": source,
+            "query": #"label_values(pharos_build_info{job="$job"}, instance)"#,
+            "refresh": 2, "includeAll": true, "multi": true, "allValue": ".*",
+            "current": ["text": "All", "value": "$__all"],
+          ] as [String: Any],
+        ] as [Any]
+      ],
+      "panels": laidOut(),
+    ]
+    let data = try JSONSerialization.data(
+      withJSONObject: dashboard,
+      options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    )
+    return String(decoding: data, as: UTF8.self) + "\n"
+  }
+
+  private static let source = ["type": "prometheus", "uid": "${datasource}"]
+
+  /// The panels from left to right in rows.
+  private static func laidOut() -> [[String: Any]] {
+    var x = 0
+    var y = 0
+    var height = 0
+    return panels.enumerated().map { index, panel in
+      if x + panel.width > 24 { (x, y, height) = (0, y + height, 0) }
+      let own = panel.kind == .stat ? 4 : 8
+      defer { (x, height) = (x + panel.width, max(height, own)) }
+      return json(panel, id: index + 1, at: ["x": x, "y": y, "w": panel.width, "h": own])
+    }
+  }
+
+  private static func json(_ panel: Panel, id: Int, at place: [String: Int]) -> [String: Any] {
+    let targets = panel.queries.enumerated().map { index, query in
+      [
+        "refId": String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index))), "datasource": source,
+        "expr": query.expression, "legendFormat": query.legend,
+      ] as [String: Any]
+    }
+    var json: [String: Any] = [
+      "id": id, "title": panel.title, "type": panel.kind.rawValue, "datasource": source, "gridPos": place,
+      "targets": targets,
+    ]
+    var defaults: [String: Any] = ["unit": panel.unit]
+    if panel.kind == .stateTimeline {
+      defaults["mappings"] = [
+        [
+          "type": "value",
+          "options": ["0": ["text": "down", "color": "red"], "1": ["text": "up", "color": "green"]],
+        ]
+          as [String: Any]
+      ]
+    }
+    json["fieldConfig"] = ["defaults": defaults, "overrides": [Any]()] as [String: Any]
+    return json
+  }
+
+  /// A selector of the server, and further labels.
+  private static func of(_ family: String, _ labels: String = "") -> String {
+    #"\#(family){job="$job",instance=~"$instance"\#(labels.isEmpty ? "" : ",\(labels)")}"#
+  }
+
+  /// The rate of a counter.
+  private static func rate(_ family: String, _ labels: String = "") -> String {
+    "rate(\(of(family, labels))[$__rate_interval])"
+  }
+
+  private static let panels: [Panel] = [
+    Panel(
+      title: "Observers up",
+      kind: .stat,
+      width: 4,
+      queries: [("sum(\(of("pharos_observer_up")))", "up")]
+    ),
+    Panel(
+      title: "Observers down",
+      kind: .stat,
+      width: 4,
+      queries: [("count(\(of("pharos_observer_up")) == 0) or vector(0)", "down")]
+    ),
+    Panel(
+      title: "Adverts",
+      kind: .stat,
+      unit: "cps",
+      width: 4,
+      queries: [("sum(\(rate("pharos_monitoring_adverts_total")))", "adverts")]
+    ),
+    Panel(
+      title: "Events decided in an hour",
+      kind: .stat,
+      width: 4,
+      queries: [("sum(increase(\(of("pharos_events_decided_total"))[1h]))", "events")]
+    ),
+    Panel(
+      title: "Delay of events",
+      kind: .stat,
+      unit: "s",
+      width: 4,
+      queries: [("max(\(of("pharos_ingest_delivery_lag_seconds")))", "delay")]
+    ),
+    Panel(
+      title: "Journal refuses writes",
+      kind: .stat,
+      unit: "bool_yes_no",
+      width: 4,
+      queries: [("max(\(of("pharos_journal_refusing")))", "refuses")]
+    ),
+    Panel(
+      title: "Observers",
+      kind: .stateTimeline,
+      width: 24,
+      queries: [(of("pharos_observer_up"), "{{name}} {{observer}}")]
+    ),
+    Panel(
+      title: "Adverts of each observer",
+      unit: "cps",
+      queries: [(rate("pharos_observer_adverts_total"), "{{name}} {{observer}}")]
+    ),
+    Panel(
+      title: "Datagrams of each observer that are missing",
+      unit: "percentunit",
+      queries: [
+        (
+          "\(rate("pharos_observer_datagrams_missing_total")) / "
+            + "(\(rate("pharos_observer_datagrams_total")) + \(rate("pharos_observer_datagrams_missing_total")))",
+          "{{name}} {{observer}}"
+        )
+      ]
+    ),
+    Panel(
+      title: "Datagrams, by format",
+      unit: "cps",
+      queries: [("sum by (format) (\(rate("pharos_ingest_datagrams_decoded_total"))) > 0", "{{format}}")]
+    ),
+    Panel(
+      title: "Datagrams refused, dropped and late",
+      unit: "cps",
+      queries: [
+        ("sum by (reason) (\(rate("pharos_ingest_datagrams_refused_total"))) > 0", "refused: {{reason}}"),
+        ("sum(\(rate("pharos_ingest_kernel_drops_total")))", "dropped by the kernel"),
+        ("sum(\(rate("pharos_monitoring_late_total")))", "late"),
+        ("sum(\(rate("pharos_monitoring_reports_quarantined_total")))", "quarantined"),
+      ]
+    ),
+    Panel(
+      title: "Tracks, tags and located subjects",
+      queries: [
+        ("sum(\(of("pharos_monitoring_tracks")))", "tracks"),
+        ("sum(\(of("pharos_positioning_tags")))", "tags"),
+        ("sum(\(of("pharos_locating_subjects")))", "located subjects"),
+        ("sum(\(of("pharos_heard_devices")))", "devices heard"),
+      ]
+    ),
+    Panel(
+      title: "Events",
+      unit: "cps",
+      queries: [
+        ("sum(\(rate("pharos_events_decided_total")))", "decided"),
+        ("sum by (path) (\(rate("pharos_events_told_total")))", "published: {{path}}"),
+        ("sum(\(rate("pharos_feeds_events_delivered_total")))", "to live streams"),
+        ("sum(\(rate("pharos_events_lost_total")))", "lost"),
+      ]
+    ),
+    Panel(
+      title: "Webhooks",
+      queries: [
+        ("max(\(of("pharos_webhooks_lag_events")))", "events behind the journal"),
+        ("sum(\(of("pharos_webhooks_dead_letters")))", "given up"),
+        ("sum by (state) (\(of("pharos_webhooks")))", "{{state}}"),
+      ]
+    ),
+    Panel(
+      title: "Journal",
+      unit: "s",
+      queries: [("max(\(of("pharos_journal_last_commit_seconds")))", "last commit")]
+    ),
+    Panel(
+      title: "Processor time",
+      unit: "percentunit",
+      queries: [(rate("process_cpu_seconds_total"), "{{instance}}")]
+    ),
+    Panel(
+      title: "Memory",
+      unit: "bytes",
+      queries: [
+        (of("process_resident_memory_bytes"), "{{instance}} resident"),
+        (of("pharos_journal_size_bytes"), "{{instance}} journal on disk"),
+      ]
+    ),
+  ]
+}
