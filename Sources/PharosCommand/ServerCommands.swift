@@ -163,8 +163,16 @@ struct SystemdUnitCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Where the socket listens; may be repeated.", valueName: "host:port"))
   var udp: [HostPort] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "The user that the service runs as. (default: one that exists only while it runs)",
+      valueName: "name"
+    )
+  )
+  var user: String?
+
   func run() throws {
-    var options = SystemdUnit.Options(program: program, site: site)
+    var options = SystemdUnit.Options(program: program, site: site, user: user)
     if !udp.isEmpty { options.udp = udp.map(\.description) }
     let console = Console.standard()
     try console.run {

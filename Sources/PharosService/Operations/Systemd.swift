@@ -139,24 +139,35 @@ package enum SystemdUnit {
     package var site: String
     /// The addresses that the socket unit listens at.
     package var udp: [String]
+    /// The user that the service runs as, which must exist; nil for one that exists only while it runs.
+    package var user: String?
 
     /// Makes options; the defaults are where a distribution would put things.
     package init(
       program: String = "/usr/local/bin/pharos",
       site: String = "/etc/pharos/site.yaml",
-      udp: [String] = ["0.0.0.0:50001"]
+      udp: [String] = ["0.0.0.0:50001"],
+      user: String? = nil
     ) {
       self.program = program
       self.site = site
       self.udp = udp
+      self.user = user
+    }
+
+    /// The settings of the user.
+    fileprivate var identity: String {
+      guard let user else {
+        return "# A user of its own, for as long as it runs; /var/lib/pharos is its data folder.\nDynamicUser=yes"
+      }
+      return "# /var/lib/pharos is its data folder.\nUser=\(user)\nGroup=\(user)"
     }
   }
 
   /// The service's unit.
   ///
-  /// It runs as a user of its own that exists only while it runs, sees the system read-only and its data folder alone
-  /// for writing, opens no sockets but those of networks and systemd's own, and is restarted when it fails or shows no
-  /// sign of life for half a minute.
+  /// It runs as a user of its own, sees the system read-only and its data folder alone for writing, opens no sockets but
+  /// those of networks and systemd's own, and is restarted when it fails or gives no sign of life for half a minute.
   package static func service(_ options: Options = Options()) -> String {
     """
     # /etc/systemd/system/pharos.service
@@ -180,8 +191,7 @@ package enum SystemdUnit {
     TimeoutStopSec=60
     LimitNOFILE=65536
 
-    # A user of its own, for as long as it runs; /var/lib/pharos is its data folder.
-    DynamicUser=yes
+    \(options.identity)
     StateDirectory=pharos
     StateDirectoryMode=0700
     UMask=0077

@@ -94,6 +94,9 @@ struct SystemdTests {
     #expect(
       service.contains("ExecStart=/opt/p serve --site /srv/s.yaml --data %S/pharos --log-format json\n")
     )
+    #expect(service.contains("DynamicUser=yes\n"))
+    let owned = SystemdUnit.service(.init(user: "beacons"))
+    #expect(owned.contains("User=beacons\nGroup=beacons\n") && !owned.contains("DynamicUser"))
     let socket = SystemdUnit.socket(options)
     #expect(socket.contains("ListenDatagram=[::]:50001\nListenDatagram=0.0.0.0:1\n"))
     for line in (service + socket).split(separator: "\n") {
