@@ -91,7 +91,9 @@ struct HouseTests {
     )
     #expect(
       Set(folders)
-        == Set(Self.arrows.keys).union(["CPharos", "CZlib", "CCrypto", "CTrackTable", "BillOfMaterials"])
+        == Set(Self.arrows.keys).union([
+          "CPharos", "CZlib", "CCrypto", "CTrackTable", "BillOfMaterials", "Packaging",
+        ])
     )
   }
 
