@@ -83,7 +83,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let options = ServeRunner.Options(
+    var options = ServeRunner.Options(
       site: site,
       udp: udp,
       http: http,
@@ -96,6 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
       requiresToken: requireToken,
       environment: ProcessEnvironment.variables()
     )
+    options.comparing = ComparisonPage.make
     try await ServeRunner(options, logger: log.settings().logger()).run(on: .standard()).leave()
   }
 }

@@ -22,6 +22,7 @@ package struct API: HTTPResponder {
       inUse: { [live = backend.commitPublisher.live] in live.names }
     )
     let gate = RequestGuard(configuration: configuration) { backend.tokens.verify($0, at: backend.clock()) }
+    let uploads = Uploads()
     let router = Router(context: APIRequest.self)
     router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
     router.add(middleware: gate)
@@ -30,6 +31,7 @@ package struct API: HTTPResponder {
         routes: routes,
         gate: gate,
         limit: configuration.largestBody,
+        uploads: uploads,
         tally: backend.tally
       )
       router.on(RouterPath(path), method: .get) { request, context in
@@ -62,6 +64,7 @@ private struct PathEndpoint: Sendable {
   let gate: RequestGuard
   /// The longest body that is taken, in bytes.
   let limit: Int
+  let uploads: Uploads
   let tally: HTTPTally
 
   /// The methods of the path, for `Allow`; HEAD does what GET does, and leaves out the body.
@@ -88,11 +91,20 @@ private struct PathEndpoint: Sendable {
       try check(context, may: route)
     }
     context.query = try QueryReading(target: context.head.path ?? "/", known: route.query)
-    if route.body != .none {
+    let answer: APIAnswer
+    switch route.body {
+    case .none: answer = try await route.handler(context)
+    case .json, .datagram:
       try checkType(context, route.body)
       context.body = try await body(of: request)
+      answer = try await route.handler(context)
+    case .capture:
+      answer = try await uploads.receive(request.body) { [context] path in
+        var context = context
+        context.upload = path
+        return try await route.handler(context)
+      }
     }
-    let answer = try await route.handler(context)
     return (route.isConditional ? answer.conditional(for: context) : answer).response(to: request, context)
   }
 

@@ -39,6 +39,8 @@ package protocol HTTPBackend: Sendable {
   var dataFolder: String? { get }
   /// Indicates whether the demo's scene is being played.
   var isDemo: Bool { get }
+  /// The function that compares rules on a capture; nil where there is none.
+  var comparing: CaptureComparison.Maker? { get }
 
   /// Returns the time of the wall clock.
   func clock() -> Timestamp

@@ -23,6 +23,8 @@ package struct Route: Sendable {
     case json
     /// A datagram of any known format.
     case datagram
+    /// A capture, which is received into a file.
+    case capture
   }
 
   /// The function that carries out an operation.

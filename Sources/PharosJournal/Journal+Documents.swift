@@ -120,6 +120,9 @@ extension FieldCodable {
 }
 
 extension SubjectTraces {
+  /// Returns whether a document names the subject.
+  package func isNamed(in document: [UInt8]) -> Bool { words.contains { document.holds($0) } }
+
   /// The byte strings by which a document may name a subject: its text in either case, and its encoded fields.
   fileprivate var words: [[UInt8]] {
     var words: [[UInt8]] = []

@@ -58,7 +58,9 @@ class Answers(BaseHTTPRequestHandler):
         self.query = {key: values[-1] for key, values in urllib.parse.parse_qs(query, keep_blank_values=True).items()}
         self.parts = [urllib.parse.unquote(part) for part in path.strip("/").split("/")]
         length = int(self.headers.get("content-length") or 0)
-        self.body = json.loads(self.rfile.read(length) or b"null") if length else None
+        sent = self.rfile.read(length) if length else b""
+        is_binary = self.headers.get("content-type") == "application/octet-stream"
+        self.body = sent if is_binary else json.loads(sent or b"null")
         try:
             if not path.startswith("/v1/"):
                 return self.asset(path)

@@ -37,6 +37,26 @@ class Handler(Answers):
     def do_heard(self):
         self.answer({"beacons": self.world.heard_rows(self.query.get("unregistered") == "true")})
 
+    def do_comparisons(self, identity=None):
+        made = self.world.comparisons
+        if self.command == "POST":
+            if not self.body.startswith(b"\x0a\x0d\x0d\x0a"):
+                raise Refusal(422, "The capture cannot be compared", f"{self.query['name']}: not a capture.")
+            made.insert(
+                0,
+                {
+                    "id": f"{len(made):032x}",
+                    "name": self.query["name"],
+                    "madeAt": rfc3339(time.time()),
+                    "headline": f"Your {self.query['timeout']} s rule: 12 exits, 6 taken back within ten minutes. Pharos: 4 exits.",
+                },
+            )
+            return self.answer(made[0], 201)
+        if self.command == "DELETE":
+            self.world.comparisons = [entry for entry in made if entry["id"] != identity]
+            return self.answer({}, 204)
+        return self.answer({"comparisons": made})
+
     def do_zones(self, identity=None):
         if self.command == "PUT":
             self.world.made_zones[identity] = self.body

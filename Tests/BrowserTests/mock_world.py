@@ -60,6 +60,7 @@ class World:
         self.notifications = {}
         self.named = {}
         self.made_zones = {}
+        self.comparisons = []
         self.observers = [] if empty else [f"ac:23:3f:a0:00:{n + 1:02x}" for n in range(len(ZONES))]
         self.zone_of = {}
         self.since = {}

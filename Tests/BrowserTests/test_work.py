@@ -77,6 +77,29 @@ class Work(support.BrowserTest):
         sheet.get_by_role("button", name="Add region").click()
         support.expect(self.page.get_by_role("heading", name="from-the-air", exact=True)).to_be_visible()
 
+    def test_a_capture_is_compared_and_its_page_can_be_passed_on(self):
+        self.open("compare")
+        support.expect(self.page.get_by_text("No comparisons yet")).to_be_visible()
+        button = self.page.get_by_role("button", name="Compare", exact=True)
+        button.click()
+        support.expect(self.page.get_by_text("Choose a file.")).to_be_visible()
+        capture = {"name": "lobby.txt", "mimeType": "text/plain", "buffer": b"no capture"}
+        self.page.get_by_label("Capture: pcap").set_input_files(capture)
+        button.click()
+        support.expect(self.page.get_by_text("lobby.txt: not a capture.")).to_be_visible()
+        self.visit.forgive("422")
+        capture = {"name": "lobby.pcapng", "mimeType": "application/octet-stream", "buffer": b"\n\r\r\n" + bytes(3_000_000)}
+        self.page.get_by_label("Capture: pcap").set_input_files(capture)
+        self.page.get_by_label("Your rule").fill("20")
+        button.click()
+        link = self.page.get_by_role("link", name="Open the page")
+        support.expect(link).to_have_attribute("href", f"/v1/comparisons/{0:032x}")
+        row = self.page.get_by_role("row", name="lobby.pcapng")
+        support.expect(row).to_contain_text("Your 20 s rule: 12 exits")
+        row.get_by_role("button", name="Drop lobby.pcapng").click()
+        self.page.get_by_role("dialog").get_by_role("button", name="Drop").click()
+        support.expect(row).to_have_count(0)
+
     def test_who_hears_a_beacon_is_counted_by_observer(self):
         def hearing(observer, address, rssi):
             return {

@@ -1,5 +1,6 @@
 import PharosDelivery
 import PharosHTTP
+import PharosJournal
 import PharosModel
 import PharosPublishing
 import PharosSecurity
@@ -42,6 +43,7 @@ extension TestService {
     try #require(try await request("POST", "/v1/tokens", body: Self.token).status == 201)
     try #require(try await request("POST", "/v1/observers/front-desk/keys", body: "{}").status == 201)
     try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
+    try #require(try await request("POST", "/v1/comparisons", body: "a capture").status == 201)
     try await hear(minor: 7)
     try await told(about: "front-desk")
     try await told([.ranging], about: "front-desk", hearing: 7)
@@ -73,6 +75,7 @@ extension TestService {
     let webhook = backend.webhooks.list().first?.definition.id ?? "none"
     let token = backend.tokens.list().first?.id ?? "none"
     let key = backend.registrar.keyedObservers.first?.keys.first?.key.idText ?? "none"
+    let comparison = (try? backend.journal.documents(kind: "comparison"))?.first?.key ?? "none"
     let file = "app.js"
     var example = path.replacing("{app}", with: "shop").replacing("{name}", with: "tills")
       .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
@@ -81,7 +84,7 @@ extension TestService {
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
       ("/webhooks/", webhook),
-      ("/tokens/", token), ("/venues/", "museum"),
+      ("/tokens/", token), ("/venues/", "museum"), ("/comparisons/", comparison),
     ] where example.contains(part + "{id}") {
       example = example.replacing(part + "{id}", with: part + id)
     }
@@ -119,6 +122,8 @@ extension TestService {
       Change("PUT", "/v1/webhooks/{id}", Self.webhook, status: 200),
       Change("POST", "/v1/webhooks/{id}/dead/replay", "{}", status: 202),
       Change("POST", "/v1/webhooks/{id}/test", status: 200),
+      Change("POST", "/v1/comparisons", #""a capture""#, status: 201),
+      Change("DELETE", "/v1/comparisons/{id}", status: 204),
       Change("DELETE", "/v1/subjects/{subject}", status: 200),
       Change("DELETE", "/v1/observers/{id}", status: 204), Change("DELETE", "/v1/zones/{id}", status: 204),
       Change("DELETE", "/v1/webhooks/{id}", status: 204),

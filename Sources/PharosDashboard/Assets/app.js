@@ -8,6 +8,7 @@ import { plural } from "./format.js";
 import * as names from "./names.js";
 import { refusal } from "./parts.js";
 import * as access from "./page-access.js";
+import * as compare from "./page-compare.js";
 import * as events from "./page-events.js";
 import * as heard from "./page-heard.js";
 import * as observers from "./page-observers.js";
@@ -22,6 +23,7 @@ const pages = new Map([
   ["events", ["Events", events]],
   ["observers", ["Observers", observers]],
   ["heard", ["Heard", heard]],
+  ["compare", ["Compare", compare]],
   ["webhooks", ["Webhooks", webhooks]],
   ["access", ["Access", access]],
   ["status", ["Status", status]],

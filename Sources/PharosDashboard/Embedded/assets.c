@@ -100,6 +100,9 @@ static const unsigned char observer_detail_js[] = {
 static const unsigned char page_access_js[] = {
 #embed "../Assets/page-access.js"
 };
+static const unsigned char page_compare_js[] = {
+#embed "../Assets/page-compare.js"
+};
 static const unsigned char page_events_js[] = {
 #embed "../Assets/page-events.js"
 };
@@ -220,6 +223,7 @@ static const cdashboard_file_t files[] = {
   {"notifications.js", notifications_js, sizeof notifications_js},
   {"observer-detail.js", observer_detail_js, sizeof observer_detail_js},
   {"page-access.js", page_access_js, sizeof page_access_js},
+  {"page-compare.js", page_compare_js, sizeof page_compare_js},
   {"page-events.js", page_events_js, sizeof page_events_js},
   {"page-heard.js", page_heard_js, sizeof page_heard_js},
   {"page-observers.js", page_observers_js, sizeof page_observers_js},

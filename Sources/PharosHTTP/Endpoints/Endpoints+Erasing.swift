@@ -37,6 +37,7 @@ extension Endpoints {
     backend.webhooks.forget(traces)
     let notifications = try backend.notifications.forget(traces)
     let report = try await Blocking.run { [journal = backend.journal] in
+      let comparisons = try ComparisonStore(journal: journal).erase(traces)
       let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
       return ErasureReport(
         traces: traces,
@@ -44,6 +45,7 @@ extension Endpoints {
         authorisations: authorisations,
         acceptances: acceptances,
         notifications: notifications,
+        comparisons: comparisons,
         remaining: try journal.documents(naming: traces)
       )
     }
@@ -83,6 +85,7 @@ package struct ErasureReport: Sendable {
   ///   - authorisations: the counts of authorisations and person marks.
   ///   - acceptances: the number of acceptances out of quarantine: 1 or 0.
   ///   - notifications: the number of notification states: 1 or 0.
+  ///   - comparisons: the number of comparisons of captures that showed it.
   ///   - remaining: the documents that still name it, by kind.
   package init(
     traces: SubjectTraces,
@@ -90,6 +93,7 @@ package struct ErasureReport: Sendable {
     authorisations: ErasedAuthorisations,
     acceptances: Int,
     notifications: Int,
+    comparisons: Int,
     remaining: [String: Int]
   ) {
     self.traces = traces
@@ -100,6 +104,7 @@ package struct ErasureReport: Sendable {
       ("deadLetters", journal.deadLetters), ("checkpoints", journal.checkpoints),
       ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
       ("acceptances", acceptances), ("notifications", notifications),
+      ("comparisons", comparisons),
     ]
   }
 

@@ -24,6 +24,8 @@ package struct APIRequest: RequestContext {
   var query = QueryReading()
   /// The body, within the limit.
   var body: [UInt8] = []
+  /// The file that holds the body of a route that takes a capture; it is removed after the answer.
+  var upload: String?
 
   /// Makes the context of a request that came over a connection.
   package init(source: ApplicationRequestContextSource) {

@@ -27,6 +27,14 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     let readTime: TimeAmount
     /// The longest body that is passed on; the interface refuses those that are half as long.
     let mostBytes: Int
+
+    /// The longest body that is passed on of a request.
+    func mostBytes(isUpload: Bool) -> Int { isUpload ? Uploads.largest * 2 : mostBytes }
+
+    /// The maximum time that a client may take for a wait.
+    func time(_ wait: ConnectionState.Wait, isUpload: Bool) -> TimeAmount? {
+      isUpload && wait == .body ? Uploads.time : times[wait]
+    }
   }
 
   /// The time that a refused client has to read the answer, before its connection is closed.
@@ -34,6 +42,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
 
   private let rules: Rules
   private var state = ConnectionState()
+  /// Indicates whether the newest request sends a capture.
+  private var isUpload = false
   private var isOpen = false
   private var isClosing = false
   private var wait: ConnectionState.Wait?
@@ -66,13 +76,14 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     guard !isClosing else { return }
     switch unwrapInboundIn(data) {
-    case .head: state.head()
+    case .head(let head):
+      isUpload = head.method == .post && (head.path ?? "").prefix { $0 != "?" } == Uploads.path
+      state.head()
     case .body(let bytes): state.body(bytes.readableBytes)
     case .end: state.end()
     }
-    guard state.bodyBytes <= rules.mostBytes else {
-      return close(context, .bodySize, "\(rules.mostBytes / 2) B")
-    }
+    let most = rules.mostBytes(isUpload: isUpload)
+    guard state.bodyBytes <= most else { return close(context, .bodySize, "\(most / 2) B") }
     follow(context)
     context.fireChannelRead(data)
   }
@@ -141,7 +152,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     wait = state.wait
     waitTimer?.cancel()
     waitTimer = nil
-    guard let wait, let time = rules.times[wait] else { return }
+    guard let wait, let time = rules.time(wait, isUpload: isUpload) else { return }
     waitTimer = schedule(time, context) { guardian, context in
       guardian.close(context, wait.limit, "\(time.nanoseconds / 1_000_000_000) s")
     }

@@ -156,12 +156,7 @@ package enum SystemdUnit {
     }
 
     /// The settings of the user.
-    fileprivate var identity: String {
-      guard let user else {
-        return "# A user of its own, for as long as it runs; /var/lib/pharos is its data folder.\nDynamicUser=yes"
-      }
-      return "# /var/lib/pharos is its data folder.\nUser=\(user)\nGroup=\(user)"
-    }
+    fileprivate var identity: String { user.map { "User=\($0)\nGroup=\($0)" } ?? "DynamicUser=yes" }
   }
 
   /// The service's unit.
@@ -191,6 +186,7 @@ package enum SystemdUnit {
     TimeoutStopSec=60
     LimitNOFILE=65536
 
+    # A user of its own; /var/lib/pharos is its data folder.
     \(options.identity)
     StateDirectory=pharos
     StateDirectoryMode=0700

@@ -3,7 +3,7 @@ import Glibc
 package import Logging
 import Pharos
 import PharosDelivery
-import PharosHTTP
+package import PharosHTTP
 import PharosIngest
 import PharosJournal
 package import PharosModel
@@ -30,6 +30,8 @@ package struct ServeRunner: Sendable {
     package var statusPeriod: Duration
     /// The variables of the process.
     package var environment: [String: String]
+    /// The function that compares rules on a capture that is sent to the server; nil to compare none.
+    package var comparing: CaptureComparison.Maker?
 
     /// Makes options with the defaults of the command.
     package init(
@@ -127,7 +129,8 @@ package struct ServeRunner: Sendable {
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),
-        isDemo: options.isDemo
+        isDemo: options.isDemo,
+        comparing: options.comparing
       ),
       logger: logger
     )

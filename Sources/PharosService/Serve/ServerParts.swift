@@ -28,6 +28,7 @@ struct ServerParts: HTTPBackend {
   let tally: HTTPTally
   let dataFolder: String?
   let isDemo: Bool
+  let comparing: CaptureComparison.Maker?
 
   /// The configuration and settings of the parts.
   struct Plan: Sendable {
@@ -40,6 +41,8 @@ struct ServerParts: HTTPBackend {
     var ownPorts: Set<Int> = []
     /// Indicates whether the demo's scene is being played.
     var isDemo = false
+    /// The function that compares rules on a capture.
+    var comparing: CaptureComparison.Maker?
   }
 
   /// The interval between checkpoints.
@@ -61,6 +64,7 @@ struct ServerParts: HTTPBackend {
       tally = HTTPTally(logger: logger)
       dataFolder = plan.settings.data
       isDemo = plan.isDemo
+      comparing = plan.comparing
       journal = try ServerParts.journal(plan, stream: site.stream)
       registrar = try Registrar(declared: site, store: journal, logger: logger)
       authorisations = try Authorisations(store: journal)

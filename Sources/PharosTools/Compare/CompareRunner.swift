@@ -55,23 +55,26 @@ package struct CompareRunner: Sendable {
           status: .usage
         )
       }
-      let given = try options.site.map { try SiteFile.load($0, console: console).site }
-      let survey = try survey(for: given, on: console)
-      let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
-      var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
-      var walk = CaptureWalk(observer: options.observer, console: console)
-      var resolver = given.flatMap { Resolver(site: $0) }
-      for path in options.captures { try walk.read(path) { comparison.take(resolver.resolved($0)) } }
-      comparison.finish()
-      let report = ComparisonReport(
-        of: options,
-        survey: survey,
-        compared: compared,
-        comparison: comparison
-      )
+      let (report, hasDamage) = try report(on: console)
       try write(report, to: console)
-      return walk.hasDamage ? .failure : .success
+      return hasDamage ? .failure : .success
     }
+  }
+
+  /// Reads the captures and compares the rules.
+  ///
+  /// - Returns: the report, and whether a capture was damaged, everything before the damage having been compared.
+  func report(on console: Console) throws -> (report: ComparisonReport, hasDamage: Bool) {
+    let given = try options.site.map { try SiteFile.load($0, console: console).site }
+    let survey = try survey(for: given, on: console)
+    let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
+    var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
+    var walk = CaptureWalk(observer: options.observer, console: console)
+    var resolver = given.flatMap { Resolver(site: $0) }
+    for path in options.captures { try walk.read(path) { comparison.take(resolver.resolved($0)) } }
+    comparison.finish()
+    let report = ComparisonReport(of: options, survey: survey, compared: compared, comparison: comparison)
+    return (report, walk.hasDamage)
   }
 
   private func survey(for site: Site?, on console: Console) throws -> CaptureSurvey {

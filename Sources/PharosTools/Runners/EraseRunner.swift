@@ -68,6 +68,7 @@ package struct EraseRunner: Sendable {
     }
     let authorisations = try Authorisations(store: journal).erase(traces)
     let notifications = try Notifications.forget(traces, keptIn: journal)
+    let comparisons = try ComparisonStore(journal: journal).erase(traces)
     let erased = try journal.erase(traces)
     try journal.rewrite()
     return ErasureReport(
@@ -76,6 +77,7 @@ package struct EraseRunner: Sendable {
       authorisations: authorisations,
       acceptances: acceptances,
       notifications: notifications,
+      comparisons: comparisons,
       remaining: try journal.documents(naming: traces)
     )
   }
@@ -98,6 +100,7 @@ enum ErasureText {
     "deadLetters": "deliveries that were given up",
     "checkpoints": "checkpoints, as a whole",
     "authorisations": "authorisations",
+    "comparisons": "comparisons of captures that showed it",
     "persons": "marks that it is a person",
     "acceptances": "acceptances as an observer",
     "notifications": "memories of notifications",

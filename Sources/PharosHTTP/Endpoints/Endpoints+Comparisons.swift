@@ -1,0 +1,201 @@
+import HTTPTypes
+import NIOPosix
+package import PharosJournal
+package import PharosModel
+import Synchronization
+
+/// A comparison of presence rules on a capture, as the journal keeps it: the page, and what a list shows of it.
+///
+/// The capture itself is not kept.
+package struct CaptureComparison: Sendable {
+  /// The name of the capture, as its sender wrote it.
+  package var name: String
+  /// The time at which it was made.
+  package var madeAt: Timestamp
+  /// The result in one to three sentences.
+  package var headline: String
+  /// The page: HTML that needs no other file.
+  package var page: String
+
+  /// Makes a comparison.
+  package init(name: String, madeAt: Timestamp, headline: String, page: String) {
+    (self.name, self.madeAt, self.headline, self.page) = (name, madeAt, headline, page)
+  }
+
+  /// Compares a capture: takes the path of the file, the name for people, and the time-out of the rule in use.
+  ///
+  /// Throws ``Refused`` for a file that cannot be compared. It takes seconds for a large capture, and blocks.
+  package typealias Maker =
+    @Sendable (
+      _ path: String, _ name: String, _ timeout: TimeSpan
+    ) throws -> (headline: String, page: String)
+
+  /// The reason why a capture cannot be compared, for the person who sent it.
+  package struct Refused: Error {
+    /// The sentence.
+    package var reason: String
+
+    /// Gives the reason.
+    package init(_ reason: String) { self.reason = reason }
+  }
+}
+
+extension CaptureComparison: FieldStruct {
+  /// A value whose fields are still to be read.
+  package static var unread: CaptureComparison {
+    CaptureComparison(name: "", madeAt: .distantPast, headline: "", page: "")
+  }
+
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&name)
+    try coder.code(&madeAt)
+    try coder.code(&headline)
+    try coder.code(&page)
+  }
+}
+
+/// The comparisons that are kept: the newest few, each under an identifier that cannot be guessed.
+package struct ComparisonStore: Sendable {
+  let journal: Journal
+
+  package init(journal: Journal) { self.journal = journal }
+
+  /// The kind of the documents.
+  private static let kind = "comparison"
+  /// The most comparisons that are kept; a further one replaces the oldest.
+  static let most = 20
+
+  /// All of them by identifier, the newest first.
+  func all() throws -> [(id: String, comparison: CaptureComparison)] {
+    try journal.documents(kind: ComparisonStore.kind)
+      .map { (id: $0.key, comparison: try CaptureComparison(encoded: $0.document)) }
+      .sorted { ($0.comparison.madeAt, $0.id) > ($1.comparison.madeAt, $1.id) }
+  }
+
+  /// Returns the one with an identifier, or nil.
+  func comparison(_ id: String) throws -> CaptureComparison? {
+    try journal.document(kind: ComparisonStore.kind, key: id).map { try CaptureComparison(encoded: $0) }
+  }
+
+  /// Keeps a comparison and drops the oldest ones beyond the limit.
+  ///
+  /// - Returns: the identifier, 128 random bits.
+  func keep(_ comparison: CaptureComparison) throws -> String {
+    var generator = SystemRandomNumberGenerator()
+    let id = Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    for old in try all().dropFirst(ComparisonStore.most - 1) { try drop(old.id) }
+    try journal.put(comparison.encoded, kind: ComparisonStore.kind, key: id)
+    return id
+  }
+
+  /// Drops one.
+  ///
+  /// - Returns: true if there was one.
+  @discardableResult
+  func drop(_ id: String) throws -> Bool { try journal.delete(kind: ComparisonStore.kind, key: id) }
+
+  /// Drops those that show a subject.
+  ///
+  /// - Returns: their number.
+  package func erase(_ traces: SubjectTraces) throws -> Int {
+    let shown = try journal.documents(kind: ComparisonStore.kind).filter { traces.isNamed(in: $0.document) }
+    for document in shown { try drop(document.key) }
+    return shown.count
+  }
+}
+
+extension Endpoints {
+  /// Compares on one thread of its own, as a large capture takes seconds.
+  private static let comparing = {
+    let pool = NIOThreadPool(numberOfThreads: 1)
+    pool.start()
+    return pool
+  }()
+
+  /// The time-outs that a rule may have.
+  ///
+  /// - Units: s.
+  private static let timeouts = 1.0...3_600.0
+
+  var comparisonRoutes: [Route] {
+    [
+      Route(.get, "/v1/comparisons", access: .operation, handler: listComparisons),
+      Route(
+        .post,
+        "/v1/comparisons",
+        access: .operation,
+        query: ["name", "timeout"],
+        body: .capture,
+        handler: makeComparison
+      ),
+      Route(.get, "/v1/comparisons/{id}", access: .anyone, conditional: true, handler: getComparison),
+      Route(.delete, "/v1/comparisons/{id}", access: .operation, handler: deleteComparison),
+    ]
+  }
+
+  private var comparisons: ComparisonStore { ComparisonStore(journal: backend.journal) }
+
+  private func listComparisons(_ request: APIRequest) async throws -> APIAnswer {
+    let all = try await Blocking.run { [comparisons] in try comparisons.all() }
+    return .json { json in
+      json.objects("comparisons", all) { json, entry in
+        json.member("id", entry.id)
+        Endpoints.write(entry.comparison, to: &json)
+      }
+    }
+  }
+
+  private static func write(_ comparison: CaptureComparison, to json: inout JSONText) {
+    json.member("name", comparison.name)
+    json.member("madeAt", comparison.madeAt.rfc3339)
+    json.member("headline", comparison.headline)
+  }
+
+  private func makeComparison(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let name = query.text("name").map { PlainText.cut(PlainText.clean($0), to: 100) } ?? "capture"
+    let timeout = query.number("timeout", in: Endpoints.timeouts) ?? 30
+    try query.finish()
+    guard let make = backend.comparing, let path = request.upload else {
+      throw Problem.notFound("This server compares no captures; `pharos compare` does.")
+    }
+    let made: (headline: String, page: String)
+    do {
+      made = try await Endpoints.comparing.runIfActive { try make(path, name, .seconds(timeout)) }
+    } catch let refused as CaptureComparison.Refused {
+      throw Problem("notComparable", "The capture cannot be compared", status: 422, detail: refused.reason)
+    }
+    let comparison = CaptureComparison(
+      name: name,
+      madeAt: backend.clock(),
+      headline: made.headline,
+      page: made.page
+    )
+    let id = try await Blocking.run { [comparisons] in try comparisons.keep(comparison) }
+    return .put(isNew: true, at: "comparisons", id) { json in
+      json.member("id", id)
+      Endpoints.write(comparison, to: &json)
+    }
+  }
+
+  /// Answers with the page, to every client that has its address, so that a person can pass the address on.
+  private func getComparison(_ request: APIRequest) async throws -> APIAnswer {
+    let id = request.parameter("id")
+    guard let comparison = try await Blocking.run({ [comparisons] in try comparisons.comparison(id) }) else {
+      throw Problem.notFound("There is no such comparison; the newest \(ComparisonStore.most) are kept.")
+    }
+    var answer = APIAnswer.bytes(Array(comparison.page.utf8), type: "text/html; charset=utf-8")
+    answer.headers[named: "Content-Security-Policy"] =
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+    return answer
+  }
+
+  private func deleteComparison(_ request: APIRequest) async throws -> APIAnswer {
+    let id = request.parameter("id")
+    guard try await Blocking.run({ [comparisons] in try comparisons.drop(id) }) else {
+      throw Problem.notFound("There is no such comparison.")
+    }
+    return .noContent
+  }
+}
