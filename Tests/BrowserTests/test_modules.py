@@ -186,6 +186,8 @@ class Modules(support.BrowserTest):
         texts = self.run_in("timeline.js", "return it.timelineRows(given).rows.map((row) => row.text);", event)
         self.assertIn("Silence: 6.2 s", texts)
         self.assertTrue(any("fired 24 s later" in text for text in texts), texts)
+        other = "Other rules: reelyActive (15 s) 8.8 s later, room-assistant (60 s) 54 s later, ESPresense (120 s)"
+        self.assertTrue(any(text.startswith(other) for text in texts), texts)
         self.assertTrue(any("400 ms for proof" in text for text in texts), texts)
         enter = {
             "type": "pharos.region.enter",
@@ -207,6 +209,16 @@ class Modules(support.BrowserTest):
         self.assertEqual(texts, ["3 samples within 2.0 s", "The rule: 3 within 3.0 s"])
         nothing = {"type": "pharos.region.state", "time": event["time"], "data": {"evidence": {"rule": "requested"}}}
         self.assertIsNone(self.run_in("timeline.js", "return it.timelineRows(given);", nothing))
+
+    def test_the_picture_of_levels_names_what_decided(self):
+        read = "return it.levelRows(given).map((row) => row.text);"
+        exit = {"data": {"evidence": {"level": -89.5, "levelDeviation": 3.08, "threshold": -85}}}
+        texts = self.run_in("level-picture.js", read, exit)
+        self.assertEqual(texts, ["Filtered level: −90 dBm ± 3.1 dB, compared with −85 dBm"])
+        zone = {"data": {"hearings": [{"observer": "hall", "level": -60, "offset": -4}, {"observer": "yard", "level": -71, "offset": 0}]}}
+        texts = self.run_in("level-picture.js", read, zone)
+        self.assertEqual(texts, ["hall: −60 dBm, with a learned offset of -4.0 dB", "yard: −71 dBm"])
+        self.assertEqual(self.run_in("level-picture.js", read, {"data": {"evidence": {"gap": 3}}}), [])
 
     def test_marks_keep_their_slots_when_others_come_and_go(self):
         body = """const slots = new it.Slots(); const keys = (n) => new Set(n);

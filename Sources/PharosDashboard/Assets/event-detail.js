@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { h, replace } from "./dom.js";
 import { decimal, exactTime, level, metres, percent, seconds, time, utc } from "./format.js";
+import { levelPicture } from "./level-picture.js";
 import * as names from "./names.js";
 import { timeline } from "./timeline.js";
 import { ruleWords } from "./words.js";
@@ -38,8 +39,8 @@ export function eventDetail(item, signal) {
     { class: "detail" },
     words,
     timeline(item.event),
+    levelPicture(item.event),
     factList(item.event),
-    hearings(item.event),
     json(item.event),
   );
   if (item.sequence) {
@@ -84,30 +85,6 @@ function factList(event) {
     if (evidence[key] !== undefined) list.push(fact(title, write(evidence[key])));
   }
   return h("dl", { class: "facts" }, list);
-}
-
-function hearings(event) {
-  const heard = event.data?.hearings;
-  if (!heard?.length) return null;
-  return h(
-    "div",
-    null,
-    h("h3", null, "What observers heard"),
-    h(
-      "ul",
-      null,
-      heard.map((hearing) =>
-        h(
-          "li",
-          null,
-          names.nameOf(hearing.observer),
-          ": ",
-          level(hearing.level),
-          h("span", { class: "soft" }, ` with an offset of ${decimal(hearing.offset, 1)} dB`),
-        )
-      ),
-    ),
-  );
 }
 
 function json(event) {

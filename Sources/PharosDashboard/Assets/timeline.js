@@ -4,6 +4,16 @@ import { s } from "./dom.js";
 import { instant, percent, seconds, time } from "./format.js";
 
 const rowHeight = 40;
+
+/** The fixed time-outs of other systems, in s, as `pharos compare` plays them; the 30 s of most have a row of their own. */
+const otherRules = [[15, "reelyActive"], [60, "room-assistant"], [120, "ESPresense"]];
+
+/** How long after a decision, or before it, another rule would have fired. */
+function compared(at, decided) {
+  const difference = (at - decided) / 1000;
+  if (Math.abs(difference) < 0.05) return "at the same moment";
+  return `${seconds(Math.abs(difference))} ${difference > 0 ? "later" : "earlier"}`;
+}
 const top = 8;
 
 /** The rows of the picture, from an event's evidence; empty where time has no say. */
@@ -79,14 +89,26 @@ export function timelineRows(event) {
     }
   }
   const fixed = instant(evidence.fixedRuleAt);
-  // A fixed rule ends a visit; it says nothing about how one begins.
+  // A fixed rule ends a visit; it does not begin one.
   if (!Number.isNaN(fixed) && rows.length && event.data?.to !== "inside") {
     const begin = Number.isNaN(lastHeard) ? rows[0].from : lastHeard;
-    const difference = (fixed - decided) / 1000;
-    const words = Math.abs(difference) < 0.05
-      ? "at the same moment"
-      : `${seconds(Math.abs(difference))} ${difference > 0 ? "later" : "earlier"}`;
-    rows.push({ kind: "other", from: begin, to: fixed, text: `A fixed 30 s rule would have fired ${words}` });
+    rows.push({
+      kind: "other",
+      from: begin,
+      to: fixed,
+      text: `A fixed 30 s rule would have fired ${compared(fixed, decided)}`,
+    });
+    if (evidence.gap !== undefined && !Number.isNaN(lastHeard)) {
+      rows.push({
+        kind: "other",
+        from: begin,
+        to: fixed,
+        marks: otherRules.map(([span]) => begin + span * 1000).filter((at) => at <= Math.max(fixed, decided)),
+        text: `Other rules: ${
+          otherRules.map(([span, name]) => `${name} (${span} s) ${compared(begin + span * 1000, decided)}`).join(", ")
+        }`,
+      });
+    }
   }
   return rows.length ? { rows, decided, decidedAt: instant(event.data?.decidedAt) } : null;
 }
@@ -120,6 +142,9 @@ function drawing({ rows, decided, decidedAt }, width, height) {
     const length = Math.max(2, x(row.to) - x(row.from));
     shapes.push(s("text", { class: "label", x: left, y: y + 13 }, fitText(row.text, width - left)));
     shapes.push(s("rect", { class: `bar-${row.kind}`, x: x(row.from), y: y + 19, width: length, height: 11, rx: 2 }));
+    for (const at of row.marks ?? []) {
+      shapes.push(s("line", { class: "mark", x1: x(at), x2: x(at), y1: y + 17, y2: y + 32 }));
+    }
     if (row.samples > 1 && row.samples <= 24) {
       for (let sample = 0; sample < row.samples; sample += 1) {
         shapes.push(

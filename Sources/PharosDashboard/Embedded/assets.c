@@ -85,6 +85,9 @@ static const unsigned char index_html[] = {
 static const unsigned char layout_css[] = {
 #embed "../Assets/layout.css"
 };
+static const unsigned char level_picture_js[] = {
+#embed "../Assets/level-picture.js"
+};
 static const unsigned char names_js[] = {
 #embed "../Assets/names.js"
 };
@@ -218,6 +221,7 @@ static const cdashboard_file_t files[] = {
   {"identity.js", identity_js, sizeof identity_js},
   {"index.html", index_html, sizeof index_html},
   {"layout.css", layout_css, sizeof layout_css},
+  {"level-picture.js", level_picture_js, sizeof level_picture_js},
   {"names.js", names_js, sizeof names_js},
   {"notification-form.js", notification_form_js, sizeof notification_form_js},
   {"notifications.js", notifications_js, sizeof notifications_js},
