@@ -41,6 +41,13 @@ public struct DatagramDecoder: Sendable {
       case .ingics: try IngicsFormat.decode(datagram, received: received, into: &batch)
       case .huawei: try HuaweiFormat.decode(datagram, received: received, into: &batch)
       case .minew: try MinewFormat.decode(datagram, received: received, into: &batch)
+      case .mqtt:
+        try MQTTFormat.decode(
+          datagram,
+          received: received,
+          into: &batch,
+          ignored: &counters.ignoredIdentities
+        )
       }
     } catch {
       return .failure(refuse(format, error))

@@ -43,6 +43,8 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
   case huawei
   /// Minew gateways, binary.
   case minew
+  /// A message from an MQTT broker, with its topic.
+  case mqtt
 
   /// The name in metrics, logs and site files.
   public var name: String {
@@ -53,6 +55,7 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
     case .ingics: "ingics"
     case .huawei: "huawei"
     case .minew: "minew"
+    case .mqtt: "mqtt"
     }
   }
 
@@ -72,6 +75,8 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
       self = .huawei
     } else if MinewFormat.recognises(datagram) {
       self = .minew
+    } else if MQTTFormat.recognises(datagram) {
+      self = .mqtt
     } else {
       return nil
     }

@@ -82,7 +82,7 @@ extension DatagramRefusal: CustomStringConvertible {
     case .unrecognised:
       "The datagram begins like no format that Pharos knows. Expected raddec (0x10), a Pharos datagram"
         + " (PHAR), JSON ({ or [), Ingics text ($), Huawei (HW) or Minew (bb01); choose one of these in the gateway's"
-        + " settings, and check that no other program sends to this port."
+        + " settings. Check that no other program sends to this port or publishes on this MQTT topic."
     case .truncated:
       "The datagram is longer than the buffer that received it, so its end is lost. Let the gateway put"
         + " fewer reports into a datagram."

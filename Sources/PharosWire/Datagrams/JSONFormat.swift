@@ -13,7 +13,7 @@ public enum JSONFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.json
   /// The largest depth of arrays and objects; the deepest understood shape has 5 levels.
-  private static let deepest = 16
+  static let deepest = 16
 
   /// Returns whether the first character that is no white space opens an object or an array.
   public static func recognises(_ datagram: RawSpan) -> Bool {
@@ -34,9 +34,18 @@ public enum JSONFormat: DatagramFormat {
   }
 
   /// Appends the reports of all objects, and counts the members that look like an identity and were ignored.
+  ///
+  /// - Parameters:
+  ///   - datagram: the text.
+  ///   - received: R.
+  ///   - context: what holds for objects that do not state it themselves, as the topic of an MQTT message tells it.
+  ///   - batch: the batch to append the reports to.
+  ///   - ignored: the counts.
+  /// - Throws: the reason for the refusal.
   static func decode(
     _ datagram: RawSpan,
     received: Timestamp,
+    within context: JSONReader.Context = JSONReader.Context(),
     into batch: inout ReportBatch,
     ignored: inout IgnoredIdentities
   ) throws(DatagramRefusal) {
@@ -44,7 +53,7 @@ public enum JSONFormat: DatagramFormat {
     guard WireText.isUTF8(datagram, text) else { throw .badText }
     let mark = batch.mark
     do throws(DatagramRefusal) {
-      var reader = JSONReader(received: received)
+      var reader = JSONReader(received: received, within: context)
       defer { ignored += reader.ignored }
       var scanner = JSONScanner(text, deepest: deepest)
       while !scanner.isAtEnd(datagram) {
@@ -63,18 +72,25 @@ public enum JSONFormat: DatagramFormat {
 struct JSONReader {
   /// R.
   let received: Timestamp
+  /// What holds for objects that do not state it themselves.
+  private let outer: Context
   /// Indicates whether anything was understood, even if it held no report, as an empty list does.
   private(set) var understood = false
   /// The members that look like an identity and were ignored.
   private(set) var ignored = IgnoredIdentities()
 
-  /// The properties that an object inherits from the object that holds it.
+  /// The properties that an object inherits from the object that holds it, or from the topic of its message.
   struct Context {
     var observer: ObserverID?
+    /// The address of the device that was heard.
+    var address: DeviceAddress?
     var timing = ReportTiming.received
   }
 
-  init(received: Timestamp) { self.received = received }
+  init(received: Timestamp, within outer: Context) {
+    self.received = received
+    self.outer = outer
+  }
 
   /// Reads the top-level value of a datagram: an object or an array of objects.
   ///
@@ -86,11 +102,11 @@ struct JSONReader {
   ) throws(DatagramRefusal) {
     switch value.kind {
     case .object:
-      var context = Context()
+      var context = outer
       if try read(object: value, bytes, &context, into: &batch) { understood = true }
     case .array:
       if value.range.allSatisfy({ JSONScanner.isSpace(bytes.byte(at: $0)) }) { understood = true }
-      var context = Context()
+      var context = outer
       var scanner = JSONScanner(value.range)
       while let element = scanner.nextElement(bytes) {
         guard element.kind == .object else { throw .nothingUnderstood }
@@ -146,7 +162,7 @@ struct JSONReader {
     inner.timing = try object.timing(bytes, within: context.timing)
     let isEnvelope = try readEnvelope(object, bytes, inner, into: &batch)
     guard let sighting else { return isEnvelope }
-    let body = try sighting.body(bytes, object, appendingTo: &batch)
+    let body = try sighting.body(bytes, object, of: inner.address, appendingTo: &batch)
     try append(body, inner.timing, inner, to: &batch)
     return true
   }
@@ -205,6 +221,10 @@ extension JSONReader {
     found = try readDisplayOn(object[.displayOn], bytes, context, into: &batch) || found
     if object[.adverts].kind == .array {
       try read(list: object[.adverts], bytes, context, into: &batch)
+      found = true
+    }
+    if object[.data].kind == .array {
+      try read(list: object[.data], bytes, context, into: &batch)
       found = true
     }
     if object[.rangedBeacons].kind == .array {

@@ -40,9 +40,18 @@ enum JSONSighting {
   }
 
   /// The report that it is, whatever varies in length being appended to the batch.
+  ///
+  /// - Parameters:
+  ///   - bytes: the text.
+  ///   - object: the object.
+  ///   - device: the address of the device where the object does not name it.
+  ///   - batch: the batch.
+  /// - Returns: the report.
+  /// - Throws: the reason to refuse the object.
   func body(
     _ bytes: RawSpan,
     _ object: JSONObject,
+    of device: DeviceAddress?,
     appendingTo batch: inout ReportBatch
   ) throws(DatagramRefusal) -> ReportBody {
     let level = try object.level(bytes)
@@ -60,7 +69,7 @@ enum JSONSighting {
     let channel = try object[.channel].kind == .number ? object.number(.channel, bytes) ?? 0 : 0
     return .advert(
       Advert(
-        address: try JSONSighting.address(object, bytes),
+        address: try JSONSighting.address(object, bytes) ?? device,
         rssi: level,
         pdu: word.flatMap(Advert.PDU.init(rawValue:)) ?? .unknown,
         channel: [37, 38, 39].contains(channel) ? UInt8(channel) : 0,

@@ -133,6 +133,12 @@ enum WireText {
     return end
   }
 
+  /// Returns whether a range is exactly this text.
+  static func isEqual(_ bytes: RawSpan, _ range: Range<Int>, _ text: StaticString) -> Bool {
+    guard range.count == text.utf8CodeUnitCount else { return false }
+    return range.allSatisfy { unsafe bytes.byte(at: $0) == text.utf8Start[$0 - range.lowerBound] }
+  }
+
   static func isDigit(_ ascii: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= ascii }
 
   private static func hexByte(_ bytes: RawSpan, at offset: Int) -> UInt8? {

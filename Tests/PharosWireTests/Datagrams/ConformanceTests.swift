@@ -23,6 +23,9 @@ struct ConformanceTests {
   @Test("Minew's frame keeps the promises of a format")
   func minew() { check(FormatConformance<MinewFormat>(samples: Samples.minew)) }
 
+  @Test("an MQTT message keeps the promises of a format")
+  func mqtt() { check(FormatConformance<MQTTFormat>(samples: Samples.mqtt)) }
+
   private func check<Format: DatagramFormat>(_ conformance: FormatConformance<Format>) {
     #expect(conformance.samples.count >= 2)
     conformance.acceptsItsSamples()

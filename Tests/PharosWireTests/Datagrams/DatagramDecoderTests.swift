@@ -68,7 +68,7 @@ struct DatagramDecoderTests {
   @Test("reports carry the receive time of their datagram")
   func receiveTimes() {
     for sample in Samples.raddec + Samples.json + Samples.pharos + Samples.ingics + Samples.huawei
-      + Samples.minew
+      + Samples.minew + Samples.mqtt
     {
       var decoder = DatagramDecoder()
       var batch = ReportBatch()

@@ -57,6 +57,7 @@ struct FormatConformance<Format: DatagramFormat> {
         RaddecFormat.recognises(sample.span.bytes), PharosFormat.recognises(sample.span.bytes),
         JSONFormat.recognises(sample.span.bytes), IngicsFormat.recognises(sample.span.bytes),
         HuaweiFormat.recognises(sample.span.bytes), MinewFormat.recognises(sample.span.bytes),
+        MQTTFormat.recognises(sample.span.bytes),
       ]
       let count = others.filter { $0 }.count
       #expect(count == 1)

@@ -10,5 +10,6 @@ package let wireTargets: [any FuzzTarget.Type] = [
   IngicsTarget.self,
   HuaweiTarget.self,
   MinewTarget.self,
+  MQTTTarget.self,
   JSONTextTarget.self,
 ]

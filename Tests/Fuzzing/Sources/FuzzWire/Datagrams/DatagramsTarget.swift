@@ -15,6 +15,7 @@ final class DatagramsTarget: FuzzTarget {
       (RaddecFormat.recognises(input) ? 1 : 0) + (PharosFormat.recognises(input) ? 1 : 0)
       + (JSONFormat.recognises(input) ? 1 : 0) + (IngicsFormat.recognises(input) ? 1 : 0)
       + (HuaweiFormat.recognises(input) ? 1 : 0) + (MinewFormat.recognises(input) ? 1 : 0)
+      + (MQTTFormat.recognises(input) ? 1 : 0)
     demand(recognised <= 1, "no two formats recognise a datagram")
     demand(
       (WireFormat(recognising: input) != nil) == (recognised == 1),
@@ -26,12 +27,12 @@ final class DatagramsTarget: FuzzTarget {
 
   static var words: [[UInt8]] {
     PharosDatagramsTarget.words + JSONDatagramsTarget.words + IngicsTarget.words + HuaweiTarget.words
-      + MinewTarget.words
+      + MinewTarget.words + MQTTTarget.words
   }
 
   static func seeds() throws -> [[UInt8]] {
     try RaddecTarget.seeds() + PharosDatagramsTarget.seeds() + JSONDatagramsTarget.seeds()
       + IngicsTarget.seeds()
-      + HuaweiTarget.seeds() + MinewTarget.seeds()
+      + HuaweiTarget.seeds() + MinewTarget.seeds() + MQTTTarget.seeds()
   }
 }

@@ -86,6 +86,58 @@ package enum Samples {
   ]
   .map { Array($0.utf8) }
 
+  /// Messages as gateways publish them, by topic and payload.
+  ///
+  /// - Source: those that the article "MQTT topics" names, with addresses and identities of our own.
+  package static let messages: [(topic: String, payload: [UInt8])] =
+    [
+      (
+        "home/OpenMQTTGateway/BTtoMQTT/582D34112233",
+        #"{"id":"58:2D:34:11:22:33","mac_type":1,"rssi":-79,"brand":"GENERIC","model_id":"IBEACON","mfid":"4c00","#
+          + #""uuid":"e2c56db5dffb48d2b060d0f5a71096e0","major":1,"minor":7,"txpower":-66}"#
+      ),
+      (
+        "home/TheengsGateway/BTtoMQTT/112233445566",
+        #"{"id":"11:22:33:44:55:66","rssi":-70,"name":"tag","manufacturerdata":"4c000215aa"}"#
+      ),
+      ("home/OpenMQTTGateway/SYStoMQTT", #"{"uptime":120,"version":"v1.7.0","rssi":-57,"modules":["BT"]}"#),
+      ("home/OpenMQTTGateway/LWT", "online"),
+      ("home/TheengsGateway/LWT", "offline"),
+      (
+        "espresense/devices/iBeacon:e2c56db5-dffb-48d2-b060-d0f5a71096e0-1-7/office",
+        #"{"mac":"dd8800112233","id":"iBeacon:e2c56db5-dffb-48d2-b060-d0f5a71096e0-1-7","rssi@1m":-59,"rssi":-81.10,"#
+          + #""rxAdj":0,"rssiVar":7.42,"distance":6.50,"var":4.00,"int":2028}"#
+      ),
+      (
+        "espresense/rooms/office/telemetry",
+        #"{"ip":"10.0.0.7","uptime":15,"firm":"esp32","rssi":-48,"adverts":812,"seen":40,"reported":36}"#
+      ),
+      ("espresense/rooms/office/status", "online"),
+      (
+        "ruuvi/C8:25:2D:8E:9C:2C/D4:15:5C:77:56:68",
+        #"{"gw_mac":"C8:25:2D:8E:9C:2C","rssi":-26,"aoa":[],"gwts":"1653668027","ts":"1653668027","#
+          + #""data":"0201061BFF99040512FC5394C37C0004FFFC040CAC364200CDCBB8334C884F","coords":""}"#
+      ),
+      ("ruuvi/C8:25:2D:8E:9C:2C/gw_status", #"{"state": "online"}"#),
+      (
+        "/gw/ac233fc1eccc/status",
+        #"[{"timestamp":"2026-04-29T17:12:02.288Z","type":"Gateway","mac":"AC233FC1ECCC","gatewayFree":96},"#
+          + #"{"type":"iBeacon","mac":"C30000112233","ibeaconUuid":"E2C56DB5DFFB48D2B060D0F5A71096E0","#
+          + #""ibeaconMajor":1,"ibeaconMinor":7,"rssi":-56,"ibeaconTxPower":-59}]"#
+      ),
+      (
+        "gw/gw1/status",
+        #"{"tm":"2026-04-29T17:12:02.288Z","gw":"ac233fc1eccc","seq":645,"#
+          + #""adv":[{"type":"ht","temperature":21.1,"humidity":36.67,"rssi":-56,"mac":"c30000112233"}]}"#
+      ),
+      ("site/anything", #"{"observer":"hall","address":"c4:be:84:e7:ec:3e","rssi":-58,"data":"020106"}"#),
+    ].map { ($0.0, Array($0.1.utf8)) } + [("/gw/0a0b0c0d0e0f/status", minew[0])]
+
+  /// The messages as datagrams.
+  package static let mqtt: [[UInt8]] = messages.compactMap { message in
+    MQTTFormat.datagram(topic: message.topic.utf8, payload: message.payload)
+  }
+
   /// Pharos datagrams with every record, signed and not.
   package static let pharos: [[UInt8]] = {
     let batch = everyKind

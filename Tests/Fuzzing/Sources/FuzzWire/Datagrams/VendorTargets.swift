@@ -48,3 +48,37 @@ final class MinewTarget: FuzzTarget {
 
   static func seeds() throws -> [[UInt8]] { Samples.minew }
 }
+
+/// Messages from an MQTT broker, the length of their topic put right three times in four.
+final class MQTTTarget: FuzzTarget {
+  static let name = "mqtt"
+  static let longest = 1_024
+
+  private var check = DatagramCheck()
+  private var bytes: [UInt8] = []
+
+  func take(_ input: RawSpan) {
+    bytes.removeAll(keepingCapacity: true)
+    input.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    if bytes.count > 8, bytes[5] & 3 != 0 {
+      let topic = bytes[8...].firstIndex(of: UInt8(ascii: "{")) ?? bytes.count
+      let length = topic - 8
+      bytes.replaceSubrange(
+        0..<8,
+        with: Array("MQTT".utf8) + [1, 0, UInt8(truncatingIfNeeded: length >> 8), UInt8(length & 0xFF)]
+      )
+    }
+    _ = check.decode(bytes.span.bytes, as: MQTTFormat.self)
+    check.forget()
+  }
+
+  static var words: [[UInt8]] {
+    let texts = [
+      "MQTT", "home/", "/BTtoMQTT/", "/SYStoMQTT", "/LWT", "espresense/devices/", "espresense/rooms/",
+      "/telemetry", "/status", "ruuvi/", "/gw_status", "/gw/", "online", "offline",
+    ]
+    return texts.map { Array($0.utf8) } + JSONDatagramsTarget.words
+  }
+
+  static func seeds() throws -> [[UInt8]] { Samples.mqtt }
+}

@@ -1,0 +1,231 @@
+public import PharosModel
+
+/// An MQTT message of a gateway, with its topic.
+///
+/// Gateways do not send it: the server puts what it receives from a broker into this form, so that a message passes the
+/// same queues and counters as a datagram and a recording contains it. The topic names the observer where the payload does
+/// not; the article "MQTT topics" lists the topics that are understood. On any other topic, the payload is read as a
+/// datagram, which has to name its observer.
+///
+/// - Shape: `MQTT`, u8 version (1), u8 zero, u16 length of the topic (big-endian), topic in UTF-8, payload.
+public enum MQTTFormat: DatagramFormat {
+  /// The format.
+  public static let format = WireFormat.mqtt
+
+  private static let magic: UInt32 = 0x4D51_5454
+  private static let version: UInt8 = 1
+
+  /// Returns whether the datagram begins with `MQTT`.
+  public static func recognises(_ datagram: RawSpan) -> Bool {
+    datagram.byteCount >= 4 && datagram.u32(at: 0) == magic
+  }
+
+  /// Returns the datagram of a message; nil if the topic is longer than MQTT permits, 65,535 bytes.
+  package static func datagram(topic: some Collection<UInt8>, payload: some Collection<UInt8>) -> [UInt8]? {
+    guard let length = UInt16(exactly: topic.count) else { return nil }
+    var datagram: [UInt8] = []
+    datagram.reserveCapacity(8 + topic.count + payload.count)
+    for shift in [24, 16, 8, 0] as [UInt32] { datagram.append(UInt8(truncatingIfNeeded: magic >> shift)) }
+    datagram += [version, 0, UInt8(length >> 8), UInt8(length & 0xFF)]
+    datagram += topic
+    datagram += payload
+    return datagram
+  }
+
+  /// Appends the reports of the message.
+  public static func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    var ignored = IgnoredIdentities()
+    try decode(datagram, received: received, into: &batch, ignored: &ignored)
+  }
+
+  /// Appends the reports of the message, and counts the members that look like an identity and were ignored.
+  static func decode(
+    _ datagram: RawSpan,
+    received: Timestamp,
+    into batch: inout ReportBatch,
+    ignored: inout IgnoredIdentities
+  ) throws(DatagramRefusal) {
+    var cursor = ByteCursor(datagram.wholeRange)
+    _ = try cursor.take(4)
+    guard try cursor.u8(datagram) == version, try cursor.u8(datagram) == 0 else { throw .unsupportedVersion }
+    let topic = try cursor.take(Int(try cursor.u16(datagram)))
+    guard WireText.isUTF8(datagram, topic) else { throw .badText }
+    guard cursor.remaining > 0 else { throw .empty }
+    let payload = datagram.extracting(cursor.offset..<cursor.end)
+    let mark = batch.mark
+    do throws(DatagramRefusal) {
+      let reading = MessageReading(source: try MessageSource(datagram, topic), received: received)
+      try reading.read(payload, into: &batch, ignored: &ignored)
+    } catch {
+      batch.removeAll(behind: mark)
+      throw error
+    }
+  }
+}
+
+/// The sender of a message and the kind of its payload, as the topic tells.
+enum MessageSource {
+  /// `…/GATEWAY/BTtoMQTT/…`: what OpenMQTTGateway and Theengs gateways hear.
+  case theengs(gateway: ObserverID)
+  /// `espresense/devices/ID/ROOM`: what ESPresense nodes hear.
+  case espresense(room: ObserverID)
+  /// `ruuvi/GATEWAY/TAG`: what Ruuvi gateways hear.
+  case ruuvi(gateway: ObserverID, tag: DeviceAddress)
+  /// `/gw/GATEWAY/status`: what Minew gateways hear.
+  case minew(gateway: ObserverID)
+  /// `…/GATEWAY/LWT`, `espresense/rooms/ROOM/status`, `ruuvi/GATEWAY/gw_status`: online or offline.
+  case availability(gateway: ObserverID)
+  /// `…/GATEWAY/SYStoMQTT`, `espresense/rooms/ROOM/telemetry`: the state of the gateway, published at intervals.
+  case telemetry(gateway: ObserverID)
+  /// Any other topic.
+  case other
+
+  /// The maximum number of levels of a topic that is understood.
+  private static let mostLevels = 8
+
+  /// Reads a topic.
+  ///
+  /// - Throws: that a name in it cannot be an observer's, or an address none.
+  init(_ bytes: RawSpan, _ topic: Range<Int>) throws(DatagramRefusal) {
+    var levels: [Range<Int>] = []
+    var start = topic.lowerBound
+    for offset in topic where bytes.byte(at: offset) == UInt8(ascii: "/") {
+      levels.append(start..<offset)
+      start = offset + 1
+    }
+    levels.append(start..<topic.upperBound)
+    guard levels.count <= MessageSource.mostLevels else {
+      self = .other
+      return
+    }
+    func level(_ index: Int, is word: StaticString) -> Bool {
+      levels.indices.contains(index) && WireText.isEqual(bytes, levels[index], word)
+    }
+    func observer(_ index: Int) throws(DatagramRefusal) -> ObserverID {
+      try WireText.observer(bytes, levels[index])
+    }
+    let last = levels.count - 1
+    let first = levels[0].isEmpty ? 1 : 0
+    if let place = levels.indices.dropFirst().first(where: { level($0, is: "BTtoMQTT") }) {
+      self = .theengs(gateway: try observer(place - 1))
+    } else if last > 0, level(last, is: "SYStoMQTT") {
+      self = .telemetry(gateway: try observer(last - 1))
+    } else if last > 0, level(last, is: "LWT") {
+      self = .availability(gateway: try observer(last - 1))
+    } else if level(0, is: "espresense"), level(1, is: "devices"), last == 3 {
+      self = .espresense(room: try observer(3))
+    } else if level(0, is: "espresense"), level(1, is: "rooms"), last == 3, level(3, is: "telemetry") {
+      self = .telemetry(gateway: try observer(2))
+    } else if level(0, is: "espresense"), level(1, is: "rooms"), last == 3, level(3, is: "status") {
+      self = .availability(gateway: try observer(2))
+    } else if level(0, is: "ruuvi"), last == 2, level(2, is: "gw_status") {
+      self = .availability(gateway: try observer(1))
+    } else if level(0, is: "ruuvi"), last == 2 {
+      guard let address = WireText.address(bytes, levels[2]) else { throw .badIdentity }
+      self = .ruuvi(gateway: try observer(1), tag: address)
+    } else if last == first + 2, level(first, is: "gw"), level(last, is: "status") {
+      self = .minew(gateway: try observer(first + 1))
+    } else {
+      self = .other
+    }
+  }
+}
+
+/// The reading of one message's payload.
+private struct MessageReading {
+  let source: MessageSource
+  let received: Timestamp
+
+  func read(
+    _ payload: RawSpan,
+    into batch: inout ReportBatch,
+    ignored: inout IgnoredIdentities
+  ) throws(DatagramRefusal) {
+    switch source {
+    case .theengs(let gateway), .espresense(room: let gateway):
+      let context = JSONReader.Context(observer: gateway)
+      try readJSON(payload, context, into: &batch, ignored: &ignored)
+    case .ruuvi(let gateway, let tag):
+      let context = JSONReader.Context(observer: gateway, address: tag)
+      try readJSON(payload, context, into: &batch, ignored: &ignored)
+    case .minew(let gateway):
+      let before = batch.count
+      switch WireFormat(recognising: payload) {
+      case .minew: try MinewFormat.decode(payload, received: received, into: &batch)
+      case .json:
+        try readJSON(payload, JSONReader.Context(observer: gateway), into: &batch, ignored: &ignored)
+      case .raddec, .pharos, .ingics, .huawei, .mqtt, nil: throw .unrecognised
+      }
+      if batch.count == before { appendHeartbeat(of: gateway, to: &batch) }
+    case .availability(let gateway):
+      if try isOnline(payload) { appendHeartbeat(of: gateway, to: &batch) }
+    case .telemetry(let gateway):
+      // ESPresense counts adverts since its start, not since the last message, so that the count is left out.
+      guard try object(payload) != nil else { throw .nothingUnderstood }
+      appendHeartbeat(of: gateway, to: &batch)
+    case .other: try readDatagram(payload, into: &batch, ignored: &ignored)
+    }
+  }
+
+  /// Reads a payload that names its observer itself.
+  private func readDatagram(
+    _ payload: RawSpan,
+    into batch: inout ReportBatch,
+    ignored: inout IgnoredIdentities
+  ) throws(DatagramRefusal) {
+    switch WireFormat(recognising: payload) {
+    case .raddec: try RaddecFormat.decode(payload, received: received, into: &batch)
+    case .pharos: try PharosFormat.decode(payload, received: received, into: &batch)
+    case .json: try readJSON(payload, JSONReader.Context(), into: &batch, ignored: &ignored)
+    case .ingics: try IngicsFormat.decode(payload, received: received, into: &batch)
+    case .huawei: try HuaweiFormat.decode(payload, received: received, into: &batch)
+    case .minew: try MinewFormat.decode(payload, received: received, into: &batch)
+    case .mqtt, nil: throw .unrecognised
+    }
+  }
+
+  private func readJSON(
+    _ payload: RawSpan,
+    _ context: JSONReader.Context,
+    into batch: inout ReportBatch,
+    ignored: inout IgnoredIdentities
+  ) throws(DatagramRefusal) {
+    guard JSONFormat.recognises(payload) else { throw .unrecognised }
+    try JSONFormat.decode(payload, received: received, within: context, into: &batch, ignored: &ignored)
+  }
+
+  private func appendHeartbeat(of observer: ObserverID, to batch: inout ReportBatch) {
+    let index = batch.index(of: observer)
+    batch.append(
+      Report(observer: index, received: received, timing: .received, body: .heartbeat(Heartbeat()))
+    )
+  }
+
+  /// Returns whether a gateway says that it is online: the word itself, or an object with it as `state` (Ruuvi).
+  private func isOnline(_ payload: RawSpan) throws(DatagramRefusal) -> Bool {
+    var word = 0..<WireText.end(payload)
+    if let object = try object(payload) {
+      guard object[.state].kind == .string else { throw .nothingUnderstood }
+      word = object[.state].range
+    }
+    if WireText.isEqual(payload, word, "online") { return true }
+    guard WireText.isEqual(payload, word, "offline") else { throw .nothingUnderstood }
+    return false
+  }
+
+  /// Reads a payload that is one JSON object; nil if it is no JSON at all.
+  private func object(_ payload: RawSpan) throws(DatagramRefusal) -> JSONObject? {
+    guard JSONFormat.recognises(payload) else { return nil }
+    let text = 0..<WireText.end(payload)
+    var scanner = JSONScanner(text, deepest: JSONFormat.deepest)
+    guard WireText.isUTF8(payload, text), let value = try? scanner.value(payload),
+      scanner.isAtEnd(payload)
+    else { throw .badText }
+    guard value.kind == .object else { throw .nothingUnderstood }
+    return JSONObject(payload, value)
+  }
+}
