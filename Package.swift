@@ -95,6 +95,9 @@ let package = Package(
     .executable(name: "pharos", targets: ["PharosCommand"]),
     .executable(name: "pharos-gateway", targets: ["PharosGatewayCommand"]),
   ],
+  traits: [
+    .trait(name: "MQTT", description: "Connections to MQTT brokers; needs libmosquitto-dev.")
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
@@ -114,6 +117,11 @@ let package = Package(
   targets: [
     .target(name: "CPharos"),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CMosquitto",
+      pkgConfig: "libmosquitto",
+      providers: [.apt(["libmosquitto-dev"])]
+    ),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     // The pure modules: values in, values out.
@@ -135,8 +143,13 @@ let package = Package(
     ),
     module("PharosSimulation", ["PharosModel", "PharosWire", "PharosVenues", heap]),
     module("PharosComparators", ["PharosModel"]),
+    module("PharosMQTT", ["PharosModel", deque]),
 
     // The shells: sockets, files, threads, subscribers.
+    module(
+      "PharosMosquitto",
+      ["PharosModel", "PharosMQTT", .target(name: "CMosquitto", condition: .when(traits: ["MQTT"]))]
+    ),
     module("PharosFiles", ["CZlib"]),
     module(
       "PharosGateway",
@@ -182,8 +195,8 @@ let package = Package(
     module(
       "PharosDelivery",
       [
-        "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", heap, http1, httpClient,
-        logging, lifecycle,
+        "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT", heap, http1,
+        httpClient, logging, lifecycle,
       ] + nio
     ),
     module(
@@ -217,6 +230,7 @@ let package = Package(
         "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosFiles",
         "PharosIngest",
         "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
+        "PharosMQTT", "PharosMosquitto",
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ] + nio
@@ -327,6 +341,7 @@ let package = Package(
     tests("PharosCapturesTests", ["PharosModel", "PharosWire", "PharosCaptures"]),
     tests("PharosComparatorsTests", ["PharosModel", "PharosComparators", "PharosSimulatedWorlds"]),
     tests("PharosFilesTests", ["PharosFiles"]),
+    tests("PharosMQTTTests", ["PharosModel", "PharosMQTT"]),
     tests(
       "PharosMonitoringTests",
       ["PharosModel", "PharosWire", "PharosMonitoring"]

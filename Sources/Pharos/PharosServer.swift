@@ -223,6 +223,22 @@ extension PharosServer {
     try await phase.ingest().receive(payload, from: source)
   }
 
+  /// Takes datagrams of one sender that came otherwise than over UDP, as if they had.
+  ///
+  /// - Parameters:
+  ///   - payloads: their bytes, at most `IngestServer.mostAtOnce` of them.
+  ///   - source: the sender.
+  ///   - policy: the policy by which they are accepted or refused.
+  /// - Returns: the outcome for each.
+  /// - Throws: an error if the server has stopped or never listened.
+  package func receive(
+    _ payloads: [[UInt8]],
+    from source: Endpoint,
+    under policy: ListenPolicy
+  ) async throws -> [Receipt] {
+    try await phase.ingest().receive(payloads, from: source, under: policy)
+  }
+
   /// Has a checkpoint taken now; returns once it was handed over.
   package func checkpoint() async throws { try await phase.ingest().checkpoint() }
 

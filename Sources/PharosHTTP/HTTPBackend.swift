@@ -25,6 +25,8 @@ package protocol HTTPBackend: Sendable {
   var authorisations: Authorisations { get }
   /// The webhooks, which send events to clients.
   var webhooks: Webhooks { get }
+  /// The publisher of states to an MQTT broker, or nil if there is none.
+  var mqtt: MQTTPublisher? { get }
   /// The rules that make texts of events.
   var notifications: Notifications { get }
   /// The counters of the interface, and the limits that were reached.
@@ -50,6 +52,11 @@ package protocol HTTPBackend: Sendable {
   func narrate(_ event: Event) -> String
   /// Checks each part without which the server cannot do its work; the problem is nil where there is none.
   func readiness() async -> [(part: String, problem: String?)]
+}
+
+extension HTTPBackend {
+  /// None.
+  package var mqtt: MQTTPublisher? { nil }
 }
 
 /// A venue that the interface serves, with the reader of its floor plans' images.

@@ -228,7 +228,27 @@ extension IngestServer {
   /// - Returns: the format and number of reports, or the reason why the datagram was refused.
   /// - Throws: ``IngestError/stopped``.
   package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
-    try await ask { .datagram(payload, from: source, $0) }
+    try await receive([payload], from: source, under: .open)[0]
+  }
+
+  /// The maximum number of datagrams that ``receive(_:from:under:)`` takes: as many as one call takes off a socket.
+  package static let mostAtOnce = DatagramDrain.slots
+
+  /// Takes datagrams of one sender that came otherwise than over UDP, as if they had.
+  ///
+  /// - Parameters:
+  ///   - payloads: their bytes, at most ``mostAtOnce`` of them.
+  ///   - source: the sender.
+  ///   - policy: the policy by which they are accepted or refused.
+  /// - Returns: the outcome for each.
+  /// - Throws: ``IngestError/stopped``; ``IngestError/overloaded(waiting:)``.
+  package func receive(
+    _ payloads: [[UInt8]],
+    from source: Endpoint,
+    under policy: ListenPolicy
+  ) async throws -> [Receipt] {
+    precondition(payloads.count <= IngestServer.mostAtOnce, "more datagrams than an R can be given to")
+    return try await ask { .datagrams(payloads, from: source, policy, $0) }
   }
 
   /// Takes a checkpoint now; returns once it was handed over, which does nothing where the configuration takes none.

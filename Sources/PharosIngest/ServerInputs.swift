@@ -22,8 +22,8 @@ struct ServerInputs {
     case changes([RegionChange], EventLoopPromise<Void>)
     /// An edited site, and the one that it takes the place of; nil for the one that was declared last.
     case adoption(Site, replacing: Site?, EventLoopPromise<Void>)
-    /// A datagram and who sent it.
-    case datagram([UInt8], from: Endpoint, EventLoopPromise<Receipt>)
+    /// Datagrams of one sender, at most ``IngestServer/mostAtOnce``, and the policy under which they are taken.
+    case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
     case checkpoint(CheckpointMarker)
 
@@ -31,7 +31,7 @@ struct ServerInputs {
     func fail(_ error: any Error) {
       switch self {
       case .changes(_, let answer), .adoption(_, replacing: _, let answer): answer.fail(error)
-      case .datagram(_, from: _, let answer): answer.fail(error)
+      case .datagrams(_, from: _, _, let answer): answer.fail(error)
       case .checkpoint(let marker): marker.answer?.fail(error)
       }
     }
@@ -174,8 +174,8 @@ extension ReadingLoop {
       take([], at: received, answer) { (registry) throws(RegionRefusal) in
         try registry.adopt(site, replacing: former)
       }
-    case .datagram(let bytes, from: let source, let answer):
-      answer.succeed(take(bytes, from: source, at: received))
+    case .datagrams(let datagrams, from: let source, let policy, let answer):
+      answer.succeed(take(datagrams, from: source, under: policy, at: received))
     case .checkpoint(let marker): mark(marker, at: received)
     }
   }
@@ -209,28 +209,38 @@ extension ReadingLoop {
     }
   }
 
-  /// Takes a datagram as if a socket had brought it.
-  private func take(_ bytes: [UInt8], from source: Endpoint, at received: Timestamp) -> Receipt {
+  /// Takes datagrams as if a socket had brought them in one call, each with an R of its own.
+  private func take(
+    _ datagrams: [[UInt8]],
+    from source: Endpoint,
+    under policy: ListenPolicy,
+    at received: Timestamp
+  ) -> [Receipt] {
     let isV4 = source.address.version == .v4
-    let call = Intake.Call(
+    var call = Intake.Call(
       received: received,
       destination: Endpoint(isV4 ? IPAddress(v4: 0) : IPAddress(v6: 0, 0), port: 0),
-      isRecorded: exchange.records
+      isRecorded: exchange.records,
+      policy: policy
     )
-    let before = intake.decoder.counters.totalReports
     let largest = min(configuration.largestDatagram, ReadingLoop.largestPayload)
-    let outcome = bytes.withUnsafeBytes { bytes in
-      let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
-      return intake.take(taken, isTruncated: bytes.count > largest, of: call) { source }
+    let receipts = datagrams.map { bytes in
+      let before = intake.decoder.counters.totalReports
+      let outcome = bytes.withUnsafeBytes { bytes in
+        let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
+        return intake.take(taken, isTruncated: bytes.count > largest, of: call) { source }
+      }
+      call.received = call.received + .oneNanosecond
+      switch outcome {
+      case .success(let format):
+        let reports = Int(intake.decoder.counters.totalReports &- before)
+        return Receipt.accepted(format: format, reports: reports)
+      case .failure(let refusal): return Receipt.refused(refusal)
+      }
     }
     ship(received)
     exchange.noteTraffic(at: received)
-    switch outcome {
-    case .success(let format):
-      return .accepted(format: format, reports: Int(intake.decoder.counters.totalReports &- before))
-    case .failure(let refusal):
-      return .refused(refusal)
-    }
+    return receipts
   }
 
   /// The longest payload of a datagram over IPv4, which a recording can hold: the same for those that came otherwise.

@@ -13,6 +13,10 @@ package struct SiteConfiguration: Hashable, Sendable {
   /// The host names under which clients may reach the HTTP interface besides those of this machine, while no token is
   /// needed.
   package var allowedHosts: [String] = []
+  /// The broker whose messages are read as reports, or nil for none.
+  package var mqttInput: MQTTInput?
+  /// The broker to which states are published, or nil for none.
+  package var mqttOutput: MQTTOutput?
   /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
   package var tls: TLSFiles?
   /// The folder of the journal, or nil to keep it in memory.
@@ -53,6 +57,8 @@ package struct SiteConfiguration: Hashable, Sendable {
     var resolved = self
     resolved.data = data.map(place)
     resolved.venues = venues.map(place)
+    if let input = mqttInput { resolved.mqttInput?.broker = input.broker.resolved(place) }
+    if let output = mqttOutput { resolved.mqttOutput?.broker = output.broker.resolved(place) }
     resolved.tls = tls.map { TLSFiles(certificate: place($0.certificate), key: place($0.key)) }
     return resolved
   }

@@ -32,10 +32,11 @@ extension SiteFile {
     var root = Members()
     root.add("stream", .string(site.stream), unless: .string(usual.site.stream))
     root.add("listen", listen(configuration))
+    root.add("publish", configuration.mqttOutput.map(tree))
     root.add(
       "tls",
       configuration.tls.map { tls in
-        .members { json in
+        .written { json in
           json.member("certificate", tls.certificate)
           json.member("key", tls.key)
         }
@@ -49,7 +50,7 @@ extension SiteFile {
         : .object([
           JSONValue.Member(
             name: "retention",
-            value: .members {
+            value: .written {
               DocumentField.write(Retention.properties, of: configuration.retention, to: &$0)
             }
           )
@@ -80,7 +81,7 @@ extension SiteFile {
           value: .array(
             configuration.listen.map { address in
               guard let own = configuration.listenerPolicies[address] else { return .string("\(address)") }
-              return .members { json in
+              return .written { json in
                 json.member("address", "\(address)")
                 json.member("policy", own.rawValue)
               }
@@ -89,6 +90,7 @@ extension SiteFile {
         )
       )
     }
+    listen.add("mqtt", configuration.mqttInput.map(tree))
     listen.add("http", configuration.http.map { .string("\($0)") })
     listen.add("allowedOrigins", configuration.allowedOrigins) { .string($0) }
     listen.add("allowedHosts", configuration.allowedHosts) { .string($0) }
@@ -96,7 +98,7 @@ extension SiteFile {
   }
 
   private static func policy(_ policy: IngestPolicy) -> JSONValue {
-    .members { $0.member("policy", policy.rawValue) }
+    .written { $0.member("policy", policy.rawValue) }
   }
 
   private static func application(_ application: Application, _ access: SiteAccess) -> JSONValue {
@@ -109,8 +111,8 @@ extension SiteFile {
     }
     entry.add("regions", application.regions, region)
     entry.add("ranging", application.ranging) { request in
-      .members { RangingDocument.write(request, to: &$0) }.without(
-        .members { $0.member("whileInside", false) }
+      .written { RangingDocument.write(request, to: &$0) }.without(
+        .written { $0.member("whileInside", false) }
       )
     }
     entry.add("rotation", application.rotation, node)
@@ -119,8 +121,8 @@ extension SiteFile {
 
   private static func region(_ region: Region) -> JSONValue {
     let usual = Region(identifier: region.identifier, constraint: region.constraint)
-    let defaults = JSONValue.members { RegionDocument.write(usual, to: &$0) }
-    return .members { RegionDocument.write(region, to: &$0) }
+    let defaults = JSONValue.written { RegionDocument.write(usual, to: &$0) }
+    return .written { RegionDocument.write(region, to: &$0) }
       .without(defaults, except: ["id"] + DocumentFields.identityKeys)
   }
 
@@ -136,8 +138,8 @@ extension SiteFile {
     var entry = Members()
     entry.add("id", .string("\(observer.id)"))
     entry.add(
-      .members { DocumentField.write(ObserverEntry.properties, of: observer, to: &$0) }
-        .without(.members { DocumentField.write(ObserverEntry.properties, of: usual, to: &$0) })
+      .written { DocumentField.write(ObserverEntry.properties, of: observer, to: &$0) }
+        .without(.written { DocumentField.write(ObserverEntry.properties, of: usual, to: &$0) })
     )
     if access.personObservers.contains(observer.id) { entry.add("person", .bool(true)) }
     return .object(entry.members)
@@ -146,7 +148,7 @@ extension SiteFile {
   private static func beacon(_ beacon: BeaconEntry, _ access: SiteAccess) -> JSONValue {
     var entry = Members()
     entry.add(constraint(beacon.constraint, keyedByAddress: beacon.keyedByAddress))
-    entry.add(.members { DocumentField.write(BeaconEntry.properties, of: beacon, to: &$0) })
+    entry.add(.written { DocumentField.write(BeaconEntry.properties, of: beacon, to: &$0) })
     if access.personBeacons.contains(beacon.constraint) { entry.add("person", .bool(true)) }
     if let words = beacon.identityKey?.words {
       entry.add("irk", .string(Hex.text(words.high, bytes: 8) + Hex.text(words.low, bytes: 8)))
@@ -157,7 +159,7 @@ extension SiteFile {
   private static func zone(_ zone: Zone) -> JSONValue {
     var entry = Members()
     entry.add("id", .string(zone.identifier))
-    entry.add(.members { DocumentField.write(Zone.properties, of: zone, to: &$0) })
+    entry.add(.written { DocumentField.write(Zone.properties, of: zone, to: &$0) })
     entry.add("observers", zone.observers) { .string("\($0)") }
     entry.add("adjacent", zone.adjacent) { .string($0) }
     entry.add("beacons", zone.beacons) { constraint($0) }
@@ -165,19 +167,19 @@ extension SiteFile {
   }
 
   private static func positioning(_ settings: PositioningSettings) -> JSONValue? {
-    let usual = JSONValue.members {
+    let usual = JSONValue.written {
       DocumentField.write(PositioningSettings.properties, of: PositioningSettings(), to: &$0)
     }
     var entry = Members()
     entry.add(
-      .members { DocumentField.write(PositioningSettings.properties, of: settings, to: &$0) }.without(usual)
+      .written { DocumentField.write(PositioningSettings.properties, of: settings, to: &$0) }.without(usual)
     )
     entry.add("tags", settings.tags) { constraint($0) }
     return entry.members.isEmpty ? nil : .object(entry.members)
   }
 
   private static func constraint(_ constraint: BeaconConstraint, keyedByAddress: Bool = false) -> JSONValue {
-    .members { RegionDocument.write(constraint, keyedByAddress: keyedByAddress, to: &$0) }
+    .written { RegionDocument.write(constraint, keyedByAddress: keyedByAddress, to: &$0) }
   }
 }
 
@@ -203,7 +205,7 @@ private struct Members {
 
 extension JSONValue {
   /// The object whose members `write` writes.
-  fileprivate static func members(_ write: (inout JSONText) -> Void) -> JSONValue {
+  static func written(_ write: (inout JSONText) -> Void) -> JSONValue {
     var json = JSONText()
     json.openObject()
     write(&json)

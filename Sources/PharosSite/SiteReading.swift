@@ -18,7 +18,7 @@ struct SiteReading {
   static let deepestRotation = 16
 
   private static let keys = [
-    "stream", "listen", "tls", "data", "journal", "ingest", "applications", "regions", "ranging", "rotation",
+    "stream", "listen", "publish", "tls", "data", "journal", "ingest", "applications", "regions", "ranging", "rotation",
     "observers", "beacons", "zones", "venues", "positioning", "iBeaconCompanies", "pathLossExponent",
   ]
 
@@ -31,6 +31,7 @@ struct SiteReading {
       return configuration
     }
     readListen(fields, into: &configuration)
+    configuration.mqttOutput = mqttOutput(fields)
     readJournal(fields, into: &configuration)
     configuration.site = site(fields)
     readPolicy(fields, into: &configuration)
@@ -110,12 +111,13 @@ extension ObserverID {
 }
 
 extension SiteReading {
-  private static let listenKeys = ["udp", "http", "allowedOrigins", "allowedHosts"]
+  private static let listenKeys = ["udp", "mqtt", "http", "allowedOrigins", "allowedHosts"]
 
   /// Reads the addresses at which datagrams and requests arrive, and the certificate.
   func readListen(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
     if let listen = fields.fields("listen", known: SiteReading.listenKeys) {
       readUDP(listen, into: &configuration)
+      configuration.mqttInput = mqttInput(listen)
       configuration.http = listen.value("http", .hostPort(example: "\"127.0.0.1:8080\""))
       configuration.allowedOrigins = listen.values("allowedOrigins", of: "texts", .origin)
       configuration.allowedHosts = listen.values("allowedHosts", of: "texts", .hostName)
@@ -204,9 +206,11 @@ extension SiteReading {
         )
       }
     }
+    checkPolicy(configuration.mqttInput, configuration, fields)
     let policies = configuration.listen.map { configuration.policy(of: $0) }
     // Where anybody may send to some listener, the others look after their lists themselves.
-    configuration.site.admission = policies.contains(.open) ? .open : .listed
+    let everyPolicy = policies + (configuration.mqttInput.map { [$0.policy ?? configuration.policy] } ?? [])
+    configuration.site.admission = everyPolicy.contains(.open) ? .open : .listed
     warnOfKeys(fields, configuration, policies)
   }
 

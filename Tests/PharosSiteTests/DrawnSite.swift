@@ -39,7 +39,14 @@ enum DrawnSite {
     for address in configuration.listen {
       configuration.listenerPolicies[address] = maybe(.signed, using: &random)
     }
-    let policies = configuration.listen.map { configuration.policy(of: $0) }
+    configuration.mqttInput = maybe(mqttInput(using: &random), using: &random)
+    if configuration.policy == .signed, configuration.mqttInput?.policy == nil {
+      configuration.mqttInput?.policy = .allowlist
+    }
+    configuration.mqttOutput = maybe(mqttOutput(using: &random), using: &random)
+    let policies =
+      configuration.listen.map { configuration.policy(of: $0) }
+      + (configuration.mqttInput.map { [$0.policy ?? configuration.policy] } ?? [])
     configuration.site.admission = policies.contains(.open) ? .open : .listed
     configuration.http = maybe(HostPort(host: "::1", port: 8_080), using: &random)
     configuration.allowedOrigins = maybe(["https://floor.example.org"], using: &random) ?? []
@@ -58,6 +65,37 @@ enum DrawnSite {
       configuration.site.beacons.map(\.constraint).filter { _ in Bool.random(using: &random) }
     )
     return configuration
+  }
+
+  private static func mqttInput(using random: inout SeededGenerator) -> MQTTInput {
+    var input = MQTTInput(broker: broker(using: &random))
+    input.topics = maybe(["+/x", "a/#", "$share/g/b", "é"], using: &random) ?? MQTTInput.usualTopics
+    input.policy = maybe(Bool.random(using: &random) ? .open : .allowlist, using: &random)
+    return input
+  }
+
+  private static func mqttOutput(using random: inout SeededGenerator) -> MQTTOutput {
+    var output = MQTTOutput(broker: broker(using: &random))
+    output.prefix = maybe("site/1", using: &random) ?? "pharos"
+    output.discovery = maybe(MQTTOutput.noDiscovery, using: &random) ?? "homeassistant"
+    return output
+  }
+
+  private static func broker(using random: inout SeededGenerator) -> MQTTBroker {
+    let places = [HostPort(host: "::1", port: 1_883), HostPort(host: "broker.local", port: 1)]
+    let usesTLS = Bool.random(using: &random)
+    var broker = MQTTBroker(.init(places[Int.random(in: 0...1, using: &random)], usesTLS: usesTLS))
+    if usesTLS { broker.authorities = maybe("a b.pem", using: &random) }
+    broker.username = maybe("yes", using: &random)
+    if broker.username != nil {
+      if Bool.random(using: &random) {
+        broker.passwordFile = maybe("secrets/mqtt", using: &random)
+      } else {
+        broker.passwordVariable = maybe("MQTT_PASSWORD", using: &random)
+      }
+    }
+    broker.clientID = maybe("7", using: &random)
+    return broker
   }
 
   private static func text(using random: inout SeededGenerator) -> String {

@@ -246,3 +246,47 @@ struct SiteFileTests {
     #expect(configuration.resolved(against: "site.yaml").data == "data")
   }
 }
+
+@Suite("Brokers in a site file")
+struct SiteBrokerTests {
+  @Test("a broker to listen to has the topics of the usual gateways and the port of its scheme")
+  func input() throws {
+    let text = """
+      listen:
+        mqtt: { broker: "mqtts://broker.local", ca: certs/ca.pem, username: pharos, passwordFile: secrets/mqtt }
+      """
+    let input = try #require(try SiteFile.parse(text, path: "site.yaml").resolved(against: "/etc/pharos/site.yaml").mqttInput)
+    #expect("\(input.broker.address)" == "mqtts://broker.local:8883")
+    #expect(input.broker.authorities == "/etc/pharos/certs/ca.pem")
+    #expect(input.broker.passwordFile == "/etc/pharos/secrets/mqtt")
+    #expect(input.topics == MQTTInput.usualTopics)
+    #expect(input.policy == nil)
+  }
+
+  @Test("a broker to publish to has a prefix of its own and Home Assistant's")
+  func output() throws {
+    let text = #"publish: { mqtt: { broker: "mqtt://[::1]:2883", username: pharos, passwordVariable: PASSWORD } }"#
+    let output = try #require(try SiteFile.parse(text, path: "site.yaml").mqttOutput)
+    #expect("\(output.broker.address)" == "mqtt://[::1]:2883")
+    #expect(output.broker.passwordVariable == "PASSWORD")
+    #expect(output.prefix == "pharos")
+    #expect(output.discovery == "homeassistant")
+  }
+
+  @Test("an observer counts only if it is listed where no listener and no broker is open")
+  func admission() throws {
+    func admission(_ text: String) throws -> Site.Admission {
+      try SiteFile.parse(text, path: "site.yaml").site.admission
+    }
+    let listed = "ingest: { policy: allowlist }\nobservers: [{ id: desk }]\n"
+    #expect(try admission(listed) == .listed)
+    #expect(try admission(listed + "listen: { mqtt: { broker: \"mqtt://h\" } }") == .listed)
+    #expect(try admission(listed + "listen: { mqtt: { broker: \"mqtt://h\", policy: open } }") == .open)
+  }
+
+  @Test(
+    "other addresses are none",
+    arguments: ["", "h", "http://h", "mqtt://", "mqtt://h:x", "mqtt://h/", "mqtt://u@h", "mqtt://a:1:2", "mqtt:// h"]
+  )
+  func addresses(text: String) { #expect(MQTTBroker.Address(text) == nil) }
+}

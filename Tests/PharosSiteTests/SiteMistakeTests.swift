@@ -121,6 +121,47 @@ struct SiteMistakeTests {
         "site.yaml:1: site: webhooks carry secrets and are made over HTTP: POST /v1/webhooks (expected no such key)"
       ),
       (
+        "listen: { mqtt: { broker: \"mqtt://me:secret@10.0.0.2\" } }",
+        "site.yaml:1: listen: mqtt: broker is no address of a broker (expected mqtt://HOST or mqtts://HOST, with "
+          + ":PORT if it is another than 1883 or 8883, and without a user)"
+      ),
+      (
+        "listen: { mqtt: { topics: [\"#\"] } }",
+        "site.yaml:1: listen: mqtt: broker is missing (expected mqtt://HOST or mqtts://HOST, with "
+          + ":PORT if it is another than 1883 or 8883, and without a user)"
+      ),
+      (
+        "listen: { mqtt: { broker: \"mqtt://10.0.0.2\", password: secret } }",
+        "site.yaml:1: listen: mqtt: unknown key \"password\" (expected one of broker, ca, username, passwordFile, "
+          + "passwordVariable, clientID, topics, policy)"
+      ),
+      (
+        "listen:\n  mqtt:\n    broker: \"mqtt://10.0.0.2\"\n    topics: [\"home/#/x\"]",
+        "site.yaml:4: listen: mqtt: topics has \"home/#/x\" (expected a topic filter, as in home/+/BTtoMQTT/#)"
+      ),
+      (
+        "data: d\ningest: { policy: signed }\nlisten: { mqtt: { broker: \"mqtt://10.0.0.2\" } }",
+        "site.yaml:3: site: MQTT messages carry no signature, so that policy signed refuses each of them (expected "
+          + "listen.mqtt.policy: allowlist or open, and credentials for each gateway at the broker)"
+      ),
+      (
+        "publish: { mqtt: { broker: \"mqtt://10.0.0.2\", ca: ca.pem } }",
+        "site.yaml:1: publish: mqtt: ca stands with mqtt://, which uses no TLS (expected mqtts://, or no such key)"
+      ),
+      (
+        "publish:\n  mqtt:\n    broker: \"mqtts://10.0.0.2\"\n    passwordFile: secret",
+        "site.yaml:4: publish: mqtt: passwordFile stands without username (expected a username as well)"
+      ),
+      (
+        "publish: { mqtt: { broker: \"mqtt://h\", username: u, passwordFile: f, passwordVariable: V } }",
+        "site.yaml:1: publish: mqtt: passwordFile and passwordVariable both say where the password is (expected one "
+          + "of them)"
+      ),
+      (
+        "publish: { mqtt: { broker: \"mqtt://h\", prefix: a/+ } }",
+        "site.yaml:1: publish: mqtt: prefix is \"a/+\" (expected a topic without wildcards, as in pharos)"
+      ),
+      (
         "listen: { http: here }",
         "site.yaml:1: listen: http is \"here\" (expected HOST:PORT, as in \"127.0.0.1:8080\")"
       ),

@@ -37,7 +37,7 @@ package struct MachineClock: DeliveryClock {
 }
 
 /// A signal that wakes one task: after any number of rings, the next wait returns once.
-final class AsyncSignal: Sendable {
+package final class AsyncSignal: Sendable {
   private struct State {
     var isRung = false
     var waiter: CheckedContinuation<Void, Never>?
@@ -45,8 +45,11 @@ final class AsyncSignal: Sendable {
 
   private let state = Mutex(State())
 
+  /// Makes a signal that has not been rung.
+  package init() {}
+
   /// Resumes the waiting task; if none waits, the next call of `wait()` returns at once.
-  func ring() {
+  package func ring() {
     let waiter = state.withLock { state in
       guard let waiter = state.waiter else {
         state.isRung = true
@@ -59,7 +62,7 @@ final class AsyncSignal: Sendable {
   }
 
   /// Waits until it is rung; for one task at a time.
-  func wait() async {
+  package func wait() async {
     await withCheckedContinuation { continuation in
       let isRung = state.withLock { state in
         guard state.isRung else {
@@ -75,14 +78,14 @@ final class AsyncSignal: Sendable {
 }
 
 /// A task executor for tasks that block on the disk: it has threads of its own, so that other tasks are not held up.
-final class BlockingExecutor: TaskExecutor {
+package final class BlockingExecutor: TaskExecutor {
   private let queue: DispatchQueue
 
   /// Makes an executor; `name` is what its threads are called.
-  init(_ name: String) { queue = DispatchQueue(label: name, attributes: .concurrent) }
+  package init(_ name: String) { queue = DispatchQueue(label: name, attributes: .concurrent) }
 
   /// Runs a piece of a task.
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }

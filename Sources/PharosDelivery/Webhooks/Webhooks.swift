@@ -85,7 +85,8 @@ package final class Webhooks: Service {
       }
     }
     // What was deleted while nothing ran holds the journal's events no longer.
-    for receiver in receivers where !documents.contains(where: { $0.key == receiver }) {
+    for receiver in receivers
+    where receiver != MQTTPublisher.receiver && !documents.contains(where: { $0.key == receiver }) {
       try WebhookError.journal { () throws(JournalError) in try journal.forgetDeliveries(to: receiver) }
     }
   }

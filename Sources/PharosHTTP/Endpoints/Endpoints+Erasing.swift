@@ -35,6 +35,7 @@ extension Endpoints {
     await backend.commitPublisher.drain()
     let authorisations = try backend.authorisations.erase(traces)
     backend.webhooks.forget(traces)
+    backend.mqtt?.forget(traces)
     let notifications = try backend.notifications.forget(traces)
     let report = try await Blocking.run { [journal = backend.journal] in
       let comparisons = try ComparisonStore(journal: journal).erase(traces)

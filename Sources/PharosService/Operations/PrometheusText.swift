@@ -485,6 +485,47 @@ extension PrometheusText {
 }
 
 extension PrometheusText {
+  /// Writes how the connections to MQTT brokers fare; nothing for one that there is not.
+  package mutating func write(_ feed: MQTTFeedStatistics?, _ publisher: MQTTStanding?) {
+    let connections = [
+      feed.map { ("in", $0.isConnected, $0.connections) }, publisher.map { ("out", $0.isOnline, $0.connections) },
+    ].compactMap { $0 }
+    guard !connections.isEmpty else { return }
+    gauge(
+      "pharos_mqtt_up",
+      "Whether the connection to the MQTT broker is up, by direction: in (messages of gateways), out (states)",
+      by: "direction",
+      connections.map { ($0.0, $0.1 ? 1 : 0) }
+    )
+    counter(
+      "pharos_mqtt_connections_total",
+      "Connections that the MQTT broker accepted, by direction",
+      by: "direction",
+      connections.map { ($0.0, $0.2) }
+    )
+    if let feed {
+      counter(
+        "pharos_mqtt_messages_total",
+        "Messages from the MQTT broker: read as datagrams, retained ones that were ignored, and those dropped because "
+          + "too many waited",
+        by: "outcome",
+        [("read", feed.read), ("retained", feed.retained), ("dropped", feed.dropped)]
+      )
+    }
+    guard let publisher else { return }
+    counter("pharos_mqtt_published_total", "Messages that the MQTT broker took", publisher.published)
+    gauge(
+      "pharos_mqtt_lag_events",
+      "Sequence numbers of the journal behind the last event that the MQTT broker has acknowledged",
+      publisher.lag
+    )
+    counter(
+      "pharos_mqtt_missed_total",
+      "Events that the journal dropped before the MQTT broker had them",
+      UInt64(publisher.missed)
+    )
+  }
+
   /// The statuses that the interface answers with.
   private static let statuses = [
     200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422, 431, 500, 503,

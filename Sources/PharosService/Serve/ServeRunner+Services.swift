@@ -65,9 +65,12 @@ extension ServeRunner {
       adopt: { try await parts.adopt($0) }
     )
     var services: [any Service] = [JournalService(journal: parts.journal, logger: logger)]
-    services += [parts.webhooks, parts.notifications, parts.commitPublisher, parts.feeds]
+    services += [parts.webhooks, parts.notifications]
+    if let mqtt = parts.mqtt { services.append(mqtt) }
+    services += [parts.commitPublisher, parts.feeds] as [any Service]
     if let output { services.append(output) }
     services.append(parts.server)
+    if let feed = parts.mqttFeed { services.append(feed) }
     if let http { services.append(http) }
     services.append(status)
     services.append(ReloadService(reloader: reloader, notifier: notifier))

@@ -128,6 +128,7 @@ package struct ServeRunner: Sendable {
           ? LoadedVenues(built: Scene.demoVenue) : try LoadedVenues(configuration.venues, console: console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
+        links: try MQTTLinks(configuration, environment: options.environment),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),
         isDemo: options.isDemo,
         comparing: options.comparing

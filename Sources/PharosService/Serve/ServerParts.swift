@@ -5,6 +5,7 @@ import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
+import PharosMQTT
 import PharosModel
 import PharosPipeline
 import PharosSecurity
@@ -22,6 +23,8 @@ struct ServerParts: HTTPBackend {
   let feeds: FeedService
   let webhooks: Webhooks
   let notifications: Notifications
+  let mqtt: MQTTPublisher?
+  let mqttFeed: MQTTFeed?
   private let current: ConfigurationHolder
   let startedAt: Timestamp
   let venues: LoadedVenues
@@ -37,6 +40,8 @@ struct ServerParts: HTTPBackend {
     var venues = LoadedVenues.none
     var settings: ServeSettings
     var ingest: IngestConfiguration
+    /// The connections to MQTT brokers.
+    var links = MQTTLinks()
     /// The TCP ports of this server, which no webhook may post to.
     var ownPorts: Set<Int> = []
     /// Indicates whether the demo's scene is being played.
@@ -121,6 +126,17 @@ struct ServerParts: HTTPBackend {
         names: { [registrar] in registrar.site.name(of: $0) },
         logger: logger
       )
+      mqtt = try ServerParts.publisher(plan, journal, registrar, commitPublisher, logger)
+      if let input = plan.configuration.mqttInput, let link = plan.links.input {
+        mqttFeed = MQTTFeed(
+          link: link,
+          topics: input.topics,
+          policy: ListenPolicy(input.policy ?? plan.configuration.policy),
+          logger: logger
+        ) { [server] in try await server.receive($0, from: $1, under: $2) }
+      } else {
+        mqttFeed = nil
+      }
     } catch let failure as CommandFailure {
       throw failure
     } catch {
@@ -133,6 +149,31 @@ struct ServerParts: HTTPBackend {
     try await registrar.reload(configuration.site)
     authorisations.declare(configuration.access)
     current.adopt(configuration)
+  }
+
+  /// The publisher to an MQTT broker; without one, the journal keeps no events for it any more.
+  private static func publisher(
+    _ plan: Plan,
+    _ journal: Journal,
+    _ registrar: Registrar,
+    _ commitPublisher: CommitPublisher,
+    _ logger: Logger
+  ) throws(JournalError) -> MQTTPublisher? {
+    guard let output = plan.configuration.mqttOutput, let link = plan.links.output else {
+      if try journal.deliveries(to: MQTTPublisher.receiver) != nil {
+        try journal.forgetDeliveries(to: MQTTPublisher.receiver)
+      }
+      return nil
+    }
+    let parts = MQTTPublisherParts(
+      journal: journal,
+      names: output.names(stream: plan.configuration.site.stream),
+      version: PharosVersion.text,
+      site: { [registrar] in registrar.site },
+      allows: { [commitPublisher] in commitPublisher.allows($0, to: nil) },
+      logger: logger
+    )
+    return MQTTPublisher(link: link, parts: parts, told: commitPublisher.told)
   }
 
   private static func journal(_ plan: Plan, stream: String) throws(JournalError) -> Journal {
@@ -252,6 +293,7 @@ extension ServerParts {
     text.write(commitPublisher.statistics)
     text.write(feeds.statistics)
     text.write(webhooks.list())
+    text.write(mqttFeed?.statistics, mqtt?.standing)
     text.write(tally.statistics)
     return text.text
   }

@@ -144,6 +144,7 @@ enum SiteDifference {
     [
       ("stream", old.site.stream != new.site.stream), ("listen.udp", old.listen != new.listen),
       ("who must sign", mustSign(old) != mustSign(new)),
+      ("listen.mqtt", old.mqttInput != new.mqttInput), ("publish.mqtt", old.mqttOutput != new.mqttOutput),
       ("listen.http", old.http != new.http),
       ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
       ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),

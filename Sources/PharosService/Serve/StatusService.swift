@@ -120,6 +120,7 @@ package struct Banner {
       lines.append(row("dashboard", "\(scheme)://\(place)/"))
     }
     if let data = settings.data { lines.append(row("journal", data)) }
+    lines += brokers.map { row("MQTT", $0) }
     if let output = settings.output {
       lines.append(row("events", output == "-" ? "on standard output" : output))
     }
@@ -142,6 +143,18 @@ package struct Banner {
     return "\(name): \(parts.joined(separator: ", "))"
   }
 
+  private var brokers: [String] {
+    var brokers: [String] = []
+    if let input = configuration.mqttInput {
+      brokers.append("\(Wording.count(input.topics.count, "topic")) of \(input.broker.address)")
+    }
+    if let output = configuration.mqttOutput {
+      let memory = settings.data == nil ? ", from memory: after a restart only what is decided then" : ""
+      brokers.append("states to \(output.broker.address) as \(output.prefix)/…\(memory)")
+    }
+    return brokers
+  }
+
   private func missing(_ addresses: [HostPort]) -> [String] {
     var missing: [String] = []
     let site = configuration.site
@@ -149,13 +162,13 @@ package struct Banner {
       let page = settings.http == nil ? "" : "name a gateway on the dashboard, or "
       missing.append("no region to enter: \(page)pharos init writes a site file to start from")
     }
-    if settings.output == nil, settings.http == nil, !isDemo {
+    if settings.output == nil, settings.http == nil, configuration.mqttOutput == nil, !isDemo {
       missing.append("events go nowhere: add --http 127.0.0.1:8080 or --output events.jsonl")
     }
     if settings.data == nil, !isDemo {
       missing.append("nothing survives a restart: --data pharos-data keeps states and events")
     }
-    if !isDemo, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
+    if !isDemo, configuration.mqttInput == nil, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
       missing.append("only this machine is heard: --udp 0.0.0.0:50001 hears the network")
     }
     return missing

@@ -33,6 +33,9 @@ package struct CheckRunner: Sendable {
         if let warning = KeyExposure.warning(path, configuration) {
           try console.print(warning, isMistake: false)
         }
+        if let reason = MQTTLinks.refusal(of: configuration) {
+          try console.print("\(path): warning: \(reason)", isMistake: false)
+        }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
         return checkVenues(of: configuration, on: console)
       } catch let error as DocumentError {

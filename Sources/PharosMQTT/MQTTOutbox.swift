@@ -1,0 +1,538 @@
+import DequeModule
+package import PharosModel
+
+/// The limits of an outbox.
+package struct MQTTOutboxSettings: Hashable, Sendable {
+  /// The maximum number of messages that wait for the broker's acknowledgement.
+  ///
+  /// 1,024: at 20,000 messages a second, the broker may take 50 ms to acknowledge one.
+  package var window = 1_024
+  /// The maximum number of events that are read from the journal at a time.
+  package var readAhead = 512
+  /// The maximum number of entities that are announced to Home Assistant.
+  package var entities = 2_000
+  /// The maximum number of subjects whose distances and fixes are kept; further ones are left out.
+  package var liveSubjects = 10_000
+  /// The time for which the outbox waits for the end of a listing: a broker may refuse to list.
+  package var listingTime = TimeSpan.seconds(10)
+  /// The age beyond which a sighting no longer tells the nearest observer.
+  package var sightingTime = TimeSpan.seconds(10)
+
+  /// Creates the default limits.
+  package init() {}
+}
+
+/// The outbox of a server at a broker: a cursor in the journal, and what is published when.
+///
+/// A value without a clock, a socket or a journal. On each connection it lists what the broker has retained, removes what
+/// is of the past, announces the entities, publishes the present states, and then each event of the journal after the
+/// cursor, in order. The cursor follows the broker's acknowledgements: an event that is not acknowledged when the connection
+/// breaks is published again on the next one.
+///
+/// The caller loads what ``nextRead`` asks for, carries out the actions that ``next()`` returns and passes on what
+/// happens on the connection.
+package struct MQTTOutbox: Sendable {
+  /// The next step of the caller.
+  package enum Action: Hashable, Sendable {
+    /// Subscribe to topic filters.
+    case subscribe([String])
+    /// End the subscription to topic filters.
+    case unsubscribe([String])
+    /// Publish a message, and say with ``sent(_:)`` or ``refused()`` what came of it.
+    case publish(MQTTMessage)
+  }
+
+  /// The kinds of events of the journal that are published.
+  package static let kinds: Set<EventKind> = [
+    .regionState, .zoneEnter, .zoneExit, .observerOnline, .observerOffline, .authorisationChanged,
+  ]
+
+  private enum Phase {
+    /// There is no connection.
+    case offline
+    /// The broker lists what it has retained, until the marker comes back or the time is over.
+    case listing(marker: String, found: Set<String>, until: Timestamp)
+    /// Events are published.
+    case online
+  }
+
+  /// An event on its way, and the number of its messages that are not acknowledged.
+  private struct Entry {
+    let sequence: Int64
+    /// The event; nil if it may not be published.
+    let event: Event?
+    var outstanding: Int
+  }
+
+  private struct Outgoing {
+    let message: MQTTMessage
+    /// The sequence of the event that it is about, or 0.
+    let sequence: Int64
+  }
+
+  private let settings: MQTTOutboxSettings
+  private let names: MQTTNames
+  private let discovery: HomeAssistantDiscovery
+  private let messages: StateMessages
+  private var site: PublishedSite
+  private var phase = Phase.offline
+
+  /// The sequence up to which every event is acknowledged.
+  package private(set) var cursor: Int64
+  /// The number of events that were acknowledged.
+  package private(set) var delivered: Int64
+  /// The number of messages that the broker took, those without acknowledgement included.
+  package private(set) var published: UInt64 = 0
+  /// The number of entities that were not announced, since there are too many.
+  package private(set) var unannounced = 0
+  /// The sequence up to which events were read.
+  private var readThrough: Int64
+  /// The states after the event at ``readThrough``, which messages are made from.
+  private var states: PublishedStates
+  /// The states after the event at ``cursor``, or at `settledThrough` if that is later.
+  private var settled: PublishedStates
+  private let settledThrough: Int64
+  /// Indicates whether the present states follow once the cursor has reached `settledThrough`.
+  private var owesStates = false
+  private var entries: Deque<Entry> = []
+  private var queue: Deque<Outgoing> = []
+  private var actions: Deque<Action> = []
+  /// The message that the caller is publishing.
+  private var pending: Outgoing?
+  private var inFlight: [MQTTPacketID: Int64] = [:]
+  /// What was announced on this connection, by topic.
+  private var announced: [String: [UInt8]] = [:]
+  private var announcedEntities: Set<MQTTEntity> = []
+
+  private var sightings: [BeaconID: [ObserverID: RangedSighting]] = [:]
+  /// The newest distance and fix of each subject, by topic.
+  private var live: [String: MQTTMessage] = [:]
+  private var liveEntities: Set<MQTTEntity> = []
+  /// The topics of those that are to be published, and the same as a set.
+  private var changedLive: Deque<String> = []
+  private var waitingLive: Set<String> = []
+
+  /// Makes an outbox.
+  ///
+  /// - Parameters:
+  ///   - names: the topics.
+  ///   - version: the version of Pharos.
+  ///   - site: the site.
+  ///   - cursor: the sequence up to which events were acknowledged before.
+  ///   - delivered: the number of events that were acknowledged before.
+  ///   - states: the states of the journal.
+  ///   - through: the sequence of the newest event that the states contain.
+  ///   - settings: the limits.
+  package init(
+    names: MQTTNames,
+    version: String,
+    site: Site,
+    cursor: Int64,
+    delivered: Int64 = 0,
+    states: PublishedState,
+    through: Int64,
+    settings: MQTTOutboxSettings = MQTTOutboxSettings()
+  ) {
+    self.settings = settings
+    self.names = names
+    discovery = HomeAssistantDiscovery(names: names, version: version)
+    messages = StateMessages(names: names)
+    self.site = PublishedSite(site)
+    self.cursor = cursor
+    self.delivered = delivered
+    readThrough = cursor
+    settledThrough = through
+    self.states = PublishedStates(states)
+    settled = self.states
+  }
+
+  /// Indicates whether events are published.
+  package var isOnline: Bool {
+    switch phase {
+    case .online: true
+    case .offline, .listing: false
+    }
+  }
+
+  /// Indicates whether nothing waits for the broker.
+  package var isIdle: Bool {
+    entries.isEmpty && queue.isEmpty && inFlight.isEmpty && pending == nil && changedLive.isEmpty
+  }
+
+  /// The time at which to call ``advance(to:)`` if nothing else happens before.
+  package var wakeTime: Timestamp? {
+    if case .listing(_, _, let until) = phase { return until }
+    return nil
+  }
+}
+
+extension MQTTOutbox {
+  /// Begins on a new connection.
+  ///
+  /// - Parameters:
+  ///   - token: a text that no other connection has used.
+  ///   - now: the time.
+  package mutating func connected(token: String, at now: Timestamp) {
+    disconnected()
+    let marker = names.marker(token)
+    phase = .listing(marker: marker, found: [], until: now + settings.listingTime)
+    actions.append(.subscribe(names.ownFilters))
+    queue.append(Outgoing(message: MQTTMessage(marker, text: token, isRetained: false), sequence: 0))
+  }
+
+  /// Ends with a connection: whatever is not acknowledged is published again on the next one.
+  package mutating func disconnected() {
+    phase = .offline
+    entries.removeAll()
+    queue.removeAll()
+    actions.removeAll()
+    inFlight.removeAll()
+    pending = nil
+    announced.removeAll()
+    announcedEntities.removeAll()
+    changedLive.removeAll()
+    waitingLive.removeAll()
+    readThrough = cursor
+    states = settled
+  }
+
+  /// Takes a message of the broker: one of the listing, its end, or Home Assistant's birth.
+  package mutating func received(_ topic: String, payload: [UInt8], isRetained: Bool) {
+    switch phase {
+    case .listing(let marker, var found, let until):
+      guard topic != marker else { return goOnline(after: found) }
+      if isRetained, !payload.isEmpty { found.insert(topic) }
+      phase = .listing(marker: marker, found: found, until: until)
+    case .online:
+      guard topic == names.birth, !isRetained, payload == Array("online".utf8) else { return }
+      announced.removeAll()
+      announcedEntities.removeAll()
+      announceAll()
+      queueStates()
+    case .offline: break
+    }
+  }
+
+  /// Advances the time: a listing that does not end is taken as it is.
+  package mutating func advance(to now: Timestamp) {
+    guard case .listing(_, let found, let until) = phase, now >= until else { return }
+    goOnline(after: found)
+  }
+
+  /// Takes over an edited site: entities of what is gone are removed, renamed and new ones are announced.
+  package mutating func update(site next: Site) {
+    guard next != site.site else { return }
+    let before = site
+    site = PublishedSite(next)
+    guard isOnline else { return }
+    var kept: Set<String> = []
+    let former = announced
+    announced.removeAll()
+    announcedEntities.removeAll()
+    announceAll(unless: former)
+    kept.formUnion(announced.keys)
+    for topic in former.keys.sorted() where !kept.contains(topic) { remove(topic) }
+    for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) {
+      for key in location.regions.keys.sorted() where before.regions.contains(key) != site.regions.contains(key) {
+        if site.regions.contains(key), let standing = location.regions[key] {
+          enqueue(messages.region(key, subject, standing))
+        } else {
+          remove(names.topic(of: key, subject))
+        }
+      }
+      if isPublished(location) {
+        enqueue(messages.subject(subject, location, in: site))
+      } else {
+        remove(names.topic(of: subject))
+      }
+    }
+  }
+
+  private mutating func goOnline(after found: Set<String>) {
+    phase = .online
+    actions.append(.unsubscribe(names.ownFilters))
+    if let birth = names.birth { actions.append(.subscribe([birth])) }
+    queue.removeAll()
+    announceAll()
+    var kept = Set(announced.keys)
+    kept.insert(names.availability)
+    for message in stateMessages { kept.insert(message.topic) }
+    kept.formUnion(live.keys)
+    for topic in found.sorted() where !kept.contains(topic) { remove(topic) }
+    enqueue(MQTTMessage(names.availability, text: "online"))
+    // While older events are still to be published, the present states would be ahead of them.
+    owesStates = cursor < settledThrough
+    if !owesStates { queueStates() }
+  }
+}
+
+extension MQTTOutbox {
+  /// The next read of the journal: the sequence after which to read, and the maximum number of events; nil if there is
+  /// enough to do.
+  package var nextRead: (after: Int64, limit: Int)? {
+    guard isOnline, queue.count < settings.window, entries.count < settings.readAhead else { return nil }
+    return (readThrough, settings.readAhead - entries.count)
+  }
+
+  /// Adds the next events of the journal.
+  ///
+  /// - Parameters:
+  ///   - events: the next events of ``kinds``, in order.
+  ///   - through: the sequence up to which there are no other ones.
+  ///   - allows: returns whether an event may be published; one that may not is passed over.
+  package mutating func load(
+    _ events: [(sequence: Int64, event: Event)],
+    through: Int64,
+    allows: (Event) -> Bool = { _ in true }
+  ) {
+    for (sequence, event) in events {
+      let isAllowed = allows(event)
+      let messages = isAllowed ? publish(event) : []
+      for message in messages { enqueue(message, sequence) }
+      entries.append(
+        Entry(sequence: sequence, event: isAllowed ? event : nil, outstanding: messages.count)
+      )
+    }
+    readThrough = max(readThrough, through)
+    settle()
+  }
+
+  /// Skips the events up to a sequence, which the journal has dropped.
+  package mutating func skip(to sequence: Int64) {
+    readThrough = max(readThrough, sequence)
+    settle()
+  }
+
+  /// Takes an event into account and returns its messages; entities that are new are announced before.
+  private mutating func publish(_ event: Event) -> [MQTTMessage] {
+    if case .region(let transition) = event.detail, transition.isAnswer { return [] }
+    if case .authorisation(let transition) = event.detail {
+      return transition.to == .always ? [] : withdraw(event.subject)
+    }
+    states.note(event)
+    switch (event.kind, event.subject) {
+    case (.regionState, let subject):
+      let key = RegionKey(application: event.application, region: event.region)
+      guard let location = states.subjects[subject], let standing = location.regions[key] else { return [] }
+      announce(.tracker(subject))
+      if site.regions.contains(key) { announce(.presence(subject, key)) }
+      return [messages.region(key, subject, standing), messages.subject(subject, location, in: site)]
+    case (.zoneEnter, let subject), (.zoneExit, let subject):
+      guard let location = states.subjects[subject] else { return [] }
+      announce(.tracker(subject))
+      announce(.room(subject))
+      return [messages.subject(subject, location, in: site)]
+    case (.observerOnline, .observer(let observer)), (.observerOffline, .observer(let observer)):
+      guard let life = states.observers[observer] else { return [] }
+      announce(.connectivity(observer))
+      return [messages.observer(observer, life)]
+    default: return []
+    }
+  }
+
+  /// Forgets a subject that may no longer be published, and returns the messages that remove what is retained about it.
+  private mutating func withdraw(_ subject: SubjectID) -> [MQTTMessage] {
+    let topics = withdrawn(subject)
+    states.forget(subject)
+    return topics.map { MQTTMessage($0, []) }
+  }
+
+  /// Forgets a subject that is erased from the journal, with all that is retained about it.
+  package mutating func forget(_ traces: SubjectTraces) {
+    let known = Set(states.subjects.keys).union(states.observers.keys.map { .observer($0) })
+      .union(liveEntities.map(\.subject))
+    for subject in known.filter({ traces.contains($0) }).sorted() {
+      let topics = withdrawn(subject)
+      states.forget(subject)
+      settled.forget(subject)
+      guard isOnline else { continue }
+      for topic in topics { remove(topic) }
+    }
+  }
+
+  /// Drops what is kept about a subject besides its states, and returns all topics about it.
+  private mutating func withdrawn(_ subject: SubjectID) -> [String] {
+    var topics = [names.topic(of: subject), names.distance(of: subject), names.fix(of: subject)]
+    for key in (states.subjects[subject]?.regions.keys.sorted() ?? []) {
+      topics.append(names.topic(of: key, subject))
+    }
+    for entity in announcedEntities.filter({ $0.subject == subject }).sorted(by: { $0.object < $1.object }) {
+      announcedEntities.remove(entity)
+      guard let topic = names.config(entity.component, entity.object) else { continue }
+      announced[topic] = nil
+      topics.append(topic)
+    }
+    liveEntities = liveEntities.filter { $0.subject != subject }
+    for topic in topics { live[topic] = nil }
+    if case .beacon(let beacon) = subject { sightings[beacon] = nil }
+    return topics
+  }
+
+  /// Takes an event that the journal does not keep: a ranging or a fix.
+  package mutating func take(live event: Event) {
+    switch (event.detail, event.subject) {
+    case (.ranging(_, let beacons), .observer(let observer)):
+      for reading in beacons { take(reading, by: observer, at: event.time) }
+    case (.fix(let fix), let subject) where subject != .none:
+      take(live: messages.fix(of: subject, fix, at: event.time), of: .tracker(subject))
+    default: break
+    }
+  }
+
+  private mutating func take(_ reading: RangedReading, by observer: ObserverID, at time: Timestamp) {
+    guard sightings[reading.beacon] != nil || sightings.count < settings.liveSubjects else { return }
+    var known = sightings[reading.beacon] ?? [:]
+    known = known.filter { time - $0.value.time < settings.sightingTime }
+    known[observer] =
+      reading.accuracy < 0
+      ? nil
+      : RangedSighting(
+        observer: observer,
+        distance: reading.accuracy,
+        deviation: reading.deviation,
+        proximity: reading.proximity,
+        time: time
+      )
+    sightings[reading.beacon] = known
+    let nearest = known.values.min { ($0.distance, $0.observer) < ($1.distance, $1.observer) }
+    take(
+      live: messages.distance(of: reading.beacon, nearest, at: time),
+      of: .distance(.beacon(reading.beacon))
+    )
+  }
+
+  private mutating func take(live message: MQTTMessage, of entity: MQTTEntity) {
+    guard live[message.topic] != nil || live.count < settings.liveSubjects else { return }
+    // One message of a topic waits at most, the newest.
+    live[message.topic] = message
+    liveEntities.insert(entity)
+    guard isOnline else { return }
+    announce(entity)
+    if waitingLive.insert(message.topic).inserted { changedLive.append(message.topic) }
+  }
+}
+
+extension MQTTOutbox {
+  /// Returns the next step, or nil if there is none until something happens.
+  package mutating func next() -> Action? {
+    guard pending == nil else { return nil }
+    switch phase {
+    case .offline: return nil
+    case .listing, .online: break
+    }
+    if let action = actions.popFirst() { return action }
+    guard inFlight.count < settings.window else { return nil }
+    if let outgoing = queue.popFirst() {
+      pending = outgoing
+    } else {
+      while pending == nil, let topic = changedLive.popFirst() {
+        waitingLive.remove(topic)
+        pending = live[topic].map { Outgoing(message: $0, sequence: 0) }
+      }
+    }
+    return pending.map { .publish($0.message) }
+  }
+
+  /// Notes that the connection has taken the message of the last action.
+  package mutating func sent(_ packet: MQTTPacketID) {
+    guard let outgoing = pending else { return }
+    pending = nil
+    inFlight[packet] = outgoing.sequence
+  }
+
+  /// Notes that the connection has not taken the message of the last action; it stays the next one.
+  package mutating func refused() {
+    guard let outgoing = pending else { return }
+    pending = nil
+    queue.prepend(outgoing)
+  }
+
+  /// Notes that the broker has acknowledged a message.
+  package mutating func acknowledged(_ packet: MQTTPacketID) {
+    guard let sequence = inFlight.removeValue(forKey: packet) else { return }
+    published += 1
+    guard sequence > 0 else { return }
+    // Acknowledgements come in order, so that the entry is one of the first.
+    guard let place = entries.firstIndex(where: { $0.sequence == sequence }) else { return }
+    entries[place].outstanding -= 1
+    if place == entries.startIndex { settle() }
+  }
+
+  /// Moves the cursor over the events that are acknowledged.
+  private mutating func settle() {
+    while let first = entries.first, first.outstanding == 0 {
+      entries.removeFirst()
+      if first.sequence > settledThrough, let event = first.event { settled.take(event) }
+      delivered += 1
+      cursor = first.sequence
+    }
+    if entries.isEmpty { cursor = max(cursor, readThrough) }
+    guard owesStates, cursor >= settledThrough else { return }
+    owesStates = false
+    queueStates()
+  }
+}
+
+extension MQTTOutbox {
+  private mutating func enqueue(_ message: MQTTMessage, _ sequence: Int64 = 0) {
+    queue.append(Outgoing(message: message, sequence: sequence))
+  }
+
+  /// Removes what the broker has retained for a topic.
+  private mutating func remove(_ topic: String) { enqueue(MQTTMessage(topic, [])) }
+
+  private mutating func announce(_ entity: MQTTEntity, unless former: [String: [UInt8]] = [:]) {
+    guard names.discovery != nil, !announcedEntities.contains(entity) else { return }
+    guard announcedEntities.count < settings.entities else {
+      unannounced += 1
+      return
+    }
+    announcedEntities.insert(entity)
+    guard let message = discovery.message(announcing: entity, of: site.site) else { return }
+    announced[message.topic] = message.payload
+    if former[message.topic] != message.payload { enqueue(message) }
+  }
+
+  /// Announces every entity that there is.
+  private mutating func announceAll(unless former: [String: [UInt8]] = [:]) {
+    unannounced = 0
+    let listed = site.site.observers.map(\.id)
+    for observer in Set(listed + states.observers.keys).sorted() where states.observers[observer] != nil {
+      announce(.connectivity(observer), unless: former)
+    }
+    for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
+      announce(.tracker(subject), unless: former)
+      for key in location.regions.keys.sorted() where site.regions.contains(key) {
+        announce(.presence(subject, key), unless: former)
+      }
+      if location.hasZones { announce(.room(subject), unless: former) }
+    }
+    for entity in liveEntities.sorted(by: { $0.object < $1.object }) { announce(entity, unless: former) }
+  }
+
+  /// Returns whether anything that the site still has says where a subject is.
+  private func isPublished(_ location: PublishedStates.Location) -> Bool {
+    location.hasZones && !site.zones.isEmpty || location.regions.keys.contains(where: site.regions.contains)
+  }
+
+  /// The messages of all present states.
+  private var stateMessages: [MQTTMessage] {
+    var all: [MQTTMessage] = []
+    for (observer, life) in states.observers.sorted(by: { $0.key < $1.key }) {
+      all.append(messages.observer(observer, life))
+    }
+    for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
+      for (key, standing) in location.regions.sorted(by: { $0.key < $1.key }) where site.regions.contains(key) {
+        all.append(messages.region(key, subject, standing))
+      }
+      all.append(messages.subject(subject, location, in: site))
+    }
+    return all
+  }
+
+  private mutating func queueStates() {
+    for message in stateMessages { enqueue(message) }
+    changedLive = Deque(live.keys.sorted())
+    waitingLive = Set(live.keys)
+  }
+}

@@ -1,0 +1,244 @@
+import PharosModel
+
+/// The states that are published: where each subject is, and which observers are up.
+struct PublishedStates: Sendable {
+  /// The state of a subject towards a region.
+  struct Standing: Hashable, Sendable {
+    var state: RegionState
+    var enteredAt: Timestamp?
+    var observer: ObserverID?
+    var time: Timestamp
+    /// The event that says so; nil for a state from before the server's start.
+    var event: EventID?
+  }
+
+  /// The location of a subject.
+  struct Location: Hashable, Sendable {
+    var regions: [RegionKey: Standing] = [:]
+    /// The zone, or nil if it is in none.
+    var zone: String?
+    /// Indicates whether zones have been decided about.
+    var hasZones = false
+    var time = Timestamp.distantPast
+    var event: EventID?
+  }
+
+  /// The state of an observer.
+  struct Life: Hashable, Sendable {
+    var isUp: Bool
+    var time: Timestamp
+    var event: EventID?
+  }
+
+  private(set) var subjects: [SubjectID: Location] = [:]
+  private(set) var observers: [ObserverID: Life] = [:]
+
+  /// Takes over the states that the journal holds.
+  init(_ state: PublishedState) {
+    for record in state.regions {
+      let key = RegionKey(application: record.application, region: record.region)
+      subjects[record.subject, default: Location()].regions[key] = Standing(
+        state: record.state,
+        enteredAt: record.enteredAt,
+        observer: record.observer,
+        time: record.time
+      )
+      touch(record.subject, record.time, nil)
+    }
+    for record in state.zones {
+      let subject = SubjectID.beacon(record.beacon)
+      subjects[subject, default: Location()].zone = record.zone
+      subjects[subject]?.hasZones = true
+      touch(subject, record.time, nil)
+    }
+    for record in state.observers { observers[record.observer] = Life(isUp: record.isUp, time: record.time) }
+  }
+
+  /// Takes an event into account.
+  mutating func note(_ event: Event) {
+    switch (event.kind, event.detail, event.subject) {
+    case (.regionState, .region(let transition), _) where !transition.isAnswer:
+      let key = RegionKey(application: event.application, region: event.region)
+      let before = subjects[event.subject]?.regions[key]?.enteredAt
+      let start = transition.to == .inside && transition.from != .unmonitored ? event.time : before
+      let isKept = transition.to == .inside || transition.to == .unmonitored
+      subjects[event.subject, default: Location()].regions[key] = Standing(
+        state: transition.to,
+        enteredAt: isKept ? transition.enteredAt ?? start : nil,
+        observer: transition.observer,
+        time: event.time,
+        event: event.id
+      )
+      touch(event.subject, event.time, event.id)
+    case (.zoneEnter, _, .beacon):
+      subjects[event.subject, default: Location()].zone = event.region
+      subjects[event.subject]?.hasZones = true
+      touch(event.subject, event.time, event.id)
+    case (.zoneExit, _, .beacon):
+      // A beacon leaves one zone before it enters the next; an exit from another zone than its own is of the past.
+      if subjects[event.subject]?.zone == event.region { subjects[event.subject]?.zone = nil }
+      subjects[event.subject, default: Location()].hasZones = true
+      touch(event.subject, event.time, event.id)
+    case (.observerOnline, _, .observer(let observer)), (.observerOffline, _, .observer(let observer)):
+      let isUp = event.kind == .observerOnline
+      observers[observer] = Life(isUp: isUp, time: event.time, event: event.id)
+    default: break
+    }
+  }
+
+  /// Takes an event into account; a withdrawn authorisation makes it forget the subject.
+  mutating func take(_ event: Event) {
+    if case .authorisation(let transition) = event.detail {
+      if transition.to != .always { forget(event.subject) }
+    } else {
+      note(event)
+    }
+  }
+
+  /// Forgets a subject.
+  mutating func forget(_ subject: SubjectID) {
+    subjects[subject] = nil
+    if case .observer(let observer) = subject { observers[observer] = nil }
+  }
+
+  private mutating func touch(_ subject: SubjectID, _ time: Timestamp, _ event: EventID?) {
+    guard let known = subjects[subject], event != nil || time >= known.time else { return }
+    subjects[subject]?.time = time
+    subjects[subject]?.event = event
+  }
+}
+
+/// What of a site decides what is published.
+struct PublishedSite: Sendable {
+  let site: Site
+  /// The regions that there are.
+  let regions: Set<RegionKey>
+  /// The names of zones.
+  let zones: [String: String]
+
+  init(_ site: Site) {
+    self.site = site
+    var regions: Set<RegionKey> = []
+    for application in site.applications {
+      for region in application.regions + application.rotation.flatMap(\.allRegions) {
+        regions.insert(RegionKey(application: application.identifier, region: region.identifier))
+      }
+    }
+    self.regions = regions
+    zones = Dictionary(site.zones.map { ($0.identifier, $0.name ?? $0.identifier) }) { first, _ in first }
+  }
+}
+
+/// Writes states as messages.
+struct StateMessages: Sendable {
+  let names: MQTTNames
+
+  /// The state of a subject towards a region.
+  func region(_ key: RegionKey, _ subject: SubjectID, _ standing: PublishedStates.Standing) -> MQTTMessage {
+    MQTTMessage(
+      names.topic(of: key, subject),
+      text: JSONText.object { json in
+        json.member("state", standing.state.name)
+        json.member("application", key.application)
+        json.member("region", key.region)
+        json.member("subject", subject.description)
+        if let enteredAt = standing.enteredAt { json.member("enteredAt", enteredAt.rfc3339) }
+        if let observer = standing.observer { json.member("observer", observer.description) }
+        json.member("time", standing.time.rfc3339)
+        if let event = standing.event { json.member("event", event.description) }
+      }
+    )
+  }
+
+  /// The location of a subject: its room, else `home` inside any region, `not_home` outside all, `None` if it is unknown.
+  func subject(_ subject: SubjectID, _ location: PublishedStates.Location, in site: PublishedSite) -> MQTTMessage {
+    let regions = location.regions.filter { site.regions.contains($0.key) }
+    let zone = location.zone.flatMap { site.zones[$0] == nil ? nil : $0 }
+    let inside = regions.filter { $0.value.state == .inside }.keys.sorted()
+    let word: String
+    if let zone {
+      word = site.zones[zone] ?? zone
+    } else if !inside.isEmpty {
+      word = "home"
+    } else {
+      let isAway = !regions.isEmpty && regions.allSatisfy { $0.value.state == .outside }
+      word = isAway ? "not_home" : "None"
+    }
+    return MQTTMessage(
+      names.topic(of: subject),
+      text: JSONText.object { json in
+        json.member("location", word)
+        json.member("subject", subject.description)
+        if let zone {
+          json.member("room", site.zones[zone] ?? zone)
+          json.member("zone", zone)
+        } else {
+          json.null("room")
+          json.null("zone")
+        }
+        json.strings("inside", inside.map { "\($0.application)/\($0.region)" })
+        json.member("time", location.time.rfc3339)
+        if let event = location.event { json.member("event", event.description) }
+      }
+    )
+  }
+
+  /// The state of an observer.
+  func observer(_ observer: ObserverID, _ life: PublishedStates.Life) -> MQTTMessage {
+    MQTTMessage(
+      names.topic(of: observer),
+      text: JSONText.object { json in
+        json.member("up", life.isUp)
+        json.member("observer", observer.description)
+        json.member("time", life.time.rfc3339)
+        if let event = life.event { json.member("event", event.description) }
+      }
+    )
+  }
+
+  /// The distance of a beacon from the observer that is nearest to it; nil if no observer knows one.
+  func distance(of beacon: BeaconID, _ nearest: RangedSighting?, at time: Timestamp) -> MQTTMessage {
+    MQTTMessage(
+      names.distance(of: .beacon(beacon)),
+      Array(
+        JSONText.object { json in
+          if let nearest {
+            json.member("distance", nearest.distance, decimals: 2)
+            json.member("deviation", nearest.deviation, decimals: 2)
+            json.member("proximity", nearest.proximity.rawValue)
+            json.member("observer", nearest.observer.description)
+          } else {
+            json.null("distance")
+          }
+          json.member("subject", beacon.description)
+          json.member("time", time.rfc3339)
+        }.utf8
+      ),
+      isAcknowledged: false
+    )
+  }
+
+  /// A fix, with the names by which Home Assistant reads a location.
+  func fix(of subject: SubjectID, _ fix: FixDetail, at time: Timestamp) -> MQTTMessage {
+    MQTTMessage(
+      names.fix(of: subject),
+      Array(
+        JSONText.object { json in
+          fix.write(to: &json)
+          if fix.latitude != nil { json.member("gps_accuracy", fix.horizontalAccuracy, decimals: 2) }
+          json.member("time", time.rfc3339)
+        }.utf8
+      ),
+      isAcknowledged: false
+    )
+  }
+}
+
+/// A beacon as an observer ranged it.
+struct RangedSighting: Hashable, Sendable {
+  let observer: ObserverID
+  let distance: Double
+  let deviation: Double
+  let proximity: RangedReading.Proximity
+  let time: Timestamp
+}

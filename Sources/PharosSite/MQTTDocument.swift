@@ -1,0 +1,237 @@
+package import PharosModel
+
+/// An MQTT broker, and the credentials to connect with.
+///
+/// The password itself never stands in a site file, which is shown, exported and copied: the file names where to find it.
+package struct MQTTBroker: Hashable, Sendable {
+  /// The address of a broker.
+  package struct Address: Hashable, Sendable {
+    /// The host and port.
+    package var place: HostPort
+    /// Indicates whether the connection uses TLS.
+    package var usesTLS: Bool
+
+    /// Makes an address.
+    package init(_ place: HostPort, usesTLS: Bool = false) {
+      self.place = place
+      self.usesTLS = usesTLS
+    }
+  }
+
+  /// The address.
+  package var address: Address
+  /// The path of a PEM file with the certificates of the authorities to trust; nil for those of the system.
+  package var authorities: String?
+  /// The name of the user, or nil to connect without credentials.
+  package var username: String?
+  /// The path of a file whose first line is the password.
+  package var passwordFile: String?
+  /// The name of the environment variable that holds the password.
+  package var passwordVariable: String?
+  /// The client identifier; nil for one that is drawn at each start.
+  package var clientID: String?
+
+  /// Names a broker that needs no credentials.
+  package init(_ address: Address) { self.address = address }
+}
+
+extension MQTTBroker.Address: CustomStringConvertible {
+  /// Reads `mqtt://HOST`, `mqtt://HOST:PORT` or the same with `mqtts`; nil if it is none.
+  package init?(_ text: String) {
+    let schemes: [(prefix: String, usesTLS: Bool, port: UInt16)] = [
+      ("mqtt://", false, 1_883), ("mqtts://", true, 8_883),
+    ]
+    guard let scheme = schemes.first(where: { text.hasPrefix($0.prefix) }) else { return nil }
+    let rest = text.dropFirst(scheme.prefix.count)
+    guard !rest.contains(where: { "/?#@".contains($0) }) else { return nil }
+    let isNumbered = rest.last != "]" && rest.contains(":")
+    guard let place = HostPort(isNumbered ? String(rest) : "\(rest):\(scheme.port)") else { return nil }
+    self.init(place, usesTLS: scheme.usesTLS)
+  }
+
+  /// The address with its port.
+  package var description: String { "\(usesTLS ? "mqtts" : "mqtt")://\(place)" }
+}
+
+/// A broker whose messages are read as reports.
+package struct MQTTInput: Hashable, Sendable {
+  /// The broker.
+  package var broker: MQTTBroker
+  /// The topic filters to subscribe to.
+  package var topics = MQTTInput.usualTopics
+  /// The ingest policy; nil for that of the site.
+  package var policy: IngestPolicy?
+
+  /// The topics of the gateways whose messages are understood.
+  package static let usualTopics = [
+    "home/+/BTtoMQTT/#", "home/+/SYStoMQTT", "home/+/LWT", "espresense/devices/+/+",
+    "espresense/rooms/+/telemetry", "espresense/rooms/+/status", "ruuvi/+/+", "/gw/+/status", "gw/+/status",
+  ]
+
+  /// Reads the usual topics of a broker.
+  package init(broker: MQTTBroker) { self.broker = broker }
+}
+
+/// A broker to which states are published.
+package struct MQTTOutput: Hashable, Sendable {
+  /// The broker.
+  package var broker: MQTTBroker
+  /// The first level or levels of every topic.
+  package var prefix = "pharos"
+  /// Home Assistant's discovery prefix, or `none`.
+  package var discovery = "homeassistant"
+
+  /// The word for no discovery.
+  package static let noDiscovery = "none"
+
+  /// Publishes to a broker.
+  package init(broker: MQTTBroker) { self.broker = broker }
+}
+
+extension MQTTBroker {
+  static let properties: [DocumentField<MQTTBroker>] = [
+    DocumentField("broker", \.address, .broker, isRequired: true),
+    DocumentField("ca", \.authorities, .filled("the path of a PEM file")),
+    DocumentField("username", \.username, .text(length: 1...255)),
+    DocumentField("passwordFile", \.passwordFile, .filled("the path of a file")),
+    DocumentField("passwordVariable", \.passwordVariable, .filled("the name of an environment variable")),
+    DocumentField("clientID", \.clientID, .text(length: 1...64)),
+  ]
+
+  /// Returns the broker with its paths resolved.
+  func resolved(_ place: (String) -> String) -> MQTTBroker {
+    var resolved = self
+    resolved.authorities = authorities.map(place)
+    resolved.passwordFile = passwordFile.map(place)
+    return resolved
+  }
+}
+
+extension MQTTInput {
+  static let properties: [DocumentField<MQTTInput>] = [
+    DocumentField("policy", \.policy, .word(IngestPolicy.allCases))
+  ]
+}
+
+extension MQTTOutput {
+  static let properties: [DocumentField<MQTTOutput>] = [
+    DocumentField("prefix", \.prefix, .topic("a topic without wildcards, as in pharos")),
+    DocumentField("discovery", \.discovery, .topic("a topic without wildcards, as in homeassistant, or none")),
+  ]
+}
+
+extension SiteReading {
+  /// Reads the broker whose messages are read, within `listen`.
+  func mqttInput(_ listen: DocumentFields) -> MQTTInput? {
+    let known = DocumentField.keys(MQTTBroker.properties) + ["topics"] + DocumentField.keys(MQTTInput.properties)
+    guard let fields = listen.fields("mqtt", known: known), let broker = broker(fields) else { return nil }
+    var input = MQTTInput(broker: broker)
+    DocumentField.read(MQTTInput.properties, of: fields, into: &input)
+    if fields.has("topics") {
+      input.topics = fields.values("topics", of: "topic filters", .topicFilter)
+      if fields["topics"]?.elements?.isEmpty == true {
+        fields.mistake("topics", "topics is empty", expected: "a topic filter, or no such key")
+      }
+    }
+    return input
+  }
+
+  /// Reads the broker to which states are published.
+  func mqttOutput(_ root: DocumentFields) -> MQTTOutput? {
+    guard let publish = root.fields("publish", known: ["mqtt"]) else { return nil }
+    let known = DocumentField.keys(MQTTBroker.properties) + DocumentField.keys(MQTTOutput.properties)
+    guard let fields = publish.fields("mqtt", known: known), let broker = broker(fields) else { return nil }
+    var output = MQTTOutput(broker: broker)
+    DocumentField.read(MQTTOutput.properties, of: fields, into: &output)
+    return output
+  }
+
+  private func broker(_ fields: DocumentFields) -> MQTTBroker? {
+    let unread = MQTTBroker.Address(HostPort(host: "", port: 0))
+    var broker = MQTTBroker(unread)
+    DocumentField.read(MQTTBroker.properties, of: fields, into: &broker)
+    if broker.passwordFile != nil, broker.passwordVariable != nil {
+      fields.mistake(
+        "passwordVariable",
+        "passwordFile and passwordVariable both say where the password is",
+        expected: "one of them"
+      )
+    }
+    if broker.username == nil, let key = ["passwordFile", "passwordVariable"].first(where: { fields.has($0) }) {
+      fields.mistake(key, "\(key) stands without username", expected: "a username as well")
+    }
+    if broker.authorities != nil, broker.address != unread, !broker.address.usesTLS {
+      fields.mistake("ca", "ca stands with mqtt://, which uses no TLS", expected: "mqtts://, or no such key")
+    }
+    return broker.address == unread ? nil : broker
+  }
+
+  /// Notes a mistake if the messages of a broker were to be signed.
+  func checkPolicy(_ input: MQTTInput?, _ configuration: SiteConfiguration, _ fields: DocumentFields) {
+    guard let input, input.policy ?? configuration.policy == .signed else { return }
+    fields.mistake(
+      "listen",
+      "MQTT messages carry no signature, so that policy signed refuses each of them",
+      expected: "listen.mqtt.policy: allowlist or open, and credentials for each gateway at the broker"
+    )
+  }
+}
+
+extension SiteFile {
+  /// The keys and values of a broker whose messages are read.
+  static func tree(of input: MQTTInput) -> JSONValue {
+    .written { json in
+      DocumentField.write(MQTTBroker.properties, of: input.broker, to: &json)
+      if input.topics != MQTTInput.usualTopics { json.strings("topics", input.topics) }
+      DocumentField.write(MQTTInput.properties, of: input, to: &json)
+    }
+  }
+
+  /// The keys and values of a broker to which states are published.
+  static func tree(of output: MQTTOutput) -> JSONValue {
+    .written { json in
+      json.openObject("mqtt")
+      DocumentField.write(MQTTBroker.properties, of: output.broker, to: &json)
+      let usual = MQTTOutput(broker: output.broker)
+      if output.prefix != usual.prefix { json.member("prefix", output.prefix) }
+      if output.discovery != usual.discovery { json.member("discovery", output.discovery) }
+      json.closeObject()
+    }
+  }
+}
+
+extension ValueForm where Value == MQTTBroker.Address {
+  fileprivate static var broker: Self {
+    ValueForm(
+      expected: "mqtt://HOST or mqtts://HOST, with :PORT if it is another than 1883 or 8883, and without a user",
+      // A broker's address may hold a password by mistake, which no message may show.
+      mismatch: "no address of a broker"
+    ) { MQTTBroker.Address($0) }
+  }
+}
+
+extension ValueForm where Value == String {
+  /// A topic without wildcards.
+  fileprivate static func topic(_ expected: String) -> Self {
+    ValueForm(expected: expected) { text in
+      let isGood =
+        (1...200).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        && !text.contains { "+#".contains($0) } && text.first != "/" && text.last != "/"
+      return isGood ? text : nil
+    }
+  }
+
+  /// A topic filter: `+` stands for one level, `#` for all that follow.
+  ///
+  /// - Source: MQTT 3.1.1, section 4.7.
+  fileprivate static var topicFilter: Self {
+    ValueForm(expected: "a topic filter, as in home/+/BTtoMQTT/#") { text in
+      let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+      let isGood =
+        (1...1_024).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+        && levels.allSatisfy { $0 == "+" || $0 == "#" || !$0.contains { "+#".contains($0) } }
+        && !levels.dropLast().contains("#")
+      return isGood ? text : nil
+    }
+  }
+}

@@ -1,0 +1,411 @@
+import PharosMQTT
+import PharosModel
+import PharosTestSupport
+import Testing
+
+/// A broker and a journal in memory, with an outbox between them.
+struct OutboxBench {
+  var outbox: MQTTOutbox
+  /// The events of the journal, whose sequences count from 1.
+  var journal: [Event]
+  /// What the broker has retained.
+  var retained: [String: String] = [:]
+  /// Every message that the broker took, in order.
+  var taken: [MQTTMessage] = []
+  /// The messages that the broker has not acknowledged.
+  var unacknowledged: [MQTTPacketID] = []
+  var subscribed: [String] = []
+  private var packet: MQTTPacketID = 0
+  private var connections = 0
+
+  init(
+    _ journal: [Event] = [],
+    cursor: Int64 = 0,
+    site: Site = Samples.site,
+    names: MQTTNames = Samples.names,
+    states: PublishedState? = nil,
+    settings: MQTTOutboxSettings = MQTTOutboxSettings()
+  ) {
+    self.journal = journal
+    var known = states ?? PublishedState()
+    if states == nil { for event in journal { known.note(event) } }
+    outbox = MQTTOutbox(
+      names: names,
+      version: "1",
+      site: site,
+      cursor: cursor,
+      states: known,
+      through: Int64(journal.count),
+      settings: settings
+    )
+  }
+
+  var topics: [String] { taken.map(\.topic) }
+
+  /// Connects; the broker lists what it has retained, unless it refuses to.
+  mutating func connect(listing: Bool = true) {
+    connections += 1
+    outbox.connected(token: "t\(connections)", at: Samples.start)
+    unacknowledged = []
+    subscribed = []
+    carryOut()
+    guard listing else { return outbox.advance(to: Samples.start + .seconds(11)) }
+    for (topic, payload) in retained.sorted(by: { $0.key < $1.key }) {
+      outbox.received(topic, payload: Array(payload.utf8), isRetained: true)
+    }
+    outbox.received(Samples.names.marker("t\(connections)"), payload: [1], isRetained: false)
+  }
+
+  /// Loses the connection, and what the broker had taken without acknowledging it.
+  mutating func disconnect() {
+    outbox.disconnected()
+    unacknowledged = []
+  }
+
+  /// Publishes all there is; acknowledges at most so many messages.
+  mutating func run(acknowledging limit: Int = .max) {
+    var acknowledged = 0
+    while true {
+      if let (after, limit) = outbox.nextRead, after < journal.count {
+        let page = journal.enumerated().dropFirst(Int(after)).prefix(limit)
+        outbox.load(page.map { (Int64($0.offset + 1), $0.element) }, through: after + Int64(page.count))
+      }
+      carryOut()
+      if let (after, _) = outbox.nextRead, after < journal.count { continue }
+      guard acknowledged < limit, !unacknowledged.isEmpty else { return }
+      outbox.acknowledged(unacknowledged.removeFirst())
+      acknowledged += 1
+    }
+  }
+
+  mutating func carryOut() {
+    while let action = outbox.next() {
+      switch action {
+      case .subscribe(let filters): subscribed += filters
+      case .unsubscribe(let filters): subscribed.removeAll { filters.contains($0) }
+      case .publish(let message):
+        packet += 1
+        outbox.sent(packet)
+        unacknowledged.append(packet)
+        taken.append(message)
+        guard message.isRetained else { continue }
+        retained[message.topic] = message.payload.isEmpty ? nil : String(decoding: message.payload, as: UTF8.self)
+      }
+    }
+  }
+
+  /// The ids of the events in the messages of a subject's region, in order.
+  func events(on topic: String) -> [String] {
+    taken.filter { $0.topic == topic }.compactMap { message in
+      String(decoding: message.payload, as: UTF8.self).split(separator: "\"event\":\"").dropFirst().first
+        .map { String($0.prefix(32)) }
+    }
+  }
+}
+
+@Suite("The outbox of a broker")
+struct MQTTOutboxTests {
+  private static let cat = "e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7"
+  private static let house = "pharos/region/default/house/\(cat)"
+
+  @Test("a connection lists, announces, says that it is online and publishes the states; then the events")
+  func firstConnection() {
+    var bench = OutboxBench([Samples.observer(.observerOnline)], cursor: 1)
+    bench.connect()
+    #expect(bench.subscribed == ["pharos/#", "homeassistant/+/pharos/+/config"])
+    bench.journal += [Samples.state(.inside), Samples.zone(.zoneEnter, "kitchen", second: 1)]
+    bench.run()
+    #expect(bench.subscribed == ["homeassistant/status"])
+    #expect(
+      bench.topics == [
+        "pharos/session/t1", "homeassistant/binary_sensor/pharos/ac_23_3f_a0_00_01_connectivity/config",
+        "pharos/status", "pharos/observer/ac_23_3f_a0_00_01",
+        "homeassistant/device_tracker/pharos/\(Self.cat)/config",
+        "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config", Self.house,
+        "pharos/subject/\(Self.cat)", "homeassistant/sensor/pharos/\(Self.cat)_room/config",
+        "pharos/subject/\(Self.cat)",
+      ]
+    )
+    #expect(bench.retained["pharos/status"] == "online")
+    #expect(
+      bench.retained["pharos/observer/ac_23_3f_a0_00_01"]
+        == #"{"up":true,"observer":"ac:23:3f:a0:00:01","time":"2026-01-01T00:00:00.000000000Z"}"#
+    )
+    let subject = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
+    #expect(subject.hasPrefix(#"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","inside":["default/house"]"#))
+    #expect(bench.outbox.cursor == 3)
+    #expect(bench.outbox.delivered == 2)
+    #expect(bench.outbox.isIdle)
+  }
+
+  @Test("a location is the room, else home in any region, away outside all, and unknown otherwise")
+  func locations() {
+    func location(_ events: [Event]) -> String {
+      var bench = OutboxBench(site: Samples.site)
+      bench.journal = events
+      bench.connect()
+      bench.run()
+      let text = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
+      return String(text.dropFirst(#"{"location":""#.count).prefix { $0 != "\"" })
+    }
+    let inside = Samples.state(.inside)
+    #expect(location([inside]) == "home")
+    #expect(location([inside, Samples.state(.outside, from: .inside, second: 1)]) == "not_home")
+    #expect(location([inside, Samples.state(.unmonitored, from: .inside, second: 1)]) == "None")
+    let garden = Samples.state(.outside, region: "Garden", second: 1)
+    #expect(location([garden]) == "not_home")
+    #expect(location([garden, inside]) == "home")
+    #expect(location([Samples.zone(.zoneEnter, "hall"), garden]) == "hall")
+    let change = [Samples.zone(.zoneEnter, "hall"), Samples.zone(.zoneEnter, "kitchen", second: 1)]
+    #expect(location(change + [Samples.zone(.zoneExit, "hall", second: 2)]) == "Kitchen")
+    #expect(location(change + [Samples.zone(.zoneExit, "kitchen", second: 2)]) == "None")
+    #expect(location([Samples.zone(.zoneEnter, "attic"), inside]) == "home")
+  }
+
+  @Test("the cursor follows the acknowledgements, and what has none is published again on the next connection")
+  func cursor() {
+    var bench = OutboxBench()
+    bench.journal = (0..<10).map { Samples.state($0 % 2 == 0 ? .inside : .outside, second: $0) }
+    bench.connect()
+    // The marker, three documents and the availability come before the messages of the events, two for each.
+    bench.run(acknowledging: 4 + 2 * 3 + 1)
+    #expect(bench.outbox.cursor == 3)
+    bench.disconnect()
+    #expect(!bench.outbox.isOnline)
+    bench.taken = []
+    bench.connect()
+    bench.run()
+    let expected = bench.journal.dropFirst(3).map(\.id.description)
+    // The state at the cursor is published before the events that follow.
+    #expect(bench.events(on: Self.house) == [bench.journal[2].id.description] + expected)
+    #expect(bench.outbox.cursor == 10)
+  }
+
+  @Test("an answer to a question changes nothing and holds nothing up")
+  func answers() {
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside), Samples.state(.inside, second: 1, isAnswer: true)]
+    bench.connect()
+    bench.run()
+    #expect(bench.events(on: Self.house) == [bench.journal[0].id.description])
+    #expect(bench.outbox.cursor == 2)
+  }
+
+  @Test("a broker that has forgotten everything gets the present states, not only the changes")
+  func forgetfulBroker() {
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside), Samples.zone(.zoneEnter, "kitchen", second: 1)]
+    bench.connect()
+    bench.run()
+    let before = bench.retained
+    bench.disconnect()
+    bench.retained = [:]
+    bench.connect()
+    bench.run()
+    #expect(bench.retained == before)
+  }
+
+  @Test("after a restart, older events come before the present states, so that no state goes back")
+  func restart() {
+    let journal = [Samples.state(.inside), Samples.state(.outside, from: .inside, second: 1)]
+    var bench = OutboxBench(journal, cursor: 0)
+    bench.connect()
+    bench.run()
+    let house = bench.taken.filter { $0.topic == Self.house }.map { String(decoding: $0.payload.prefix(18), as: UTF8.self) }
+    #expect(house == [#"{"state":"inside","#, #"{"state":"outside""#, #"{"state":"outside""#])
+    #expect(bench.outbox.cursor == 2)
+  }
+
+  @Test("what is retained for subjects and regions that are gone is removed when the server connects")
+  func stale() {
+    var bench = OutboxBench([Samples.state(.inside)], cursor: 1)
+    bench.retained = [
+      "pharos/region/default/attic/\(Self.cat)": "{}", "pharos/subject/mac_00": "{}", "pharos/status": "offline",
+      "homeassistant/binary_sensor/pharos/mac_00_default_house/config": "{}", Self.house: "{}",
+    ]
+    bench.connect()
+    bench.run()
+    #expect(
+      Set(bench.retained.keys) == [
+        "pharos/status", Self.house, "pharos/subject/\(Self.cat)",
+        "homeassistant/device_tracker/pharos/\(Self.cat)/config",
+        "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config",
+      ]
+    )
+    #expect(bench.retained["pharos/status"] == "online")
+  }
+
+  @Test("a region that is removed while the server runs takes its entity and its state with it; a new name is announced")
+  func editedSite() {
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside), Samples.state(.inside, region: "Garden", second: 1)]
+    bench.connect()
+    bench.run()
+    let garden = bench.retained.keys.filter { $0.contains("garden") }
+    #expect(garden.count == 2)
+    var site = Samples.site
+    site.applications[0].regions.removeLast()
+    site.beacons[0].name = "Luna"
+    bench.outbox.update(site: site)
+    bench.run()
+    #expect(bench.retained.keys.filter { $0.contains("garden") } == [])
+    #expect(bench.retained["pharos/subject/\(Self.cat)"]?.contains(#""inside":["default/house"]"#) == true)
+    #expect(bench.retained["homeassistant/device_tracker/pharos/\(Self.cat)/config"]?.contains("Luna") == true)
+    let count = bench.taken.count
+    bench.outbox.update(site: site)
+    bench.run()
+    #expect(bench.taken.count == count)
+  }
+
+  @Test("Home Assistant's birth has everything announced and published once more; a retained one does not")
+  func birth() {
+    var bench = OutboxBench([Samples.state(.inside)], cursor: 1)
+    bench.connect()
+    bench.run()
+    let before = bench.topics.dropFirst()
+    bench.taken = []
+    bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: true)
+    bench.outbox.received("homeassistant/status", payload: Array("offline".utf8), isRetained: false)
+    bench.run()
+    #expect(bench.taken.isEmpty)
+    bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: false)
+    bench.run()
+    #expect(bench.topics == before.filter { $0 != "pharos/status" })
+  }
+
+  @Test("a broker that refuses to list is published to all the same")
+  func noListing() {
+    var bench = OutboxBench([Samples.state(.inside)], cursor: 1)
+    bench.connect(listing: false)
+    bench.run()
+    #expect(bench.retained["pharos/status"] == "online")
+    #expect(bench.retained[Self.house] != nil)
+  }
+
+  @Test("of distances and fixes the newest waits, behind the decisions, and none survives its subject")
+  func liveValues() {
+    var bench = OutboxBench()
+    bench.outbox.take(live: Samples.ranging(2))
+    bench.connect()
+    bench.run()
+    let topic = "pharos/distance/\(Self.cat)"
+    #expect(bench.retained[topic]?.hasPrefix(#"{"distance":2,"#) == true)
+    for second in 1...5 { bench.outbox.take(live: Samples.ranging(Double(second), second: Int64(second))) }
+    bench.outbox.take(live: Samples.ranging(0.5, by: .name("desk"), second: 5))
+    bench.outbox.take(live: Samples.fix)
+    bench.taken = []
+    bench.journal = [Samples.state(.inside)]
+    bench.run()
+    #expect(bench.topics.suffix(2) == [topic, "pharos/fix/\(Self.cat)"])
+    #expect(bench.taken.suffix(2).allSatisfy { !$0.isAcknowledged })
+    #expect(bench.retained[topic]?.contains(#""observer":"desk""#) == true)
+    #expect(bench.retained["pharos/fix/\(Self.cat)"]?.contains(#""gps_accuracy":2.25"#) == true)
+    // Observers that no longer know a distance leave none.
+    bench.outbox.take(live: Samples.ranging(-1, second: 20))
+    bench.run()
+    #expect(bench.retained[topic]?.hasPrefix(#"{"distance":null"#) == true)
+    let traces = SubjectTraces(Samples.cat.description)
+    if let traces { bench.outbox.forget(traces) }
+    bench.run()
+    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+  }
+
+  @Test("an event that may not be published is passed over, and a withdrawn authorisation removes what is retained")
+  func authorisations() {
+    var bench = OutboxBench()
+    bench.connect()
+    bench.carryOut()
+    bench.outbox.load([(1, Samples.state(.inside))], through: 1) { _ in false }
+    bench.run()
+    #expect(bench.outbox.cursor == 1)
+    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+    let withdrawn = Samples.event(
+      .authorisationChanged,
+      application: "default",
+      second: 3,
+      detail: .authorisation(AuthorisationTransition(from: .always, to: .denied, purpose: ""))
+    )
+    bench.outbox.load([(2, Samples.state(.inside, second: 1)), (3, withdrawn)], through: 3)
+    bench.journal = Array(repeating: withdrawn, count: 3)
+    bench.run()
+    #expect(bench.outbox.cursor == 3)
+    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+    bench.disconnect()
+    bench.connect()
+    bench.run()
+    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+  }
+
+  @Test("a connection that takes nothing loses nothing")
+  func refusals() {
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside)]
+    bench.connect()
+    bench.run(acknowledging: 0)
+    bench.disconnect()
+    bench.outbox.connected(token: "x", at: Samples.start)
+    guard case .subscribe? = bench.outbox.next(), case .publish(let message)? = bench.outbox.next() else {
+      Issue.record("no marker")
+      return
+    }
+    #expect(bench.outbox.next() == nil)
+    bench.outbox.refused()
+    #expect(bench.outbox.next() == .publish(message))
+    bench.outbox.sent(1)
+    bench.outbox.acknowledged(77)
+    #expect(bench.outbox.cursor == 0)
+  }
+
+  @Test("entities and messages are bounded")
+  func bounds() {
+    var settings = MQTTOutboxSettings()
+    settings.entities = 3
+    settings.window = 8
+    settings.liveSubjects = 2
+    var bench = OutboxBench(settings: settings)
+    let tags = (1...20).map { BeaconID.address(DeviceAddress(bits: $0, kind: .unknown)) }
+    bench.journal = tags.map { Samples.state(.inside, $0) }
+    bench.connect()
+    bench.carryOut()
+    bench.run(acknowledging: 0)
+    #expect(bench.unacknowledged.count == 8)
+    bench.run()
+    #expect(bench.retained.keys.filter { $0.hasSuffix("/config") }.count == 3)
+    #expect(bench.outbox.unannounced == 37)
+    #expect(bench.retained.keys.filter { $0.hasPrefix("pharos/region/") }.count == 20)
+  }
+
+  @Test("whatever breaks when, each event arrives, in order for its subject, and the states are right in the end")
+  func brokenConnections() {
+    for seed in 1...40 as ClosedRange<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      let tags = [Samples.cat, Samples.keys]
+      let journal = (0..<200).map { second -> Event in
+        let tag = tags.randomElement(using: &random) ?? Samples.cat
+        let state: RegionState = Bool.random(using: &random) ? .inside : .outside
+        return Samples.state(state, tag, second: Int64(second))
+      }
+      var bench = OutboxBench(Array(journal.prefix(50)), cursor: Int64.random(in: 0...50, using: &random))
+      bench.journal = journal
+      let first = Int(bench.outbox.cursor)
+      while bench.outbox.cursor < 200 {
+        if Bool.random(using: &random) { bench.retained = [:] }
+        bench.connect()
+        bench.run(acknowledging: Int.random(in: 0...120, using: &random))
+        bench.disconnect()
+      }
+      bench.retained = [:]
+      bench.connect()
+      bench.run()
+      for tag in tags {
+        let topic = "pharos/region/default/house/\(MQTTNames.level(.beacon(tag)))"
+        let wanted = journal.filter { $0.subject == .beacon(tag) }
+        let missing = Set(wanted.filter { journal.firstIndex(of: $0) ?? 0 >= first }.map(\.id.description))
+          .subtracting(bench.events(on: topic))
+        #expect(missing.isEmpty, "seed \(seed)")
+        guard case .region(let last)? = wanted.last?.detail else { continue }
+        #expect(bench.retained[topic]?.hasPrefix("{\"state\":\"\(last.to.name)\"") == true, "seed \(seed)")
+      }
+    }
+  }
+}
