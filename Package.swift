@@ -380,9 +380,8 @@ let package = Package(
     tests(
       "PharosDeliveryTests",
       [
-        "PharosModel", "PharosPublishing", "PharosJournal", "PharosSecurity", "PharosDelivery", http1,
-        httpClient,
-        logging, lifecycle,
+        "PharosModel", "PharosPublishing", "PharosJournal", "PharosSecurity", "PharosDelivery",
+        "PharosMQTT", http1, httpClient, logging, lifecycle,
       ] + nio
     ),
     tests("PharosDashboardTests", ["PharosDashboard"]),
@@ -402,7 +401,7 @@ let package = Package(
         "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
         "PharosPublishing", "PharosSite", "PharosJournal", "PharosDelivery", "PharosHTTP", "PharosService",
         "PharosTools",
-        "PharosSecurity", "PharosGateway", logging, lifecycle,
+        "PharosSecurity", "PharosGateway", "PharosMQTT", logging, lifecycle,
       ]
     ),
     tests(

@@ -42,7 +42,7 @@ package struct MQTTNames: Hashable, Sendable {
 
   /// The topic with `online` while the server is connected, and `offline` otherwise.
   package var availability: String { "\(prefix)/status" }
-  /// The topic on which Home Assistant says that it has started; nil without discovery.
+  /// The topic on which Home Assistant publishes that it has started; nil without discovery.
   package var birth: String? { discovery.map { "\($0)/status" } }
   /// The filters of everything that the server has ever published, which brokers retain.
   package var ownFilters: [String] {

@@ -15,7 +15,7 @@ package struct MQTTOutboxSettings: Hashable, Sendable {
   package var liveSubjects = 10_000
   /// The time for which the outbox waits for the end of a listing: a broker may refuse to list.
   package var listingTime = TimeSpan.seconds(10)
-  /// The age beyond which a sighting no longer tells the nearest observer.
+  /// The age beyond which a sighting is no longer compared with others.
   package var sightingTime = TimeSpan.seconds(10)
 
   /// Creates the default limits.
@@ -38,7 +38,7 @@ package struct MQTTOutbox: Sendable {
     case subscribe([String])
     /// End the subscription to topic filters.
     case unsubscribe([String])
-    /// Publish a message, and say with ``sent(_:)`` or ``refused()`` what came of it.
+    /// Publish a message, and report the outcome with ``sent(_:)`` or ``refused()``.
     case publish(MQTTMessage)
   }
 
@@ -233,7 +233,8 @@ extension MQTTOutbox {
     kept.formUnion(announced.keys)
     for topic in former.keys.sorted() where !kept.contains(topic) { remove(topic) }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) {
-      for key in location.regions.keys.sorted() where before.regions.contains(key) != site.regions.contains(key) {
+      for key in location.regions.keys.sorted()
+      where before.regions.contains(key) != site.regions.contains(key) {
         if site.regions.contains(key), let standing = location.regions[key] {
           enqueue(messages.region(key, subject, standing))
         } else {
@@ -510,7 +511,7 @@ extension MQTTOutbox {
     for entity in liveEntities.sorted(by: { $0.object < $1.object }) { announce(entity, unless: former) }
   }
 
-  /// Returns whether anything that the site still has says where a subject is.
+  /// Returns whether the site still has a zone or a region that the location refers to.
   private func isPublished(_ location: PublishedStates.Location) -> Bool {
     location.hasZones && !site.zones.isEmpty || location.regions.keys.contains(where: site.regions.contains)
   }
@@ -522,7 +523,8 @@ extension MQTTOutbox {
       all.append(messages.observer(observer, life))
     }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
-      for (key, standing) in location.regions.sorted(by: { $0.key < $1.key }) where site.regions.contains(key) {
+      for (key, standing) in location.regions.sorted(by: { $0.key < $1.key }) where site.regions.contains(key)
+      {
         all.append(messages.region(key, subject, standing))
       }
       all.append(messages.subject(subject, location, in: site))

@@ -8,7 +8,7 @@ struct PublishedStates: Sendable {
     var enteredAt: Timestamp?
     var observer: ObserverID?
     var time: Timestamp
-    /// The event that says so; nil for a state from before the server's start.
+    /// The event of the last change; nil for a state from before the server's start.
     var event: EventID?
   }
 
@@ -151,7 +151,11 @@ struct StateMessages: Sendable {
   }
 
   /// The location of a subject: its room, else `home` inside any region, `not_home` outside all, `None` if it is unknown.
-  func subject(_ subject: SubjectID, _ location: PublishedStates.Location, in site: PublishedSite) -> MQTTMessage {
+  func subject(
+    _ subject: SubjectID,
+    _ location: PublishedStates.Location,
+    in site: PublishedSite
+  ) -> MQTTMessage {
     let regions = location.regions.filter { site.regions.contains($0.key) }
     let zone = location.zone.flatMap { site.zones[$0] == nil ? nil : $0 }
     let inside = regions.filter { $0.value.state == .inside }.keys.sorted()
@@ -196,7 +200,7 @@ struct StateMessages: Sendable {
     )
   }
 
-  /// The distance of a beacon from the observer that is nearest to it; nil if no observer knows one.
+  /// The distance of a beacon from the observer that is nearest to it; nil if none is determined.
   func distance(of beacon: BeaconID, _ nearest: RangedSighting?, at time: Timestamp) -> MQTTMessage {
     MQTTMessage(
       names.distance(of: .beacon(beacon)),

@@ -116,14 +116,19 @@ extension MQTTInput {
 extension MQTTOutput {
   static let properties: [DocumentField<MQTTOutput>] = [
     DocumentField("prefix", \.prefix, .topic("a topic without wildcards, as in pharos")),
-    DocumentField("discovery", \.discovery, .topic("a topic without wildcards, as in homeassistant, or none")),
+    DocumentField(
+      "discovery",
+      \.discovery,
+      .topic("a topic without wildcards, as in homeassistant, or none")
+    ),
   ]
 }
 
 extension SiteReading {
   /// Reads the broker whose messages are read, within `listen`.
   func mqttInput(_ listen: DocumentFields) -> MQTTInput? {
-    let known = DocumentField.keys(MQTTBroker.properties) + ["topics"] + DocumentField.keys(MQTTInput.properties)
+    let known =
+      DocumentField.keys(MQTTBroker.properties) + ["topics"] + DocumentField.keys(MQTTInput.properties)
     guard let fields = listen.fields("mqtt", known: known), let broker = broker(fields) else { return nil }
     var input = MQTTInput(broker: broker)
     DocumentField.read(MQTTInput.properties, of: fields, into: &input)
@@ -157,7 +162,9 @@ extension SiteReading {
         expected: "one of them"
       )
     }
-    if broker.username == nil, let key = ["passwordFile", "passwordVariable"].first(where: { fields.has($0) }) {
+    if broker.username == nil,
+      let key = ["passwordFile", "passwordVariable"].first(where: { fields.has($0) })
+    {
       fields.mistake(key, "\(key) stands without username", expected: "a username as well")
     }
     if broker.authorities != nil, broker.address != unread, !broker.address.usesTLS {
@@ -203,7 +210,8 @@ extension SiteFile {
 extension ValueForm where Value == MQTTBroker.Address {
   fileprivate static var broker: Self {
     ValueForm(
-      expected: "mqtt://HOST or mqtts://HOST, with :PORT if it is another than 1883 or 8883, and without a user",
+      expected:
+        "mqtt://HOST or mqtts://HOST, with :PORT if it is another than 1883 or 8883, and without a user",
       // A broker's address may hold a password by mistake, which no message may show.
       mismatch: "no address of a broker"
     ) { MQTTBroker.Address($0) }

@@ -220,6 +220,10 @@ package enum StarterSite {
     #   - { id: lobby, observers: ["ac:23:3f:a0:00:01"], adjacent: [hall] }
     #   - { id: hall, observers: ["ac:23:3f:a0:00:02"], adjacent: [lobby] }
     #
+    # Gateways at an MQTT broker, and states for Home Assistant (a build with --traits MQTT):
+    # listen: { mqtt: { broker: "mqtt://127.0.0.1" } }
+    # publish: { mqtt: { broker: "mqtt://127.0.0.1" } }
+    #
     # Floor plans on which handsets and tags are located, and how often (`pharos survey` makes such folders):
     # venues: [ venues/museum/ ]
     # positioning: { interval: 1s }

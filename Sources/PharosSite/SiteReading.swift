@@ -18,7 +18,8 @@ struct SiteReading {
   static let deepestRotation = 16
 
   private static let keys = [
-    "stream", "listen", "publish", "tls", "data", "journal", "ingest", "applications", "regions", "ranging", "rotation",
+    "stream", "listen", "publish", "tls", "data", "journal", "ingest", "applications", "regions", "ranging",
+    "rotation",
     "observers", "beacons", "zones", "venues", "positioning", "iBeaconCompanies", "pathLossExponent",
   ]
 

@@ -1,6 +1,7 @@
 import PharosIngest
 import PharosModel
 import PharosMonitoring
+import PharosWire
 import Synchronization
 import Testing
 
@@ -105,5 +106,51 @@ struct IngestServerInputTests {
     await harness.server.shutdown()
     #expect(harness.output.all.count { $0.kind == .observerOnline } == 201)
     #expect(harness.logs.lines.count { $0.hasPrefix("error recording stopped") } == 1)
+  }
+}
+
+@Suite("Messages of a broker at the intake", .serialized, .timeLimit(.minutes(20)))
+struct BrokerMessageTests {
+  /// A message of a gateway that hears the iBeacon of the samples.
+  private static func message(_ gateway: String, minor: Int) throws -> [UInt8] {
+    let payload =
+      #"{"id":"11:22:33:44:55:66","rssi":-60,"uuid":"\#(Samples.uuid)","major":1,"minor":\#(minor)}"#
+    return try #require(MQTTFormat.datagram(topic: "home/\(gateway)/BTtoMQTT/X".utf8, payload: payload.utf8))
+  }
+
+  @Test("many are taken at once, decided like datagrams and recorded, so that a replay decides the same")
+  func batches() async throws {
+    let harness = try await ServerHarness.start(isRecording: true) { $0.loops = 2 }
+    let source = Endpoint(IPAddress(v4: 0x0A00_0002), port: 1_883)
+    for round in 0..<20 {
+      let messages = try (0..<IngestServer.mostAtOnce).map { try Self.message("gateway-\($0)", minor: round) }
+      let receipts = try await harness.server.receive(messages, from: source, under: .open)
+      #expect(receipts == Array(repeating: .accepted(format: .mqtt, reports: 1), count: messages.count))
+    }
+    let broken = try await harness.server.receive([[0x4D, 0x51, 0x54, 0x54]], from: source, under: .open)
+    #expect(broken == [.refused(.tooShort)])
+    await harness.server.shutdown()
+    let snapshot = await harness.server.snapshot()
+    #expect(snapshot.decoding.datagrams(.mqtt) == UInt64(20 * IngestServer.mostAtOnce))
+    #expect(snapshot.decoding.refusals(.mqtt, .tooShort) == 1)
+    #expect(snapshot.refusedSources.map(\.source) == [source.address])
+    #expect(harness.output.all.count { $0.kind == .observerOnline } == IngestServer.mostAtOnce)
+    #expect(try harness.replayed(shards: 3) == harness.output.all)
+  }
+
+  @Test(
+    "under an allowlist, only the messages of listed gateways count; under a policy of signatures, none does"
+  )
+  func policies() async throws {
+    var site = Samples.site
+    site.observers = [ObserverEntry(id: .name("desk"))]
+    let harness = try await ServerHarness.start(site: site)
+    let source = Endpoint(IPAddress(v4: 1), port: 1)
+    let messages = [try Self.message("desk", minor: 1), try Self.message("hall", minor: 1)]
+    let listed = try await harness.server.receive(messages, from: source, under: .allowlist)
+    #expect(listed == [.accepted(format: .mqtt, reports: 1), .refused(.notListed)])
+    let signed = try await harness.server.receive(messages, from: source, under: .signed)
+    #expect(signed == [.refused(.notSigned), .refused(.notSigned)])
+    await harness.server.shutdown()
   }
 }

@@ -9,9 +9,12 @@ import Testing
 ///   `binary_sensor.mqtt.markdown`, `sensor.mqtt.markdown` and `mqtt.markdown` ("Discovery payload": device and origin).
 enum DiscoverySchema {
   static let common: Set<String> = [
-    "availability", "availability_mode", "availability_template", "availability_topic", "device", "enabled_by_default",
-    "encoding", "entity_category", "entity_picture", "icon", "json_attributes_template", "json_attributes_topic", "name",
-    "object_id", "default_entity_id", "origin", "payload_available", "payload_not_available", "platform", "qos",
+    "availability", "availability_mode", "availability_template", "availability_topic", "device",
+    "enabled_by_default",
+    "encoding", "entity_category", "entity_picture", "icon", "json_attributes_template",
+    "json_attributes_topic", "name",
+    "object_id", "default_entity_id", "origin", "payload_available", "payload_not_available", "platform",
+    "qos",
     "unique_id", "value_template",
   ]
   static let allowed: [String: Set<String>] = [
@@ -31,7 +34,8 @@ enum DiscoverySchema {
     "device_tracker": ["state_topic"], "binary_sensor": ["state_topic"], "sensor": ["state_topic"],
   ]
   static let device: Set<String> = [
-    "configuration_url", "connections", "hw_version", "identifiers", "manufacturer", "model", "model_id", "name",
+    "configuration_url", "connections", "hw_version", "identifiers", "manufacturer", "model", "model_id",
+    "name",
     "serial_number", "suggested_area", "sw_version", "via_device",
   ]
   static let origin: Set<String> = ["name", "sw_version", "support_url"]

@@ -22,11 +22,15 @@ struct MQTTNamesTests {
   func subjects() throws {
     var random = SeededGenerator(seed: 7)
     let texts = [
-      "mac:aa:bb:cc:dd:ee:ff", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/17/7",
+      "mac:aa:bb:cc:dd:ee:ff", "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7",
+      "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/17/7",
       "eddystone:00112233445566778899/aabbccddeeff",
     ]
     var subjects = Set(try texts.map { SubjectID.beacon(try #require(BeaconID($0))) })
-    let names = ["aa", "AA", "a a", "a_a", "ä", "mac_aa_bb_cc_dd_ee_ff", "aa_bb_cc_dd_ee_ff", "name", "x.y", "x/y", "x_y"]
+    let names = [
+      "aa", "AA", "a a", "a_a", "ä", "mac_aa_bb_cc_dd_ee_ff", "aa_bb_cc_dd_ee_ff", "name", "x.y", "x/y",
+      "x_y",
+    ]
     for name in names { subjects.insert(.observer(.name(name))) }
     for _ in 0..<500 {
       subjects.insert(.observer(.eui48(.random(in: 0...0xFFFF_FFFF_FFFF, using: &random))))
@@ -36,7 +40,11 @@ struct MQTTNamesTests {
     #expect(Set(levels).count == subjects.count)
     // - Source: Home Assistant, MQTT discovery: object ids consist of [a-zA-Z0-9_-].
     for level in levels {
-      #expect(level.utf8.allSatisfy { $0 | 0x20 == 0x7F || "abcdefghijklmnopqrstuvwxyz0123456789_-".utf8.contains($0) })
+      #expect(
+        level.utf8.allSatisfy {
+          $0 | 0x20 == 0x7F || "abcdefghijklmnopqrstuvwxyz0123456789_-".utf8.contains($0)
+        }
+      )
     }
   }
 

@@ -89,7 +89,8 @@ struct OutboxBench {
         unacknowledged.append(packet)
         taken.append(message)
         guard message.isRetained else { continue }
-        retained[message.topic] = message.payload.isEmpty ? nil : String(decoding: message.payload, as: UTF8.self)
+        retained[message.topic] =
+          message.payload.isEmpty ? nil : String(decoding: message.payload, as: UTF8.self)
       }
     }
   }
@@ -132,7 +133,11 @@ struct MQTTOutboxTests {
         == #"{"up":true,"observer":"ac:23:3f:a0:00:01","time":"2026-01-01T00:00:00.000000000Z"}"#
     )
     let subject = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
-    #expect(subject.hasPrefix(#"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","inside":["default/house"]"#))
+    #expect(
+      subject.hasPrefix(
+        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","inside":["default/house"]"#
+      )
+    )
     #expect(bench.outbox.cursor == 3)
     #expect(bench.outbox.delivered == 2)
     #expect(bench.outbox.isIdle)
@@ -162,7 +167,9 @@ struct MQTTOutboxTests {
     #expect(location([Samples.zone(.zoneEnter, "attic"), inside]) == "home")
   }
 
-  @Test("the cursor follows the acknowledgements, and what has none is published again on the next connection")
+  @Test(
+    "the cursor follows the acknowledgements, and what has none is published again on the next connection"
+  )
   func cursor() {
     var bench = OutboxBench()
     bench.journal = (0..<10).map { Samples.state($0 % 2 == 0 ? .inside : .outside, second: $0) }
@@ -211,7 +218,9 @@ struct MQTTOutboxTests {
     var bench = OutboxBench(journal, cursor: 0)
     bench.connect()
     bench.run()
-    let house = bench.taken.filter { $0.topic == Self.house }.map { String(decoding: $0.payload.prefix(18), as: UTF8.self) }
+    let house = bench.taken.filter { $0.topic == Self.house }.map {
+      String(decoding: $0.payload.prefix(18), as: UTF8.self)
+    }
     #expect(house == [#"{"state":"inside","#, #"{"state":"outside""#, #"{"state":"outside""#])
     #expect(bench.outbox.cursor == 2)
   }
@@ -220,7 +229,8 @@ struct MQTTOutboxTests {
   func stale() {
     var bench = OutboxBench([Samples.state(.inside)], cursor: 1)
     bench.retained = [
-      "pharos/region/default/attic/\(Self.cat)": "{}", "pharos/subject/mac_00": "{}", "pharos/status": "offline",
+      "pharos/region/default/attic/\(Self.cat)": "{}", "pharos/subject/mac_00": "{}",
+      "pharos/status": "offline",
       "homeassistant/binary_sensor/pharos/mac_00_default_house/config": "{}", Self.house: "{}",
     ]
     bench.connect()
@@ -235,7 +245,9 @@ struct MQTTOutboxTests {
     #expect(bench.retained["pharos/status"] == "online")
   }
 
-  @Test("a region that is removed while the server runs takes its entity and its state with it; a new name is announced")
+  @Test(
+    "a region that is removed while the server runs takes its entity and its state with it; a new name is announced"
+  )
   func editedSite() {
     var bench = OutboxBench()
     bench.journal = [Samples.state(.inside), Samples.state(.inside, region: "Garden", second: 1)]
@@ -250,7 +262,9 @@ struct MQTTOutboxTests {
     bench.run()
     #expect(bench.retained.keys.filter { $0.contains("garden") } == [])
     #expect(bench.retained["pharos/subject/\(Self.cat)"]?.contains(#""inside":["default/house"]"#) == true)
-    #expect(bench.retained["homeassistant/device_tracker/pharos/\(Self.cat)/config"]?.contains("Luna") == true)
+    #expect(
+      bench.retained["homeassistant/device_tracker/pharos/\(Self.cat)/config"]?.contains("Luna") == true
+    )
     let count = bench.taken.count
     bench.outbox.update(site: site)
     bench.run()
@@ -310,7 +324,9 @@ struct MQTTOutboxTests {
     #expect(bench.retained.keys.sorted() == ["pharos/status"])
   }
 
-  @Test("an event that may not be published is passed over, and a withdrawn authorisation removes what is retained")
+  @Test(
+    "an event that may not be published is passed over, and a withdrawn authorisation removes what is retained"
+  )
   func authorisations() {
     var bench = OutboxBench()
     bench.connect()
@@ -375,7 +391,9 @@ struct MQTTOutboxTests {
     #expect(bench.retained.keys.filter { $0.hasPrefix("pharos/region/") }.count == 20)
   }
 
-  @Test("whatever breaks when, each event arrives, in order for its subject, and the states are right in the end")
+  @Test(
+    "whatever breaks when, each event arrives, in order for its subject, and the states are right in the end"
+  )
   func brokenConnections() {
     for seed in 1...40 as ClosedRange<UInt64> {
       var random = SeededGenerator(seed: seed)

@@ -16,7 +16,8 @@ enum Samples {
         Application(
           identifier: "default",
           regions: [
-            Region(identifier: "house", constraint: constraint), Region(identifier: "Garden", constraint: constraint),
+            Region(identifier: "house", constraint: constraint),
+            Region(identifier: "Garden", constraint: constraint),
           ]
         )
       ],
@@ -88,7 +89,13 @@ enum Samples {
 
   /// An observer that comes or goes.
   static func observer(_ kind: EventKind, second: Int64 = 0) -> Event {
-    event(kind, .observer(gateway), second: second, counter: UInt64(second), detail: .observer(ObserverTransition()))
+    event(
+      kind,
+      .observer(gateway),
+      second: second,
+      counter: UInt64(second),
+      detail: .observer(ObserverTransition())
+    )
   }
 
   /// A ranging of one beacon.

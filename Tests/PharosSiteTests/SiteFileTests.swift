@@ -255,7 +255,9 @@ struct SiteBrokerTests {
       listen:
         mqtt: { broker: "mqtts://broker.local", ca: certs/ca.pem, username: pharos, passwordFile: secrets/mqtt }
       """
-    let input = try #require(try SiteFile.parse(text, path: "site.yaml").resolved(against: "/etc/pharos/site.yaml").mqttInput)
+    let input = try #require(
+      try SiteFile.parse(text, path: "site.yaml").resolved(against: "/etc/pharos/site.yaml").mqttInput
+    )
     #expect("\(input.broker.address)" == "mqtts://broker.local:8883")
     #expect(input.broker.authorities == "/etc/pharos/certs/ca.pem")
     #expect(input.broker.passwordFile == "/etc/pharos/secrets/mqtt")
@@ -265,7 +267,8 @@ struct SiteBrokerTests {
 
   @Test("a broker to publish to has a prefix of its own and Home Assistant's")
   func output() throws {
-    let text = #"publish: { mqtt: { broker: "mqtt://[::1]:2883", username: pharos, passwordVariable: PASSWORD } }"#
+    let text =
+      #"publish: { mqtt: { broker: "mqtt://[::1]:2883", username: pharos, passwordVariable: PASSWORD } }"#
     let output = try #require(try SiteFile.parse(text, path: "site.yaml").mqttOutput)
     #expect("\(output.broker.address)" == "mqtt://[::1]:2883")
     #expect(output.broker.passwordVariable == "PASSWORD")
@@ -286,7 +289,9 @@ struct SiteBrokerTests {
 
   @Test(
     "other addresses are none",
-    arguments: ["", "h", "http://h", "mqtt://", "mqtt://h:x", "mqtt://h/", "mqtt://u@h", "mqtt://a:1:2", "mqtt:// h"]
+    arguments: [
+      "", "h", "http://h", "mqtt://", "mqtt://h:x", "mqtt://h/", "mqtt://u@h", "mqtt://a:1:2", "mqtt:// h",
+    ]
   )
   func addresses(text: String) { #expect(MQTTBroker.Address(text) == nil) }
 }

@@ -32,7 +32,7 @@ package final class MQTTPublisher: Service {
   }
 
   private let parts: MQTTPublisherParts
-  private let told: CommittedEventHub
+  private let hub: CommittedEventHub
   private let link: any MQTTLink
   private let bell = AsyncSignal()
   private let mail = Mutex(Mail())
@@ -44,11 +44,11 @@ package final class MQTTPublisher: Service {
   /// - Parameters:
   ///   - link: the connection to the broker.
   ///   - parts: what it publishes from.
-  ///   - told: the hub of published events.
-  package init(link: any MQTTLink, parts: MQTTPublisherParts, told: CommittedEventHub) {
+  ///   - hub: the hub of published events.
+  package init(link: any MQTTLink, parts: MQTTPublisherParts, hub: CommittedEventHub) {
     self.link = link
     self.parts = parts
-    self.told = told
+    self.hub = hub
   }
 
   /// The state of the publisher.
@@ -64,10 +64,10 @@ package final class MQTTPublisher: Service {
     bell.ring()
   }
 
-  /// Publishes until a graceful shutdown begins or the task is cancelled; then it publishes the last events and says that
-  /// it is offline.
+  /// Publishes until a graceful shutdown begins or the task is cancelled; then it publishes the last events, and that it
+  /// is offline.
   package func run() async {
-    let tap = told.tap { [weak self] batch in self?.take(batch) }
+    let tap = hub.tap { [weak self] batch in self?.take(batch) }
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
         await withTaskExecutorPreference(executor) { await work() }
@@ -87,7 +87,9 @@ package final class MQTTPublisher: Service {
 
   /// Takes what the commit publisher has published, on its thread.
   private func take(_ batch: [PublishedEvent]) {
-    let live = batch.filter { $0.sequence == nil && !$0.isLiveOnly && !$0.event.kind.isJournalled }.map(\.event)
+    let live = batch.filter { $0.sequence == nil && !$0.isLiveOnly && !$0.event.kind.isJournalled }.map(
+      \.event
+    )
     mail.withLock { mail in
       let room = MQTTPublisher.liveLimit - mail.live.count
       mail.live += live.prefix(max(room, 0))
@@ -276,14 +278,20 @@ struct MQTTWork {
     case .connected:
       standing.connections += 1
       outbox.connected(token: Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }), at: now)
-      parts.logger.notice("MQTT: the broker takes states", metadata: ["waiting": "\(parts.journal.head - outbox.cursor)"])
+      parts.logger.notice(
+        "MQTT: the broker takes states",
+        metadata: ["waiting": "\(parts.journal.head - outbox.cursor)"]
+      )
       lastReason = nil
     case .disconnected(let reason):
       outbox.disconnected()
       farewell = nil
       guard reason != lastReason, stoppingSince == nil else { return }
       lastReason = reason
-      parts.logger.warning("MQTT: no connection to the broker; states wait", metadata: ["reason": "\(reason)"])
+      parts.logger.warning(
+        "MQTT: no connection to the broker; states wait",
+        metadata: ["reason": "\(reason)"]
+      )
     case .acknowledged(let packet):
       if packet == farewell { farewell = nil } else { outbox.acknowledged(packet) }
     case .message(let topic, let payload, let isRetained):
@@ -345,7 +353,9 @@ struct MQTTWork {
     if outbox.cursor != savedCursor { time = min(time, savedAt + MQTTPublisher.saveInterval) }
     if let wake = outbox.wakeTime { time = min(time, wake) }
     if journalHeldUntil > now { time = min(time, journalHeldUntil) }
-    if let stoppingSince { time = min(time, max(stoppingSince + MQTTPublisher.grace, now + .milliseconds(100))) }
+    if let stoppingSince {
+      time = min(time, max(stoppingSince + MQTTPublisher.grace, now + .milliseconds(100)))
+    }
     return time
   }
 
@@ -410,7 +420,9 @@ struct MQTTWork {
   private mutating func noteJournal(_ error: JournalError?, at now: Timestamp) {
     if let error {
       journalHeldUntil = now + MQTTPublisher.journalPause
-      if !isJournalFailing { parts.logger.error("MQTT waits for the journal", metadata: ["reason": "\(error)"]) }
+      if !isJournalFailing {
+        parts.logger.error("MQTT waits for the journal", metadata: ["reason": "\(error)"])
+      }
     } else if isJournalFailing {
       parts.logger.notice("MQTT goes on")
     }

@@ -488,7 +488,8 @@ extension PrometheusText {
   /// Writes how the connections to MQTT brokers fare; nothing for one that there is not.
   package mutating func write(_ feed: MQTTFeedStatistics?, _ publisher: MQTTStanding?) {
     let connections = [
-      feed.map { ("in", $0.isConnected, $0.connections) }, publisher.map { ("out", $0.isOnline, $0.connections) },
+      feed.map { ("in", $0.isConnected, $0.connections) },
+      publisher.map { ("out", $0.isOnline, $0.connections) },
     ].compactMap { $0 }
     guard !connections.isEmpty else { return }
     gauge(

@@ -137,7 +137,10 @@ package final class MQTTFeed: Service {
         return inbox.lastReason != reason && !inbox.isStopping
       }
       guard isNews else { return }
-      logger.warning("MQTT: no connection to the broker; no gateway is heard by it", metadata: ["reason": "\(reason)"])
+      logger.warning(
+        "MQTT: no connection to the broker; no gateway is heard by it",
+        metadata: ["reason": "\(reason)"]
+      )
     case .message(let topic, let payload, let isRetained): take(topic, payload, isRetained: isRetained)
     case .acknowledged: break
     }
@@ -150,7 +153,8 @@ package final class MQTTFeed: Service {
         inbox.statistics.retained += 1
         return false
       }
-      guard inbox.datagrams.count < MQTTFeed.mostWaiting, inbox.bytes + datagram.count <= MQTTFeed.mostBytes else {
+      guard inbox.datagrams.count < MQTTFeed.mostWaiting, inbox.bytes + datagram.count <= MQTTFeed.mostBytes
+      else {
         inbox.statistics.dropped += 1
         return false
       }
@@ -196,7 +200,9 @@ package struct MQTTLinks: Sendable {
   ///   - environment: the variables of the process, which may hold passwords.
   /// - Throws: ``CommandFailure`` if this build has no MQTT, or a password cannot be read.
   package init(_ configuration: SiteConfiguration, environment: [String: String]) throws(CommandFailure) {
-    if let refusal = MQTTLinks.refusal(of: configuration) { throw CommandFailure(refusal, status: .configuration) }
+    if let refusal = MQTTLinks.refusal(of: configuration) {
+      throw CommandFailure(refusal, status: .configuration)
+    }
     if let broker = configuration.mqttInput?.broker {
       input = Mosquitto.link(try MQTTLinkSettings(broker, environment: environment))
     }
@@ -234,7 +240,7 @@ extension MQTTLinkSettings {
   /// The longest password file, in bytes.
   private static let longestPassword = 4_096
 
-  /// The parameters of a broker, with the password from where the site file says that it is.
+  /// The parameters of a broker, with the password from the place that the site file names.
   init(_ broker: MQTTBroker, environment: [String: String]) throws(CommandFailure) {
     let place = broker.address.place
     let drawn = "pharos-" + Hex.text((0..<6).map { _ in UInt8.random(in: .min ... .max) })
@@ -242,7 +248,10 @@ extension MQTTLinkSettings {
     if broker.address.usesTLS { authorities = broker.authorities ?? "" }
     username = broker.username
     if let path = broker.passwordFile {
-      let text = String(decoding: try WholeFile.read(path, limit: MQTTLinkSettings.longestPassword), as: UTF8.self)
+      let text = String(
+        decoding: try WholeFile.read(path, limit: MQTTLinkSettings.longestPassword),
+        as: UTF8.self
+      )
       password = text.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)
     } else if let name = broker.passwordVariable {
       guard let value = environment[name], !value.isEmpty else {

@@ -173,7 +173,7 @@ struct ServerParts: HTTPBackend {
       allows: { [commitPublisher] in commitPublisher.allows($0, to: nil) },
       logger: logger
     )
-    return MQTTPublisher(link: link, parts: parts, told: commitPublisher.told)
+    return MQTTPublisher(link: link, parts: parts, hub: commitPublisher.told)
   }
 
   private static func journal(_ plan: Plan, stream: String) throws(JournalError) -> Journal {

@@ -168,7 +168,9 @@ package struct Banner {
     if settings.data == nil, !isDemo {
       missing.append("nothing survives a restart: --data pharos-data keeps states and events")
     }
-    if !isDemo, configuration.mqttInput == nil, addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" }) {
+    if !isDemo, configuration.mqttInput == nil,
+      addresses.allSatisfy({ $0.host.hasPrefix("127.") || $0.host == "::1" })
+    {
       missing.append("only this machine is heard: --udp 0.0.0.0:50001 hears the network")
     }
     return missing

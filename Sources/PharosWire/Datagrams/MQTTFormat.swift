@@ -67,7 +67,7 @@ public enum MQTTFormat: DatagramFormat {
   }
 }
 
-/// The sender of a message and the kind of its payload, as the topic tells.
+/// The sender of a message and the kind of its payload, by its topic.
 enum MessageSource {
   /// `…/GATEWAY/BTtoMQTT/…`: what OpenMQTTGateway and Theengs gateways hear.
   case theengs(gateway: ObserverID)
@@ -205,7 +205,7 @@ private struct MessageReading {
     )
   }
 
-  /// Returns whether a gateway says that it is online: the word itself, or an object with it as `state` (Ruuvi).
+  /// Returns whether a gateway reports that it is online: the word itself, or an object with it as `state` (Ruuvi).
   private func isOnline(_ payload: RawSpan) throws(DatagramRefusal) -> Bool {
     var word = 0..<WireText.end(payload)
     if let object = try object(payload) {

@@ -25,6 +25,7 @@ struct PrometheusTextTests {
     text.write(FeedStatistics())
     text.write([])
     text.write(HTTPStatistics())
+    text.write(MQTTFeedStatistics(), MQTTStanding())
     return text.text
   }
 

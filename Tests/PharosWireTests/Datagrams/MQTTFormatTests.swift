@@ -142,7 +142,9 @@ struct MQTTFormatTests {
   @Test("identities that are not understood are counted by name")
   func ignoredIdentities() throws {
     let payload = #"{"id":"11:22:33:44:55:66","rssi":-70,"tagUuid":"e2c56db5"}"#
-    let datagram = try #require(MQTTFormat.datagram(topic: "home/hall/BTtoMQTT/X".utf8, payload: payload.utf8))
+    let datagram = try #require(
+      MQTTFormat.datagram(topic: "home/hall/BTtoMQTT/X".utf8, payload: payload.utf8)
+    )
     var decoder = DatagramDecoder()
     var batch = ReportBatch()
     #expect(decoder.decode(datagram.span.bytes, received: receiveTime, into: &batch) == .success(.mqtt))
